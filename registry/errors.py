@@ -1,0 +1,22 @@
+"""The errors that users meet: one clear line each, with the exit status that the command line gives for it."""
+
+from typing import ClassVar
+
+
+class ReelbenchError(Exception):
+    """Work that failed through no fault of the call (no network, a full disk, a server's refusal).
+
+    The message is one line: what is wrong, where (file, line, field), and what to do.
+    """
+
+    exit_code: ClassVar[int] = 1
+
+
+class InputError(ReelbenchError):
+    """A call or an input file that is wrong, and that the caller can put right."""
+
+    exit_code: ClassVar[int] = 2
+
+
+class DataUnavailableError(ReelbenchError):
+    """A benchmark's data is not here and could not be fetched."""

@@ -1,0 +1,160 @@
+"""The two records that scoring leaves on disk: `result.json` and `samples.jsonl`.
+
+They are versioned, refuse unknown fields, and hold all that is needed to compute every number again without the
+benchmark's data: `result.json` names what was run and what came out, `samples.jsonl` has one line per item.
+"""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+RESULT_SCHEMA = 1
+"""Version of both records; a change that a reader must know about raises it."""
+
+State = Literal["scored", "unscored"]
+
+
+class Record(BaseModel):
+    """Base of all records: frozen, and a field it does not know is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class SourceRecord(Record):
+    """Where an item's references came from."""
+
+    kind: Literal["hub", "url", "local", "mini", "files", "samples"]
+    location: str = Field(description="Repository, URL, or file name (never a private path's parents).")
+    revision: str | None = Field(None, description="Commit as resolved; null where there is none.")
+    fingerprint: str = Field(description="sha256 of the upstream bytes and the reader's version.")
+
+
+class BenchmarkRecord(Record):
+    """Which benchmark, at which comparability version, on which split."""
+
+    id: str
+    version: int
+    split: str
+    source: SourceRecord
+
+
+class ModelRecord(Record):
+    """The model whose answers these are; `adapter` is lmms-eval's name for how it was run."""
+
+    id: str
+    revision: str | None = None
+    adapter: str | None = None
+    args: dict[str, Any] = Field(default_factory=dict)
+
+
+class SettingsRecord(Record):
+    """What shapes the answers: equal settings make two results comparable."""
+
+    frames: str = Field("native", description="Frame sampling asked for; `native` leaves it to the model.")
+    frames_given: dict[str, int] = Field(
+        default_factory=dict, description="How many items were shown how many frames (the count as a string); empty where unknown."
+    )
+    prompt_sha256: str | None = Field(None, description="Hash of our prompt file; null for answers made elsewhere.")
+    generation: dict[str, Any] = Field(default_factory=dict)
+    seed: int | None = None
+    limit: float | None = Field(None, description="lmms-eval's --limit: set means a partial run, which is never ranked.")
+
+
+class JudgeRecord(Record):
+    """The judge that was asked, what answered, and what it cost."""
+
+    requested: str
+    returned: dict[str, int] = Field(default_factory=dict, description="Model id that the server returned -> replies.")
+    url: str | None = Field(None, description="Host of the server; never a key, a user name or a query.")
+    prompt: str = Field(description="Name of the prompt set: reelbench, official, or a file's name.")
+    prompt_sha256: str
+    temperature: float | None = None
+    votes: int = 1
+    vote_rule: Literal["single", "majority", "mean"] = "single"
+    calls: int = 0
+    cached: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost_usd: float | None = Field(None, description="Null where no price was given.")
+
+
+class MetricValue(Record):
+    """A metric: its value, 95 % interval and the number of items behind it; a null value means not scored."""
+
+    value: float | None
+    ci95: tuple[float, float] | None = None
+    n: int
+
+
+Metrics = dict[str, MetricValue]
+Breakdowns = dict[str, dict[str, Metrics]]
+
+
+class Counts(Record):
+    """How many items ended how; `scored` plus all of `unscored` is `items`."""
+
+    items: int
+    scored: int
+    unscored: dict[str, int] = Field(default_factory=dict, description="Reason -> items.")
+    parse_failed: int = Field(0, description="Scored as wrong because the answer could not be read.")
+    empty: int = Field(0, description="Scored as wrong because the answer was empty.")
+    media_missing: int = Field(0, description="Left out of the run because the video was not here; part of `unscored`.")
+    missing: int = Field(0, description="Ids of the references without a prediction; part of `unscored`.")
+    extra: int = Field(0, description="Predicted ids that the references do not have; not part of `items`.")
+    duplicate: int = Field(0, description="Predictions for an id that had one already; the last one counts.")
+
+
+class Provenance(Record):
+    """Whether these numbers were computed here, and from which samples."""
+
+    kind: Literal["run", "published"]
+    url: str | None = None
+    citation: str | None = None
+    date: str
+    samples_sha256: str | None = None
+    note: str | None = None
+
+
+class Result(Record):
+    """`result.json`: one benchmark, one model, one setting."""
+
+    schema_version: Literal[1] = RESULT_SCHEMA
+    benchmark: BenchmarkRecord
+    model: ModelRecord
+    settings: SettingsRecord
+    judge: JudgeRecord | None
+    metrics: Metrics
+    breakdowns: Breakdowns
+    counts: Counts
+    software: dict[str, str]
+    provenance: Provenance
+
+
+class JudgeReply(Record):
+    """One reply of a judge, as it came, and what was read from it."""
+
+    criterion: str = Field(description="The dimension asked about, or `score` where there is one question only.")
+    vote: int = 0
+    attempt: int = 0
+    raw: str | None = Field(description="The reply's text; null where the server gave none.")
+    score: int | None = Field(description="The score in it, or null where it does not parse.")
+    model: str | None = Field(None, description="Model id that the server returned.")
+    key: str = Field(description="The reply's key in the cache.")
+
+
+class Sample(Record):
+    """One line of `samples.jsonl`: everything that the metrics need to know of one item."""
+
+    id: str
+    video: str = Field(description="Media key; questions on one video are resampled together.")
+    prediction: Any = Field(description="As the model or the submission gave it; null where there is none.")
+    parsed: dict[str, Any] | None = Field(None, description="What was read from the prediction; null for open answers.")
+    target: dict[str, Any] = Field(description="`text`, or `answer` and `spans`, by the benchmark's kinds.")
+    state: State
+    reason: str | None = Field(None, description="Why it is unscored, or null.")
+    flags: list[str] = Field(default_factory=list, description="`parse_failed`, `empty`.")
+    scores: dict[str, float] = Field(default_factory=dict, description="Per-item score by column, before scaling.")
+    facets: dict[str, list[str]] = Field(default_factory=dict, description="Facet -> the item's labels, in order.")
+    judge_replies: list[JudgeReply] = Field(default_factory=list)
+    frame_timestamps: list[float] | None = Field(None, description="Seconds; null where the model sampled by itself.")
+    frame_padding: int = Field(0, description="How many of the last frames repeat the one before them.")

@@ -1,0 +1,269 @@
+"""`BenchmarkSpec`: all that Reelbench knows of a benchmark, declared once.
+
+Data, tasks, scoring, cards and the leaderboard's columns are all read from it. It is frozen, refuses unknown fields, and
+its enumerations are `Literal` types, so a typo fails at import.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Split = str
+Kind = Literal["temporal_span", "choice", "text_overlap", "exact_match", "cognitive_profile", "llm_judge"]
+"""A kind of scoring; each is one module of `reelbench.judges`."""
+
+Unit = Literal["percent", "points_0_5", "points_0_2", "fraction", "cider"]
+
+
+class Declared(BaseModel):
+    """Base of everything in a spec."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+# --- where annotations come from -----------------------------------------------------------------------------------
+
+
+class HubFile(Declared):
+    """A file in a dataset repository on the Hugging Face Hub.
+
+    `revision` is a 40-hex commit, or None where none is known: then `main` is resolved once and the commit recorded.
+    """
+
+    kind: Literal["hub"] = "hub"
+    repo_id: str
+    filenames: tuple[str, ...] = Field(description="Candidates in order of preference; the first that exists is read.")
+    revision: str | None = None
+    gated: bool = False
+
+
+class UrlFile(Declared):
+    """A file behind a URL; `sha256` where its bytes are known."""
+
+    kind: Literal["url"] = "url"
+    url: str
+    sha256: str | None = None
+
+
+class LocalFile(Declared):
+    """A file that only the user can supply (agreement-gated data)."""
+
+    kind: Literal["local"] = "local"
+    filenames: tuple[str, ...]
+    form_url: str = Field(description="Where access is asked for.")
+
+
+Source = Annotated[HubFile | UrlFile | LocalFile, Field(discriminator="kind")]
+
+
+class SplitSpec(Declared):
+    """One split: its source, its size as the owner states it, and whether its answers are public."""
+
+    source: Source
+    rows: int | None = Field(None, description="Rows as published; None where the sources disagree.")
+    videos: int | None = None
+    hidden_answers: bool = Field(False, description="True where only the owners' server can score it.")
+    cite: str = Field("", description="Where the counts are stated.")
+
+
+# --- where videos come from ----------------------------------------------------------------------------------------
+
+
+class MediaSource(Declared):
+    """Where videos are had, and how they lie on disk. `{video}` in a layout is the row's media key."""
+
+    title: str
+    kind: Literal["hub", "archive", "youtube", "form"]
+    location: str = Field(description="Repository id, URL, or the form's page.")
+    revision: str | None = None
+    gated: bool = False
+    path: str = Field("", description="Path of one video inside the repository or archive, with `{video}`.")
+    layouts: tuple[str, ...] = Field((), description="Relative paths searched under every media root, with `{video}`.")
+    matches: str | None = Field(None, description="Regular expression on the media key: which videos are from here.")
+    splits: tuple[Split, ...] = Field((), description="Splits whose videos are here; empty for all.")
+    note: str = ""
+
+
+# --- what is measured ----------------------------------------------------------------------------------------------
+
+
+class Mean(Declared):
+    """Weighted mean over items of one column of per-item scores, times `scale`.
+
+    `weight_by` names a facet: an item then counts once per label that it has (MovieCORE's official aggregation), and
+    within a breakdown by that facet once per label.
+    """
+
+    how: Literal["mean"] = "mean"
+    column: str
+    scale: float = 1.0
+    weight_by: str | None = None
+    weights: dict[str, float] = Field(default_factory=dict, description="Label of `weight_by` -> weight; default 1.")
+
+
+class MeanOf(Declared):
+    """Unweighted mean of other metrics; not scored unless all of them are."""
+
+    how: Literal["mean_of"] = "mean_of"
+    metrics: tuple[str, ...]
+
+
+class Macro(Declared):
+    """Unweighted mean over a facet's labels of the label's mean of a column, times `scale`."""
+
+    how: Literal["macro"] = "macro"
+    column: str
+    facet: str
+    scale: float = 1.0
+
+
+class Corpus(Declared):
+    """A corpus-level overlap score, computed over all answers at once (no per-item mean exists)."""
+
+    how: Literal["corpus"] = "corpus"
+    scorer: Literal["bleu4", "cider", "meteor"]
+
+
+class Metric(Declared):
+    """A metric: its name and unit, and how per-item scores become its value."""
+
+    name: str
+    title: str
+    unit: Unit
+    low: float = 0.0
+    high: float | None = None
+    aggregate: Annotated[Mean | MeanOf | Macro | Corpus, Field(discriminator="how")]
+    judged: bool = Field(False, description="True where an LLM judge scores the items.")
+    cite: str = Field("", description="Paper and section, or the owner's file.")
+
+
+class Facet(Declared):
+    """A way to break a result down: a row's column of labels.
+
+    `metrics` are the metrics given per label; empty means every top-level `Mean` metric. `labels` lists a closed
+    vocabulary; None means that the labels come from the data.
+    """
+
+    name: str
+    title: str
+    labels: tuple[str, ...] | None = None
+    metrics: tuple[Metric, ...] = ()
+
+
+class JudgeSpec(Declared):
+    """How an LLM judge scores a benchmark: criteria, scale, and the owners' choices."""
+
+    criteria: tuple[str, ...] = Field(description="One call each; the item's column has the criterion's name.")
+    low: int
+    high: int
+    default_model: str
+    official_temperature: float | None = Field(None, description="None: the owners send none.")
+    official_prompts: UrlFile | None = Field(None, description="The owners' prompts at a pinned commit.")
+
+
+# --- the rest ------------------------------------------------------------------------------------------------------
+
+
+class Paper(Declared):
+    """The paper to cite."""
+
+    title: str
+    authors: str
+    venue: str
+    year: int
+    arxiv: str | None = None
+    url: str
+    bibtex: str
+
+
+class PublishedResult(Declared):
+    """A number somebody published: it can't be recomputed and says so."""
+
+    model: str
+    split: Split
+    setting: Literal["zero-shot", "fine-tuned", "human", "baseline"]
+    metrics: dict[str, float]
+    cite: str
+    verified: Literal["V", "3P"] = "V"
+    judge: str | None = None
+    frames: str | None = None
+    subset: str | None = None
+    note: str = ""
+
+
+class TaskSpec(Declared):
+    """One lmms-eval task of a benchmark: its name and the split it runs on."""
+
+    name: str
+    split: Split
+    filter: dict[str, str] = Field(default_factory=dict, description="Facet -> label: the task is this part of the split.")
+
+
+class BenchmarkSpec(Declared):
+    """A benchmark, in full. `version` is the comparability number: a change that moves scores raises it."""
+
+    id: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    title: str
+    version: int = Field(ge=1)
+    summary: str
+    homepage: str
+    license: str = Field(description="SPDX-like id as the Hub writes it, of the annotations.")
+    license_note: str = ""
+    open_data: bool = Field(True, description="False: agreement-gated; never fetched, never pushed.")
+    languages: tuple[str, ...] = Field(description="BCP-47 tags.")
+    row_kind: Literal["open", "grounded_choice", "choice"]
+    splits: dict[Split, SplitSpec]
+    default_split: Split
+    mini_note: str = "a dozen rows written for Reelbench, with clips made on first use"
+    reader: str = Field(description="`package.module:function`: upstream files -> normalised rows.")
+    reader_version: int = Field(1, description="Raised when the reader's rows change; part of the cache's key.")
+    formats: str = Field(description="Module that reads the owners' prediction and reference files.")
+    media: tuple[MediaSource, ...]
+    tasks: tuple[TaskSpec, ...]
+    kinds: tuple[Kind, ...]
+    metrics: tuple[Metric, ...]
+    facets: tuple[Facet, ...] = ()
+    judge: JudgeSpec | None = None
+    paper: Paper
+    published: tuple[PublishedResult, ...] = ()
+
+    @property
+    def primary(self) -> Metric:
+        """The metric that ranks."""
+        return self.metrics[0]
+
+    def metric(self, name: str) -> Metric:
+        """Return the metric called `name`; KeyError where there is none."""
+        for metric in self.metrics:
+            if metric.name == name:
+                return metric
+        raise KeyError(name)
+
+    def facet(self, name: str) -> Facet:
+        """Return the facet called `name`; KeyError where there is none."""
+        for facet in self.facets:
+            if facet.name == name:
+                return facet
+        raise KeyError(name)
+
+    @model_validator(mode="after")
+    def _names_agree(self) -> "BenchmarkSpec":
+        names = [metric.name for metric in self.metrics]
+        if len(set(names)) != len(names):
+            raise ValueError(f"{self.id}: a metric's name is there twice: {names}")
+        facets = {facet.name for facet in self.facets}
+        for metric in (*self.metrics, *(m for f in self.facets for m in f.metrics)):
+            how = metric.aggregate
+            if isinstance(how, MeanOf) and not set(how.metrics) <= set(names):
+                raise ValueError(f"{self.id}: {metric.name} is the mean of unknown metrics {how.metrics}")
+            facet = how.facet if isinstance(how, Macro) else how.weight_by if isinstance(how, Mean) else None
+            if facet is not None and facet not in facets:
+                raise ValueError(f"{self.id}: {metric.name} names an unknown facet {facet!r}")
+        if self.default_split not in self.splits:
+            raise ValueError(f"{self.id}: default split {self.default_split!r} is not among {sorted(self.splits)}")
+        for task in self.tasks:
+            if task.split != "mini" and not task.split.startswith("mini_") and task.split not in self.splits:
+                raise ValueError(f"{self.id}: task {task.name} names an unknown split {task.split!r}")
+        if (self.judge is None) != ("llm_judge" not in self.kinds):
+            raise ValueError(f"{self.id}: `judge` and the kind `llm_judge` go together")
+        return self
