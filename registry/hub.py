@@ -1,0 +1,305 @@
+"""The Hugging Face Hub as a source: the one place that asks it for commits, lists and files.
+
+Every download names a commit, so results stay comparable. Where a spec knows none, `main` is resolved once and the
+commit is recorded under `$REELBENCH_HOME/revisions`; it is used from then on, until the user refreshes it. The client
+reads `HF_HOME`, `HF_ENDPOINT` and `HF_HUB_OFFLINE` when it is imported; here they are read at each call, so a program
+that sets them late is not surprised.
+"""
+
+import hashlib
+import json
+import os
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from reelbench.registry.errors import DataUnavailableError, InputError
+from reelbench.registry.files import read_json, write_text
+from reelbench.registry.home import home
+
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_TRUE = {"1", "ON", "YES", "TRUE"}
+_TIMEOUT_S = 20.0
+
+
+@dataclass(frozen=True)
+class RemoteFile:
+    """What the Hub states of a file: bytes, and its sha256 (large files) or git blob id (small ones)."""
+
+    size: int | None = None
+    sha256: str | None = None
+    git_sha1: str | None = None
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A dataset repository at one commit."""
+
+    repo_id: str
+    commit: str
+    files: dict[str, RemoteFile]
+
+
+def endpoint() -> str:
+    """Return the Hub's address: `$HF_ENDPOINT`, else the client's default."""
+    from huggingface_hub import constants
+
+    return (os.environ.get("HF_ENDPOINT") or constants.ENDPOINT).rstrip("/")
+
+
+def offline() -> bool:
+    """Return whether the user forbade the network (`HF_HUB_OFFLINE`, `TRANSFORMERS_OFFLINE`)."""
+    return any(os.environ.get(name, "").upper() in _TRUE for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"))
+
+
+def hf_home() -> Path:
+    """Return `$HF_HOME`, by default `huggingface` in the user's cache."""
+    cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(os.path.expandvars(os.environ.get("HF_HOME") or f"{cache}/huggingface")).expanduser()
+
+
+def cache_dir() -> Path:
+    """Return the folder of the Hub client's file cache."""
+    named = os.environ.get("HF_HUB_CACHE") or os.environ.get("HUGGINGFACE_HUB_CACHE")
+    return Path(os.path.expandvars(named)).expanduser() if named else hf_home() / "hub"
+
+
+def page(repo_id: str) -> str:
+    """Return the address of a dataset's page."""
+    return f"{endpoint()}/datasets/{repo_id}"
+
+
+# --- commits -------------------------------------------------------------------------------------------------------
+
+
+def _record_path(repo_id: str) -> Path:
+    return home() / "revisions" / f"datasets--{repo_id.replace('/', '--')}.json"
+
+
+def recorded_commit(repo_id: str) -> str | None:
+    """Return the commit recorded for a dataset without a pinned one; None where there is no record yet."""
+    path = _record_path(repo_id)
+    if not path.exists():
+        return None
+    record = read_json(path)
+    commit = record.get("commit") if isinstance(record, dict) else None
+    if not isinstance(commit, str) or not _COMMIT.fullmatch(commit):
+        raise InputError(f"{path}: names no commit of {repo_id}; delete the file to have `main` resolved again")
+    return commit
+
+
+def resolve_commit(repo_id: str, revision: str | None, *, refresh: bool = False) -> str:
+    """Return the 40-hex commit to read: the pinned one, the recorded one, else `main`'s, which is then recorded.
+
+    Args:
+        repo_id: Dataset repository.
+        revision: The spec's commit, or None where the spec knows none.
+        refresh: Resolve `main` anew, and record what it is now (a pinned revision stays).
+
+    Raises:
+        DataUnavailableError: There is no record and the Hub can't be asked.
+    """
+    if revision is not None:
+        return revision
+    if not refresh and (commit := recorded_commit(repo_id)) is not None:
+        return commit
+    commit = current_commit(repo_id) if not offline() else _cached_main(repo_id)
+    record = {"repo_id": repo_id, "commit": commit, "recorded": datetime.now(UTC).isoformat(timespec="seconds")}
+    write_text(_record_path(repo_id), json.dumps(record, indent=1) + "\n")
+    return commit
+
+
+def _cached_main(repo_id: str) -> str:
+    # Somebody who ran `hf download` before going offline has the commit in the client's own cache.
+    ref = cache_dir() / f"datasets--{repo_id.replace('/', '--')}" / "refs" / "main"
+    commit = ref.read_text(encoding="utf-8").strip() if ref.is_file() else ""
+    if not _COMMIT.fullmatch(commit):
+        raise DataUnavailableError(
+            f"dataset {repo_id} is not in the cache and HF_HUB_OFFLINE is set; unset it and fetch once"
+        )
+    return commit
+
+
+def current_commit(repo_id: str) -> str:
+    """Return what `main` is at this moment, from the Hub."""
+    return _info(repo_id, None).sha
+
+
+def list_files(repo_id: str, commit: str) -> Listing:
+    """List a dataset's files at `commit`, with sizes and hashes where the Hub states them."""
+    info = _info(repo_id, commit, files_metadata=True)
+    files = {
+        sibling.rfilename: RemoteFile(
+            size=sibling.lfs.size if sibling.lfs else sibling.size,
+            sha256=sibling.lfs.sha256 if sibling.lfs else None,
+            git_sha1=None if sibling.lfs else sibling.blob_id,
+        )
+        for sibling in info.siblings or ()
+    }
+    return Listing(repo_id, info.sha or commit, files)
+
+
+def _info(repo_id: str, revision: str | None, *, files_metadata: bool = False) -> Any:  # noqa: ANN401 - DatasetInfo
+    from huggingface_hub import HfApi
+
+    if offline():
+        raise DataUnavailableError(f"{page(repo_id)}: not asked, because HF_HUB_OFFLINE is set; unset it")
+    try:
+        return HfApi(endpoint=endpoint()).dataset_info(
+            repo_id, revision=revision, files_metadata=files_metadata, timeout=_TIMEOUT_S
+        )
+    except _client_errors() as error:
+        raise explain(error, repo_id) from error
+
+
+# --- files ---------------------------------------------------------------------------------------------------------
+
+
+def download(
+    repo_id: str,
+    filename: str,
+    *,
+    revision: str,
+    folder: Path | None = None,
+    tqdm_class: Any = None,  # noqa: ANN401 - a class with tqdm's interface, of which there is no public type
+) -> Path:
+    """Download one file of a dataset at a commit, or find it in the cache; the only caller of `hf_hub_download`.
+
+    Args:
+        repo_id: Dataset repository.
+        filename: Path in the repository.
+        revision: 40-hex commit. Branches are refused: they move.
+        folder: Put the file there, at its path in the repository, and not in the client's cache.
+        tqdm_class: Progress bar class handed to the client.
+
+    Returns:
+        The file's path. A file in the cache has been checked against the hash that the Hub stated for it.
+
+    Raises:
+        DataUnavailableError: One line that says why, and what to do.
+    """
+    from huggingface_hub import hf_hub_download
+
+    if not _COMMIT.fullmatch(revision):
+        raise InputError(f"{repo_id}: revision {revision!r} is not a commit (40 hex digits)")
+    try:
+        path = Path(
+            hf_hub_download(
+                repo_id,
+                filename,
+                repo_type="dataset",
+                revision=revision,
+                endpoint=endpoint(),
+                cache_dir=cache_dir(),
+                local_dir=folder,
+                local_files_only=offline(),
+                tqdm_class=tqdm_class,
+            )
+        )
+    except _client_errors() as error:
+        raise explain(error, repo_id, filename) from error
+    if folder is None:
+        _verify_cached(path, repo_id, filename)
+    return path
+
+
+def in_cache(repo_id: str, filename: str, commit: str) -> Path | None:
+    """Return the cached file of that commit, without network; None where it isn't there."""
+    path = cache_dir() / f"datasets--{repo_id.replace('/', '--')}" / "snapshots" / commit / filename
+    return path if path.is_file() else None
+
+
+def mismatch(path: Path, stated: RemoteFile) -> str | None:
+    """Compare a file with what the Hub states of it; None where all that is stated agrees, else the difference."""
+    size = path.stat().st_size
+    if stated.size is not None and size != stated.size:
+        return f"{size} bytes, and the Hub states {stated.size}"
+    if stated.sha256 is not None and (found := file_hash(path, hashlib.sha256())) != stated.sha256:
+        return f"sha256 {found}, and the Hub states {stated.sha256}"
+    # Git names a blob by the SHA-1 of its length and bytes.
+    blob = hashlib.sha1(f"blob {size}\0".encode(), usedforsecurity=False)
+    if stated.git_sha1 is not None and (found := file_hash(path, blob)) != stated.git_sha1:
+        return f"git blob id {found}, and the Hub states {stated.git_sha1}"
+    return None
+
+
+def file_hash(path: Path, digest: Any) -> str:  # noqa: ANN401 - hashlib names no public type
+    """Feed a file's bytes to a `hashlib` object and return its hex digest."""
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _verify_cached(path: Path, repo_id: str, filename: str) -> None:
+    # The cache's blobs are named by the hash that the Hub stated, and the client checks nothing but the length. Where
+    # the cache holds copies in place of links there is no such name, and nothing to compare with.
+    blob = path.resolve()
+    if re.fullmatch(r"[0-9a-f]{64}", blob.name):
+        stated = RemoteFile(sha256=blob.name)
+    elif _COMMIT.fullmatch(blob.name):
+        stated = RemoteFile(git_sha1=blob.name)
+    else:
+        return
+    if (difference := mismatch(blob, stated)) is not None:
+        path.unlink(missing_ok=True)
+        blob.unlink(missing_ok=True)
+        raise DataUnavailableError(f"{repo_id}, {filename}: arrived damaged ({difference}); removed, fetch it again")
+
+
+# --- errors --------------------------------------------------------------------------------------------------------
+
+
+def _client_errors() -> tuple[type[Exception], ...]:
+    # The client has changed its HTTP library twice (requests, httpx, httpx2) and lets that library's errors through.
+    kinds: list[type[Exception]] = [OSError, ValueError]
+    for name in ("httpx2", "httpx"):
+        try:
+            kinds.append(import_module(name).HTTPError)
+        except ImportError:
+            continue
+    return tuple(kinds)
+
+
+def explain(error: Exception, repo_id: str, filename: str | None = None) -> DataUnavailableError:
+    """Turn the client's error into one line: what is wrong, and what to do."""
+    from huggingface_hub import errors
+
+    where = page(repo_id) + (f", {filename}" if filename else "")
+    status = getattr(getattr(error, "response", None), "status_code", None)
+    cause = error.__cause__
+    if isinstance(error, errors.GatedRepoError):
+        text = (
+            f"{where}: the dataset is gated; accept its terms at {page(repo_id)}, "
+            "then set HF_TOKEN or run `hf auth login`"
+        )
+    elif isinstance(error, errors.RepositoryNotFoundError):
+        text = f"{where}: no such dataset, or it is private; check the address, HF_ENDPOINT and HF_TOKEN"
+    elif isinstance(error, errors.RevisionNotFoundError):
+        text = f"{where}: the commit asked for is not there (any more)"
+    elif isinstance(error, errors.LocalEntryNotFoundError):
+        if offline():
+            text = f"{where}: not in the cache and HF_HUB_OFFLINE is set; unset it and fetch once"
+        elif isinstance(cause, Exception):
+            return explain(cause, repo_id, filename)
+        else:
+            text = f"{where}: not in the cache, and the Hub could not be reached"
+    elif isinstance(error, errors.EntryNotFoundError):
+        text = f"{where}: no such file there"
+    elif isinstance(error, errors.OfflineModeIsEnabled):
+        text = f"{where}: not asked, because HF_HUB_OFFLINE is set; unset it"
+    elif status == 401:  # noqa: PLR2004 - HTTP
+        text = f"{where}: the Hub refused the token; check HF_TOKEN, or run `hf auth login`"
+    elif status is not None:
+        text = f"{where}: the Hub answered {status}; try again later"
+    else:
+        text = f"{where}: could not be reached or broke off ({_first_line(error)}); check the network, try again"
+    return DataUnavailableError(text)
+
+
+def _first_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__

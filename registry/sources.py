@@ -1,0 +1,157 @@
+"""Where a split's annotations are: the user's own file or folder first, else the spec's source.
+
+Never the mini data in place of the real ones: that split is asked for by name.
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Literal
+from urllib.parse import unquote, urlsplit
+
+from reelbench.registry import download, hub
+from reelbench.registry.errors import DataUnavailableError, InputError
+from reelbench.registry.spec import BenchmarkSpec, HubFile, LocalFile, Source, SplitSpec, UrlFile
+
+_SHOWN = 8
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """Files on disk, and where they are from.
+
+    `location` is what a result records: a repository id, a URL, or the path that the user gave. `revision` is the
+    commit of a repository, and None for the others.
+    """
+
+    paths: tuple[Path, ...]
+    kind: Literal["hub", "url", "local"]
+    location: str
+    revision: str | None = None
+
+
+def resolve(spec: BenchmarkSpec, split: str, data: Path | None = None, *, refresh: bool = False) -> Resolved:
+    """Find the annotation files of a split, fetching them where the spec's source allows it.
+
+    Looked at in this order: `data`, the variable `REELBENCH_DATA_<ID>`, the split's source.
+
+    Args:
+        spec: The benchmark.
+        split: One of its splits.
+        data: A file, or a folder in upstream layout.
+        refresh: Ask upstream anew: take what `main` is now, and download a URL's file again. A pinned commit and the
+            user's own files are as they are.
+
+    Raises:
+        InputError: The split is unknown, or what the user named is not there or holds none of the expected files.
+        DataUnavailableError: The data is not here and could not be fetched, or may not be.
+    """
+    source = split_spec(spec, split).source
+    if (named := user_data(spec, data)) is not None:
+        path, origin = named
+        return Resolved((find_file(path, expected_files(source), origin),), "local", str(path))
+    if isinstance(source, LocalFile) or not spec.open_data:
+        raise DataUnavailableError(how_to_supply(spec, source))
+    if isinstance(source, HubFile):
+        return _from_hub(spec, source, refresh=refresh)
+    return _from_url(source, refresh=refresh)
+
+
+def split_spec(spec: BenchmarkSpec, split: str) -> SplitSpec:
+    """Return a split's declaration; InputError names the splits that there are."""
+    if split not in spec.splits:
+        raise InputError(f"{spec.id} has no split {split!r}; its splits are {', '.join(spec.splits)}")
+    return spec.splits[split]
+
+
+def variable(spec: BenchmarkSpec) -> str:
+    """Return the name of the environment variable that points to a benchmark's own data."""
+    return f"REELBENCH_DATA_{spec.id.upper()}"
+
+
+def user_data(spec: BenchmarkSpec, data: Path | None) -> tuple[Path, str] | None:
+    """Return the path that the user named and how they named it; None where they named none."""
+    if data is not None:
+        return Path(data).expanduser(), "--data"
+    if value := os.environ.get(variable(spec)):
+        return Path(value).expanduser(), variable(spec)
+    return None
+
+
+def expected_files(source: Source) -> tuple[str, ...]:
+    """Return the file names that a local folder may hold for this source, in order of preference."""
+    if isinstance(source, UrlFile):
+        return (PurePosixPath(unquote(urlsplit(source.url).path)).name,)
+    return source.filenames
+
+
+def how_to_supply(spec: BenchmarkSpec, source: Source) -> str:
+    """Say, in one line, how the user gets agreement-gated data to Reelbench."""
+    form = f" ask for it at {source.form_url}," if isinstance(source, LocalFile) else ""
+    names = " or ".join(expected_files(source))
+    return (
+        f"{spec.title}'s data is under an agreement and is never fetched:{form} "
+        f"then give the folder that holds {names} with --data or {variable(spec)}"
+    )
+
+
+def find_file(path: Path, names: tuple[str, ...], origin: str) -> Path:
+    """Find the first of `names` in a folder: at the top, else one or two folders below. A file is itself.
+
+    Raises:
+        InputError: Nothing is there, none of the names is, or a name is there more than once at one depth.
+    """
+    if path.is_file():
+        return path
+    if not path.is_dir():
+        raise InputError(f"{path} (from {origin}): no such file or folder")
+    for name in names:
+        if (path / name).is_file():
+            return path / name
+        for depth in ("", "*/", "*/*/"):
+            found = sorted(file for file in path.glob(depth + PurePosixPath(name).name) if file.is_file())
+            if len(found) > 1:
+                several = ", ".join(str(file.relative_to(path)) for file in found[:_SHOWN])
+                raise InputError(f"{path} (from {origin}): {name} is there more than once ({several}); name one file")
+            if found:
+                return found[0]
+    here = sorted(entry.name + "/" * entry.is_dir() for entry in path.iterdir() if not entry.name.startswith("."))
+    raise InputError(f"{path} (from {origin}): expected {' or '.join(names)}, found {_some(here)}")
+
+
+def _from_hub(spec: BenchmarkSpec, source: HubFile, *, refresh: bool) -> Resolved:
+    commit = hub.resolve_commit(source.repo_id, source.revision, refresh=refresh)
+    for name in source.filenames:
+        if hub.in_cache(source.repo_id, name, commit) is not None:
+            return _hub_file(source, name, commit)
+    if hub.offline():
+        raise DataUnavailableError(
+            f"{spec.id}: {source.repo_id} at {commit[:12]} is not in {hub.cache_dir()} and HF_HUB_OFFLINE is set; "
+            f"unset it and run `reelbench data fetch {spec.id}` once, or give a copy with --data or {variable(spec)}"
+        )
+    files = hub.list_files(source.repo_id, commit).files
+    for name in source.filenames:
+        if name in files:
+            return _hub_file(source, name, commit)
+    raise DataUnavailableError(
+        f"{spec.id}: {hub.page(source.repo_id)} at {commit[:12]} has no {' or '.join(source.filenames)}; "
+        f"it has {_some(sorted(files))}; give a copy with --data or {variable(spec)}"
+    )
+
+
+def _hub_file(source: HubFile, name: str, commit: str) -> Resolved:
+    return Resolved((hub.download(source.repo_id, name, revision=commit),), "hub", source.repo_id, commit)
+
+
+def _from_url(source: UrlFile, *, refresh: bool) -> Resolved:
+    path = download.place(source.url)
+    if refresh or download.recorded(path) is None:
+        if hub.offline():
+            raise DataUnavailableError(f"{source.url}: not in {path.parent} and HF_HUB_OFFLINE is set; unset it")
+        download.download(source.url, path, sha256=source.sha256, again=refresh)
+    return Resolved((path,), "url", source.url)
+
+
+def _some(names: list[str]) -> str:
+    shown = ", ".join(names[:_SHOWN]) or "nothing"
+    return shown + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
