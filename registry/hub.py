@@ -155,6 +155,16 @@ def _info(repo_id: str, revision: str | None, *, files_metadata: bool = False) -
         raise explain(error, repo_id) from error
 
 
+def check_access(repo_id: str) -> None:
+    """Raise DataUnavailableError where the user may not read a dataset's files (gated, private, a bad token)."""
+    from huggingface_hub import HfApi
+
+    try:
+        HfApi(endpoint=endpoint()).auth_check(repo_id, repo_type="dataset")
+    except _client_errors() as error:
+        raise explain(error, repo_id) from error
+
+
 # --- files ---------------------------------------------------------------------------------------------------------
 
 

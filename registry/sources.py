@@ -54,7 +54,28 @@ def resolve(spec: BenchmarkSpec, split: str, data: Path | None = None, *, refres
         raise DataUnavailableError(how_to_supply(spec, source))
     if isinstance(source, HubFile):
         return _from_hub(spec, source, refresh=refresh)
-    return _from_url(source, refresh=refresh)
+    return Resolved((url_file(source, refresh=refresh),), "url", source.url)
+
+
+def present(spec: BenchmarkSpec, split: str, data: Path | None = None) -> Resolved | None:
+    """Find a split's annotation files without the network; None where they are not on this machine.
+
+    Raises:
+        InputError: As `resolve`.
+    """
+    source = split_spec(spec, split).source
+    if user_data(spec, data) is not None:
+        return resolve(spec, split, data)
+    if not spec.open_data:
+        return None
+    if isinstance(source, HubFile):
+        commit = source.revision or hub.recorded_commit(source.repo_id)
+        for name in source.filenames if commit else ():
+            if (path := hub.in_cache(source.repo_id, name, commit)) is not None:
+                return Resolved((path,), "hub", source.repo_id, commit)
+    if isinstance(source, UrlFile) and download.recorded(path := download.place(source.url)) is not None:
+        return Resolved((path,), "url", source.url)
+    return None
 
 
 def split_spec(spec: BenchmarkSpec, split: str) -> SplitSpec:
@@ -119,6 +140,20 @@ def find_file(path: Path, names: tuple[str, ...], origin: str) -> Path:
     raise InputError(f"{path} (from {origin}): expected {' or '.join(names)}, found {_some(here)}")
 
 
+def url_file(source: UrlFile, *, refresh: bool = False) -> Path:
+    """Return a URL's file, fetched on first use and checked against its sha256 where the spec states one.
+
+    Raises:
+        DataUnavailableError: It is not here and can't be had, or its bytes are not those that the spec states.
+    """
+    path = download.place(source.url)
+    if refresh or download.recorded(path) is None:
+        if hub.offline():
+            raise DataUnavailableError(f"{source.url}: not in {path.parent} and HF_HUB_OFFLINE is set; unset it")
+        download.download(source.url, path, sha256=source.sha256, again=refresh)
+    return path
+
+
 def _from_hub(spec: BenchmarkSpec, source: HubFile, *, refresh: bool) -> Resolved:
     commit = hub.resolve_commit(source.repo_id, source.revision, refresh=refresh)
     for name in source.filenames:
@@ -141,15 +176,6 @@ def _from_hub(spec: BenchmarkSpec, source: HubFile, *, refresh: bool) -> Resolve
 
 def _hub_file(source: HubFile, name: str, commit: str) -> Resolved:
     return Resolved((hub.download(source.repo_id, name, revision=commit),), "hub", source.repo_id, commit)
-
-
-def _from_url(source: UrlFile, *, refresh: bool) -> Resolved:
-    path = download.place(source.url)
-    if refresh or download.recorded(path) is None:
-        if hub.offline():
-            raise DataUnavailableError(f"{source.url}: not in {path.parent} and HF_HUB_OFFLINE is set; unset it")
-        download.download(source.url, path, sha256=source.sha256, again=refresh)
-    return Resolved((path,), "url", source.url)
 
 
 def _some(names: list[str]) -> str:

@@ -1,0 +1,66 @@
+"""Whether a file on disk is a whole, playable video."""
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+_SLACK_S = Fraction(1)
+_SLACK = Fraction(2, 100)
+"""A stated length may be longer than the picture (the sound goes on): by 1 second, or 2 percent."""
+
+
+def broken(path: Path) -> str | None:
+    """Return why a file is no usable video, or None where it is one.
+
+    It is opened, its first frame is decoded, and its last packets are read: a file that was cut off may open like a
+    whole one, because its index can stand at the front.
+    """
+    import av
+
+    if path.stat().st_size == 0:
+        return "the file is empty"
+    try:
+        with av.open(str(path)) as container:
+            return _unplayable(container)
+    except (av.FFmpegError, OSError, ValueError) as error:
+        return f"not a video that can be read ({_first_line(error)})"
+
+
+def _unplayable(container: Any) -> str | None:  # noqa: ANN401 - PyAV's class, imported lazily
+    if not container.streams.video:
+        return "no video stream"
+    stream = container.streams.video[0]
+    # PyAV crashes the process when it decodes a stream whose codec is unknown (an index that was cut off).
+    if stream.codec_context is None:
+        return "the picture's codec is unknown; is the file whole?"
+    if next(container.decode(stream), None) is None:
+        return "no frame can be decoded"
+    return "cut off: its end is not there" if _is_cut_off(container, stream) else None
+
+
+def _is_cut_off(container: Any, stream: Any) -> bool:  # noqa: ANN401 - PyAV's classes, imported lazily
+    import av
+
+    # Matroska and WebM state a length for the container only.
+    base = stream.time_base
+    start = stream.start_time or 0
+    if base and stream.duration:
+        length = stream.duration * base
+    elif base and container.duration:
+        length = Fraction(container.duration, av.time_base)
+    else:
+        return False
+    slack = max(_SLACK_S, _SLACK * length)
+    container.seek(start + int(max(0, length - slack) / base), stream=stream)
+    last = None
+    for packet in container.demux(stream):
+        if packet.is_corrupt:
+            return True
+        if packet.pts is not None:
+            last = max(packet.pts + (packet.duration or 0), packet.pts if last is None else last)
+    return last is None or (last - start) * base < length - slack
+
+
+def _first_line(error: Exception) -> str:
+    text = str(error).strip()
+    return text.splitlines()[0] if text else type(error).__name__
