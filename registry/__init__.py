@@ -1,1 +1,25 @@
-"""What a benchmark is and where its data lies: specs, sources, normalised rows, media, frames, records."""
+"""What a benchmark is and where its data lies: specs, sources, normalised rows, media, frames, records.
+
+`registry.load("rextime", "val")` gives a split's rows, `registry.get("rextime")` its spec, `registry.specs()` all specs.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from reelbench.registry.discovery import get, specs
+    from reelbench.registry.loading import load, locate
+
+__all__ = ["get", "load", "locate", "specs"]
+
+
+def __getattr__(name: str) -> object:
+    # On demand, so that a module that needs only an error class does not pay for pydantic and the specs.
+    if name in ("get", "specs"):
+        from reelbench.registry import discovery
+
+        return getattr(discovery, name)
+    if name in ("load", "locate"):
+        from reelbench.registry import loading
+
+        return getattr(loading, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,5 +1,6 @@
 """Files and folders that are either whole or not there: written aside, flushed, then renamed."""
 
+import hashlib
 import json
 import os
 import secrets
@@ -45,11 +46,10 @@ def written_aside(path: Path | str) -> Iterator[Path]:
 @contextmanager
 def open_aside(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
     """Open a sibling of `path` for writing (UTF-8 in text mode), flush it to disk, and rename it on success."""
-    with written_aside(path) as aside:
-        with aside.open(mode, encoding=None if "b" in mode else "utf-8") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
+    with written_aside(path) as aside, aside.open(mode, encoding=None if "b" in mode else "utf-8") as file:
+        yield file
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def write_text(path: Path | str, text: str) -> None:
@@ -103,6 +103,12 @@ def read_jsonl(path: Path | str) -> list[tuple[int, Any]]:
                 f"{path}, line {number}, column {error.colno}: not valid JSON ({error.msg}); is the line whole?"
             ) from None
     return rows
+
+
+def sha256_of(path: Path | str) -> str:
+    """Return the sha256 of a file's bytes, in hex."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read_json_or_jsonl(path: Path | str) -> Any:  # noqa: ANN401 - any JSON value

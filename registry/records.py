@@ -52,12 +52,13 @@ class SettingsRecord(Record):
 
     frames: str = Field("native", description="Frame sampling asked for; `native` leaves it to the model.")
     frames_given: dict[str, int] = Field(
-        default_factory=dict, description="How many items were shown how many frames (the count as a string); empty where unknown."
+        default_factory=dict,
+        description="Frame count (as a string) -> items that were shown so many; empty where unknown.",
     )
     prompt_sha256: str | None = Field(None, description="Hash of our prompt file; null for answers made elsewhere.")
     generation: dict[str, Any] = Field(default_factory=dict)
     seed: int | None = None
-    limit: float | None = Field(None, description="lmms-eval's --limit: set means a partial run, which is never ranked.")
+    limit: float | None = Field(None, description="lmms-eval's --limit; a partial run is never ranked.")
 
 
 class JudgeRecord(Record):

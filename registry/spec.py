@@ -1,7 +1,7 @@
 """`BenchmarkSpec`: all that Reelbench knows of a benchmark, declared once.
 
-Data, tasks, scoring, cards and the leaderboard's columns are all read from it. It is frozen, refuses unknown fields, and
-its enumerations are `Literal` types, so a typo fails at import.
+Data, tasks, scoring, cards and the leaderboard's columns are all read from it. It is frozen, refuses unknown fields,
+and its enumerations are `Literal` types, so a typo fails at import.
 """
 
 from typing import Annotated, Literal
@@ -62,6 +62,7 @@ class SplitSpec(Declared):
     source: Source
     rows: int | None = Field(None, description="Rows as published; None where the sources disagree.")
     videos: int | None = None
+    joined: tuple[str, ...] = Field((), description="Files read too, joined by id, where a local folder has them.")
     hidden_answers: bool = Field(False, description="True where only the owners' server can score it.")
     cite: str = Field("", description="Where the counts are stated.")
 
@@ -78,7 +79,8 @@ class MediaSource(Declared):
     revision: str | None = None
     gated: bool = False
     path: str = Field("", description="Path of one video inside the repository or archive, with `{video}`.")
-    layouts: tuple[str, ...] = Field((), description="Relative paths searched under every media root, with `{video}`.")
+    layouts: tuple[str, ...] = Field((), description="Paths searched under every media root, `{video}` in them.")
+    roots: tuple[str, ...] = Field((), description="Media roots beside the user's; `~` and `$VAR` are expanded.")
     matches: str | None = Field(None, description="Regular expression on the media key: which videos are from here.")
     splits: tuple[Split, ...] = Field((), description="Splits whose videos are here; empty for all.")
     note: str = ""
@@ -134,6 +136,7 @@ class Metric(Declared):
     high: float | None = None
     aggregate: Annotated[Mean | MeanOf | Macro | Corpus, Field(discriminator="how")]
     judged: bool = Field(False, description="True where an LLM judge scores the items.")
+    in_breakdowns: bool = Field(True, description="Whether facets that name no metrics of their own break it down.")
     cite: str = Field("", description="Paper and section, or the owner's file.")
 
 
@@ -147,6 +150,7 @@ class Facet(Declared):
     name: str
     title: str
     labels: tuple[str, ...] | None = None
+    in_rows: bool = Field(True, description="False where the labels come from elsewhere (a tags file).")
     metrics: tuple[Metric, ...] = ()
 
 
@@ -167,13 +171,37 @@ class JudgeSpec(Declared):
 class Paper(Declared):
     """The paper to cite."""
 
+    key: str = Field(description="BibTeX key.")
     title: str
-    authors: str
+    authors: tuple[str, ...]
     venue: str
     year: int
     arxiv: str | None = None
     url: str
-    bibtex: str
+
+    @property
+    def bibtex(self) -> str:
+        """The citation as a BibTeX entry."""
+        fields = {
+            "title": f"{{{self.title}}}",
+            "author": " and ".join(self.authors),
+            "booktitle": self.venue,
+            "year": str(self.year),
+            "eprint": self.arxiv,
+            "archivePrefix": "arXiv" if self.arxiv else None,
+            "url": self.url,
+        }
+        lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
+        return "\n".join([f"@inproceedings{{{self.key},", *lines, "}"])
+
+
+class Column(Declared):
+    """A column of the normalised rows."""
+
+    name: str
+    dtype: Literal["string", "float64", "int64", "list<string>", "list<float64>"]
+    description: str
+    unit: str = ""
 
 
 class PublishedResult(Declared):
@@ -196,7 +224,7 @@ class TaskSpec(Declared):
 
     name: str
     split: Split
-    filter: dict[str, str] = Field(default_factory=dict, description="Facet -> label: the task is this part of the split.")
+    only: dict[str, str] = Field(default_factory=dict, description="Facet -> label: that part of the split.")
 
 
 class BenchmarkSpec(Declared):
@@ -212,6 +240,7 @@ class BenchmarkSpec(Declared):
     open_data: bool = Field(True, description="False: agreement-gated; never fetched, never pushed.")
     languages: tuple[str, ...] = Field(description="BCP-47 tags.")
     row_kind: Literal["open", "grounded_choice", "choice"]
+    columns: tuple[Column, ...] = Field((), description="Columns beside those of the row kind and the facets.")
     splits: dict[Split, SplitSpec]
     default_split: Split
     mini_note: str = "a dozen rows written for Reelbench, with clips made on first use"

@@ -1,0 +1,335 @@
+"""From answered items to a result's numbers: the one way that every benchmark is scored.
+
+`score` gives each item its per-item columns (by kind), its state, and the metrics, breakdowns and counts over all of
+them. `aggregate` alone recomputes the numbers from samples on disk. Both are pure: nothing is read, nothing is run,
+except that overlap metrics start Java on a cache miss and a judge may be asked.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from math import fsum
+from typing import Any
+
+import numpy as np
+
+from reelbench.judges import statistics
+from reelbench.registry.records import Breakdowns, Counts, JudgeRecord, JudgeReply, Metrics, MetricValue, Sample
+from reelbench.registry.spec import BenchmarkSpec, Corpus, Facet, Macro, Mean, MeanOf, Metric
+
+UNANSWERED = frozenset({"model_failed", "media_missing", "prediction_missing", "answers_hidden"})
+"""Reasons that say that there is nothing to hold an answer against, or no answer."""
+
+FAILURE_MARKERS = ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED]")
+"""What lmms-eval's adapters write in place of an answer when a request failed."""
+
+_COLUMN_KINDS = ("temporal_span", "choice", "exact_match")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One question with its answer, ready to be scored.
+
+    `target` and `parsed` are plain data by kind: `{"text"}` for open answers, `{"answer"}` for a choice, `{"spans"}`
+    (list of [start, end] in seconds) for a span; `parsed` has `answer` and `span`. A set `reason` means unscored.
+    """
+
+    id: str
+    video: str
+    target: dict[str, Any]
+    prediction: Any = None
+    parsed: dict[str, Any] | None = None
+    facets: dict[str, list[str]] = field(default_factory=dict)
+    question: str = ""
+    reason: str | None = None
+    flags: tuple[str, ...] = ()
+    frame_timestamps: list[float] | None = None
+    frame_padding: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a judge made of one item: a score per criterion that it scored, and why if any is missing."""
+
+    scores: Mapping[str, float]
+    reason: str | None
+    replies: Sequence[JudgeReply]
+
+
+Judge = Callable[[BenchmarkSpec, Sequence[Item]], tuple[Sequence[Judged], JudgeRecord]]
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """All that scoring gives; `samples` are in the order of the items."""
+
+    samples: list[Sample]
+    metrics: Metrics
+    breakdowns: Breakdowns
+    counts: Counts
+    judge: JudgeRecord | None
+
+
+def is_failure(text: str) -> bool:
+    """Whether `text` is lmms-eval's marker of a failed request instead of an answer."""
+    return text.startswith(FAILURE_MARKERS)
+
+
+def item_columns(spec: BenchmarkSpec, item: Item) -> dict[str, float]:
+    """Return the item's deterministic per-item scores, by column; empty where there is no answer to score."""
+    if item.reason in UNANSWERED:
+        return {}
+    columns: dict[str, float] = {}
+    for kind in spec.kinds:
+        if kind in _COLUMN_KINDS:
+            scorer = import_module(f"reelbench.judges.{kind}")
+            columns |= scorer.columns(item.parsed, item.prediction, item.target, item.facets)
+    return columns
+
+
+def to_sample(spec: BenchmarkSpec, item: Item, judged: Judged | None = None) -> Sample:
+    """Score one item, with what a judge made of it where one was asked."""
+    reason, scores, replies = item.reason, item_columns(spec, item), []
+    if reason is None and spec.judge is not None:
+        if judged is None:
+            reason = "judge_unavailable"
+        else:
+            scores |= judged.scores
+            reason, replies = judged.reason, list(judged.replies)
+    return Sample(
+        id=item.id,
+        video=item.video,
+        prediction=item.prediction,
+        parsed=item.parsed,
+        target=item.target,
+        state="scored" if reason is None else "unscored",
+        reason=reason,
+        flags=list(item.flags),
+        scores=scores,
+        facets=item.facets,
+        judge_replies=replies,
+        frame_timestamps=item.frame_timestamps,
+        frame_padding=item.frame_padding,
+    )
+
+
+def unscored(item: Item, reason: str) -> Sample:
+    """Return an item that could not be scored, with why."""
+    return Sample(
+        id=item.id,
+        video=item.video,
+        prediction=item.prediction,
+        parsed=item.parsed,
+        target=item.target,
+        state="unscored",
+        reason=reason,
+        flags=list(item.flags),
+        facets=item.facets,
+    )
+
+
+def score(
+    spec: BenchmarkSpec,
+    items: Sequence[Item],
+    *,
+    overlap: bool = True,
+    judge: Judge | None = None,
+    extra: int = 0,
+    duplicate: int = 0,
+) -> Scored:
+    """Score `items`; `extra` and `duplicate` are what the reader of the predictions counted beside them."""
+    judged: dict[str, Judged] = {}
+    record = None
+    if judge is not None and spec.judge is not None:
+        asked = [item for item in items if item.reason is None]
+        outcomes, record = judge(spec, asked)
+        judged = {item.id: outcome for item, outcome in zip(asked, outcomes, strict=True)}
+    samples = [to_sample(spec, item, judged.get(item.id)) for item in items]
+    metrics, breakdowns = aggregate(spec, samples, overlap=overlap)
+    return Scored(samples, metrics, breakdowns, count(samples, extra=extra, duplicate=duplicate), record)
+
+
+def count(samples: Iterable[Sample], *, extra: int = 0, duplicate: int = 0) -> Counts:
+    """Count how the items ended."""
+    samples = list(samples)
+    reasons = Counter(sample.reason or "unknown" for sample in samples if sample.state == "unscored")
+    flags = Counter(flag for sample in samples for flag in sample.flags)
+    return Counts(
+        items=len(samples),
+        scored=sum(sample.state == "scored" for sample in samples),
+        unscored=dict(sorted(reasons.items())),
+        parse_failed=flags["parse_failed"],
+        empty=flags["empty"],
+        media_missing=reasons["media_missing"],
+        missing=reasons["prediction_missing"],
+        extra=extra,
+        duplicate=duplicate,
+    )
+
+
+# --- numbers from samples -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Term:
+    """A ratio of sums: numerator and denominator per item (zero where the item does not take part)."""
+
+    numerators: list[float]
+    weights: list[float]
+    scale: float
+
+    @property
+    def n(self) -> int:
+        return sum(weight > 0 for weight in self.weights)
+
+
+def _weight(sample: Sample, how: Mean, within: tuple[str, str] | None) -> float:
+    if within is not None and within[1] not in sample.facets.get(within[0], ()):
+        return 0.0
+    if how.weight_by is None:
+        return 1.0
+    labels = sample.facets.get(how.weight_by, [])
+    if within is not None and within[0] == how.weight_by:
+        labels = [label for label in labels if label == within[1]]
+    # A question without any label still counts, once.
+    return fsum(how.weights.get(label, 1.0) for label in labels) if labels else 1.0
+
+
+def _term(samples: Sequence[Sample], how: Mean, within: tuple[str, str] | None = None) -> _Term:
+    weights = [_weight(sample, how, within) if how.column in sample.scores else 0.0 for sample in samples]
+    numerators = [
+        weight * sample.scores[how.column] if weight else 0.0 for sample, weight in zip(samples, weights, strict=True)
+    ]
+    return _Term(numerators, weights, how.scale)
+
+
+def _labels(samples: Iterable[Sample], facet: str) -> list[str]:
+    return sorted({label for sample in samples for label in sample.facets.get(facet, ())})
+
+
+def _terms(
+    spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample], within: tuple[str, str] | None = None
+) -> list[_Term]:
+    how = metric.aggregate
+    if isinstance(how, Mean):
+        return [_term(samples, how, within)]
+    if isinstance(how, MeanOf):
+        return [term for name in how.metrics for term in _terms(spec, spec.metric(name), samples, within)]
+    if isinstance(how, Macro):
+        mean = Mean(column=how.column, scale=how.scale)
+        terms = (_term(samples, mean, (how.facet, label)) for label in _labels(samples, how.facet))
+        return [term for term in terms if term.n]
+    raise TypeError(f"{metric.name}: {how.how} is not made of per-item scores")
+
+
+def _value(terms: Sequence[_Term]) -> float | None:
+    """Mean over the terms' ratios; None unless every term has something behind it."""
+    if not terms or not all(term.n for term in terms):
+        return None
+    return fsum(term.scale * fsum(term.numerators) / fsum(term.weights) for term in terms) / len(terms)
+
+
+def _n(terms: Sequence[_Term]) -> int:
+    taking_part = (any(column) for column in zip(*(term.weights for term in terms), strict=True))
+    return sum(taking_part)
+
+
+def metric_value(spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample]) -> float | None:
+    """Return one metric's value without its interval: what lmms-eval's table shows."""
+    if isinstance(metric.aggregate, Corpus):
+        return _overlap(samples, [metric])[metric.name].value
+    return _value(_terms(spec, metric, _by_id(samples)))
+
+
+def aggregate(spec: BenchmarkSpec, samples: Iterable[Sample], *, overlap: bool = True) -> tuple[Metrics, Breakdowns]:
+    """Compute every metric and breakdown of `spec` from samples, independent of their order.
+
+    A metric that the samples can't support (answers only, windows only) is absent; a judged metric that nobody judged
+    has the value None. Intervals are percentiles of a bootstrap over videos (`judges.statistics`).
+    """
+    samples = _by_id(samples)
+    wanted: dict[tuple[str, ...], list[_Term]] = {}
+    for metric in spec.metrics:
+        if not isinstance(metric.aggregate, Corpus):
+            wanted[(metric.name,)] = _terms(spec, metric, samples)
+    for facet in spec.facets:
+        for label in _labels(samples, facet.name):
+            for metric in _facet_metrics(spec, facet):
+                wanted[(facet.name, label, metric.name)] = _terms(spec, metric, samples, (facet.name, label))
+    values = _with_intervals(wanted, [sample.video for sample in samples])
+
+    metrics: Metrics = {}
+    corpus = [metric for metric in spec.metrics if isinstance(metric.aggregate, Corpus)]
+    overlaps = _overlap(samples, corpus) if overlap and corpus else {}
+    for metric in spec.metrics:
+        if isinstance(metric.aggregate, Corpus):
+            if metric.name in overlaps:
+                metrics[metric.name] = overlaps[metric.name]
+        elif (value := values[(metric.name,)]).n or metric.judged:
+            metrics[metric.name] = value
+    breakdowns: Breakdowns = {}
+    for (facet, label, name), value in ((key, value) for key, value in values.items() if len(key) > 1):
+        if value.n:
+            breakdowns.setdefault(facet, {}).setdefault(label, {})[name] = value
+    return metrics, breakdowns
+
+
+def _by_id(samples: Iterable[Sample]) -> list[Sample]:
+    # Sorted, so that sums, resamples and overlap caches do not depend on the order in which ranks were gathered.
+    return sorted(samples, key=lambda sample: sample.id)
+
+
+def _facet_metrics(spec: BenchmarkSpec, facet: Facet) -> Sequence[Metric]:
+    if facet.metrics:
+        return facet.metrics
+    return [m for m in spec.metrics if m.in_breakdowns and isinstance(m.aggregate, Mean | MeanOf)]
+
+
+def _with_intervals(
+    wanted: Mapping[tuple[str, ...], Sequence[_Term]], clusters: Sequence[str]
+) -> dict[tuple[str, ...], MetricValue]:
+    terms = [term for some in wanted.values() for term in some if term.n]
+    draws = iter(_draws(terms, clusters))
+    result = {}
+    for key, some in wanted.items():
+        mine = [next(draws) for term in some if term.n]
+        value = _value(some)
+        if value is None:
+            result[key] = MetricValue(value=None, ci95=None, n=0)
+            continue
+        ci95 = None if any(draw is None for draw in mine) else statistics.interval(np.mean(mine, axis=0))
+        result[key] = MetricValue(value=value, ci95=ci95, n=_n(some))
+    return result
+
+
+def _draws(terms: Sequence[_Term], clusters: Sequence[str]) -> list[np.ndarray | None]:
+    """Each term's ratio in every resample; None for a term whose items lie in fewer than two clusters."""
+    if not terms:
+        return []
+    table = np.array([row for term in terms for row in (term.numerators, term.weights)], dtype=np.float64).T
+    sums = statistics.cluster_sums(table, clusters)
+    blocks = np.concatenate(list(statistics.resampled_sums(sums)))
+    draws: list[np.ndarray | None] = []
+    for i, term in enumerate(terms):
+        if np.count_nonzero(sums[:, 2 * i + 1]) < 2:  # noqa: PLR2004 - one cluster can't be resampled
+            draws.append(None)
+            continue
+        with np.errstate(invalid="ignore", divide="ignore"):
+            draws.append(term.scale * blocks[:, 2 * i] / blocks[:, 2 * i + 1])
+    return draws
+
+
+def _overlap(samples: Sequence[Sample], metrics: Sequence[Metric]) -> Metrics:
+    answered = [s for s in _by_id(samples) if s.reason not in UNANSWERED and isinstance(s.target.get("text"), str)]
+    scorers = {metric.name: metric.aggregate.scorer for metric in metrics if isinstance(metric.aggregate, Corpus)}
+    if not answered:
+        return {name: MetricValue(value=None, ci95=None, n=0) for name in scorers}
+    from reelbench.judges import text_overlap
+
+    values = text_overlap.compute_score(
+        {sample.id: sample.target["text"] for sample in answered},
+        {sample.id: str(sample.prediction) for sample in answered},
+        tuple(scorers.values()),
+    )
+    return {name: MetricValue(value=values[scorer], ci95=None, n=len(answered)) for name, scorer in scorers.items()}

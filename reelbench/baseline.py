@@ -1,0 +1,127 @@
+"""`--model reelbench_baseline`: answers made without looking, so that every table has a floor.
+
+    lmms-eval --tasks rextime --model reelbench_baseline --model_args kind=whole_video
+
+It reads the row and never the video: what it scores, a model must beat. The kinds differ in what they do where a
+question has options or a span; an open question gets a text in every kind.
+"""
+
+import hashlib
+import json
+import os
+import random
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from lmms_eval.api.instance import Instance
+from lmms_eval.api.model import lmms
+
+from reelbench.registry.errors import InputError
+
+LETTERS = "ABCDEFGHIJ"
+KINDS = ("whole_video", "first_option", "echo", "random")
+
+
+def whole_video(doc: Mapping[str, Any], draw: random.Random) -> dict[str, Any] | str:
+    """The whole video and option A; for an open question the question itself."""
+    del draw
+    return _answer(doc, "A", [0.0, doc.get("duration")])
+
+
+def first_option(doc: Mapping[str, Any], draw: random.Random) -> dict[str, Any] | str:
+    """Option A and no span; for an open question the question itself."""
+    del draw
+    return _answer(doc, "A", None)
+
+
+def echo(doc: Mapping[str, Any], draw: random.Random) -> dict[str, Any] | str:
+    """The question itself, whatever is asked for: text that is on the topic and answers nothing."""
+    del draw
+    return str(doc["question"])
+
+
+def random_answer(doc: Mapping[str, Any], draw: random.Random) -> dict[str, Any] | str:
+    """An option and a span drawn evenly; for an open question the question's words in random order."""
+    options = doc.get("options")
+    if not options:
+        words = str(doc["question"]).split()
+        draw.shuffle(words)
+        return " ".join(words)
+    span = sorted(draw.uniform(0.0, doc["duration"]) for _ in range(2)) if doc.get("duration") else None
+    return _answer(doc, draw.choice(LETTERS[: len(options)]), span)
+
+
+ANSWERS: dict[str, Callable[[Mapping[str, Any], random.Random], dict[str, Any] | str]] = {
+    "whole_video": whole_video,
+    "first_option": first_option,
+    "echo": echo,
+    "random": random_answer,
+}
+
+
+def _answer(doc: Mapping[str, Any], letter: str, span: Sequence[float | None] | None) -> dict[str, Any] | str:
+    if not doc.get("options"):
+        return str(doc["question"])
+    answer: dict[str, Any] = {"answer": letter}
+    if span is not None and None not in span:
+        answer = {"span": list(span), **answer}
+    return answer
+
+
+class _Baseline(lmms):
+    """Answers by `kind`; `seed` decides the random ones, each by its question's id and not by the order of asking."""
+
+    def __init__(self, kind: str = "whole_video", seed: int = 0, **kwargs: Any) -> None:  # noqa: ANN401
+        super().__init__()
+        if kind not in ANSWERS:
+            raise InputError(f"reelbench_baseline: kind={kind!r} is unknown; there are {', '.join(KINDS)}")
+        # What lmms-eval hands to every model beside the user's --model_args; anything else is a typo.
+        unknown = kwargs.keys() - {"batch_size", "device", "max_batch_size", "system_prompt"}
+        if unknown:
+            raise InputError(f"reelbench_baseline: unknown --model_args {', '.join(sorted(unknown))}; use kind, seed")
+        self.kind = kind
+        self.seed = int(seed)
+        self._join_ranks()
+
+    def _join_ranks(self) -> None:
+        """Share the questions with the other processes of a `torchrun` or `accelerate launch`."""
+        self._rank = int(os.environ.get("RANK", "0"))
+        self._world_size = int(os.environ.get("WORLD_SIZE", "1"))
+        if self._world_size > 1:
+            from accelerate import Accelerator
+
+            self.accelerator = Accelerator(cpu=True)
+
+    def loglikelihood(self, requests: list[Instance]) -> list[tuple[float, bool]]:
+        """Not offered: our tasks generate."""
+        raise NotImplementedError("reelbench_baseline generates answers; it has no likelihoods")
+
+    def generate_until_multi_round(self, requests: list[Instance]) -> list[str]:
+        """Not offered: our tasks have one round."""
+        raise NotImplementedError("reelbench_baseline answers in one round")
+
+    def generate_until(self, requests: list[Instance]) -> list[str]:
+        """Answer every request from its row."""
+        return [self._text(request) for request in requests]
+
+    def _text(self, request: Instance) -> str:
+        # Both layouts of a request end in (..., doc_id, task, split).
+        doc_id, task, split = request.args[-3:]
+        doc = self.task_dict[task][split][doc_id]
+        if "question" not in doc or "id" not in doc:
+            raise InputError(f"reelbench_baseline answers Reelbench's tasks only; {task} is not one")
+        digest = hashlib.sha256(f"{self.seed} {task} {doc['id']}".encode()).digest()
+        answer = ANSWERS[self.kind](doc, random.Random(digest))  # noqa: S311 - a seeded draw, not a secret
+        return answer if isinstance(answer, str) else json.dumps(answer)
+
+
+class SimpleBaseline(_Baseline):
+    """The baseline for lmms-eval's simple models (`--force_simple`)."""
+
+    is_simple: ClassVar[bool] = True
+
+
+class ChatBaseline(_Baseline):
+    """The baseline for lmms-eval's chat models."""
+
+    is_simple: ClassVar[bool] = False

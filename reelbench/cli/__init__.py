@@ -1,0 +1,5 @@
+"""The command line: thin; one module per group of commands, everything heavy imported inside a command."""
+
+from reelbench.cli.main import main
+
+__all__ = ["main"]

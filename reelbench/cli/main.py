@@ -1,0 +1,60 @@
+"""`reelbench`: the commands, and what happens when one fails."""
+
+import logging
+import sys
+from typing import Annotated
+
+import typer
+
+from reelbench import __version__
+from reelbench.cli import console, listing, run, score
+from reelbench.registry.errors import ReelbenchError
+
+app = typer.Typer(
+    name="reelbench",
+    help="Evaluate video-language models on story and culture: tasks for lmms-eval, scores, a leaderboard, cards.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("list")(listing.list_benchmarks)
+app.command("path")(listing.path)
+app.command("score")(score.score)
+app.command("run", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(run.run)
+
+
+def _version(value: bool) -> None:  # noqa: FBT001 - typer's callback
+    if value:
+        console.write(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    *,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    version: Annotated[  # noqa: ARG001 - handled by its callback
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    logging.basicConfig(level=logging.INFO if debug else logging.WARNING, format="%(message)s", stream=sys.stderr)
+
+
+def main() -> None:
+    """Run a command; a failure is one line on stderr and its exit status, a traceback only with `--debug`."""
+    debug = "--debug" in sys.argv
+    try:
+        app()
+    except ReelbenchError as error:
+        if debug:
+            raise
+        console.note(f"reelbench: {error}")
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        sys.exit(1)
+    except OSError as error:
+        if debug:
+            raise
+        where = f"{error.filename}: " if error.filename else ""
+        console.note(f"reelbench: {where}{error.strerror or error}")
+        sys.exit(1)

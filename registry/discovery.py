@@ -1,0 +1,63 @@
+"""Which benchmarks there are: the folders of `reelbench.tasks`, and what other packages add.
+
+A built-in benchmark is a sub-package of `reelbench.tasks` with a `SPEC`; another package adds one through the
+entry-point group `reelbench.benchmarks`, whose entries load a `BenchmarkSpec`.
+"""
+
+import pkgutil
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+
+from reelbench.registry.errors import InputError
+from reelbench.registry.spec import BenchmarkSpec, TaskSpec
+
+ENTRY_POINTS = "reelbench.benchmarks"
+
+
+@cache
+def specs() -> dict[str, BenchmarkSpec]:
+    """Return every benchmark by id, in the order of their ids; raises InputError where two share an id or a task."""
+    found: dict[str, BenchmarkSpec] = {}
+    owners: dict[str, str] = {}
+
+    def add(spec: object, owner: str) -> None:
+        if not isinstance(spec, BenchmarkSpec):
+            raise InputError(f"{owner}: SPEC is a {type(spec).__name__}, expected a BenchmarkSpec")
+        for name in {spec.id, *(task.name for task in spec.tasks)}:
+            if name in owners:
+                raise InputError(f"{owner} and {owners[name]} both define {name!r}; rename one of them")
+            owners[name] = owner
+        found[spec.id] = spec
+
+    package = import_module("reelbench.tasks")
+    for module in pkgutil.iter_modules(package.__path__):
+        if module.ispkg:
+            name = f"{package.__name__}.{module.name}"
+            add(getattr(import_module(name), "SPEC", None), name)
+    for entry in entry_points(group=ENTRY_POINTS):
+        add(entry.load(), f"entry point {entry.value}")
+    return dict(sorted(found.items()))
+
+
+def get(name: str) -> BenchmarkSpec:
+    """Return the benchmark called `name`; InputError suggests close names."""
+    try:
+        return specs()[name]
+    except KeyError:
+        raise InputError(f"unknown benchmark {name!r}{_suggestion(name, specs())}") from None
+
+
+def find_task(name: str) -> tuple[BenchmarkSpec, TaskSpec] | None:
+    """Return the benchmark and task of an lmms-eval task name, or None where the task isn't ours."""
+    for spec in specs().values():
+        for task in spec.tasks:
+            if task.name == name:
+                return spec, task
+    return None
+
+
+def _suggestion(name: str, known: dict[str, BenchmarkSpec]) -> str:
+    close = get_close_matches(name.lower(), known, n=1, cutoff=0.5)
+    return f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(known)}"

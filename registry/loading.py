@@ -1,0 +1,126 @@
+"""From a benchmark's name to its rows: resolved, normalised, and saved once.
+
+The saved rows are keyed by the sha256 of the upstream bytes and the reader's version, so they can never be stale, and
+are renamed into place whole, so they can never be half.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reelbench.registry import discovery, rows, sources
+from reelbench.registry.errors import InputError
+from reelbench.registry.files import sha256_of, written_aside
+from reelbench.registry.home import home
+from reelbench.registry.records import SourceRecord
+from reelbench.registry.spec import BenchmarkSpec
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+_LAYOUT = 1  # of the saved rows; raised when rows.py changes what is saved
+MINI = "mini"
+
+
+@dataclass(frozen=True, slots=True)
+class SplitData:
+    """A split whose files are here: what they are, and their fingerprint; nothing has been parsed yet."""
+
+    spec: BenchmarkSpec
+    split: str
+    paths: tuple[Path, ...]
+    source: SourceRecord
+
+    def read(self) -> list[rows.Row]:
+        """Parse the files into normalised, checked rows (plain dicts; `datasets` is not imported)."""
+        reader: Callable[[Sequence[Path], str], Iterable[rows.Row]] = imported(self.spec.reader)
+        where = ", ".join(str(path) for path in self.paths)
+        return list(
+            rows.checked(self.spec, self.split, reader(self.paths, upstream_split(self.spec, self.split)), where)
+        )
+
+    def materialise(self) -> Path:
+        """Return the folder with the rows as a saved `datasets.DatasetDict` of one split, made on first use."""
+        folder = home() / "rows" / self.spec.id / f"{self.split}-{self.source.fingerprint[:16]}"
+        if not folder.is_dir():
+            from datasets import Dataset, DatasetDict
+
+            table = rows_to_columns(self.spec, self.read())
+            dataset = Dataset.from_dict(table, features=rows.features(self.spec))
+            with written_aside(folder) as aside:
+                DatasetDict({self.split: dataset}).save_to_disk(aside)
+        return folder
+
+
+def rows_to_columns(spec: BenchmarkSpec, table: Sequence[rows.Row]) -> dict[str, list[Any]]:
+    """Turn rows into columns, in the schema's order."""
+    return {column.name: [row[column.name] for row in table] for column in rows.columns(spec)}
+
+
+def imported(dotted: str) -> Any:  # noqa: ANN401 - whatever the name stands for
+    """Return what a spec's `package.module:name` (or `package.module`) stands for."""
+    module, _, name = dotted.partition(":")
+    found = import_module(module)
+    return getattr(found, name) if name else found
+
+
+def is_mini(split: str) -> bool:
+    """Whether `split` is one of the mini splits: `mini` (the default split's twin) or `mini_<split>`."""
+    return split == MINI or split.startswith(f"{MINI}_")
+
+
+def upstream_split(spec: BenchmarkSpec, split: str) -> str:
+    """Return the owners' split that `split` is, or is the mini twin of."""
+    if not is_mini(split):
+        return split
+    return split.removeprefix(f"{MINI}_") if split != MINI else spec.default_split
+
+
+def mini_folder(spec: BenchmarkSpec) -> Path:
+    """Return the folder with the benchmark's mini data, in the owners' file format."""
+    package = import_module(spec.reader.partition(":")[0].rpartition(".")[0])
+    return Path(package.__path__[0]) / MINI
+
+
+def locate(name: str, split: str | None = None, data: Path | str | None = None) -> SplitData:
+    """Find a split's files: a folder or file the user gave, else the pinned Hub or URL source.
+
+    `name` is a benchmark or one of its tasks (`moviecore_mini`). Raises InputError for an unknown name or split,
+    DataUnavailableError where the files can't be had.
+    """
+    if name not in discovery.specs() and (task := discovery.find_task(name)) is not None:
+        spec, split = task[0], split or task[1].split
+    else:
+        spec = discovery.get(name)
+        split = split or spec.default_split
+    if upstream_split(spec, split) not in spec.splits:
+        raise InputError(f"{spec.id} has no split {split!r}; it has {', '.join([*spec.splits, MINI])}")
+    mini = is_mini(split)
+    resolved = sources.resolve(
+        spec, upstream_split(spec, split), mini_folder(spec) if mini else Path(data) if data is not None else None
+    )
+    source = SourceRecord(
+        kind="mini" if mini else resolved.kind,
+        location=f"{spec.id} {split}" if mini else resolved.location,
+        revision=resolved.revision,
+        fingerprint=_fingerprint(spec, resolved.paths),
+    )
+    return SplitData(spec, split, resolved.paths, source)
+
+
+def load(name: str, split: str | None = None, *, data: Path | str | None = None) -> "Dataset":
+    """Return a split's normalised rows as a `datasets.Dataset`; see `registry.rows` for the columns."""
+    from datasets import load_from_disk
+
+    located = locate(name, split, data)
+    return load_from_disk(str(located.materialise()))[located.split]
+
+
+def _fingerprint(spec: BenchmarkSpec, paths: Sequence[Path]) -> str:
+    digest = hashlib.sha256(f"{_LAYOUT} {spec.id} {spec.reader} {spec.reader_version}".encode())
+    for path in paths:
+        digest.update(bytes.fromhex(sha256_of(path)))
+    return digest.hexdigest()

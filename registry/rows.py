@@ -1,0 +1,104 @@
+"""Normalised rows: one documented schema per kind of benchmark, whatever shape the owners publish.
+
+A row is a plain dict with the columns of its kind, one list of labels per facet, and the benchmark's own columns.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from reelbench.registry.errors import InputError
+from reelbench.registry.spec import BenchmarkSpec, Column
+
+if TYPE_CHECKING:
+    from datasets import Features
+
+_SPLIT = Column(name="split", dtype="string", description="The split that the row is from, as asked for.")
+_COMMON = (
+    Column(name="id", dtype="string", description="Question id, unique in the split."),
+    Column(name="video", dtype="string", description="Media key: which video the question is about."),
+    Column(name="question", dtype="string", description="The question as published."),
+    Column(name="language", dtype="string", description="Language of the question, as a BCP-47 tag."),
+)
+_CHOICE = (
+    Column(name="options", dtype="list<string>", description="The options in order, without letters."),
+    Column(name="answer", dtype="string", description="Letter of the right option (A is the first); empty if hidden."),
+)
+KIND_COLUMNS: dict[str, tuple[Column, ...]] = {
+    "open": (*_COMMON, Column(name="answer", dtype="string", description="Reference answer.")),
+    "choice": (*_COMMON, *_CHOICE),
+    "grounded_choice": (
+        *_COMMON,
+        *_CHOICE,
+        Column(
+            name="span",
+            dtype="list<float64>",
+            unit="s",
+            description="Start and end of the part of the video that answers the question; empty if hidden.",
+        ),
+        Column(name="duration", dtype="float64", unit="s", description="Length of the video."),
+    ),
+}
+"""Columns by `BenchmarkSpec.row_kind`."""
+
+Row = dict[str, Any]
+
+
+def columns(spec: BenchmarkSpec) -> tuple[Column, ...]:
+    """Return all columns of the benchmark's rows: its kind's, one per facet of the rows, and its own."""
+    facets = (
+        Column(name=facet.name, dtype="list<string>", description=facet.title) for facet in spec.facets if facet.in_rows
+    )
+    return (*KIND_COLUMNS[spec.row_kind], *facets, *spec.columns, _SPLIT)
+
+
+def features(spec: BenchmarkSpec) -> "Features":
+    """Return the columns as a `datasets.Features`."""
+    from datasets import Features, List, Value
+
+    def feature(dtype: str) -> Any:  # noqa: ANN401 - either kind of feature
+        return List(Value(dtype[5:-1])) if dtype.startswith("list<") else Value(dtype)
+
+    return Features({column.name: feature(column.dtype) for column in columns(spec)})
+
+
+_TYPES: dict[str, tuple[type, ...]] = {"string": (str,), "float64": (int, float), "int64": (int,)}
+
+
+def _fits(value: object, dtype: str) -> bool:
+    if dtype.startswith("list<"):
+        return isinstance(value, list | tuple) and all(_fits(part, dtype[5:-1]) for part in value)
+    return isinstance(value, _TYPES[dtype]) and not isinstance(value, bool)
+
+
+def checked(spec: BenchmarkSpec, split: str, rows: Iterable[Row], where: str) -> Iterator[Row]:
+    """Yield a reader's rows, each held to the schema and told its split; InputError names what is wrong and where."""
+    wanted = [column for column in columns(spec) if column is not _SPLIT]
+    names = {column.name for column in wanted}
+    seen: set[str] = set()
+    for number, row in enumerate(rows, start=1):
+        label = f"{where}: row {number} (id {row.get('id')!r})"
+        if row.keys() != names:
+            raise InputError(f"{label} has the columns {sorted(row)}, expected {sorted(names)}")
+        for column in wanted:
+            if not _fits(row[column.name], column.dtype):
+                raise InputError(f"{label}: {column.name} is {row[column.name]!r}, expected {column.dtype}")
+        if row["id"] in seen:
+            raise InputError(f"{label}: the id is there twice; the file must have each question once")
+        seen.add(row["id"])
+        yield {**row, "split": split}
+    if not seen:
+        raise InputError(f"{where}: no rows; expected at least one question")
+
+
+def facets(spec: BenchmarkSpec, row: Row) -> dict[str, list[str]]:
+    """Return the row's labels by facet."""
+    return {facet.name: list(row[facet.name]) for facet in spec.facets if facet.in_rows}
+
+
+def target(spec: BenchmarkSpec, row: Row) -> dict[str, Any]:
+    """Return the row's reference as scorers take it: `text`, or `answer` and `spans`."""
+    if spec.row_kind == "open":
+        return {"text": row["answer"]}
+    if spec.row_kind == "choice":
+        return {"answer": row["answer"]}
+    return {"answer": row["answer"], "spans": [list(row["span"])] if row["span"] else []}

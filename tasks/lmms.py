@@ -1,0 +1,252 @@
+"""What an lmms-eval task of ours is made of: the functions that its YAML names, the same for every benchmark.
+
+A benchmark's `lmms.py` makes one `LmmsTask` and binds its methods to module-level names, because YAML's `!function`
+takes `module.name` only. Nothing here raises into lmms-eval's worker threads: it would retry five times, throw the
+whole run away and still exit with 0.
+"""
+
+import json
+import logging
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cached_property
+from hashlib import sha256
+from importlib import import_module
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reelbench.judges import scoring
+from reelbench.judges.scoring import Item
+from reelbench.registry import rows
+from reelbench.registry.dataset import RowsOnDisk
+from reelbench.registry.errors import ReelbenchError
+from reelbench.registry.files import write_jsonl, write_text
+from reelbench.registry.home import home
+from reelbench.registry.loading import imported, upstream_split
+from reelbench.registry.media import Library
+from reelbench.registry.records import Sample
+from reelbench.registry.rows import Row
+from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, MeanOf, Metric
+from reelbench.tasks import answers
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+log = logging.getLogger("reelbench")
+
+SUBMISSION = "submission"
+"""The one metric of a task whose answers are hidden: it has no score; its aggregation writes the owners' file."""
+
+
+class LmmsTask:
+    """One benchmark's functions for lmms-eval; `data` has the rows of each of its tasks by split."""
+
+    def __init__(self, spec: BenchmarkSpec, data: Mapping[str, RowsOnDisk]) -> None:
+        self.spec = spec
+        self.data = data
+        self._libraries: dict[str, Library] = {}
+
+    @cached_property
+    def template(self) -> str:
+        """The benchmark's prompt, from the `prompt.txt` in its folder."""
+        return prompt_template(self.spec)
+
+    # --- what the model sees ----------------------------------------------------------------------------------------
+
+    def doc_to_text(self, doc: Row, lmms_eval_specific_kwargs: Mapping[str, Any] | None = None) -> str:
+        """Return the prompt for a row."""
+        del lmms_eval_specific_kwargs  # lmms-eval passes them where a model has any; ours need none
+        lettered = "\n".join(
+            f"({letter}) {option}" for letter, option in zip(answers.LETTERS, doc.get("options", ()), strict=False)
+        )
+        fields = {**doc, "options": lettered}
+        if "duration" in fields:
+            fields["duration"] = f"{doc['duration']:g}"
+        return self.template.format_map(fields)
+
+    def doc_to_visual(self, doc: Row) -> list[str]:
+        """Return the row's video, for simple models."""
+        return [str(self.video(doc))]
+
+    def doc_to_messages(
+        self, doc: Row, lmms_eval_specific_kwargs: Mapping[str, Any] | None = None
+    ) -> list[dict[str, Any]]:
+        """Return the row's one user message, for chat models."""
+        content = [
+            {"type": "video", "url": str(self.video(doc))},
+            {"type": "text", "text": self.doc_to_text(doc, lmms_eval_specific_kwargs)},
+        ]
+        return [{"role": "user", "content": content}]
+
+    def doc_to_target(self, doc: Row) -> str:
+        """Return the reference, as lmms-eval logs it."""
+        return str(doc["answer"])
+
+    def video(self, doc: Row) -> Path:
+        """Return the row's video; ReelbenchError where it is missing (`process_docs` leaves such rows out)."""
+        path = self._library(doc["split"]).find(doc)
+        if path is None:
+            raise ReelbenchError(f"{self.spec.id}: the video {doc['video']!r} of {doc['id']!r} is not here any more")
+        return path
+
+    def process_docs(self, dataset: "Dataset") -> "Dataset":
+        """Leave out the rows whose video is missing; say how many before the run starts, and note which for scoring."""
+        if len(dataset) == 0:
+            return dataset
+        split = dataset[0]["split"]
+        library = self._library(split)
+        missing = library.missing(dataset)
+        data = self.data[split]
+        data.media_missing = len(missing)
+        note = missing_note(str(data).partition(";")[0])
+        if not missing:
+            note.unlink(missing_ok=True)
+            return dataset
+        gone = {row.id for row in missing}
+        write_text(note, json.dumps({"ids": sorted(gone), "looked_in": missing[0].looked_in}, ensure_ascii=False))
+        log.warning(
+            "%s: %d of %d questions are left out because their video is not here (first: %s; looked in %s); "
+            "`reelbench data check %s` lists them",
+            data.task,
+            len(missing),
+            len(dataset),
+            missing[0].video,
+            ", ".join(missing[0].looked_in),
+            self.spec.id,
+        )
+        return dataset.select([number for number, row_id in enumerate(dataset["id"]) if row_id not in gone])
+
+    def _library(self, split: str) -> Library:
+        if split not in self._libraries:
+            self._libraries[split] = Library(self.spec, split)
+        return self._libraries[split]
+
+    # --- what its answer is worth -----------------------------------------------------------------------------------
+
+    def item(self, doc: Row, answer: str) -> Item:
+        """Return a row with a model's raw answer, ready to be scored."""
+        reason = "model_failed" if scoring.is_failure(answer) else None
+        parsed = None if reason or self.spec.row_kind == "open" else parse(self.spec, answer, doc["options"])
+        if reason is None and self._hidden(doc["split"]):
+            reason = "answers_hidden"
+        return Item(
+            id=doc["id"],
+            video=doc["video"],
+            question=doc["question"],
+            target=rows.target(self.spec, doc),
+            facets=rows.facets(self.spec, doc),
+            prediction=answer,
+            parsed=parsed,
+            reason=reason,
+            flags=flags(answer, parsed) if reason != "model_failed" else (),
+        )
+
+    def process_results(self, doc: Row, results: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """Score one answer; every metric's dict says which metric and item it is, the first has the whole sample."""
+        item = self.item(doc, results[0] if results else "")
+        try:
+            sample = scoring.to_sample(self.spec, item)
+        except Exception:  # a scorer's bug must not cost the run its answers: it is logged and counted
+            log.exception("%s: %s could not be scored", self.spec.id, item.id)
+            sample = scoring.unscored(item, "scorer_failed")
+        if self._hidden(doc["split"]):
+            return {SUBMISSION: {"metric": SUBMISSION, "sample": sample.model_dump(), "split": doc["split"]}}
+        details = {metric.name: _detail(self.spec, metric, sample) for metric in self.spec.metrics}
+        details[self.spec.primary.name]["sample"] = sample.model_dump()
+        return details
+
+    def aggregate(self, items: Sequence[Mapping[str, Any]], args: Namespace | None = None) -> float | None:
+        """Return a metric over its items; None, shown as N/A, where nothing was scored or it could not be computed."""
+        name = items[0]["metric"]
+        if name == SUBMISSION:
+            self._write_submission(items, args)
+            return None
+        metric = self.spec.metric(name)
+        samples = [_from_detail(item) for item in items]
+        try:
+            return scoring.metric_value(self.spec, metric, samples)
+        except ReelbenchError as error:
+            log.warning("%s: %s is not computed: %s", self.spec.id, name, error)
+            return None
+
+    def _hidden(self, split: str) -> bool:
+        return self.spec.splits[upstream_split(self.spec, split)].hidden_answers
+
+    def _write_submission(self, items: Sequence[Mapping[str, Any]], args: Namespace | None) -> None:
+        output = getattr(args, "output_path", None)
+        folder = Path(output) if output else home() / "submissions"
+        stamp = datetime.now(UTC).strftime("%Y%m%d_%H%M%S")
+        path = folder / f"{stamp}_submission_{self.data[items[0]['split']].task}.jsonl"
+        samples = [Sample.model_validate(item["sample"]) for item in items]
+        try:
+            write_submission(self.spec, samples, path)
+        except OSError as error:
+            log.warning("%s: the submission could not be written to %s: %s", self.spec.id, path, error)
+        else:
+            log.warning("%s: the answers are hidden; submit %s to the owners' server", self.spec.id, path)
+
+
+def prompt_template(spec: BenchmarkSpec) -> str:
+    """Return the benchmark's prompt: a `str.format` template over the row's columns."""
+    package = spec.formats.rpartition(".")[0]
+    return files(import_module(package)).joinpath("prompt.txt").read_text(encoding="utf-8").rstrip("\n")
+
+
+def prompt_sha256(spec: BenchmarkSpec) -> str:
+    """Return the prompt's hash, as results record it."""
+    return sha256(prompt_template(spec).encode()).hexdigest()
+
+
+def parse(spec: BenchmarkSpec, answer: str, options: Sequence[str]) -> dict[str, Any]:
+    """Read a choice, and a span where the benchmark asks for one, out of free text; None for what isn't there."""
+    parsed: dict[str, Any] = {"answer": answers.read_option(answer, options)}
+    if spec.row_kind == "grounded_choice":
+        parsed["span"] = answers.read_span(answer)
+    return parsed
+
+
+def flags(answer: str, parsed: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """Say what is wrong with an answer by the model's own doing: it counts as wrong, and is counted."""
+    if not answer.strip():
+        return ("empty",)
+    return ("parse_failed",) if parsed is not None and None in parsed.values() else ()
+
+
+def missing_note(data: str) -> Path:
+    """Return the file that lists the rows left out of a task's last run on `data` (`reelbench:<task>@<hash>`)."""
+    return home() / "media_missing" / f"{data.removeprefix('reelbench:')}.json"
+
+
+def write_submission(spec: BenchmarkSpec, samples: Sequence[Sample], path: Path) -> None:
+    """Write the owners' submission file, in the order of the ids."""
+    row = imported(f"{spec.formats}:submission_row")
+    write_jsonl(path, (row(sample) for sample in sorted(samples, key=lambda sample: sample.id)))
+
+
+def _detail(spec: BenchmarkSpec, metric: Metric, sample: Sample) -> dict[str, Any]:
+    detail: dict[str, Any] = {"metric": metric.name, "id": sample.id, "video": sample.video}
+    if isinstance(metric.aggregate, Corpus):
+        # The aggregation sees nothing but these dicts, and in a run on several machines only these are gathered.
+        return detail | {"prediction": sample.prediction, "target": sample.target, "reason": sample.reason}
+    detail |= {"scores": sample.scores, "facets": sample.facets}
+    if isinstance(metric.aggregate, Mean | MeanOf):
+        value = scoring.metric_value(spec, metric, [sample])
+        if value is not None:  # without a `score`, lmms-eval's standard errors leave the item out
+            detail["score"] = value
+    return detail
+
+
+def _from_detail(detail: Mapping[str, Any]) -> Sample:
+    """Return as much of a sample as its metric needs."""
+    return Sample(
+        id=detail["id"],
+        video=detail["video"],
+        prediction=detail.get("prediction"),
+        target=detail.get("target", {}),
+        state="unscored" if detail.get("reason") else "scored",
+        reason=detail.get("reason"),
+        scores=detail.get("scores", {}),
+        facets=detail.get("facets", {}),
+    )

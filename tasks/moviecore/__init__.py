@@ -1,0 +1,149 @@
+"""MovieCORE: open questions on films that ask for System-2 thinking, judged on five dimensions."""
+
+from reelbench.registry.dataset import RowsOnDisk
+from reelbench.registry.spec import (
+    BenchmarkSpec,
+    Column,
+    Corpus,
+    Facet,
+    HubFile,
+    JudgeSpec,
+    Mean,
+    MeanOf,
+    MediaSource,
+    Metric,
+    Paper,
+    SplitSpec,
+    TaskSpec,
+    UrlFile,
+)
+from reelbench.tasks.moviecore.published import PUBLISHED
+
+DIMENSIONS = ("accuracy", "comprehensiveness", "depth", "evidence", "coherence")
+_AUTHORS = "MovieCORE §4.2; joslefaure/MovieCORE evaluate_moviecore.py at 316f1ff"
+
+
+def _judged() -> tuple[Metric, ...]:
+    """The five dimensions and their mean: as the authors aggregate, then with each question counted once."""
+    metrics: list[Metric] = []
+    for suffix, weight_by, how in (("", "classification", "per label"), ("_per_question", None, "per question")):
+        metrics.append(
+            Metric(
+                name=f"average{suffix}",
+                title=f"Average ({how})",
+                unit="points_0_5",
+                high=5,
+                judged=True,
+                in_breakdowns=not suffix,
+                aggregate=MeanOf(metrics=tuple(f"{dimension}{suffix}" for dimension in DIMENSIONS)),
+                cite=_AUTHORS,
+            )
+        )
+        metrics.extend(
+            Metric(
+                name=f"{dimension}{suffix}",
+                title=f"{dimension.title()} ({how})",
+                unit="points_0_5",
+                high=5,
+                judged=True,
+                in_breakdowns=not suffix,
+                aggregate=Mean(column=dimension, weight_by=weight_by),
+                cite=_AUTHORS,
+            )
+            for dimension in DIMENSIONS
+        )
+    return tuple(metrics)
+
+
+def _overlap() -> tuple[Metric, ...]:
+    return (
+        Metric(name="bleu4", title="BLEU-4", unit="fraction", high=1, aggregate=Corpus(scorer="bleu4")),
+        Metric(name="cider", title="CIDEr", unit="cider", high=10, aggregate=Corpus(scorer="cider")),
+        Metric(name="meteor", title="METEOR", unit="fraction", high=1, aggregate=Corpus(scorer="meteor")),
+    )
+
+
+def _split(rows: int, videos: int, filename: str) -> SplitSpec:
+    return SplitSpec(
+        source=HubFile(repo_id="MovieCORE/MovieCORE", filenames=(filename, f"annotation/{filename}")),
+        rows=rows,
+        videos=videos,
+        cite="MovieCORE §3.4",
+    )
+
+
+SPEC = BenchmarkSpec(
+    id="moviecore",
+    title="MovieCORE",
+    version=1,
+    summary="Open-ended questions on films that need deep, System-2 understanding; answers judged on five dimensions.",
+    homepage="https://huggingface.co/datasets/MovieCORE/MovieCORE",
+    license="mit",
+    license_note="Stated in the README of the authors' repository.",
+    languages=("en",),
+    row_kind="open",
+    columns=(Column(name="caption", dtype="string", description="Caption of the video where the row has one."),),
+    splits={"train": _split(4080, 816, "train.json"), "test": _split(850, 170, "test.json")},
+    default_split="test",
+    reader="reelbench.tasks.moviecore.data:read",
+    formats="reelbench.tasks.moviecore.formats",
+    media=(
+        MediaSource(
+            title="MovieChat-1K test videos",
+            kind="hub",
+            location="Enxin/MovieChat-1K-test",
+            path="videos/{video}.mp4",
+            layouts=("videos/{video}", "{video}", "Test_Videos/{video}"),
+            roots=("${HF_HOME}/moviechat_1k_test/Test_Videos", "~/.cache/huggingface/moviechat_1k_test/Test_Videos"),
+            splits=("test",),
+        ),
+        MediaSource(
+            title="MovieChat-1K train videos",
+            kind="hub",
+            location="Enxin/MovieChat-1K_train",
+            gated=True,
+            path="raw_videos/{video}.mp4",
+            layouts=("raw_videos/{video}",),
+            splits=("train",),
+            note="Not every video of the split is there, and some files are corrupt (wenhaochai/MovieChat issue 55).",
+        ),
+    ),
+    tasks=(TaskSpec(name="moviecore", split="test"), TaskSpec(name="moviecore_mini", split="mini")),
+    kinds=("llm_judge", "text_overlap"),
+    metrics=(*_judged(), *_overlap()),
+    facets=(Facet(name="classification", title="Question class; a question may have several."),),
+    judge=JudgeSpec(
+        criteria=DIMENSIONS,
+        low=0,
+        high=5,
+        default_model="gpt-4o-mini-2024-07-18",
+        official_prompts=UrlFile(
+            url="https://raw.githubusercontent.com/joslefaure/MovieCORE/"
+            "316f1fffc4669a4857a083a682e293aee81ea126/evaluation_prompts.py",
+            sha256="d26aeee16c9a2ba1e3a691e59fb3f8f4fd198933f9c83251a21d0b23fe65e3f7",
+        ),
+    ),
+    paper=Paper(
+        key="faure2025moviecore",
+        title="MovieCORE: COgnitive REasoning in Movies",
+        authors=(
+            "Gueter Josmy Faure",
+            "Min-Hung Chen",
+            "Jia-Fong Yeh",
+            "Ying Cheng",
+            "Hung-Ting Su",
+            "Yung-Hao Tang",
+            "Shang-Hong Lai",
+            "Winston H. Hsu",
+        ),
+        venue="Empirical Methods in Natural Language Processing (EMNLP)",
+        year=2025,
+        arxiv="2508.19026",
+        url="https://arxiv.org/abs/2508.19026",
+    ),
+    published=PUBLISHED,
+)
+
+DATASET = RowsOnDisk("moviecore")
+MINI_DATASET = RowsOnDisk("moviecore_mini")
+DATA = {"test": DATASET, "mini": MINI_DATASET}

@@ -1,0 +1,103 @@
+"""MovieCORE's annotation files -> rows.
+
+The owners' file layout is known from their code and a sibling project, not from the files themselves, so all three
+shapes that these imply are read: an object keyed by question id, an object keyed by video with a list of questions
+each, and a list (or JSON Lines) of questions.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from reelbench.registry.errors import InputError
+from reelbench.registry.files import read_json_or_jsonl
+from reelbench.registry.rows import Row
+
+EXPECTED = "question, answer (or enhanced_answer), video, question_id and, where there are any, classification, caption"
+
+
+def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
+    """Yield the rows of one annotation file; every split has the same shape."""
+    del split
+    for path in paths:
+        for where, entry in entries(path):
+            yield {
+                "id": entry["id"],
+                "video": entry["video"],
+                "question": text(entry, "question", where),
+                "language": "en",
+                "answer": reference(entry, where),
+                "classification": labels(entry),
+                "caption": str(entry.get("caption") or ""),
+            }
+
+
+def entries(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield (where, entry) for every question of a file in any of the three shapes, with `id` and `video` set."""
+    document = read_json_or_jsonl(path)
+    if isinstance(document, list):
+        found = [(f"{path}: entry {number}", None, entry) for number, entry in enumerate(document, start=1)]
+    elif isinstance(document, dict):
+        found = list(_keyed(path, document))
+    else:
+        raise InputError(f"{path}: holds a {type(document).__name__}, expected an object or a list of questions")
+    ordinals: dict[str, int] = {}
+    for where, key, entry in found:
+        if not isinstance(entry, dict):
+            raise InputError(f"{where} is a {type(entry).__name__}, expected an object with {EXPECTED}")
+        video = video_key(entry.get("video") or entry.get("video_id") or entry.get("video_name") or key or "")
+        if not video:
+            raise InputError(f"{where} names no video; expected {EXPECTED}; found {', '.join(sorted(entry))}")
+        ordinals[video] = ordinals.get(video, 0) + 1
+        own = entry.get("question_id") or entry.get("id") or f"{video}_{ordinals[video]}"
+        yield where, {**entry, "video": video, "id": str(own)}
+
+
+def _keyed(path: Path, document: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    for key, value in document.items():
+        if isinstance(value, list):  # keyed by video
+            yield from ((f"{path}: {key!r}, question {n}", key, entry) for n, entry in enumerate(value, start=1))
+        elif isinstance(value, dict):  # keyed by question id, "<video>_<n>"
+            video = value.get("video") or key.rpartition("_")[0] or key
+            yield f"{path}: {key!r}", video, {"question_id": key, **value}
+        else:
+            raise InputError(
+                f"{path}: {key!r} holds a {type(value).__name__}, expected a question with {EXPECTED}, or a video's "
+                "list of them"
+            )
+
+
+def video_key(name: object) -> str:
+    """Return the media key of a video's file name: without folder and video suffix."""
+    path = PurePosixPath(str(name))
+    return path.stem if path.suffix.lower() in (".mp4", ".mkv", ".webm", ".avi", ".mov") else path.name
+
+
+def text(entry: dict[str, Any], field: str, where: str) -> str:
+    """Return a text field; InputError says what was expected and what is there."""
+    value = entry.get(field)
+    if not isinstance(value, str) or not value.strip():
+        raise InputError(f"{where} has no {field!r}; expected {EXPECTED}; found {', '.join(sorted(entry))}")
+    return value
+
+
+def reference(entry: dict[str, Any], where: str) -> str:
+    """Return the reference answer: the last turn of `enhanced_answer` where there is one, else `answer`.
+
+    As the authors' evaluate_moviecore.py takes it (joslefaure/MovieCORE at 316f1ff).
+    """
+    turns = entry.get("enhanced_answer")
+    if not turns:
+        return text(entry, "answer", where)
+    last = turns[-1] if isinstance(turns, list) else None
+    if not isinstance(last, dict) or not isinstance(last.get("content"), str):
+        raise InputError(f"{where}: enhanced_answer is not a list of turns that end in one with 'content'")
+    return last["content"]
+
+
+def labels(entry: dict[str, Any]) -> list[str]:
+    """Return the question's classes: `classification` split at commas; the vocabulary is open."""
+    classes = entry.get("classification") or ""
+    parts: Iterable[str] = classes if isinstance(classes, list) else str(classes).split(",")
+    stripped = [part.strip() for part in parts]
+    return stripped if any(stripped) else []

@@ -1,0 +1,84 @@
+"""MovieCORE's prediction files.
+
+The authors' evaluator reads `{"<video>.mp4": [{"question", "answer", "pred", "classification", "enhanced_answer"?}]}`
+with the references inside (evaluate_moviecore.py at 316f1ff). Any of the annotation shapes with a `pred` per question
+is read the same way; predictions without references are held against a references file, or the benchmark's own data.
+"""
+
+from typing import Any
+
+from reelbench.registry.errors import InputError
+from reelbench.registry.files import sha256_of
+from reelbench.registry.records import SourceRecord
+from reelbench.registry.spec import BenchmarkSpec
+from reelbench.tasks.moviecore import data
+from reelbench.tasks.submissions import Inputs, Prediction, Reference, Submission, file_source, join, known_references
+
+EXPECTED = (
+    'an object of video -> list of {"question", "answer" (or "enhanced_answer"), "pred", "classification"}, or a list '
+    'of {"question_id", "video", "pred"}'
+)
+
+
+def read(spec: BenchmarkSpec, inputs: Inputs) -> Submission:
+    """Read a prediction file and hold it against its references: the file's own, another's, or the benchmark's."""
+    path = inputs.predictions
+    entries = list(data.entries(path))
+    if not any("pred" in entry for _, entry in entries):
+        raise InputError(f"{path}: no 'pred' in it; expected {EXPECTED}")
+    split = inputs.split or spec.default_split
+    if inputs.references is None and all("answer" in e or "enhanced_answer" in e for _, e in entries):
+        references = [_reference(where, entry) for where, entry in entries]
+        source = file_source(spec, path, sha256_of(path))
+        named, duplicate = _by_id(entries)
+        return join(named, references, source, path=path, split=split, duplicate=duplicate)
+    references, source = _other_references(spec, inputs)
+    named, duplicate = _by_id(entries, references)
+    return join(named, references, source, path=path, split=split, duplicate=duplicate)
+
+
+def _other_references(spec: BenchmarkSpec, inputs: Inputs) -> tuple[list[Reference], SourceRecord]:
+    if inputs.references is None:
+        references, located = known_references(spec, inputs)
+        return references, located.source
+    path = inputs.references
+    references = [_reference(where, entry) for where, entry in data.entries(path)]
+    if not references:
+        raise InputError(f"{path}: no questions in it")
+    return references, file_source(spec, path, sha256_of(path))
+
+
+def _reference(where: str, entry: dict[str, Any]) -> Reference:
+    return Reference(
+        entry["id"],
+        entry["video"],
+        {"text": data.reference(entry, where)},
+        {"classification": data.labels(entry)},
+        data.text(entry, "question", where),
+    )
+
+
+def _by_id(
+    entries: list[tuple[str, dict[str, Any]]], references: list[Reference] | None = None
+) -> tuple[dict[str, Prediction], list[str]]:
+    """Return the predictions by id, and the ids that came twice (the last one counts).
+
+    The authors' shape has no ids, so against other references an entry without one is matched by video and question.
+    """
+    by_question = {(r.video, r.question.strip()): r.id for r in references or ()}
+    known = {r.id for r in references or ()}
+    predictions: dict[str, Prediction] = {}
+    duplicate = []
+    for where, entry in entries:
+        if "pred" not in entry or entry["pred"] is None:
+            continue
+        if not isinstance(entry["pred"], str):
+            raise InputError(f"{where}: 'pred' is a {type(entry['pred']).__name__}, expected the answer's text")
+        name = entry["id"]
+        if references is not None and name not in known:
+            name = by_question.get((entry["video"], str(entry.get("question", "")).strip()), name)
+        if name in predictions:
+            duplicate.append(name)
+        text = entry["pred"].replace("</s>", "")  # as the authors clean it
+        predictions[name] = Prediction(text, flags=() if text.strip() else ("empty",))
+    return predictions, duplicate

@@ -1,0 +1,117 @@
+"""ReXTime: questions whose answer lies in another part of the video than the question; a span and an option each."""
+
+from reelbench.registry.dataset import RowsOnDisk
+from reelbench.registry.spec import (
+    BenchmarkSpec,
+    Column,
+    Facet,
+    HubFile,
+    Mean,
+    MediaSource,
+    Metric,
+    Paper,
+    SplitSpec,
+    TaskSpec,
+)
+from reelbench.tasks.rextime.published import PUBLISHED
+
+_EVALUATOR = "ReXTime/ReXTime evaluation/rextime_eval.py at cb9f484"
+
+
+def _metric(name: str, title: str, column: str) -> Metric:
+    return Metric(
+        name=name, title=title, unit="percent", high=100, aggregate=Mean(column=column, scale=100), cite=_EVALUATOR
+    )
+
+
+def _split(filename: str, rows: int, *, hidden_answers: bool = False, joined: tuple[str, ...] = ()) -> SplitSpec:
+    return SplitSpec(
+        source=HubFile(repo_id="ReXTime/ReXTime", filenames=(filename, f"data/{filename}")),
+        rows=rows,
+        joined=joined,
+        hidden_answers=hidden_answers,
+        cite="ReXTime supplement, datasheet",
+    )
+
+
+SPEC = BenchmarkSpec(
+    id="rextime",
+    title="ReXTime",
+    version=1,
+    summary="Reasoning across time: choose the right option and ground it in a span of the video.",
+    homepage="https://huggingface.co/datasets/ReXTime/ReXTime",
+    license="cc-by-nc-sa-4.0",
+    license_note="Annotations; the authors' code is MIT.",
+    languages=("en",),
+    row_kind="grounded_choice",
+    columns=(Column(name="source", dtype="string", description="Dataset and split that the video is from."),),
+    splits={
+        "val": _split("rextime_val.json", 921, joined=("rextime_val.jsonl",)),
+        "test": _split("rextime_test_release.json", 2143, hidden_answers=True),
+    },
+    default_split="val",
+    reader="reelbench.tasks.rextime.data:read",
+    formats="reelbench.tasks.rextime.formats",
+    media=(
+        MediaSource(
+            title="QVHighlights videos",
+            kind="archive",
+            location="https://nlp.cs.unc.edu/data/jielei/qvh/qvhilights_videos.tar.gz",
+            path="videos/{video}.mp4",
+            layouts=("videos/{video}", "qvhighlights/videos/{video}", "{video}"),
+            matches=r"^(?!v_[\w-]{11}$).+",
+        ),
+        MediaSource(
+            title="ActivityNet videos",
+            kind="form",
+            location="http://activity-net.org/download.html",
+            layouts=("Anet_videos_15fps_short256/{video}", "activitynet/videos/{video}", "{video}"),
+            matches=r"^v_[\w-]{11}$",
+            note="Ask for the videos with ActivityNet's form and put them into a folder of REELBENCH_MEDIA.",
+        ),
+    ),
+    tasks=(
+        TaskSpec(name="rextime", split="val"),
+        TaskSpec(name="rextime_mini", split="mini"),
+        TaskSpec(name="rextime_test", split="test"),
+        TaskSpec(name="rextime_test_mini", split="mini_test"),
+    ),
+    kinds=("temporal_span", "choice"),
+    metrics=(
+        _metric("accuracy_at_iou_0.5", "Accuracy at IoU ≥ 0.5", "correct_at_iou_0.5"),
+        _metric("accuracy", "Accuracy", "correct"),
+        _metric("miou", "mIoU", "iou"),
+        _metric("recall_at_0.3", "Recall@1, IoU ≥ 0.3", "recall_at_0.3"),
+        _metric("recall_at_0.5", "Recall@1, IoU ≥ 0.5", "recall_at_0.5"),
+    ),
+    facets=(
+        Facet(
+            name="category",
+            title="Kind of reasoning across time.",
+            labels=("cause-effect", "means-to-an-end", "sequential"),
+        ),
+    ),
+    paper=Paper(
+        key="chen2024rextime",
+        title="ReXTime: A Benchmark Suite for Reasoning-Across-Time in Videos",
+        authors=(
+            "Jr-Jen Chen",
+            "Yu-Chien Liao",
+            "Hsi-Che Lin",
+            "Yu-Chu Yu",
+            "Yen-Chun Chen",
+            "Yu-Chiang Frank Wang",
+        ),
+        venue="NeurIPS Datasets and Benchmarks",
+        year=2024,
+        arxiv="2406.19392",
+        url="https://arxiv.org/abs/2406.19392",
+    ),
+    published=PUBLISHED,
+)
+
+DATASET = RowsOnDisk("rextime")
+MINI_DATASET = RowsOnDisk("rextime_mini")
+TEST_DATASET = RowsOnDisk("rextime_test")
+TEST_MINI_DATASET = RowsOnDisk("rextime_test_mini")
+DATA = {"val": DATASET, "mini": MINI_DATASET, "test": TEST_DATASET, "mini_test": TEST_MINI_DATASET}

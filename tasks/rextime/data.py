@@ -1,0 +1,125 @@
+"""ReXTime's annotation files -> rows.
+
+Two schemas exist for the validation split: the Hub's JSON array (question, options, span, category) and the
+evaluator's ground truth in JSON Lines (`relevant_windows`, no options). Both may be given; they are joined by `qid`.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from reelbench.registry.errors import InputError
+from reelbench.registry.files import read_json_or_jsonl
+from reelbench.registry.rows import Row
+
+HUB_FIELDS = ("qid", "vid", "duration", "question", "options", "ans", "span")
+GROUND_TRUTH_FIELDS = ("qid", "vid", "duration", "query", "relevant_windows", "ans")
+
+# The paper and other people's loaders spell the three categories differently.
+_CATEGORIES = {
+    "cause_effect": "cause-effect",
+    "causeeffect": "cause-effect",
+    "means_end": "means-to-an-end",
+    "means_to_an_end": "means-to-an-end",
+    "sequential": "sequential",
+}
+
+
+def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
+    """Yield the rows of a split; on `test` the answers stay hidden whatever the file holds in their place."""
+    hidden = split == "test"
+    for where, entry in entries(paths):
+        options = entry.get("options")
+        if not isinstance(options, list) or not options:
+            raise InputError(
+                f"{where} has no options; expected the Hub's file with {', '.join(HUB_FIELDS)} (the evaluator's "
+                f"rextime_val.jsonl alone has none: put rextime_val.json beside it); found {', '.join(sorted(entry))}"
+            )
+        yield {
+            "id": entry["qid"],
+            "video": str(entry["vid"]),
+            "question": question(entry, where),
+            "language": "en",
+            "options": [str(option) for option in options],
+            "answer": "" if hidden else letter(entry, where),
+            "span": [] if hidden else windows(entry, where)[0],
+            "duration": duration(entry, where),
+            "category": category(entry),
+            "source": str(entry.get("source") or ""),
+        }
+
+
+def entries(paths: Sequence[Path]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield (where, entry) for every question, an entry that is in several files merged by `qid`."""
+    merged: dict[str, dict[str, Any]] = {}
+    places: dict[str, str] = {}
+    for path in paths:
+        document = read_json_or_jsonl(path)
+        if not isinstance(document, list):
+            raise InputError(f"{path}: holds a {type(document).__name__}, expected a list of questions")
+        seen: set[str] = set()
+        for number, entry in enumerate(document, start=1):
+            where = f"{path}: entry {number}"
+            if not isinstance(entry, dict) or "qid" not in entry or "vid" not in entry:
+                found = ", ".join(sorted(entry)) if isinstance(entry, dict) else type(entry).__name__
+                raise InputError(
+                    f"{where} is not a ReXTime question; expected {', '.join(HUB_FIELDS)} or "
+                    f"{', '.join(GROUND_TRUTH_FIELDS)}; found {found}"
+                )
+            qid = str(entry["qid"])
+            if qid in seen:
+                raise InputError(f"{where}: qid {qid!r} is there twice; the file must have each question once")
+            seen.add(qid)
+            places.setdefault(qid, where)
+            known = {key: value for key, value in entry.items() if value is not None}
+            merged[qid] = {**known, **merged.get(qid, {}), "qid": qid}
+    for qid, entry in merged.items():
+        yield places[qid], entry
+
+
+def question(entry: dict[str, Any], where: str) -> str:
+    """Return the question, which the two schemas call differently."""
+    text = entry.get("question") or entry.get("query")
+    if not isinstance(text, str):
+        raise InputError(f"{where} has no question; found {', '.join(sorted(entry))}")
+    return text
+
+
+def letter(entry: dict[str, Any], where: str) -> str:
+    """Return the letter of the right option."""
+    answer = entry.get("ans")
+    if not isinstance(answer, str) or not answer:
+        raise InputError(f"{where} has no 'ans'; expected the letter of the right option")
+    return answer
+
+
+def windows(entry: dict[str, Any], where: str) -> list[list[float]]:
+    """Return the ground-truth windows, each [start, end] in seconds; the Hub's schema has exactly one, `span`."""
+    found = entry["relevant_windows"] if "relevant_windows" in entry else [entry.get("span")]
+    if not isinstance(found, list) or not found:
+        raise InputError(f"{where} has no window; expected 'span' or 'relevant_windows'")
+    pairs = []
+    for window in found:
+        if not isinstance(window, list) or len(window) < 2 or not all(_number(part) for part in window[:2]):  # noqa: PLR2004
+            raise InputError(f"{where}: {window!r} is not a window; expected [start, end] in seconds")
+        pairs.append([float(window[0]), float(window[1])])
+    return pairs
+
+
+def duration(entry: dict[str, Any], where: str) -> float:
+    """Return the video's length in seconds."""
+    if not _number(entry.get("duration")):
+        raise InputError(f"{where} has no 'duration'; expected the video's length in seconds")
+    return float(entry["duration"])
+
+
+def category(entry: dict[str, Any]) -> list[str]:
+    """Return the category in the paper's spelling; empty where the file has none."""
+    name = entry.get("category")
+    if not name:
+        return []
+    return [_CATEGORIES.get(str(name).strip().lower().replace("-", "_").replace(" ", "_"), str(name))]
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

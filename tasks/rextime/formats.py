@@ -1,0 +1,104 @@
+"""ReXTime's submission files: JSON Lines of `{"qid", "pred_relevant_windows": [[start, end]], "ans": "A"}`.
+
+Answers only and windows only are both allowed (README of ReXTime/ReXTime at cb9f484). References are the evaluator's
+ground truth in JSON Lines or the Hub's JSON.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from reelbench.registry.errors import InputError
+from reelbench.registry.files import read_json_or_jsonl, sha256_of
+from reelbench.registry.records import Sample
+from reelbench.registry.spec import BenchmarkSpec
+from reelbench.tasks.rextime import data
+from reelbench.tasks.submissions import Inputs, Prediction, Reference, Submission, file_source, join, known_references
+
+EXPECTED = '"qid" with "pred_relevant_windows" ([[start, end]]), "ans" (a letter), or both'
+
+
+def read(spec: BenchmarkSpec, inputs: Inputs) -> Submission:
+    """Read a submission and hold it against its references."""
+    predictions, duplicate = read_predictions(inputs.predictions)
+    if inputs.references is None:
+        references, located = known_references(spec, inputs)
+        source, split = located.source, located.split
+        if spec.splits.get(split) is not None and spec.splits[split].hidden_answers:
+            raise InputError(f"{spec.id}: the answers of {split!r} are hidden; submit the file to the owners' server")
+    else:
+        references = read_references(inputs.references)
+        source = file_source(spec, inputs.references, sha256_of(inputs.references))
+        split = inputs.split or spec.default_split
+    return join(predictions, references, source, path=inputs.predictions, split=split, duplicate=duplicate)
+
+
+def read_references(path: Path) -> list[Reference]:
+    """Read ground truth in either of its schemas."""
+    references = []
+    for where, entry in data.entries([path]):
+        target = {"answer": data.letter(entry, where), "spans": data.windows(entry, where)}
+        references.append(
+            Reference(
+                entry["qid"],
+                str(entry["vid"]),
+                target,
+                {"category": data.category(entry)},
+                data.question(entry, where),
+            )
+        )
+    if not references:
+        raise InputError(f"{path}: no questions in it; expected the ground truth, a line or an entry per question")
+    return references
+
+
+def read_predictions(path: Path) -> tuple[dict[str, Prediction], list[str]]:
+    """Read predictions by qid, and the qids that came twice (the last one counts, as it does for the authors)."""
+    document = read_json_or_jsonl(path)
+    entries = document if isinstance(document, list) else [document]
+    if not entries:
+        raise InputError(f"{path}: no predictions in it; expected a line per question with {EXPECTED}")
+    for number, entry in enumerate(entries, start=1):
+        if not isinstance(entry, dict) or "qid" not in entry or not {"pred_relevant_windows", "ans"} & entry.keys():
+            found = ", ".join(sorted(entry)) if isinstance(entry, dict) else type(entry).__name__
+            raise InputError(f"{path}: prediction {number} lacks what is expected, {EXPECTED}; found {found}")
+    # What a submission offers is a matter of the whole file: a row that lacks what others have got it wrong.
+    offers = {key for key in ("pred_relevant_windows", "ans") if any(key in entry for entry in entries)}
+    predictions: dict[str, Prediction] = {}
+    duplicate = []
+    for entry in entries:
+        qid = str(entry["qid"])
+        if qid in predictions:
+            duplicate.append(qid)
+        predictions[qid] = _prediction(entry, offers)
+    return predictions, duplicate
+
+
+def _prediction(entry: Mapping[str, Any], offers: set[str]) -> Prediction:
+    parsed: dict[str, Any] = {}
+    if "pred_relevant_windows" in offers:
+        parsed["span"] = _top_window(entry.get("pred_relevant_windows"))
+    if "ans" in offers:
+        answer = entry.get("ans")
+        parsed["answer"] = answer if isinstance(answer, str) and answer else None
+    raw = {key: entry[key] for key in ("pred_relevant_windows", "ans") if key in entry}
+    return Prediction(raw, parsed, ("parse_failed",) if None in parsed.values() else ())
+
+
+def _top_window(windows: object) -> list[float] | None:
+    """Return the first window's first two numbers: further windows and score columns are ignored (authors' rule)."""
+    first = windows[0] if isinstance(windows, list) and windows else None
+    if not isinstance(first, list) or len(first) < 2:  # noqa: PLR2004
+        return None
+    numbers = [float(part) for part in first[:2] if isinstance(part, int | float) and not isinstance(part, bool)]
+    return numbers if len(numbers) == 2 else None  # noqa: PLR2004
+
+
+def submission_row(sample: Sample) -> dict[str, Any]:
+    """Return a sample as a line of a submission; an unread span is [0, 0], on which the authors' evaluator scores 0."""
+    parsed = sample.parsed or {}
+    return {
+        "qid": sample.id,
+        "pred_relevant_windows": [parsed.get("span") or [0, 0]],
+        "ans": parsed.get("answer") or "",
+    }

@@ -1,0 +1,113 @@
+"""Predictions from files joined with their references: what every benchmark's `formats.py` ends in."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from reelbench.judges.scoring import Item
+from reelbench.registry import rows
+from reelbench.registry.errors import InputError
+from reelbench.registry.loading import SplitData, locate
+from reelbench.registry.records import SourceRecord
+from reelbench.registry.spec import BenchmarkSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """One prediction as a file gives it: raw, and what was read from it."""
+
+    prediction: Any
+    parsed: dict[str, Any] | None = None
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """What a prediction is held against."""
+
+    id: str
+    video: str
+    target: dict[str, Any]
+    facets: dict[str, list[str]] = field(default_factory=dict)
+    question: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """The files that a score command names."""
+
+    predictions: Path
+    references: Path | None = None
+    tags: Path | None = None
+    split: str | None = None
+    data: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """A submission, ready to be scored; `extra` and `duplicate` list the ids that don't fit."""
+
+    items: list[Item]
+    source: SourceRecord
+    split: str
+    extra: list[str] = field(default_factory=list)
+    duplicate: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def missing(self) -> list[str]:
+        """Ids of the references that nothing was predicted for."""
+        return [item.id for item in self.items if item.reason == "prediction_missing"]
+
+
+def join(
+    predictions: Mapping[str, Prediction],
+    references: Sequence[Reference],
+    source: SourceRecord,
+    *,
+    path: Path,
+    split: str,
+    duplicate: Sequence[str] = (),
+    notes: Sequence[str] = (),
+) -> Submission:
+    """Hold predictions against references, in the references' order; InputError where no id is shared at all."""
+    known = {reference.id for reference in references}
+    extra = [name for name in predictions if name not in known]
+    if len(extra) == len(predictions):
+        raise InputError(
+            f"{path}: none of its {len(predictions)} ids (first: {extra[0]!r}) is among the {len(known)} references "
+            f"(first: {references[0].id!r}); are both of the same benchmark and split?"
+        )
+    items = []
+    for reference in references:
+        found = predictions.get(reference.id)
+        items.append(
+            Item(
+                id=reference.id,
+                video=reference.video,
+                target=reference.target,
+                facets=reference.facets,
+                question=reference.question,
+                prediction=found.prediction if found else None,
+                parsed=found.parsed if found else None,
+                flags=found.flags if found else (),
+                reason=None if found else "prediction_missing",
+            )
+        )
+    return Submission(items, source, split, extra, list(duplicate), list(notes))
+
+
+def known_references(spec: BenchmarkSpec, inputs: Inputs) -> tuple[list[Reference], SplitData]:
+    """Return the benchmark's own references, from where its data is; InputError where their answers are hidden."""
+    located = locate(spec.id, inputs.split, inputs.data)
+    found = [
+        Reference(row["id"], row["video"], rows.target(spec, row), rows.facets(spec, row), row["question"])
+        for row in located.read()
+    ]
+    return found, located
+
+
+def file_source(spec: BenchmarkSpec, path: Path, fingerprint: str) -> SourceRecord:
+    """Return the record of a references file that the user named; its folder is nobody's business."""
+    return SourceRecord(kind="files", location=path.name, revision=None, fingerprint=f"{spec.id}:{fingerprint}")
