@@ -1,0 +1,127 @@
+"""CogME: what a question asks to be understood, as tags that break a result down.
+
+A question is tagged with TARGETs (what is perceived), CONTENTs (what is known of them) and its highest THINKING (how):
+up to three, up to three, exactly one. A sub-component's score is its share of questions answered right, by the choice
+scorer's column, and weighted by THINKING where the depth shall count (CogME, Tables 1 to 3, sections "Annotating the
+Understanding Components" and "Scoring the Questions and Prediction Results").
+"""
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reelbench.registry import files
+from reelbench.registry.errors import InputError
+
+TARGET = ("Character", "Object", "Place", "Conversation", "Behavior", "Event", "Emotion", "Commonsense")
+CONTENT = ("Identity", "Feature", "Relationship", "Means", "Context", "Sequence", "Causality", "Motivation")
+THINKING = ("Recall", "Grasping", "Reasoning")
+COMPONENTS = {"target": TARGET, "content": CONTENT, "thinking": THINKING}
+THINKING_WEIGHTS = {"Recall": 1.0, "Grasping": 2.0, "Reasoning": 3.0}
+MOST_LABELS = 3
+"""Labels that TARGET and CONTENT may each have on one question."""
+
+
+@dataclass(frozen=True)
+class Tags:
+    """One question's tags."""
+
+    target: tuple[str, ...]
+    content: tuple[str, ...]
+    thinking: str
+
+
+def read_tags(path: Path | str) -> dict[str, Tags]:
+    """Read tags by question id from JSON Lines.
+
+    A line is `{"qid": 1, "target": ["Character"], "content": ["Identity"], "thinking": "Recall"}`; a number as `qid`
+    becomes its text.
+
+    Raises:
+        InputError: names the file, the line and the field that is wrong, and the label that was likely meant.
+    """
+    tags: dict[str, Tags] = {}
+    lines: dict[str, int] = {}
+    for number, row in files.read_jsonl(path):
+        where = f"{path}, line {number}"
+        qid, parsed = _tags(row, where)
+        if qid in tags:
+            raise InputError(
+                f'{where}, field "qid": {qid!r} has its tags in line {lines[qid]} already; keep one of them'
+            )
+        tags[qid], lines[qid] = parsed, number
+    if not tags:
+        raise InputError(f"{path}: no tags in it; expected one JSON object per line")
+    return tags
+
+
+def facets_of(tags: Tags) -> dict[str, list[str]]:
+    """Return the item's labels by facet: `target`, `content` and `thinking`."""
+    return {"target": list(tags.target), "content": list(tags.content), "thinking": [tags.thinking]}
+
+
+def unmatched(tags: Iterable[str], questions: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return the tagged ids that are no question, and the questions without tags, each in the order given."""
+    tagged, asked = list(tags), list(questions)
+    known_tags, known_questions = set(tagged), set(asked)
+    return [qid for qid in tagged if qid not in known_questions], [qid for qid in asked if qid not in known_tags]
+
+
+def _tags(row: Any, where: str) -> tuple[str, Tags]:  # noqa: ANN401 - any JSON value
+    fields = ("qid", *COMPONENTS)
+    if not isinstance(row, dict):
+        raise InputError(
+            f"{where}: expected an object with {', '.join(fields)}, found {_kind(row)}; one object per line"
+        )
+    for name in row:
+        if name not in fields:
+            raise InputError(f'{where}: unknown field "{name}"; expected {", ".join(fields)}{_meant(name, fields)}')
+    for name in fields:
+        if name not in row:
+            raise InputError(f'{where}: field "{name}" is missing; expected {", ".join(fields)}')
+    qid = row["qid"]
+    if isinstance(qid, bool) or not isinstance(qid, int | str) or not str(qid).strip():
+        raise InputError(f'{where}, field "qid": expected a question\'s id (text or whole number), found {_kind(qid)}')
+    return str(qid), Tags(_labels(row, "target", where), _labels(row, "content", where), _thinking(row, where))
+
+
+def _labels(row: dict[str, Any], field: str, where: str) -> tuple[str, ...]:
+    at, labels = f'{where}, field "{field}"', row[field]
+    if not isinstance(labels, list):
+        raise InputError(f"{at}: expected a list of up to {MOST_LABELS} labels, found {_kind(labels)}")
+    for label in labels:
+        _check(label, COMPONENTS[field], at)
+    repeated = [label for index, label in enumerate(labels) if label in labels[:index]]
+    if repeated:
+        raise InputError(f"{at}: {repeated[0]!r} is there twice")
+    if len(labels) > MOST_LABELS:
+        raise InputError(f"{at}: {len(labels)} labels ({', '.join(labels)}); at most {MOST_LABELS} are allowed")
+    return tuple(labels)
+
+
+def _thinking(row: dict[str, Any], where: str) -> str:
+    at, label = f'{where}, field "thinking"', row["thinking"]
+    if isinstance(label, list):
+        raise InputError(f"{at}: a list of {len(label)} labels; expected exactly one label as text, the highest")
+    _check(label, THINKING, at)
+    return label
+
+
+def _check(label: Any, labels: tuple[str, ...], at: str) -> None:  # noqa: ANN401 - any JSON value
+    if not isinstance(label, str):
+        raise InputError(f"{at}: expected a label as text, found {_kind(label)}; labels are {', '.join(labels)}")
+    if label not in labels:
+        raise InputError(f"{at}: no label {label!r}; labels are {', '.join(labels)}{_meant(label, labels)}")
+
+
+def _meant(word: str, words: tuple[str, ...]) -> str:
+    by_lower = {known.lower(): known for known in words}
+    close = difflib.get_close_matches(word.strip().lower(), by_lower, n=1)
+    return f"; did you mean {by_lower[close[0]]}?" if close else ""
+
+
+def _kind(value: Any) -> str:  # noqa: ANN401 - any JSON value
+    names = {dict: "an object", list: "a list", str: "text", bool: "true or false", int: "a number", float: "a number"}
+    return names.get(type(value), "null")
