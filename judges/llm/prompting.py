@@ -1,0 +1,258 @@
+"""What is sent to a judge: our prompts, the owners' own, or a file that the user gives.
+
+Three kinds of prompt set:
+
+- `reelbench`: the files in `reelbench.judges.llm.prompts`. The rubric is the system message; question, reference and
+  answer stand verbatim in the user message, between tags that carry a mark made from their hash, so that an answer
+  can't close its own tag. Temperature 0.
+- `official`: the owners' prompts, fetched from their repository at the commit and with the sha256 that the benchmark's
+  spec pins, kept under `$REELBENCH_HOME/prompts`, and sent byte for byte with the owners' temperature. The file is a
+  Python module: its strings are read from the syntax tree, it is never run.
+- a path: one text file, sent as one user message per criterion with temperature 0. It names its places as `{question}`,
+  `{reference}` and `{answer}` (and `{criterion}` where there are several), or, as in Figure 4 of CURVE's supplement, by
+  the lines `Question: question`, `Reference answer: gt` and `Model's answer: pred`.
+"""
+
+import ast
+import hashlib
+import os
+import re
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Literal
+
+from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.files import written_aside
+from reelbench.registry.home import home
+from reelbench.registry.spec import BenchmarkSpec, JudgeSpec, UrlFile
+
+GITHUB_RAW = "https://raw.githubusercontent.com"
+"""Where owners' prompts come from; `REELBENCH_GITHUB_RAW` names a mirror, which the sha256 keeps honest."""
+
+Message = dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeItem:
+    """One answer to judge.
+
+    Attributes:
+        id: The question's id.
+        question: As the benchmark has it.
+        reference: The reference answer.
+        prediction: The model's answer.
+    """
+
+    id: str
+    question: str
+    reference: str
+    prediction: str
+
+
+@dataclass(frozen=True, slots=True)
+class PromptSet:
+    """The prompts for one benchmark.
+
+    Attributes:
+        name: `reelbench`, `official`, or the file's name: results by different prompt sets are never one column.
+        sha256: Of all the bytes that shape what is sent.
+        temperature: Sent with each call; None sends none.
+        bare_integer: Whether a reply that is one integer counts.
+        system: Criterion -> system message, or None for none.
+        user: Criterion -> template of the user message.
+        style: How places are filled: `named` is ours, `positional` is `str.format` with question, reference, answer.
+    """
+
+    name: str
+    sha256: str
+    temperature: float | None
+    bare_integer: bool
+    system: Mapping[str, str | None]
+    user: Mapping[str, str]
+    style: Literal["named", "positional"] = "named"
+
+    def messages(self, criterion: str, item: JudgeItem) -> list[Message]:
+        """Return the chat messages that ask for `criterion` of `item`."""
+        template = self.user[criterion]
+        if self.style == "positional":
+            text = template.format(item.question, item.reference, item.prediction)
+        else:
+            text = _fill(template, criterion, item)
+        system = self.system[criterion]
+        messages = [{"role": "user", "content": text}]
+        return messages if system is None else [{"role": "system", "content": system}, *messages]
+
+
+def load_prompts(spec: BenchmarkSpec, prompts: str) -> PromptSet:
+    """Return the prompt set called `prompts` (`reelbench`, `official`, or a path) for a benchmark.
+
+    Raises:
+        InputError: The benchmark has no such prompts, or the file is not one.
+        ReelbenchError: The owners' prompts could not be fetched, or are not the pinned ones.
+    """
+    judge = spec.judge
+    if judge is None:
+        raise InputError(f"{spec.id}: has no judged metric; leave --judge out")
+    if prompts == "reelbench":
+        return _own(spec.id, judge)
+    if prompts == "official":
+        if judge.official_prompts is None:
+            raise InputError(
+                f"--judge-prompts official: {spec.id}'s owners publish no prompt file; save the prompt that their paper"
+                " prints as a text file and give its path"
+            )
+        return _official(judge, judge.official_prompts)
+    return _from_file(Path(prompts).expanduser(), judge)
+
+
+# --- our own ---------------------------------------------------------------------------------------------------------
+
+_PLACE = re.compile(r"\{(question|reference|answer|criterion|mark)\}")
+
+
+def _fill(template: str, criterion: str, item: JudgeItem) -> str:
+    # One pass over the template alone, so that text put in is never read for places.
+    texts = (item.question, item.reference, item.prediction)
+    values = dict(zip(("question", "reference", "answer"), texts, strict=True), criterion=criterion)
+    if "{mark}" in template:
+        values["mark"] = hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return _PLACE.sub(lambda place: values[place[1]], template)
+
+
+def _own(benchmark: str, judge: JudgeSpec) -> PromptSet:
+    folder = resources.files("reelbench.judges.llm.prompts")
+    names = [*(f"{benchmark}.{criterion}.txt" for criterion in judge.criteria), f"{benchmark}.user.txt"]
+    missing = [name for name in names if not (folder / name).is_file()]
+    if missing:
+        raise InputError(f"--judge-prompts reelbench: there is none for {benchmark}; give a file's path")
+    texts = [(folder / name).read_bytes() for name in names]
+    user = texts.pop().decode()
+    digest = hashlib.sha256(b"\0".join([*texts, user.encode()])).hexdigest()
+    return PromptSet(
+        name="reelbench",
+        sha256=digest,
+        temperature=0.0,
+        bare_integer=len(judge.criteria) == 1,
+        system={c: text.decode().strip() for c, text in zip(judge.criteria, texts, strict=True)},
+        user=dict.fromkeys(judge.criteria, user.strip()),
+    )
+
+
+# --- a file that the user gives --------------------------------------------------------------------------------------
+
+_PAPER_PLACES = {
+    "question": re.compile(r"^(\s*question:[ \t]*)question[ \t]*$", re.MULTILINE | re.IGNORECASE),
+    "reference": re.compile(r"^(\s*reference answer:[ \t]*)gt[ \t]*$", re.MULTILINE | re.IGNORECASE),
+    "answer": re.compile(r"^(\s*model['’]s answer:[ \t]*)pred[ \t]*$", re.MULTILINE | re.IGNORECASE),
+}
+
+
+def _from_file(path: Path, judge: JudgeSpec) -> PromptSet:
+    try:
+        raw = path.read_bytes()
+        template = raw.decode("utf-8-sig").replace("\r\n", "\n")
+    except FileNotFoundError:
+        raise InputError(f"--judge-prompts: {path} is neither reelbench, official nor a file") from None
+    except IsADirectoryError:
+        raise InputError(f"--judge-prompts: {path} is a folder; give one text file") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"--judge-prompts: {path} is not UTF-8 text (byte {error.start})") from None
+    for name, line in _PAPER_PLACES.items():
+        if f"{{{name}}}" not in template:
+            template = line.sub(lambda match, name=name: f"{match[1]}{{{name}}}", template)
+    wanted = ["question", "reference", "answer", *(["criterion"] if len(judge.criteria) > 1 else [])]
+    missing = [f"{{{name}}}" for name in wanted if f"{{{name}}}" not in template]
+    if missing:
+        raise InputError(
+            f"--judge-prompts: {path} does not say where {', '.join(missing)} go; write these marks into it"
+        )
+    return PromptSet(
+        name=path.name,
+        sha256=hashlib.sha256(raw).hexdigest(),
+        temperature=0.0,
+        bare_integer=True,
+        system=dict.fromkeys(judge.criteria),
+        user=dict.fromkeys(judge.criteria, template.strip()),
+    )
+
+
+# --- the owners' own -------------------------------------------------------------------------------------------------
+
+
+def _official(judge: JudgeSpec, source: UrlFile) -> PromptSet:
+    source_bytes = _fetched(source)
+    pairs = _strings_of(source_bytes, judge.criteria, source.url)
+    return PromptSet(
+        name="official",
+        sha256=hashlib.sha256(source_bytes).hexdigest(),
+        temperature=judge.official_temperature,
+        bare_integer=False,
+        system={criterion: system for criterion, (system, _) in pairs.items()},
+        user={criterion: user for criterion, (_, user) in pairs.items()},
+        style="positional",
+    )
+
+
+def _fetched(source: UrlFile) -> bytes:
+    if source.sha256 is None:
+        raise InputError(f"{source.url}: the spec pins no sha256 for these prompts")
+    kept = home() / "prompts" / f"{source.sha256[:16]}-{source.url.rsplit('/', 1)[-1]}"
+    if kept.is_file():
+        content = kept.read_bytes()
+        if hashlib.sha256(content).hexdigest() == source.sha256:
+            return content
+    url = source.url
+    mirror = os.environ.get("REELBENCH_GITHUB_RAW")
+    if mirror and url.startswith(f"{GITHUB_RAW}/"):
+        url = mirror.rstrip("/") + url.removeprefix(GITHUB_RAW)
+    try:
+        with urllib.request.urlopen(url, timeout=30) as response:  # noqa: S310 - the spec's URL, checked by its sha256
+            content = response.read(1_000_000)
+    except (OSError, ValueError) as error:
+        reason = error.reason if isinstance(error, urllib.error.URLError) else error
+        raise ReelbenchError(
+            f"--judge-prompts official: could not fetch {url} ({reason}); without network, put the file at {kept}"
+        ) from None
+    found = hashlib.sha256(content).hexdigest()
+    if found != source.sha256:
+        raise ReelbenchError(
+            f"--judge-prompts official: {url} has sha256 {found}, not the pinned {source.sha256}; nothing was sent"
+        )
+    with written_aside(kept) as aside:
+        aside.write_bytes(content)
+    return content
+
+
+def _strings_of(module: bytes, criteria: tuple[str, ...], where: str) -> dict[str, tuple[str, str]]:
+    """Return each criterion's (system message, user template) from a Python module, without running it.
+
+    The module has a function `<criterion>_prompt` per criterion, which binds two names to string constants and returns
+    them as a pair.
+    """
+    functions = {node.name: node for node in ast.parse(module).body if isinstance(node, ast.FunctionDef)}
+    pairs = {}
+    for criterion in criteria:
+        function = functions.get(f"{criterion}_prompt")
+        pair = None if function is None else _returned_pair(function)
+        if pair is None:
+            raise ReelbenchError(
+                f"--judge-prompts official: {where}: no function {criterion}_prompt returns two constant strings"
+            )
+        pairs[criterion] = pair
+    return pairs
+
+
+def _returned_pair(function: ast.FunctionDef) -> tuple[str, str] | None:
+    strings: dict[str, str] = {}
+    for node in function.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=str() as text)):
+                strings[name] = text
+            case ast.Return(value=ast.Tuple(elts=[ast.Name(id=first), ast.Name(id=second)])):
+                if first in strings and second in strings:
+                    return strings[first], strings[second]
+    return None

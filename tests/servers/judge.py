@@ -1,0 +1,204 @@
+"""A judge on 127.0.0.1: speaks chat completions over HTTP/1.1 and misbehaves to order.
+
+In a test's process:   with JudgeServer(lambda call: Answer("{'score': 3}")) as server: ... server.url, server.calls
+As its own process:    python -m tests.servers.judge --delay 0.2 --score 3        (prints its URL; GET /calls counts)
+"""
+
+import argparse
+import asyncio
+import contextlib
+import json
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+
+@dataclass
+class Call:
+    """One request as it came in; `number` counts from 0."""
+
+    number: int
+    path: str
+    headers: dict[str, str]
+    body: dict[str, Any]
+    in_flight: int
+
+    @property
+    def system(self) -> str:
+        return next((m["content"] for m in self.body["messages"] if m["role"] == "system"), "")
+
+    @property
+    def user(self) -> str:
+        return next(m["content"] for m in self.body["messages"] if m["role"] == "user")
+
+
+@dataclass
+class Answer:
+    """What to send back, after `delay` seconds; `raw` replaces the whole body, `drop` closes in the middle of it."""
+
+    content: str | None = '{"score": 3}'
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    delay: float = 0.0
+    model: str | None = None
+    finish: str | None = "stop"
+    error: dict[str, Any] | None = None
+    raw: bytes | None = None
+    drop: bool = False
+
+    def body(self, asked: str) -> bytes:
+        if self.raw is not None:
+            return self.raw
+        if self.status != 200:
+            return json.dumps({"error": self.error or {"message": f"scripted {self.status}"}}).encode()
+        return json.dumps(
+            {
+                "id": "chatcmpl-1",
+                "object": "chat.completion",
+                "created": 1,
+                "model": self.model or f"{asked}-0001",
+                "choices": [
+                    {
+                        "index": 0,
+                        "message": {"role": "assistant", "content": self.content},
+                        "finish_reason": self.finish,
+                    }
+                ],
+                "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
+            }
+        ).encode()
+
+
+Script = Callable[[Call], Answer]
+
+
+class _Connection(asyncio.Protocol):
+    def __init__(self, server: "_Core") -> None:
+        self._server = server
+        self._buffer = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._buffer += data
+        while True:
+            head, mark, rest = self._buffer.partition(b"\r\n\r\n")
+            if not mark:
+                return
+            lines = head.decode("latin-1").split("\r\n")
+            headers = {k.strip().lower(): v.strip() for k, v in (line.split(":", 1) for line in lines[1:])}
+            length = int(headers.get("content-length", 0))
+            if len(rest) < length:
+                return
+            self._buffer = rest[length:]
+            _, path, _ = lines[0].split(" ", 2)
+            self._server.handle(self, path, headers, rest[:length])
+
+    def send(self, status: int, headers: dict[str, str], body: bytes, *, drop: bool = False) -> None:
+        if self._transport.is_closing():
+            return
+        lines = [f"HTTP/1.1 {status} X", "Content-Type: application/json", f"Content-Length: {len(body)}"]
+        lines += [f"{name}: {value}" for name, value in headers.items()]
+        head = "\r\n".join(lines).encode() + b"\r\n\r\n"
+        self._transport.write(head + (body[: len(body) // 2] if drop else body))
+        if drop:
+            self._transport.close()
+
+
+class _Core:
+    def __init__(self, script: Script, *, keep: bool) -> None:
+        self.script = script
+        self.keep = keep
+        self.calls: list[Call] = []
+        self.count = 0
+        self.replied = 0
+        self.in_flight = 0
+        self.most_in_flight = 0
+
+    def handle(self, connection: _Connection, path: str, headers: dict[str, str], body: bytes) -> None:
+        if path == "/calls":
+            counts = {"calls": self.count, "replied": self.replied, "most_in_flight": self.most_in_flight}
+            connection.send(200, {}, json.dumps(counts).encode())
+            return
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        call = Call(self.count, path, headers, json.loads(body), self.in_flight)
+        self.count += 1
+        if self.keep:
+            self.calls.append(call)
+        answer = self.script(call)
+        if answer.delay:
+            asyncio.get_running_loop().call_later(answer.delay, self._answer, connection, call, answer)
+        else:
+            self._answer(connection, call, answer)
+
+    def _answer(self, connection: _Connection, call: Call, answer: Answer) -> None:
+        self.in_flight -= 1
+        self.replied += answer.status == 200
+        connection.send(answer.status, answer.headers, answer.body(call.body["model"]), drop=answer.drop)
+
+
+def always(content: str | None = '{"score": 3}', **more: Any) -> Script:
+    return lambda _: Answer(content, **more)
+
+
+class JudgeServer:
+    """The judge in a thread of the test's process."""
+
+    def __init__(self, script: Script | None = None) -> None:
+        self._core = _Core(script or always(), keep=True)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        listening = asyncio.run_coroutine_threadsafe(self._listen(), self._loop)
+        self._server = listening.result()
+        self.port = self._server.sockets[0].getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}/v1"
+        return self
+
+    async def _listen(self) -> asyncio.Server:
+        return await self._loop.create_server(lambda: _Connection(self._core), "127.0.0.1", 0)
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._server.close)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    @property
+    def calls(self) -> list[Call]:
+        return self._core.calls
+
+    @property
+    def most_in_flight(self) -> int:
+        return self._core.most_in_flight
+
+    def script(self, script: Script) -> None:
+        """Answer otherwise from now on."""
+        self._core.script = script
+
+
+async def _serve(port: int, script: Script) -> None:
+    core = _Core(script, keep=False)
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(lambda: _Connection(core), "127.0.0.1", port, backlog=1024)
+    print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", flush=True)  # noqa: T201 - how the caller learns it
+    await server.serve_forever()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--delay", type=float, default=0.0, help="seconds for every reply")
+    parser.add_argument("--content", default='{"score": 3}')
+    given = parser.parse_args()
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(_serve(given.port, always(given.content, delay=given.delay)))
+
+
+if __name__ == "__main__":
+    main()
