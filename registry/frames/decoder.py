@@ -1,0 +1,387 @@
+"""Exact frames of a video, by the cheaper of two ways: seeking before each, or one pass through the file.
+
+Seeking readers run side by side, one thread each, and drop the frames between a keyframe and the wanted one that no
+other frame refers to: what comes out is the same picture that a decode of the whole file gives. Where the wanted frames
+lie so close that seeking would decode as much as one pass (all frames, a film with one keyframe), one reader goes
+through the file with all threads. Frames are handed on as they come, so memory does not grow with the video's length.
+"""
+
+import itertools
+import os
+import queue
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+import av
+import numpy as np
+from av.error import FFmpegError
+from av.video.frame import VideoFrame
+
+from reelbench.registry.frames.errors import MediaError
+from reelbench.registry.frames.index import Deadline, FrameIndex, open_container, packets, read_index, video_stream
+from reelbench.registry.frames.picture import prepared, to_rgb
+from reelbench.registry.frames.sampling import FrameSampling, Timeline
+
+T = TypeVar("T")
+
+_QUEUED = 4
+_READER_MEMORY = 160e6
+"""Bytes that all readers together may take for decoded pictures; a decoder holds some 20 of them."""
+
+_SEEK_COST = 4
+"""A seek costs about as much as decoding this many frames."""
+
+
+@dataclass(frozen=True)
+class VideoInfo:
+    """What a video holds, as read from its packets, not from its header.
+
+    `width` and `height` are as shown (after `rotation`, in degrees counter-clockwise); `fps` is frames per second of
+    `duration`, which counts from the first frame's start to the last frame's end in seconds; `keyframes` counts them.
+    """
+
+    path: Path
+    codec: str
+    width: int
+    height: int
+    rotation: int
+    fps: float
+    duration: float
+    frames: int
+    keyframes: int
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One frame: its position among the video's frames, its time in seconds from the first frame, and its picture.
+
+    `picture` is already turned upright and scaled, 8-bit yuv420p in limited range.
+    """
+
+    index: int
+    timestamp: float
+    picture: VideoFrame = field(repr=False)
+
+    @property
+    def rgb(self) -> np.ndarray:
+        """The picture as uint8 RGB, (height, width, 3)."""
+        return to_rgb(self.picture).to_ndarray()
+
+
+class Video:
+    """An opened video: `info`, `timeline`, and its frames under any sampling."""
+
+    def __init__(self, path: Path | str, *, time_limit: float | None = None) -> None:
+        """Read the index of a file; MediaError where it is no video that can be decoded.
+
+        `time_limit` is in seconds and holds for opening and for each `frames` anew; by default 60 s, and as long again
+        as a slow machine needs for a file of this size.
+        """
+        self.path = Path(path)
+        self._time_limit = time_limit
+        try:
+            megabytes = self.path.stat().st_size / 1e6
+        except OSError as error:
+            raise MediaError(self.path, f"can't be read ({error.strerror})") from None
+        deadline = Deadline(self.path, time_limit or 60 + megabytes / 10)
+        self._index = _abandonable(lambda: read_index(self.path, deadline), deadline)
+
+    @property
+    def timeline(self) -> Timeline:
+        """Times and keyframes of all frames."""
+        return self._index.timeline
+
+    @property
+    def info(self) -> VideoInfo:
+        """What the file holds."""
+        index, timeline = self._index, self._index.timeline
+        count = len(timeline.timestamps)
+        return VideoInfo(
+            path=self.path,
+            codec=index.codec,
+            width=index.width,
+            height=index.height,
+            rotation=index.rotation,
+            fps=count / timeline.duration,
+            duration=timeline.duration,
+            frames=count,
+            keyframes=int(np.count_nonzero(timeline.keyframes)),
+            notes=index.notes,
+        )
+
+    def frames(self, sampling: FrameSampling) -> Iterator[Frame]:
+        """Yield the frames that `sampling` picks, in order of presentation, each once.
+
+        A frame that is damaged beyond decoding is left out. MediaError where the time limit is reached or not one frame
+        comes out.
+        """
+        wanted = sampling.pick(self.timeline)
+        deadline = Deadline(self.path, self._time_limit or 60 + 0.05 * len(self._index.pts))
+        size = sampling.scaled(self._index.width, self._index.height)
+        given = 0
+        for frame in _decoded(self._index, wanted, size, deadline):
+            given += 1
+            yield frame
+        if len(wanted) and not given:
+            raise MediaError(self.path, "not one of the frames asked for can be decoded; the file may be damaged")
+
+
+def probe(path: Path | str, *, time_limit: float | None = None) -> VideoInfo:
+    """Return what a video file holds; MediaError where it can't be decoded."""
+    return Video(path, time_limit=time_limit).info
+
+
+def decode(path: Path | str, sampling: FrameSampling, *, time_limit: float | None = None) -> Iterator[Frame]:
+    """Yield the frames of a video that `sampling` picks; see `Video.frames`."""
+    yield from Video(path, time_limit=time_limit).frames(sampling)
+
+
+def _abandonable(work: Callable[[], T], deadline: Deadline) -> T:
+    """Run `work` in a thread of its own and wait until the deadline: a decoder that hangs is left behind."""
+    done: queue.Queue[tuple[T | None, BaseException | None]] = queue.Queue()
+
+    def run() -> None:
+        try:
+            done.put((work(), None))
+        except BaseException as error:  # noqa: BLE001 - handed to the caller's thread, and raised there
+            done.put((None, error))
+
+    threading.Thread(target=run, name="reelbench-frames", daemon=True).start()
+    try:
+        result, error = done.get(timeout=deadline.left() + 1)
+    except queue.Empty:
+        raise deadline.error() from None
+    if error is not None:
+        raise error
+    return result  # type: ignore[return-value]
+
+
+# --- the plan ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Run:
+    """Frames fetched in one go: decoding starts at packet `start`, `wanted` are positions of frames, rising."""
+
+    start: int
+    wanted: tuple[int, ...]
+
+
+def _plan(index: FrameIndex, wanted: np.ndarray) -> list[_Run] | None:
+    """Return what to fetch after a seek each, or None where one pass through the file is cheaper."""
+    if index.ordinal:
+        return None
+    runs: dict[int, list[int]] = {}
+    for frame in wanted.tolist():
+        runs.setdefault(index.start_of(int(index.order[frame])), []).append(frame)
+    seeking = sum(int(index.order[frames].max()) - start + 1 + _SEEK_COST for start, frames in runs.items())
+    one_pass = int(index.order[wanted].max()) + 1
+    if seeking >= one_pass:
+        return None
+    return [_Run(start, tuple(frames)) for start, frames in sorted(runs.items(), key=lambda run: run[1])]
+
+
+def _threads(index: FrameIndex) -> int:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    room = int(_READER_MEMORY / (index.width * index.height * 1.5 * 20))
+    return max(1, min(cores, room, 8))
+
+
+def _decoded(index: FrameIndex, wanted: np.ndarray, size: tuple[int, int], deadline: Deadline) -> Iterator[Frame]:
+    if not len(wanted):
+        return
+    runs = _plan(index, wanted)
+    threads = _threads(index)
+    if runs is None:
+        work = [_Run(0, tuple(wanted.tolist()))]
+        jobs = [_Job(index, work, size, deadline, threads)]
+    else:
+        readers = min(threads, len(runs))
+        jobs = [_Job(index, runs[number::readers], size, deadline, 1) for number in range(readers)]
+        work = runs
+    try:
+        for job in jobs:
+            job.start()
+        for number in range(len(work)):
+            yield from jobs[number % len(jobs)].results()
+    finally:
+        for job in jobs:
+            job.stop()
+
+
+# --- readers -------------------------------------------------------------------------------------------------------
+
+
+class _StopError(Exception):
+    """Nobody wants the frames any more."""
+
+
+class _Job:
+    """A thread that fetches some runs and hands their frames over through a short queue."""
+
+    def __init__(
+        self, index: FrameIndex, runs: Sequence[_Run], size: tuple[int, int], deadline: Deadline, threads: int
+    ) -> None:
+        self._index, self._runs, self._size, self._deadline, self._threads = index, runs, size, deadline, threads
+        self._queue: queue.Queue[Frame | BaseException | None] = queue.Queue(_QUEUED)
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="reelbench-frames", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+    def results(self) -> Iterator[Frame]:
+        """Yield the frames of the next run."""
+        while True:
+            try:
+                item = self._queue.get(timeout=self._deadline.left() + 1)
+            except queue.Empty:
+                raise self._deadline.error() from None
+            if item is None:
+                return
+            if isinstance(item, BaseException):
+                raise item
+            yield item
+
+    def _put(self, item: Frame | BaseException | None) -> None:
+        while not self._stopped.is_set():
+            with suppress(queue.Full):
+                self._queue.put(item, timeout=0.1)
+                return
+        raise _StopError
+
+    def _check(self) -> None:
+        if self._stopped.is_set():
+            raise _StopError
+        self._deadline.check()
+
+    def _work(self) -> None:
+        try:
+            reader = _Reader(self._index, self._threads, self._check)
+            try:
+                for run in self._runs:
+                    for frame, picture in reader.fetch(run):
+                        upright = prepared(picture, self._size, self._index.rotation)
+                        self._put(Frame(frame, float(self._index.timeline.timestamps[frame]), upright))
+                    self._put(None)
+            finally:
+                reader.close()
+        except _StopError:
+            pass
+        except BaseException as error:  # noqa: BLE001 - handed to the consumer's thread, and raised there
+            with suppress(_StopError):
+                self._put(error)
+
+
+class _Reader:
+    """An open file with a decoder, which fetches runs of frames."""
+
+    def __init__(self, index: FrameIndex, threads: int, check: Callable[[], None]) -> None:
+        self._index, self._threads, self._check = index, threads, check
+        self._open()
+
+    def close(self) -> None:
+        self._container.close()
+
+    def fetch(self, run: _Run) -> Iterator[tuple[int, VideoFrame]]:
+        """Yield (frame, picture) for the run's frames, rising; what can't be decoded is left out."""
+        if self._index.ordinal:
+            yield from self._counted(run.wanted)
+            return
+        left = run.wanted
+        # A keyframe is not always what it claims to be (recovery points, a broken index): then the one before is tried.
+        for earlier in range(2):
+            start = self._index.start_of(int(self._index.order[left[0]]), earlier) if earlier else run.start
+            for frame, picture in self._from(start, left):
+                left = tuple(other for other in left if other != frame)
+                yield frame, picture
+            if not left or start == 0:
+                return
+
+    def _from(self, start: int, wanted: tuple[int, ...]) -> Iterator[tuple[int, VideoFrame]]:
+        index = self._index
+        at = {int(index.pts[index.order[frame]]): frame for frame in wanted}
+        last = int(index.order[list(wanted)].max())
+        for position, packet in self._packets(start):
+            if index.droppable:
+                self._context.skip_frame = "DEFAULT" if packet.pts in at else "NONREF"
+            for picture in self._pictures(packet):
+                if picture.pts in at:
+                    yield at.pop(picture.pts), picture
+            if not at:
+                return
+            if position >= last:
+                break
+        for picture in self._pictures(None):
+            if picture.pts in at:
+                yield at.pop(picture.pts), picture
+
+    def _counted(self, wanted: tuple[int, ...]) -> Iterator[tuple[int, VideoFrame]]:
+        """Yield the frames that come out of the decoder at the wanted places, from the file's start."""
+        count, last = 0, wanted[-1]
+        chosen = frozenset(wanted)
+        for packet in self._all_packets():
+            for picture in self._pictures(packet):
+                if count in chosen:
+                    yield count, picture
+                count += 1
+            if count > last:
+                return
+
+    def _all_packets(self) -> Iterator[av.Packet | None]:
+        for packet in packets(self._container, self._stream):
+            self._check()
+            yield packet
+        yield None
+
+    def _pictures(self, packet: av.Packet | None) -> Sequence[VideoFrame]:
+        try:
+            return self._stream.decode(packet)
+        except (FFmpegError, ValueError):
+            return ()  # damaged: the frames after it may still be good
+
+    def _packets(self, start: int) -> Iterator[tuple[int, av.Packet]]:
+        """Yield (position, packet) from packet `start` on."""
+        for position, packet in self._landed(start):
+            self._check()
+            if position >= start:
+                yield position, packet
+
+    def _landed(self, start: int) -> Iterator[tuple[int, av.Packet]]:
+        """Yield (position, packet) from somewhere at or before packet `start`."""
+        for earlier in (0, 1, 4, 16) if start else ():
+            target = self._index.start_of(start, earlier)
+            with suppress(FFmpegError):
+                self._container.seek(int(self._index.seek[target]), stream=self._stream, backward=True)
+                self._context.flush_buffers()
+                following = self._numbered(None)
+                first = next(following, None)
+                if first is not None and first[0] <= start:
+                    return itertools.chain([first], following)
+        if self._used:
+            self.close()
+            self._open()
+        return self._numbered(-1)
+
+    def _numbered(self, position: int | None) -> Iterator[tuple[int, av.Packet]]:
+        self._used = True
+        for packet in packets(self._container, self._stream):
+            position = self._index.packet_at(packet.pts) if position is None else position + 1
+            if position is not None:
+                yield position, packet
+
+    def _open(self) -> None:
+        self._container = open_container(self._index.path)
+        self._stream = video_stream(self._container, self._index.path)
+        self._context = self._stream.codec_context
+        self._context.thread_count = self._threads
+        self._context.thread_type = "AUTO" if self._threads > 1 else "NONE"
+        self._used = False

@@ -1,0 +1,49 @@
+"""Pictures made ready: upright, scaled, 8-bit yuv420p in limited range, with the colours that their tags state."""
+
+import numpy as np
+from av.video.frame import VideoFrame
+from av.video.reformatter import ColorRange, Colorspace, Interpolation
+
+_BT709 = 1
+"""ITU-T H.273 code of the BT.709 matrix, in a frame's tags as in libswscale."""
+_UNTAGGED = 2
+_RGB = 0
+
+
+def prepared(picture: VideoFrame, size: tuple[int, int], rotation: int) -> VideoFrame:
+    """Return a picture turned by `rotation` degrees counter-clockwise, then scaled to `size` (width, height), even."""
+    width, height = size[::-1] if rotation % 180 else size
+    full = picture.color_range == ColorRange.JPEG or picture.format.name.startswith("yuvj")
+    matrix = picture.colorspace
+    if (picture.width, picture.height, picture.format.name, full) != (width, height, "yuv420p", False):
+        picture = picture.reformat(
+            width,
+            height,
+            "yuv420p",
+            interpolation=Interpolation.BICUBIC,
+            src_color_range=ColorRange.JPEG if full else None,
+        )
+    if rotation:
+        picture = _turned(picture, rotation // 90)
+    # RGB sources become YUV by libswscale's default matrix, BT.601.
+    picture.colorspace = Colorspace.ITU601 if matrix == _RGB else matrix
+    picture.color_range = ColorRange.MPEG
+    return picture
+
+
+def to_rgb(picture: VideoFrame) -> VideoFrame:
+    """Return a prepared picture as rgb24; untagged ones count as BT.601, as in FFmpeg."""
+    if picture.colorspace == _BT709:
+        return picture.reformat(format="rgb24", src_colorspace=Colorspace.ITU709, dst_colorspace=Colorspace.ITU601)
+    return picture.reformat(format="rgb24", src_colorspace=Colorspace.ITU601, dst_colorspace=Colorspace.ITU601)
+
+
+def _turned(picture: VideoFrame, quarters: int) -> VideoFrame:
+    width, height = picture.width, picture.height
+    planes = picture.to_ndarray()
+    luma = planes[:height]
+    chroma = planes[height:].reshape(2, height // 2, width // 2)
+    turned = [np.rot90(luma, quarters), *(np.rot90(plane, quarters) for plane in chroma)]
+    across = turned[0].shape[1]
+    stacked = np.concatenate([plane.reshape(-1, across) for plane in map(np.ascontiguousarray, turned)])
+    return VideoFrame.from_ndarray(np.ascontiguousarray(stacked), format="yuv420p")

@@ -1,0 +1,256 @@
+"""`FrameSampling`: one string that says which frames of a video a model is shown.
+
+| spec | frames |
+|---|---|
+| `uniform:N` | `numpy.linspace(0, n - 1, N, dtype=int)` over the n frames in order of presentation |
+| `fps:F[,max=N]` | the frame on screen at 0, 1/F, 2/F, … seconds; where these are more than N, `uniform:N` instead |
+| `keyframe:N` | N of the video's K keyframes, `numpy.linspace(0, K - 1, N, dtype=int)` over the list of them |
+| `window:START-END,N` | as `uniform:N`, over the frames with START ≤ t ≤ END seconds |
+| `all` | every frame |
+| `none` | no frame: the question is asked in words only |
+| `native` | Reelbench leaves sampling to the model's own adapter (the default) |
+
+`uniform` is the convention of lmms-eval's `read_video` and `load_video_decord` (first and last frame included,
+positions cut to whole numbers), so results are comparable with a model's native sampling of the same N. Time is counted
+in seconds from the video's first frame. A frame is on screen from its own timestamp until the next frame's. No frame is
+given twice: a video with fewer frames than asked gives all it has, and the record says how many were asked and given.
+
+Options of every sampling that decodes: `size=448` scales so that the short side has at most 448 pixels (never up; sides
+are made even), `as=clip` (default) or `as=images` chooses how the frames are delivered.
+"""
+
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NoReturn, Self
+
+from reelbench.registry.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Kind = Literal["uniform", "fps", "keyframe", "window", "all", "none", "native"]
+Form = Literal["clip", "images"]
+
+ALLOWED = (
+    "uniform:N, fps:F[,max=N], keyframe:N, window:START-END,N, all, none or native; options size=PIXELS, as=clip|images"
+)
+
+_NUMBER = r"(?:\d+(?:\.\d*)?|\.\d+)"
+_WINDOW = re.compile(rf"({_NUMBER})-({_NUMBER})")
+_LARGEST = 100_000
+_SMALLEST_SIDE = 16
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """The frames of a video in order of presentation, as far as sampling needs to know them.
+
+    `timestamps` (n,) are seconds from the first frame, rising; `keyframes` (n,) is true where decoding can start;
+    `duration` is in seconds, from the first frame's start to the last frame's end.
+    """
+
+    timestamps: "np.ndarray"
+    keyframes: "np.ndarray"
+    duration: float
+
+
+def _number(value: float) -> str:
+    return f"{value:.6f}".rstrip("0").rstrip(".")
+
+
+@dataclass(frozen=True)
+class FrameSampling:
+    """Which frames, at which size, delivered how. Make one with `parse`; `str()` is the canonical spec.
+
+    Equal samplings have equal canonical specs, so the spec can stand in a settings hash.
+    """
+
+    kind: Kind = "native"
+    frames: int | None = None
+    fps: float | None = None
+    start: float | None = None
+    end: float | None = None
+    size: int | None = None
+    form: Form = "clip"
+
+    @classmethod
+    def parse(cls, spec: str) -> Self:
+        """Read a spec; InputError (one line, with all that is allowed) where it is not one."""
+        head, *rest = (part.strip() for part in spec.strip().split(","))
+        kind, colon, argument = head.partition(":")
+        fields: dict[str, object] = {"kind": kind}
+        match kind:
+            case "uniform" | "keyframe":
+                fields["frames"] = _count(spec, argument)
+            case "fps":
+                fields["fps"] = _rate(spec, argument)
+            case "window":
+                fields["start"], fields["end"] = _window(spec, argument)
+                if not rest:
+                    _refuse(spec, "the number of frames is missing after the window")
+                fields["frames"] = _count(spec, rest.pop(0))
+            case "all" | "none" | "native":
+                if colon:
+                    _refuse(spec, f"{kind} takes no argument")
+            case _:
+                _refuse(spec, f"{kind!r} is no kind of sampling")
+        for option in rest:
+            _option(spec, option, fields)
+        return cls(**fields)  # type: ignore[arg-type]
+
+    def __str__(self) -> str:
+        parts = [self.kind]
+        match self.kind:
+            case "uniform" | "keyframe":
+                parts = [f"{self.kind}:{self.frames}"]
+            case "fps":
+                parts = [f"fps:{_number(self.fps or 0)}"]
+                if self.frames is not None:
+                    parts.append(f"max={self.frames}")
+            case "window":
+                parts = [f"window:{_number(self.start or 0)}-{_number(self.end or 0)}", str(self.frames)]
+        if self.size is not None:
+            parts.append(f"size={self.size}")
+        if self.form != "clip":
+            parts.append(f"as={self.form}")
+        return ",".join(parts)
+
+    @property
+    def decodes(self) -> bool:
+        """Whether Reelbench itself decodes frames: false for `none` and `native`."""
+        return self.kind not in {"none", "native"}
+
+    def scaled(self, width: int, height: int) -> tuple[int, int]:
+        """Return the (width, height) in pixels that a picture of this size is delivered at: even, never larger."""
+        short = min(width, height)
+        factor = 1.0 if self.size is None or short <= self.size else self.size / short
+        return _even(width * factor), _even(height * factor)
+
+    def pick(self, timeline: Timeline) -> "np.ndarray":
+        """Return the positions (m,) of the frames to show, rising, without repeats; see the module for which.
+
+        InputError where a window lies behind the video's end. ValueError for `native`, which picks nothing.
+        """
+        import numpy as np
+
+        n = len(timeline.timestamps)
+        match self.kind:
+            case "uniform":
+                return _spread(np.arange(n), self.frames)
+            case "keyframe":
+                return _spread(np.flatnonzero(timeline.keyframes), self.frames)
+            case "fps":
+                shown = _on_screen(timeline, self.fps or 1.0)
+                too_many = self.frames is not None and len(shown) > self.frames
+                return _spread(np.arange(n), self.frames) if too_many else shown
+            case "window":
+                return _spread(self._within(timeline), self.frames)
+            case "all":
+                return np.arange(n)
+            case "none":
+                return np.arange(0)
+        raise ValueError(f"{self.kind} sampling is the model's own: there is nothing to pick")
+
+    def asked(self, timeline: Timeline) -> int:
+        """Return how many frames the spec asks for; a short video gives fewer."""
+        if self.kind == "fps" and self.fps is not None:
+            times = max(1, math.ceil(timeline.duration * self.fps - _SLACK))
+            return times if self.frames is None else min(times, self.frames)
+        if self.kind == "all":
+            return len(timeline.timestamps)
+        return self.frames or 0
+
+    def span(self, timeline: Timeline) -> float:
+        """Return the seconds of video that the frames stand for: the clip made of them lasts as long."""
+        if self.kind != "window" or self.start is None or self.end is None:
+            return timeline.duration
+        return max(min(self.end, timeline.duration) - self.start, 1e-3)
+
+    def _within(self, timeline: Timeline) -> "np.ndarray":
+        import numpy as np
+
+        start, end = self.start or 0.0, self.end or 0.0
+        if start >= timeline.duration:
+            where = f"starts at {_number(start)} s, but the video lasts {_number(timeline.duration)} s"
+            raise InputError(f"frames {self}: the window {where}")
+        first = int(np.searchsorted(timeline.timestamps, start - _SLACK))
+        last = int(np.searchsorted(timeline.timestamps, end + _SLACK, side="right")) - 1
+        if last < first:
+            # The window lies between two frames: what is on screen is the one before.
+            return np.arange(last, last + 1)
+        return np.arange(first, last + 1)
+
+
+_SLACK = 1e-6
+"""Seconds: less than any frame lasts, more than the rounding of a timestamp."""
+
+
+def _spread(positions: "np.ndarray", count: int | None) -> "np.ndarray":
+    import numpy as np
+
+    count = min(count or len(positions), len(positions))
+    return positions[np.linspace(0, len(positions) - 1, count, dtype=int)] if count else positions
+
+
+def _on_screen(timeline: Timeline, fps: float) -> "np.ndarray":
+    import numpy as np
+
+    # A frame is picked where a multiple of 1/fps falls into [its time, the next one's): counted per frame and not per
+    # multiple, so a damaged file that claims to last for years costs no memory.
+    ends = np.append(timeline.timestamps[1:], timeline.duration)
+    first = np.ceil((timeline.timestamps - _SLACK) * fps)
+    beyond = np.ceil((ends - _SLACK) * fps)
+    shown = np.flatnonzero(beyond > first)
+    return shown if len(shown) else np.arange(min(1, len(ends)))
+
+
+def _even(side: float) -> int:
+    return max(2, int(side + 0.5) // 2 * 2)
+
+
+def _refuse(spec: str, why: str) -> NoReturn:
+    raise InputError(f"frames {spec!r}: {why}; give {ALLOWED}") from None
+
+
+def _count(spec: str, text: str) -> int:
+    if not re.fullmatch(r"\d{1,6}", text) or not 1 <= int(text) <= _LARGEST:
+        _refuse(spec, f"{text!r} is not a number of frames from 1 to {_LARGEST}")
+    return int(text)
+
+
+def _rate(spec: str, text: str) -> float:
+    rate = float(text) if re.fullmatch(_NUMBER, text) else 0.0
+    if not 1e-6 <= rate <= 1000:  # noqa: PLR2004 - faster than any camera that benchmarks use
+        _refuse(spec, f"{text!r} is not a number of frames per second above 0, up to 1000")
+    return round(rate, 6)
+
+
+def _window(spec: str, text: str) -> tuple[float, float]:
+    match = _WINDOW.fullmatch(text)
+    if match is None:
+        _refuse(spec, f"{text!r} is not START-END in seconds")
+    start, end = (round(float(number), 6) for number in match.groups())
+    if end <= start:
+        _refuse(spec, f"the window {text!r} is empty")
+    return start, end
+
+
+def _option(spec: str, option: str, fields: dict[str, object]) -> None:
+    name, _, value = option.partition("=")
+    field = {"max": "frames", "size": "size", "as": "form"}.get(name)
+    if field is None or (name == "max" and fields["kind"] != "fps"):
+        _refuse(spec, f"{option!r} is no option of {fields['kind']}")
+    if fields["kind"] in {"none", "native"}:
+        _refuse(spec, f"{fields['kind']} takes no options")
+    if field in fields:
+        _refuse(spec, f"{name} is there twice")
+    if name == "as":
+        if value not in {"clip", "images"}:
+            _refuse(spec, f"as={value} is neither clip nor images")
+        fields[field] = value
+        return
+    count = _count(spec, value)
+    if name == "size" and count < _SMALLEST_SIDE:
+        _refuse(spec, f"size={value} is below {_SMALLEST_SIDE} pixels")
+    fields[field] = count
