@@ -154,7 +154,7 @@ class LmmsTask:
         if self._hidden(doc["split"]):
             return {SUBMISSION: {"metric": SUBMISSION, "sample": sample.model_dump(), "split": doc["split"]}}
         details = {metric.name: _detail(self.spec, metric, sample) for metric in self.spec.metrics}
-        details[self.spec.primary.name]["sample"] = sample.model_dump()
+        details[self.spec.primary.name] |= {"sample": sample.model_dump(), "question": item.question}
         return details
 
     def aggregate(self, items: Sequence[Mapping[str, Any]], args: Namespace | None = None) -> float | None:

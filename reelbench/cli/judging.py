@@ -1,0 +1,109 @@
+"""The judge's options, which several commands share."""
+
+import os
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from reelbench.registry.errors import InputError
+
+if TYPE_CHECKING:
+    from reelbench.judges.llm import JudgeOptions
+
+_PANEL = "Judge"
+
+JudgeModel = Annotated[
+    str | None, typer.Option("--judge", metavar="MODEL", help="Judge open answers with MODEL.", rich_help_panel=_PANEL)
+]
+NoJudge = Annotated[bool, typer.Option("--no-judge", help="Ask no judge, whatever is set.", rich_help_panel=_PANEL)]
+JudgeUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--judge-url", metavar="URL", help="OpenAI-compatible server; default OPENAI_BASE_URL.", rich_help_panel=_PANEL
+    ),
+]
+Concurrency = Annotated[
+    int, typer.Option("--judge-concurrency", metavar="N", help="Calls in flight at most.", rich_help_panel=_PANEL)
+]
+Votes = Annotated[int, typer.Option("--judge-votes", metavar="K", help="Replies per score.", rich_help_panel=_PANEL)]
+VoteRule = Annotated[
+    str, typer.Option("--judge-vote-rule", metavar="RULE", help="majority or mean.", rich_help_panel=_PANEL)
+]
+Prompts = Annotated[
+    str,
+    typer.Option("--judge-prompts", metavar="SET", help="reelbench, official, or a file.", rich_help_panel=_PANEL),
+]
+Budget = Annotated[
+    str | None,
+    typer.Option(
+        "--judge-budget", metavar="LIMIT", help="Calls (500) or dollars ($2.50) at most.", rich_help_panel=_PANEL
+    ),
+]
+Price = Annotated[
+    str | None,
+    typer.Option(
+        "--judge-price",
+        metavar="IN,OUT",
+        help="Dollars per million prompt and completion tokens.",
+        rich_help_panel=_PANEL,
+    ),
+]
+Retry = Annotated[
+    bool, typer.Option("--retry-unscored", help="Ask again where no reply could be read.", rich_help_panel=_PANEL)
+]
+
+
+def judge_options(
+    model: str | None,
+    *,
+    no_judge: bool,
+    url: str | None,
+    concurrency: int,
+    votes: int,
+    vote_rule: str,
+    prompts: str,
+    budget: str | None,
+    price: str | None,
+    retry_unscored: bool,
+) -> "JudgeOptions | None":
+    """Return the judge that was named by `--judge`, else by `REELBENCH_JUDGE`; None where none was."""
+    model = model or os.environ.get("REELBENCH_JUDGE") or None
+    if no_judge or model is None:
+        return None
+    from reelbench.judges.llm import JudgeOptions, default_api_key, default_url
+
+    if vote_rule not in ("majority", "mean"):
+        raise InputError(f"--judge-vote-rule: {vote_rule!r} is neither majority nor mean")
+    return JudgeOptions(
+        model=model,
+        url=url or default_url(),
+        api_key=default_api_key(),
+        concurrency=concurrency,
+        votes=votes,
+        vote_rule=vote_rule,
+        prompts=prompts,
+        retry_unscored=retry_unscored,
+        **_budget(budget),
+        **_price(price),
+    )
+
+
+def _budget(text: str | None) -> dict[str, Any]:
+    if text is None:
+        return {}
+    dollars = text.startswith("$") or text.lower().endswith("usd")
+    number = text.removeprefix("$").lower().removesuffix("usd").strip()
+    try:
+        return {"budget_usd": float(number)} if dollars else {"budget_calls": int(number)}
+    except ValueError:
+        raise InputError(f"--judge-budget: {text!r} is neither calls (500) nor dollars ($2.50)") from None
+
+
+def _price(text: str | None) -> dict[str, float]:
+    if text is None:
+        return {}
+    try:
+        prompt, completion = (float(part) for part in text.split(","))
+    except ValueError:
+        raise InputError(f"--judge-price: {text!r} is not IN,OUT in dollars per million tokens (0.15,0.60)") from None
+    return {"usd_per_million_prompt": prompt, "usd_per_million_completion": completion}

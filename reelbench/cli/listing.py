@@ -1,0 +1,47 @@
+"""`reelbench list` and `reelbench path`."""
+
+import json
+from typing import Annotated
+
+import typer
+
+from reelbench.cli import console
+
+
+def list_benchmarks(
+    *, as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False
+) -> None:
+    """List the benchmarks, their lmms-eval tasks, and whether data and media are here."""
+    from reelbench.registry import discovery, presence
+
+    found = {spec.id: (spec, presence.of(spec)) for spec in discovery.specs().values()}
+    if as_json:
+        console.write(
+            json.dumps(
+                {
+                    name: {
+                        "title": spec.title,
+                        "tasks": [t.name for t in spec.tasks],
+                        "data": here.data,
+                        "media": here.media,
+                    }
+                    for name, (spec, here) in found.items()
+                },
+                indent=1,
+            )
+        )
+        return
+    table = console.table("", "benchmark", "title", "tasks", "data", "media")
+    for name, (spec, here) in found.items():
+        tasks = [task.name for task in spec.tasks if not task.only]
+        parts = len(spec.tasks) - len(tasks)
+        shown = ", ".join(tasks) + (f" and {parts} parts" if parts else "")
+        table.add_row(name, spec.title, shown, here.data, here.media)
+    console.out.print(table)
+
+
+def path() -> None:
+    """Print the folder for lmms-eval's --include_path (`lmms-eval tasks list` and `power` need it)."""
+    from reelbench.lmms_eval_plugin import tasks_folder
+
+    console.write(str(tasks_folder()))

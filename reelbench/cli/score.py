@@ -1,0 +1,150 @@
+"""`reelbench score`: predictions to numbers, without running a model."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reelbench.cli import console
+from reelbench.cli.judging import (
+    Budget,
+    Concurrency,
+    JudgeModel,
+    JudgeUrl,
+    NoJudge,
+    Price,
+    Prompts,
+    Retry,
+    VoteRule,
+    Votes,
+    judge_options,
+)
+from reelbench.registry.errors import InputError
+from reelbench.registry.home import home
+
+if TYPE_CHECKING:
+    from reelbench.tasks.score import Outcome
+
+_SHOWN = 10
+
+
+def score(
+    name: Annotated[str | None, typer.Argument(help="Benchmark; left out with --run.")] = None,
+    *,
+    predictions: Annotated[Path | None, typer.Option(help="Predictions in the benchmark's own format.")] = None,
+    references: Annotated[Path | None, typer.Option(help="References; by default the benchmark's own data.")] = None,
+    tags: Annotated[Path | None, typer.Option(help="CogME tags (JSON Lines), for dramaqa_cogme.")] = None,
+    run: Annotated[Path | None, typer.Option(help="Output folder of an lmms-eval run with --log_samples.")] = None,
+    split: Annotated[str | None, typer.Option(help="Split that is scored, if not the default one.")] = None,
+    data: Annotated[Path | None, typer.Option(help="The benchmark's own data, where it isn't found by itself.")] = None,
+    model: Annotated[str | None, typer.Option(help="Model id, as the result records it.")] = None,
+    output: Annotated[Path | None, typer.Option(help="Folder for result.json and samples.jsonl.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
+    strict: Annotated[
+        bool, typer.Option(help="Exit with 1 if anything is unscored, missing, extra or double.")
+    ] = False,
+    no_overlap: Annotated[bool, typer.Option("--no-overlap", help="Leave out BLEU, CIDEr and METEOR.")] = False,
+    judge: JudgeModel = None,
+    no_judge: NoJudge = False,
+    judge_url: JudgeUrl = None,
+    judge_concurrency: Concurrency = 32,
+    judge_votes: Votes = 1,
+    judge_vote_rule: VoteRule = "majority",
+    judge_prompts: Prompts = "reelbench",
+    judge_budget: Budget = None,
+    judge_price: Price = None,
+    retry_unscored: Retry = False,
+) -> None:
+    """Score predictions from a file (NAME --predictions FILE) or from an lmms-eval run (--run DIR)."""
+    from reelbench.tasks.score import Options, score_files, score_run
+    from reelbench.tasks.submissions import Inputs
+
+    options = Options(
+        overlap=not no_overlap,
+        judge=judge_options(
+            judge,
+            no_judge=no_judge,
+            url=judge_url,
+            concurrency=judge_concurrency,
+            votes=judge_votes,
+            vote_rule=judge_vote_rule,
+            prompts=judge_prompts,
+            budget=judge_budget,
+            price=judge_price,
+            retry_unscored=retry_unscored,
+        ),
+        note=console.note,
+    )
+    folder = output or fresh_folder(name or "run")
+    if run is not None:
+        if name is not None or predictions is not None or references is not None or tags is not None:
+            raise InputError("--run reads everything from the run's folder; leave out NAME and the file options")
+        outcomes = list(score_run(run, folder, options))
+    else:
+        if name is None or predictions is None:
+            raise InputError("nothing to score: give NAME --predictions FILE, or --run DIR")
+        inputs = Inputs(predictions, references, tags, split, data)
+        outcomes = [score_files(name, inputs, folder, options, model=model)]
+    again = f"--run {run}" if run is not None else f"{name} --predictions {predictions}"
+    report(outcomes, as_json=as_json, again=again)
+    if strict and not all(outcome.complete for outcome in outcomes):
+        raise typer.Exit(1)
+
+
+def fresh_folder(name: str) -> Path:
+    """Return a folder for results that is not there yet, named by the time."""
+    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
+    return home() / "results" / f"{stamp}-{name}"
+
+
+def report(outcomes: "list[Outcome]", *, as_json: bool, again: str) -> None:
+    """Print results: JSON on stdout if asked for (a list for several), else tables; notes go to stderr."""
+    from reelbench.judges.results import as_json as document
+
+    for outcome in outcomes:
+        _tell(outcome, again)
+    if as_json:
+        documents = [document(outcome.result) for outcome in outcomes]
+        console.write(json.dumps(documents[0] if len(documents) == 1 else documents, ensure_ascii=False))
+        return
+    for outcome in outcomes:
+        _show(outcome)
+
+
+def _tell(outcome: "Outcome", again: str) -> None:
+    result = outcome.result
+    for line in outcome.notes:
+        console.note(line)
+    for what, ids in (("missing", outcome.missing), ("extra", outcome.extra), ("duplicate", outcome.duplicate)):
+        if ids:
+            more = f" and {len(ids) - _SHOWN} more" if len(ids) > _SHOWN else ""
+            console.note(f"{len(ids)} {what} ids: {', '.join(ids[:_SHOWN])}{more}")
+    if unjudged := result.counts.unscored.get("judge_unavailable"):
+        from reelbench.registry import discovery
+
+        spec = discovery.get(result.benchmark.id)
+        default = spec.judge.default_model if spec.judge else "MODEL"
+        console.note(
+            f"{unjudged} answers are not judged (judge_unavailable); to finish: reelbench score {again} --judge {default}"
+        )
+
+
+def _show(outcome: "Outcome") -> None:
+    result = outcome.result
+    counts = result.counts
+    unscored = ", ".join(f"{number} {reason}" for reason, number in counts.unscored.items())
+    title = (
+        f"{result.benchmark.id} {result.benchmark.split} · {result.model.id} · {counts.scored} of {counts.items} scored"
+        + (f" ({unscored})" if unscored else "")
+    )
+    table = console.table(title, "metric", "#value", "#95 % interval", "#n")
+    for name, metric in result.metrics.items():
+        value = "N/A" if metric.value is None else f"{metric.value:.2f}"
+        interval = "" if metric.ci95 is None else f"{metric.ci95[0]:.2f} to {metric.ci95[1]:.2f}"
+        table.add_row(name, value, interval, str(metric.n))
+    console.out.print(table)
+    if counts.parse_failed or counts.empty:
+        console.out.print(f"scored as wrong: {counts.parse_failed} unreadable, {counts.empty} empty")
+    console.out.print(f"written to {outcome.folder}", markup=False)

@@ -1,0 +1,36 @@
+"""Whether a benchmark's data and media are on this machine: a quick look that fetches and parses nothing."""
+
+from dataclasses import dataclass
+
+from reelbench.registry import media, sources
+from reelbench.registry.home import home
+from reelbench.registry.spec import BenchmarkSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """One word or two each, for a table."""
+
+    data: str
+    media: str
+
+
+def of(spec: BenchmarkSpec) -> Presence:
+    """Return what is here of a benchmark."""
+    return Presence(_data(spec), _media(spec))
+
+
+def _data(spec: BenchmarkSpec) -> str:
+    if (named := sources.user_data(spec, None)) is not None:
+        path, origin = named
+        return f"{origin}" if path.exists() else f"{origin}: {path} is not there"
+    saved = home() / "rows" / spec.id
+    here = [split for split in spec.splits if any(saved.glob(f"{split}-*"))]
+    if here:
+        return f"cached: {', '.join(here)}"
+    return "fetched on first use" if spec.open_data else f"on request: set {sources.variable(spec)}"
+
+
+def _media(spec: BenchmarkSpec) -> str:
+    found = [root for root in media.roots(spec) if root.is_dir() and any(root.iterdir())]
+    return ", ".join(str(root) for root in found) if found else "none found; mini clips are made on first use"

@@ -1,0 +1,292 @@
+"""Scoring as a second command: predictions from files, or from what lmms-eval left, to a result on disk.
+
+The model is never run again. One path serves all benchmarks: their `formats` module reads, `judges.scoring` scores.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reelbench.judges import results, scoring
+from reelbench.judges.scoring import Item, Judged, Scored
+from reelbench.registry import discovery
+from reelbench.registry.errors import InputError
+from reelbench.registry.files import read_json, read_jsonl
+from reelbench.registry.loading import imported, upstream_split
+from reelbench.registry.records import (
+    JudgeRecord,
+    ModelRecord,
+    Result,
+    Sample,
+    SettingsRecord,
+    SourceRecord,
+)
+from reelbench.registry.spec import BenchmarkSpec
+from reelbench.tasks.submissions import Inputs, Submission
+
+if TYPE_CHECKING:
+    from reelbench.judges.llm import JudgeOptions
+
+Note = Callable[[str], None]
+
+_SECRET = ("key", "token", "secret", "password", "auth")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to score: the judge, if any, and what to leave out."""
+
+    overlap: bool = True
+    judge: "JudgeOptions | None" = None
+    note: Note = field(default=lambda _: None)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A scored benchmark: the result, where it lies, and the ids that did not fit."""
+
+    result: Result
+    folder: Path
+    missing: list[str] = field(default_factory=list)
+    extra: list[str] = field(default_factory=list)
+    duplicate: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every item is scored and every id fits: what `--strict` asks."""
+        return not (self.result.counts.unscored or self.missing or self.extra or self.duplicate)
+
+
+def score_files(name: str, inputs: Inputs, folder: Path, options: Options, *, model: str | None = None) -> Outcome:
+    """Score a submission in the owners' format and write the result to `folder`."""
+    spec = discovery.get(name)
+    submission: Submission = imported(f"{spec.formats}:read")(spec, inputs)
+    scored = scoring.score(
+        spec,
+        submission.items,
+        overlap=options.overlap,
+        judge=judge_with(options),
+        extra=len(submission.extra),
+        duplicate=len(submission.duplicate),
+    )
+    result = results.write(
+        folder,
+        spec,
+        scored,
+        split=submission.split,
+        source=submission.source,
+        model=ModelRecord(id=model or inputs.predictions.stem),
+        settings=SettingsRecord(frames="unknown"),
+    )
+    return Outcome(result, folder, submission.missing, submission.extra, submission.duplicate, submission.notes)
+
+
+def judge_with(options: Options) -> scoring.Judge | None:
+    """Return the judge as `judges.scoring` takes it, or None where none was named."""
+    if options.judge is None:
+        return None
+    wanted = options.judge
+
+    def judge(spec: BenchmarkSpec, items: Sequence[Item]) -> tuple[list[Judged], JudgeRecord]:
+        from reelbench.judges.llm import JudgeItem, judge_items, judging_progress
+
+        asked = (JudgeItem(item.id, item.question, item.target["text"], str(item.prediction)) for item in items)
+        with judging_progress(len(items)) if items else nullcontext() as progress:
+            run = judge_items(spec, asked, wanted, progress=progress, on_note=options.note)
+            judged = [Judged(verdict.scores, verdict.reason, verdict.replies) for verdict in run]
+        return judged, run.record
+
+    return judge
+
+
+# --- from lmms-eval's output ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedTask:
+    """One of our tasks in an lmms-eval output folder: its results file, its samples file."""
+
+    task: str
+    results: Path
+    samples: Path
+
+
+def logged_tasks(run: Path) -> list[LoggedTask]:
+    """Return our tasks in an lmms-eval output folder; of several runs of a task by one model, the newest."""
+    if not run.is_dir():
+        raise InputError(f"{run}: no such folder; give the --output_path of an lmms-eval run")
+    newest: dict[tuple[Path, str], LoggedTask] = {}
+    for path in sorted(run.rglob("*_results.json")):  # the name starts with the time, so later ones replace earlier
+        stamp = path.name.removesuffix("_results.json")
+        for task in read_json(path).get("results", {}):
+            if discovery.find_task(task) is not None:
+                samples = path.with_name(f"{stamp}_samples_{task}.jsonl")
+                newest[path.parent, task] = LoggedTask(task, path, samples)
+    if not newest:
+        raise InputError(f"{run}: no results of our tasks in it; expected *_results.json of an lmms-eval run")
+    for logged in newest.values():
+        if not logged.samples.is_file():
+            raise InputError(f"{logged.samples}: not there; run lmms-eval with --log_samples")
+    return list(newest.values())
+
+
+def score_run(run: Path, folder: Path, options: Options) -> Iterator[Outcome]:
+    """Score every task of ours in an lmms-eval output folder, each into a folder of its own under `folder`."""
+    logged = logged_tasks(run)
+    several_models = len({task.results.parent for task in logged}) > 1
+    for task in logged:
+        place = folder / task.results.parent.name if several_models else folder
+        yield score_logged(task, place / task.task, options)
+
+
+def score_logged(logged: LoggedTask, folder: Path, options: Options) -> Outcome:
+    """Score one task from its logged samples."""
+    found = discovery.find_task(logged.task)
+    if found is None:
+        raise InputError(f"{logged.task} is not a task of ours")
+    spec, task = found
+    document = read_json(logged.results)
+    data = _data_name(document, logged.task)
+    items, duplicate = logged_items(logged.samples)
+    items += _media_missing(data, {item.id for item in items}, options.note)
+    scored = scoring.score(spec, items, overlap=options.overlap, judge=judge_with(options), duplicate=len(duplicate))
+    result = results.write(
+        folder,
+        spec,
+        scored,
+        split=task.split,
+        source=_source(spec, logged.task, data),
+        model=_model(document),
+        settings=_settings(spec, document, logged.task, scored),
+    )
+    notes = []
+    if spec.splits[upstream_split(spec, task.split)].hidden_answers:
+        path = folder / "submission.jsonl"
+        from reelbench.tasks.lmms import write_submission
+
+        write_submission(spec, scored.samples, path)
+        notes.append(f"{logged.task}: the answers are hidden; submit {path} to the owners' server")
+    return Outcome(result, folder, duplicate=duplicate, notes=notes)
+
+
+def logged_items(path: Path) -> tuple[list[Item], list[str]]:
+    """Read the items out of lmms-eval's samples file, and the ids that are there twice (the last one counts).
+
+    lmms-eval drops the row from what it logs, so our tasks put the sample into the dict of their first metric.
+    """
+    items: dict[str, Item] = {}
+    duplicate = []
+    for number, line in read_jsonl(path):
+        detail = next((v for v in line.values() if isinstance(v, dict) and "sample" in v), None)
+        if detail is None:
+            raise InputError(f"{path}, line {number}: no sample of ours in it; was it logged with --predict_only?")
+        sample = Sample.model_validate(detail["sample"])
+        if sample.id in items:
+            duplicate.append(sample.id)
+        items[sample.id] = Item(
+            id=sample.id,
+            video=sample.video,
+            target=sample.target,
+            prediction=sample.prediction,
+            parsed=sample.parsed,
+            facets=sample.facets,
+            question=detail.get("question", ""),
+            # What a judge or a scorer could not do then may be done now; what the model did not answer stays.
+            reason=sample.reason if sample.reason in scoring.UNANSWERED else None,
+            flags=tuple(sample.flags),
+            frame_timestamps=sample.frame_timestamps,
+            frame_padding=sample.frame_padding,
+        )
+    return list(items.values()), duplicate
+
+
+def _data_name(document: Mapping[str, Any], task: str) -> str:
+    return str(document.get("configs", {}).get(task, {}).get("dataset_path", ""))
+
+
+def _media_missing(data: str, answered: set[str], note: Note) -> list[Item]:
+    """Return an unscored item for each row that the run left out because its video was missing."""
+    from reelbench.tasks.lmms import missing_note
+
+    name, _, rest = data.partition(";")
+    stated = dict(part.partition("=")[::2] for part in rest.split(";") if part)
+    count = int(stated.get("media_missing", 0))
+    if count == 0:
+        return []
+    path = missing_note(name)
+    rows = read_json(path)["rows"] if path.is_file() else []
+    if len(rows) != count:
+        note(f"{name}: the run left out {count} questions without a video, but {path} does not list them any more")
+        rows = [{"id": f"unlisted-{number}", "video": ""} for number in range(1, count + 1)]
+    return [
+        Item(id=row["id"], video=row["video"], target={}, reason="media_missing")
+        for row in rows
+        if row["id"] not in answered
+    ]
+
+
+def _source(spec: BenchmarkSpec, task: str, data: str) -> SourceRecord:
+    """Return where the run's rows came from: in full where the same data is here, else as the run named it."""
+    from reelbench.registry.errors import ReelbenchError
+    from reelbench.registry.loading import locate
+
+    fingerprint = data.partition(";")[0].rpartition("@")[2]
+    try:
+        source = locate(task).source
+    except ReelbenchError:
+        source = None
+    if source is not None and source.fingerprint.startswith(fingerprint):
+        return source
+    return SourceRecord(kind="samples", location=f"{spec.id} rows of the run", revision=None, fingerprint=fingerprint)
+
+
+def _model(document: Mapping[str, Any]) -> ModelRecord:
+    config = document.get("config", {})
+    args = _parsed_args(config.get("model_args"))
+    named = next((args[key] for key in ("pretrained", "model", "model_version", "model_name") if key in args), None)
+    adapter = str(config.get("model") or "unknown")
+    if adapter == "reelbench_baseline":
+        named = f"reelbench/baseline-{args.get('kind', 'whole_video')}"
+    return ModelRecord(
+        id=str(named or document.get("model_name") or adapter),
+        revision=str(args["revision"]) if "revision" in args else None,
+        adapter=adapter,
+        args=args,
+    )
+
+
+def _parsed_args(given: object) -> dict[str, Any]:
+    """Return --model_args as a dict, without anything that may be a secret."""
+    if isinstance(given, str):
+        pairs = (part.partition("=") for part in given.split(",") if part)
+        given = {key.strip(): value for key, _, value in pairs}
+    found = given if isinstance(given, dict) else {}
+    return {key: value for key, value in found.items() if not any(word in key.lower() for word in _SECRET)}
+
+
+def _settings(spec: BenchmarkSpec, document: Mapping[str, Any], task: str, scored: Scored) -> SettingsRecord:
+    from reelbench.tasks.lmms import prompt_sha256
+
+    config = document.get("config", {})
+    task_config = document.get("configs", {}).get(task, {})
+    generation = dict(task_config.get("generation_kwargs") or {})
+    if given := config.get("gen_kwargs"):
+        generation |= _parsed_args(given)
+    stated = dict(part.partition("=")[::2] for part in _data_name(document, task).split(";")[1:])
+    given_frames: dict[str, int] = {}
+    for sample in scored.samples:
+        if sample.frame_timestamps is not None:
+            count = str(len(sample.frame_timestamps))
+            given_frames[count] = given_frames.get(count, 0) + 1
+    return SettingsRecord(
+        frames=stated.get("frames", "native"),
+        frames_given=given_frames,
+        prompt_sha256=prompt_sha256(spec),
+        generation=json.loads(json.dumps(generation, default=str)),
+        seed=config.get("random_seed"),
+        limit=config.get("limit"),
+    )
