@@ -46,10 +46,11 @@ def resolve(spec: BenchmarkSpec, split: str, data: Path | None = None, *, refres
         InputError: The split is unknown, or what the user named is not there or holds none of the expected files.
         DataUnavailableError: The data is not here and could not be fetched, or may not be.
     """
-    source = split_spec(spec, split).source
+    declared = split_spec(spec, split)
+    source = declared.source
     if (named := user_data(spec, data)) is not None:
         path, origin = named
-        return Resolved((find_file(path, expected_files(source), origin),), "local", str(path))
+        return Resolved(find_files(path, expected_files(source), declared.joined, origin), "local", str(path))
     if isinstance(source, LocalFile) or not spec.open_data:
         raise DataUnavailableError(how_to_supply(spec, source))
     if isinstance(source, HubFile):
@@ -116,28 +117,36 @@ def how_to_supply(spec: BenchmarkSpec, source: Source) -> str:
     )
 
 
-def find_file(path: Path, names: tuple[str, ...], origin: str) -> Path:
-    """Find the first of `names` in a folder: at the top, else one or two folders below. A file is itself.
+def find_files(path: Path, names: tuple[str, ...], joined: tuple[str, ...], origin: str) -> tuple[Path, ...]:
+    """Find the first of `names` in a folder, and those of `joined` that are there; a file is itself.
+
+    Looked for at the top, else one or two folders below, as upstream lays its files out.
 
     Raises:
         InputError: Nothing is there, none of the names is, or a name is there more than once at one depth.
     """
     if path.is_file():
-        return path
+        return (path,)
     if not path.is_dir():
         raise InputError(f"{path} (from {origin}): no such file or folder")
-    for name in names:
-        if (path / name).is_file():
-            return path / name
-        for depth in ("", "*/", "*/*/"):
-            found = sorted(file for file in path.glob(depth + PurePosixPath(name).name) if file.is_file())
-            if len(found) > 1:
-                several = ", ".join(str(file.relative_to(path)) for file in found[:_SHOWN])
-                raise InputError(f"{path} (from {origin}): {name} is there more than once ({several}); name one file")
-            if found:
-                return found[0]
-    here = sorted(entry.name + "/" * entry.is_dir() for entry in path.iterdir() if not entry.name.startswith("."))
-    raise InputError(f"{path} (from {origin}): expected {' or '.join(names)}, found {_some(here)}")
+    found = next((file for name in names if (file := _search(path, name, origin)) is not None), None)
+    if found is None:
+        here = sorted(entry.name + "/" * entry.is_dir() for entry in path.iterdir() if not entry.name.startswith("."))
+        raise InputError(f"{path} (from {origin}): expected {' or '.join(names)}, found {_some(here)}")
+    return (found, *(file for name in joined if (file := _search(path, name, origin)) is not None))
+
+
+def _search(folder: Path, name: str, origin: str) -> Path | None:
+    if (folder / name).is_file():
+        return folder / name
+    for depth in ("", "*/", "*/*/"):
+        found = sorted(file for file in folder.glob(depth + PurePosixPath(name).name) if file.is_file())
+        if len(found) > 1:
+            several = ", ".join(str(file.relative_to(folder)) for file in found[:_SHOWN])
+            raise InputError(f"{folder} (from {origin}): {name} is there more than once ({several}); name one file")
+        if found:
+            return found[0]
+    return None
 
 
 def url_file(source: UrlFile, *, refresh: bool = False) -> Path:

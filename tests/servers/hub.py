@@ -1,0 +1,640 @@
+"""A local server that speaks enough of the Hugging Face Hub's protocol for the real `huggingface_hub` client.
+
+Repositories live in memory, with commits, branches and pull requests. Large files (`Repo.lfs_suffixes`, or over 10 MB)
+are served as on the Hub: a redirect to another origin, here `HubServer.cdn`, with the size and the sha256 in headers.
+There are no xet headers, so the client downloads over plain HTTP; for uploads it needs `HF_HUB_DISABLE_XET=1`.
+
+    with HubServer() as server:
+        repo = server.add("org/name", {"data.json": b"[]"}, gated=True)
+        server.tokens["hf_reader"] = Token("reader", reads={"org/name"})
+        repo.commit({"data.json": b"[1]"}, "move main")
+        server.fail("GET /datasets/org/name/resolve/.*", status=500)
+        server.cdn.fail("GET .*", cut_at=100)
+"""
+
+import base64
+import hashlib
+import json
+import re
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+from urllib.parse import parse_qs, quote, unquote
+
+import pytest
+import yaml
+
+from tests.servers.files import FileServer, Request, Response
+
+_KINDS = {"models": "model", "datasets": "dataset", "spaces": "space"}
+_DATE = "2026-01-01T00:00:00.000Z"
+_LICENSES = {"mit", "apache-2.0", "cc-by-4.0", "cc-by-sa-4.0", "cc-by-nc-4.0", "cc-by-nc-sa-4.0", "cc0-1.0", "other"}
+_POINTER = 134  # bytes of a git-lfs pointer file
+
+
+@dataclass(frozen=True)
+class Token:
+    """Whose token it is and what it allows: writing to the user's own namespaces, reading gated and private repos."""
+
+    user: str
+    role: str = "write"
+    orgs: tuple[str, ...] = ()
+    reads: frozenset[str] | set[str] = frozenset()
+
+    def may_write(self, repo_id: str) -> bool:
+        return self.role == "write" and repo_id.partition("/")[0] in {self.user, *self.orgs}
+
+
+@dataclass(frozen=True)
+class Blob:
+    data: bytes
+    lfs: bool
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.data).hexdigest()
+
+    @property
+    def git_sha1(self) -> str:
+        return hashlib.sha1(b"blob %d\0" % len(self.data) + self.data, usedforsecurity=False).hexdigest()
+
+    @property
+    def etag(self) -> str:
+        return self.sha256 if self.lfs else self.git_sha1
+
+
+@dataclass(frozen=True)
+class Commit:
+    oid: str
+    parent: str | None
+    title: str
+    description: str
+    author: str
+    files: dict[str, Blob]
+
+
+@dataclass
+class PullRequest:
+    num: int
+    title: str
+    description: str
+    author: str
+    status: str = "open"
+
+    @property
+    def ref(self) -> str:
+        return f"refs/pr/{self.num}"
+
+
+class Repo:
+    """A repository: `refs` name commits, a commit holds all of its files."""
+
+    lfs_suffixes = (".mp4", ".mkv", ".webm", ".parquet", ".zip", ".gz", ".tar", ".png")
+
+    def __init__(self, repo_id: str, kind: str, *, gated: bool, private: bool) -> None:
+        self.id = repo_id
+        self.kind = kind
+        self.gated = gated
+        self.private = private
+        self.commits: dict[str, Commit] = {}
+        self.refs: dict[str, str] = {}
+        self.pull_requests: list[PullRequest] = []
+        self.lock = threading.RLock()
+
+    @property
+    def head(self) -> str:
+        """The commit that `main` is at."""
+        return self.refs["main"]
+
+    @property
+    def prefix(self) -> str:
+        """What stands before the id in the addresses of pages and files."""
+        return "" if self.kind == "model" else f"/{self.kind}s"
+
+    def files(self, revision: str = "main") -> dict[str, bytes]:
+        """Return the files of a revision."""
+        return {path: blob.data for path, blob in self.commits[self.resolve(revision)].files.items()}
+
+    def resolve(self, revision: str) -> str:
+        """Return the commit of a branch, a pull request's ref or a commit; KeyError where there is none."""
+        if revision in self.refs:
+            return self.refs[revision]
+        if revision in self.commits:
+            return revision
+        raise KeyError(revision)
+
+    def blob(self, path: str, data: bytes) -> Blob:
+        return Blob(data, path.endswith(self.lfs_suffixes) or len(data) > 10_000_000)
+
+    def commit(
+        self,
+        files: Mapping[str, bytes | str | Blob],
+        title: str = "change files",
+        *,
+        delete: Iterable[str] = (),
+        branch: str = "main",
+        author: str = "owner",
+        description: str = "",
+    ) -> str:
+        """Add, replace and delete files on a branch; return the new commit."""
+        with self.lock:
+            parent = self.refs.get(branch)
+            tree = dict(self.commits[parent].files) if parent else {}
+            for path in delete:
+                for name in [name for name in tree if name == path or name.startswith(path.rstrip("/") + "/")]:
+                    del tree[name]
+            for path, content in files.items():
+                data = content.encode() if isinstance(content, str) else content
+                tree[path] = data if isinstance(data, Blob) else self.blob(path, data)
+            state = json.dumps([parent, title, len(self.commits), {name: tree[name].etag for name in sorted(tree)}])
+            oid = hashlib.sha1(f"{self.id} {state}".encode(), usedforsecurity=False).hexdigest()
+            self.commits[oid] = Commit(oid, parent, title, description, author, tree)
+            self.refs[branch] = oid
+            return oid
+
+    def history(self, revision: str = "main") -> list[Commit]:
+        """Return the commits of a revision, newest first."""
+        found, oid = [], self.resolve(revision)
+        while oid is not None:
+            found.append(self.commits[oid])
+            oid = found[-1].parent
+        return found
+
+    def merge(self, pull_request: PullRequest) -> str:
+        """Merge a pull request: its files become those of `main`."""
+        with self.lock:
+            tree = self.commits[self.refs[pull_request.ref]].files
+            gone = [path for path in self.commits[self.head].files if path not in tree]
+            pull_request.status = "merged"
+            return self.commit(tree, pull_request.title, delete=gone, author=pull_request.author)
+
+
+class _HubError(Exception):
+    def __init__(self, status: int, code: str | None, message: str, headers: dict[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.response = _json({"error": message}, status)
+        self.response.headers |= {"X-Error-Message": message, **(headers or {})}
+        if code is not None:
+            self.response.headers["X-Error-Code"] = code
+
+
+@dataclass
+class _Call:
+    """A request to one repository."""
+
+    request: Request
+    repo: Repo
+    token: Token | None
+    action: str
+    rest: str
+    query: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.request.body or b"{}")
+
+
+class HubServer(FileServer):
+    """The server; `tokens` says who may do what, `page_size` how long a page of a file tree is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cdn = FileServer()
+        self.repos: dict[tuple[str, str], Repo] = {}
+        self.tokens: dict[str, Token] = {"hf_owner": Token("owner")}
+        self.page_size = 1000
+        self._uploads: dict[str, bytes] = {}
+        self.cdn.handle = self._cdn_handle  # type: ignore[method-assign]
+
+    def __enter__(self) -> Self:
+        self.cdn.__enter__()
+        return super().__enter__()
+
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
+        self.cdn.__exit__(*error)
+
+    def add(
+        self,
+        repo_id: str,
+        files: Mapping[str, bytes | str] | None = None,
+        *,
+        kind: str = "dataset",
+        gated: bool = False,
+        private: bool = False,
+    ) -> Repo:
+        """Create a repository with one commit."""
+        repo = Repo(repo_id, kind, gated=gated, private=private)
+        repo.commit({".gitattributes": "*.mp4 filter=lfs\n", **(files or {})}, "initial commit")
+        self.repos[kind, repo_id] = repo
+        return repo
+
+    def repo(self, repo_id: str, kind: str = "dataset") -> Repo:
+        """Return a repository, also one that a client has created."""
+        return self.repos[kind, repo_id]
+
+    def env(self, home: object) -> dict[str, str]:
+        """Return the variables that point a new process's client at this server, with its caches under `home`."""
+        return {
+            "HF_ENDPOINT": self.url,
+            "HF_HOME": str(home),
+            "HF_HUB_DISABLE_XET": "1",
+            "HF_HUB_DISABLE_TELEMETRY": "1",
+            "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+        }
+
+    def use(self, monkeypatch: pytest.MonkeyPatch, home: object) -> None:
+        """Point this process's client at the server. It keeps some variables from its import, so those are set too."""
+        from huggingface_hub import constants
+
+        for name in ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_HUB_CACHE"):
+            monkeypatch.delenv(name, raising=False)
+        for name, value in self.env(home).items():
+            monkeypatch.setenv(name, value)
+        template = self.url + "/{repo_id}/resolve/{revision}/{filename}"
+        monkeypatch.setattr(constants, "ENDPOINT", self.url)
+        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+        monkeypatch.setattr(constants, "HF_HUB_CACHE", f"{home}/hub")
+        monkeypatch.setattr(constants, "HF_TOKEN_PATH", f"{home}/token")
+        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+        monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
+
+    # --- routing ---
+
+    def handle(self, request: Request) -> Response:
+        if request.token is not None and request.token not in self.tokens:
+            return _HubError(401, None, "Invalid credentials in Authorization header").response
+        try:
+            return self._route(request)
+        except _HubError as error:
+            return error.response
+
+    def _route(self, request: Request) -> Response:
+        path = request.path
+        if path in self.files:
+            return super().handle(request)
+        fixed = {
+            "/api/whoami-v2": self._whoami,
+            "/api/repos/create": self._create,
+            "/api/validate-yaml": _validate_yaml,
+        }
+        if path in fixed:
+            return fixed[path](request)
+        if found := re.fullmatch(r"/api/(models|datasets|spaces)/([^/]+/[^/]+)(?:/([^/]+)(?:/(.*))?)?", path):
+            return self._api(request, _KINDS[found[1]], found[2], found[3] or "info", found[4] or "")
+        if found := re.fullmatch(r"(?:/(datasets|spaces))?/([^/]+/[^/]+)/resolve/([^/]+)/(.+)", path):
+            kind = _KINDS[found[1] or "models"]
+            return self._resolve_file(self._call(request, kind, found[2], unquote(found[3]), unquote(found[4])))
+        if found := re.fullmatch(r"(?:/(datasets|spaces))?/([^/]+/[^/]+)\.git/info/lfs/objects/(batch|verify)", path):
+            return self._lfs(self._call(request, _KINDS[found[1] or "models"], found[2], found[3], ""))
+        raise _HubError(404, None, f"Sorry, we can't find {path}")
+
+    def _call(self, request: Request, kind: str, repo_id: str, action: str, rest: str) -> _Call:
+        token = self.tokens.get(request.token) if request.token else None
+        repo = self.repos.get((kind, repo_id))
+        hidden = repo is not None and repo.private and not self._may_read(repo, token)
+        if repo is None or hidden:
+            # The Hub doesn't tell a stranger whether a repository is private or isn't there.
+            raise _HubError(404 if token else 401, "RepoNotFound", "Repository not found")
+        return _Call(request, repo, token, action, rest, parse_qs(request.query))
+
+    def _may_read(self, repo: Repo, token: Token | None) -> bool:
+        return token is not None and (repo.id in token.reads or repo.id.split("/")[0] in {token.user, *token.orgs})
+
+    def _check_gate(self, call: _Call) -> None:
+        if call.repo.gated and not self._may_read(call.repo, call.token):
+            message = f"Access to {call.repo.kind} {call.repo.id} is restricted to those who accepted its terms."
+            raise _HubError(403 if call.token else 401, "GatedRepo", message)
+
+    def _check_write(self, call: _Call, *, pull_request: bool = False) -> Token:
+        if call.token is None:
+            raise _HubError(401, None, "Invalid username or password.")
+        if call.token.role != "write" or not (pull_request or call.token.may_write(call.repo.id)):
+            raise _HubError(403, None, "Forbidden: you don't have the rights to write to this repository")
+        return call.token
+
+    def _commit_of(self, call: _Call, revision: str) -> Commit:
+        try:
+            return call.repo.commits[call.repo.resolve(revision)]
+        except KeyError:
+            raise _HubError(404, "RevisionNotFound", f"Invalid rev id: {revision}") from None
+
+    def _api(self, request: Request, kind: str, repo_id: str, action: str, rest: str) -> Response:
+        call = self._call(request, kind, repo_id, action, rest)
+        method = getattr(self, f"_{request.method.lower()}_{action.replace('-', '_')}", None)
+        if method is None:
+            raise _HubError(404, None, f"Sorry, {request.method} {action} isn't served here")
+        return method(call)
+
+    # --- reading ---
+
+    def _get_info(self, call: _Call) -> Response:
+        return self._info(call, "main")
+
+    def _get_revision(self, call: _Call) -> Response:
+        return self._info(call, unquote(call.rest))
+
+    def _info(self, call: _Call, revision: str) -> Response:
+        repo, commit = call.repo, self._commit_of(call, revision)
+        siblings = []
+        for path, blob in sorted(commit.files.items()):
+            sibling: dict[str, Any] = {"rfilename": path}
+            if "blobs" in call.query:
+                sibling |= {"size": len(blob.data), "blobId": blob.git_sha1}
+                if blob.lfs:
+                    sibling["lfs"] = {"sha256": blob.sha256, "size": len(blob.data), "pointerSize": _POINTER}
+            siblings.append(sibling)
+        card = _front_matter(commit.files["README.md"].data.decode()) if "README.md" in commit.files else None
+        info = {
+            "_id": "0" * 24,
+            "id": repo.id,
+            "author": repo.id.split("/")[0],
+            "sha": commit.oid,
+            "lastModified": _DATE,
+            "createdAt": _DATE,
+            "private": repo.private,
+            "gated": "manual" if repo.gated else False,
+            "disabled": False,
+            "tags": [],
+            "downloads": 0,
+            "likes": 0,
+            "siblings": siblings,
+            **({"cardData": card} if isinstance(card, dict) else {}),
+            **({"modelId": repo.id} if repo.kind == "model" else {}),
+            **({"sdk": "static"} if repo.kind == "space" else {}),
+        }
+        return _json(info)
+
+    def _get_auth_check(self, call: _Call) -> Response:
+        self._check_gate(call)
+        if call.rest == "write":
+            self._check_write(call)
+        return _json({})
+
+    def _get_tree(self, call: _Call) -> Response:
+        self._check_gate(call)
+        revision, _, folder = call.rest.partition("/")
+        commit = self._commit_of(call, unquote(revision))
+        folder = unquote(folder).strip("/")
+        inside = {path: blob for path, blob in commit.files.items() if not folder or path.startswith(f"{folder}/")}
+        if folder and not inside:
+            raise _HubError(404, "EntryNotFound", f"{folder} does not exist", {"X-Repo-Commit": commit.oid})
+        recursive = (call.query.get("recursive") or ["false"])[0].lower() in {"true", "1"}
+        depth = len(folder.split("/")) if folder else 0
+        entries: dict[str, dict[str, Any]] = {}
+        for path, blob in sorted(inside.items()):
+            parts = path.split("/")
+            for level in range(depth + 1, len(parts) if recursive else min(depth + 2, len(parts))):
+                name = "/".join(parts[:level])
+                oid = hashlib.sha1(name.encode(), usedforsecurity=False).hexdigest()
+                entries[name] = {"type": "directory", "oid": oid, "size": 0, "path": name}
+            if recursive or len(parts) == depth + 1:
+                entries[path] = _entry(path, blob)
+        start = int((call.query.get("cursor") or ["0"])[0])
+        page = list(entries.values())[start : start + self.page_size]
+        response = _json(page)
+        if start + self.page_size < len(entries):
+            others = "&".join(f"{k}={quote(v[0])}" for k, v in call.query.items() if k != "cursor")
+            address = f"{self.url}{call.request.path}?{others}&cursor={start + self.page_size}"
+            response.headers["Link"] = f'<{address}>; rel="next"'
+        return response
+
+    def _post_paths_info(self, call: _Call) -> Response:
+        self._check_gate(call)
+        commit = self._commit_of(call, unquote(call.rest))
+        if (call.request.headers.get("Content-Type") or "").startswith("application/json"):
+            paths = call.json["paths"]
+        else:
+            paths = parse_qs(call.request.body.decode())["paths"]
+        return _json([_entry(path, commit.files[path]) for path in paths if path in commit.files])
+
+    def _get_commits(self, call: _Call) -> Response:
+        self._check_gate(call)
+        self._commit_of(call, unquote(call.rest))
+        return _json(
+            [
+                {
+                    "id": commit.oid,
+                    "title": commit.title,
+                    "message": commit.description,
+                    "authors": [{"user": commit.author}],
+                    "date": _DATE,
+                }
+                for commit in call.repo.history(unquote(call.rest))
+            ]
+        )
+
+    def _get_refs(self, call: _Call) -> Response:
+        refs = call.repo.refs
+        branches = [
+            {"name": name, "ref": f"refs/heads/{name}", "targetCommit": oid}
+            for name, oid in refs.items()
+            if not name.startswith("refs/")
+        ]
+        pulls = [{"name": pr.ref, "ref": pr.ref, "targetCommit": refs[pr.ref]} for pr in call.repo.pull_requests]
+        return _json({"branches": branches, "converts": [], "tags": [], "pullRequests": pulls})
+
+    def _get_discussions(self, call: _Call) -> Response:
+        found = [
+            {
+                "num": pr.num,
+                "title": pr.title,
+                "author": {"name": pr.author},
+                "createdAt": _DATE,
+                "status": pr.status,
+                "isPullRequest": True,
+                "repo": {"name": call.repo.id, "type": call.repo.kind},
+            }
+            for pr in reversed(call.repo.pull_requests)
+        ]
+        return _json({"discussions": found, "count": len(found), "start": 0})
+
+    def _resolve_file(self, call: _Call) -> Response:
+        self._check_gate(call)
+        commit = self._commit_of(call, call.action)
+        named = {"X-Repo-Commit": commit.oid}
+        blob = commit.files.get(call.rest)
+        if blob is None:
+            raise _HubError(404, "EntryNotFound", "Entry not found", named)
+        if not blob.lfs:
+            return Response(200, blob.data, {**named, "ETag": f'"{blob.etag}"', "Content-Type": "text/plain"})
+        linked = {"X-Linked-Size": str(len(blob.data)), "X-Linked-ETag": f'"{blob.etag}"', "ETag": f'"{blob.etag}"'}
+        location = f"{self.cdn.url}/{call.repo.id}/{blob.sha256}/{quote(call.rest)}"
+        self.cdn.files[unquote(location.removeprefix(self.cdn.url))] = Response(
+            200, blob.data, {"ETag": f'"{blob.etag}"'}
+        )
+        return Response(302, b"", {**named, **linked, "Location": location})
+
+    def _cdn_handle(self, request: Request) -> Response:
+        if request.method == "PUT":
+            self._uploads[request.path.rpartition("/")[2]] = request.body
+            return Response(200, b"", {"ETag": '"uploaded"'})
+        # Signed addresses refuse a second means of authentication, and a token must not leave the Hub.
+        if request.token is not None:
+            return Response(400, b"only one auth mechanism allowed")
+        return FileServer.handle(self.cdn, request)
+
+    # --- writing ---
+
+    def _whoami(self, request: Request) -> Response:
+        token = self.tokens.get(request.token or "")
+        if token is None:
+            raise _HubError(401, None, "Invalid username or password.")
+        return _json(
+            {
+                "type": "user",
+                "id": "0" * 24,
+                "name": token.user,
+                "fullname": token.user,
+                "isPro": False,
+                "orgs": [{"type": "org", "name": org, "roleInOrg": "write"} for org in token.orgs],
+                "auth": {"type": "access_token", "accessToken": {"displayName": "test", "role": token.role}},
+            }
+        )
+
+    def _create(self, request: Request) -> Response:
+        asked = json.loads(request.body)
+        token = self.tokens.get(request.token or "")
+        if token is None:
+            raise _HubError(401, None, "Invalid username or password.")
+        kind = asked.get("type") or "model"
+        repo_id = f"{asked.get('organization') or token.user}/{asked['name']}"
+        if not token.may_write(repo_id):
+            raise _HubError(403, None, f"You don't have the rights to create a {kind} under this namespace")
+        address = f"{self.url}{'' if kind == 'model' else f'/{kind}s'}/{repo_id}"
+        if (kind, repo_id) in self.repos:
+            return _json({"error": f"You already created this {kind} repo", "url": address}, 409)
+        self.add(repo_id, kind=kind, private=asked.get("visibility") == "private" or bool(asked.get("private")))
+        return _json({"url": address, "name": repo_id, "id": "0" * 24})
+
+    def _post_preupload(self, call: _Call) -> Response:
+        self._check_write(call, pull_request="create_pr" in call.query)
+        commit = self._commit_of(call, unquote(call.rest))
+        files = []
+        for file in call.json["files"]:
+            there = commit.files.get(file["path"])
+            lfs = file["path"].endswith(Repo.lfs_suffixes) or file["size"] > 10_000_000
+            files.append(
+                {
+                    "path": file["path"],
+                    "uploadMode": "lfs" if lfs else "regular",
+                    "shouldIgnore": False,
+                    "oid": there.etag if there else None,
+                }
+            )
+        return _json({"files": files})
+
+    def _lfs(self, call: _Call) -> Response:
+        self._check_write(call, pull_request=True)
+        if call.action == "verify":
+            whole = hashlib.sha256(self._uploads.get(call.json["oid"], b"")).hexdigest() == call.json["oid"]
+            return _json({} if whole else {"error": "not the bytes that were announced"}, 200 if whole else 422)
+        verify = f"{self.url}{call.request.path.removesuffix('batch')}verify"
+        objects = [
+            {
+                **thing,
+                "authenticated": True,
+                "actions": {"upload": {"href": f"{self.cdn.url}/upload/{thing['oid']}"}, "verify": {"href": verify}},
+            }
+            for thing in call.json["objects"]
+        ]
+        return _json({"transfer": "basic", "objects": objects})
+
+    def _post_commit(self, call: _Call) -> Response:
+        create_pr = "create_pr" in call.query
+        token = self._check_write(call, pull_request=create_pr)
+        revision = unquote(call.rest)
+        with call.repo.lock:
+            base = self._commit_of(call, revision)
+            lines = [json.loads(line) for line in call.request.body.splitlines() if line.strip()]
+            header = next(line["value"] for line in lines if line["key"] == "header")
+            parent = header.get("parentCommit")
+            if parent is not None and parent != base.oid:
+                raise _HubError(412, None, "A commit has happened since. Please refresh and try again.")
+            files, deleted = self._changes(base, lines)
+            pull_request = None
+            branch = revision
+            if create_pr:
+                num = len(call.repo.pull_requests) + 1
+                pull_request = PullRequest(num, header["summary"], header.get("description", ""), token.user)
+                call.repo.pull_requests.append(pull_request)
+                branch = pull_request.ref
+                call.repo.refs[branch] = base.oid
+            oid = call.repo.commit(
+                files,
+                header["summary"],
+                delete=deleted,
+                branch=branch,
+                author=token.user,
+                description=header.get("description", ""),
+            )
+        page = f"{self.url}{call.repo.prefix}/{call.repo.id}"
+        return _json(
+            {
+                "success": True,
+                "commitOid": oid,
+                "commitUrl": f"{page}/commit/{oid}",
+                "pullRequestUrl": f"{page}/discussions/{pull_request.num}" if pull_request else None,
+                "hookOutput": "",
+            }
+        )
+
+    def _changes(self, base: Commit, lines: list[dict[str, Any]]) -> tuple[dict[str, Blob], list[str]]:
+        files: dict[str, Blob] = {}
+        deleted: list[str] = []
+        for line in lines:
+            value = line["value"]
+            if line["key"] == "file":
+                files[value["path"]] = Blob(base64.b64decode(value["content"]), lfs=False)
+            elif line["key"] == "lfsFile":
+                known = next((blob for blob in base.files.values() if blob.sha256 == value["oid"]), None)
+                data = self._uploads.get(value["oid"], known.data if known else None)
+                if data is None:
+                    raise _HubError(400, None, f"LFS object {value['oid']} was not uploaded")
+                files[value["path"]] = Blob(data, lfs=True)
+            elif line["key"] in {"deletedFile", "deletedFolder"}:
+                path = value["path"]
+                if not any(name == path or name.startswith(path.rstrip("/") + "/") for name in base.files):
+                    raise _HubError(404, "EntryNotFound", "A file with this name doesn't exist")
+                deleted.append(path)
+        return files, deleted
+
+
+def _json(value: object, status: int = 200) -> Response:
+    return Response(status, json.dumps(value).encode(), {"Content-Type": "application/json; charset=utf-8"})
+
+
+def _entry(path: str, blob: Blob) -> dict[str, Any]:
+    entry: dict[str, Any] = {"type": "file", "oid": blob.git_sha1, "size": len(blob.data), "path": path}
+    if blob.lfs:
+        entry["lfs"] = {"oid": blob.sha256, "size": len(blob.data), "pointerSize": _POINTER}
+    return entry
+
+
+def _front_matter(text: str) -> object:
+    found = re.match(r"---\r?\n(.*?)\r?\n---", text, re.DOTALL)
+    return yaml.safe_load(found[1]) if found else None
+
+
+def _validate_yaml(request: Request) -> Response:
+    asked = json.loads(request.body)
+    errors: list[str] = []
+    warnings: list[str] = []
+    try:
+        data = _front_matter(asked["content"])
+    except yaml.YAMLError as error:
+        data, errors = {}, [f"The metadata is no valid YAML: {error}"]
+    if data is None:
+        warnings.append("empty or missing yaml metadata in repo card")
+    elif not isinstance(data, dict):
+        errors.append("The metadata must be a mapping")
+    else:
+        for name in data.get("license") if isinstance(data.get("license"), list) else [data.get("license")]:
+            if name is not None and name not in _LICENSES:
+                errors.append(f'"license" must be one of the known ids, not {name!r}')
+    body = {
+        "errors": [{"message": message} for message in errors],
+        "warnings": [{"message": message} for message in warnings],
+    }
+    return _json(body, 400 if errors else 200)
