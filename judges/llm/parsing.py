@@ -15,7 +15,7 @@ MAX_CHARACTERS = 20_000
 MAX_BRACKETS = 200  # keeps both parsers far from Python's recursion limit
 
 _FENCE = re.compile(r"```(?:json|python|py)?[ \t]*\n?(.*?)\n?[ \t]*```", re.DOTALL | re.IGNORECASE)
-_INTEGER = re.compile(r"-?[0-9]{1,4}")  # ASCII only
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,3}")  # in ASCII
 
 
 def parse_score(reply: str | None, low: int, high: int, *, bare_integer: bool) -> int | None:

@@ -1,0 +1,137 @@
+"""LLM judging: 4,250 judgements (850 questions x 5 dimensions) against a server on this machine.
+
+    python -m perf.judge                 replies after 0.2 s and 1 s, from the cache, and 100,000 rows for memory
+    python -m perf.judge --quick         one reply time only, no memory run
+
+The peer is how MovieCORE's authors judge: 8 worker processes, each asking a question's five dimensions one after the
+other. Its time is measured on 80 questions and scaled to 850. The server runs in a process of its own.
+"""
+
+import argparse
+import json
+import multiprocessing
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+QUESTIONS, CRITERIA, CONCURRENCY = 850, 5, 64
+PEER_QUESTIONS, PEER_WORKERS = 80, 8
+TEXT = "The detective returns to the harbour because he has understood what the letter did not say. " * 4
+
+
+@contextmanager
+def server(delay: float) -> Iterator[str]:
+    """Run the judge server in its own process; yield its URL."""
+    command = [sys.executable, "-m", "tests.servers.judge", "--delay", str(delay)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
+
+
+def calls_of(url: str) -> int:
+    """Ask the server how many calls it has had."""
+    with urllib.request.urlopen(url.removesuffix("/v1") + "/calls") as reply:  # noqa: S310 - our own server
+        return json.load(reply)["calls"]
+
+
+# --- ours, in a fresh process each -----------------------------------------------------------------------------------
+
+OURS = """
+import sys, time, json, resource
+began = time.perf_counter()
+from perf.judge import judged
+print(json.dumps(judged(sys.argv[1], int(sys.argv[2])) | {"seconds": time.perf_counter() - began,
+    "mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    "openai": "openai" in sys.modules}))
+"""
+
+
+def judged(url: str, questions: int) -> dict[str, int]:
+    """Judge so many questions, each verdict dropped as it comes -> counts."""
+    from reelbench.judges.llm import JudgeItem, JudgeOptions, judge_items
+    from reelbench.tasks.moviecore import SPEC
+
+    items = (JudgeItem(str(n), f"Why does he return? ({n})", TEXT, TEXT.upper()) for n in range(questions))
+    run = judge_items(SPEC, items, JudgeOptions(model="judge", url=url, concurrency=CONCURRENCY))
+    scored = sum(len(verdict.scores) for verdict in run)
+    return {"scored": scored, "calls": run.record.calls}
+
+
+def ours(url: str, home: str, questions: int = QUESTIONS) -> dict[str, float]:
+    """Run `judged` as a process of its own, start and imports included."""
+    command = [sys.executable, "-c", OURS, url, str(questions)]
+    out = subprocess.run(command, env=os.environ | {"REELBENCH_HOME": home}, check=True, capture_output=True, text=True)
+    return json.loads(out.stdout)
+
+
+# --- the peer --------------------------------------------------------------------------------------------------------
+
+
+def _five_in_series(url: str) -> None:
+    import openai
+
+    client = openai.OpenAI(base_url=url, api_key="none")
+    for dimension in range(CRITERIA):
+        messages = [{"role": "system", "content": f"{dimension} {TEXT}"}, {"role": "user", "content": TEXT}]
+        client.chat.completions.create(model="judge", messages=messages, timeout=30)
+
+
+def peer(url: str) -> float:
+    """Return the seconds for all questions, scaled from `PEER_QUESTIONS`."""
+    with multiprocessing.get_context("spawn").Pool(PEER_WORKERS) as pool:
+        pool.map(_five_in_series, [url] * PEER_WORKERS)  # imports are not counted
+        began = time.perf_counter()
+        for _ in pool.imap_unordered(_five_in_series, [url] * PEER_QUESTIONS):
+            pass
+        return (time.perf_counter() - began) * QUESTIONS / PEER_QUESTIONS
+
+
+# --- the table -------------------------------------------------------------------------------------------------------
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--delays", type=float, nargs="+", default=[0.2, 1.0])
+    given = parser.parse_args()
+    load = os.getloadavg()[0]
+    print(f"{QUESTIONS * CRITERIA:,} judgements, concurrency {CONCURRENCY}, {os.cpu_count()} cores, load before {load:.2f}\n")
+    print("| reply after | ideal | Reelbench | x ideal | again, from the cache | calls then | authors' way |")
+    print("|---|---|---|---|---|---|---|")
+    for delay in given.delays[: 1 if given.quick else None]:
+        ideal = QUESTIONS * CRITERIA / CONCURRENCY * delay
+        with server(delay) as url, tempfile.TemporaryDirectory() as home:
+            first = ours(url, home)
+            again = ours(url, home)
+            assert first["scored"] == again["scored"] == calls_of(url) == QUESTIONS * CRITERIA  # noqa: S101
+            theirs = peer(url)
+        print(
+            f"| {delay:g} s | {ideal:.1f} s | {first['seconds']:.1f} s | {first['seconds'] / ideal:.2f} |"
+            f" {again['seconds']:.2f} s | {again['calls']} | {theirs:.0f} s |",
+            flush=True,
+        )
+    if not given.quick:
+        memory()
+
+
+def memory() -> None:
+    """Print the peak memory of a process that judges 10,000 and 100,000 rows of one judgement each."""
+    print("\n| rows x 5 judgements | peak memory |\n|---|---|")
+    with server(0.0) as url, tempfile.TemporaryDirectory() as home:
+        for rows in (1_000, 10_000, 20_000):
+            taken = ours(url, home, rows)
+            print(f"| {rows:,} | {taken['mib']:.0f} MiB |", flush=True)
+
+
+if __name__ == "__main__":
+    resource.setrlimit(resource.RLIMIT_NOFILE, (4096, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    main()

@@ -1,0 +1,94 @@
+import pytest
+
+from reelbench.judges.llm.parsing import parse_score
+
+
+@pytest.mark.parametrize(
+    ("reply", "score"),
+    [
+        ('{"score": 4}', 4),
+        ("{'score': 4}", 4),
+        ("  {'score': 0}\n", 0),
+        ('```json\n{"score": 5}\n```', 5),
+        ("```python\n{'score': 3}\n```", 3),
+        ("```\n{'score': 3}```", 3),
+        ("```{'score': 3}```", 3),
+        ('{"score": 2, "why": "see {this} and [that"}', 2),
+        ("{'why': 'it\\'s thin', 'score': 1,}", 1),
+        ('\ufeff{"score": 2}', 2),
+    ],
+)
+def test_a_whole_dictionary_is_a_score(reply, score):
+    assert parse_score(reply, 0, 5, bare_integer=False) == score
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        None,
+        "",
+        "   ",
+        "4",  # an integer only counts where the prompt asks for one
+        "In 2 ways it is wrong: 0/5",
+        "Score: 4",
+        'Here you are: {"score": 4}',
+        '{"score": 4} as I said',
+        '{"score": 4}{"score": 4}',
+        '{"score": 6}',
+        '{"score": -1}',
+        '{"score": 4.0}',
+        '{"score": 4.5}',
+        '{"score": "4"}',
+        '{"score": true}',
+        "{'score': True}",
+        '{"score": null}',
+        '{"score": [4]}',
+        '{"Score": 4}',
+        '{"rating": 4}',
+        '{"score": 1, "score": 5}',
+        "{'score': 1, 'score': 5}",
+        '[{"score": 4}]',
+        "{'score': 2 + 2}",
+        "{'score': __import__('os').getpid()}",
+        "{'score': len('abcd')}",
+        "{**{'score': 4}}",
+        '{"score": 4',
+        '```json\n{"score": 4}',
+        '{"score": ' + "9" * 10_000 + "}",
+        '{"score": 4, "why": "' + "x" * 30_000 + '"}',
+        '{"score": 4, "why": ' + "[" * 5_000 + "]" * 5_000 + "}",
+        "{" * 100_000,
+        "{'score': 4, 'why': " + "-" * 15_000 + "1}",
+    ],
+)
+def test_anything_else_is_not(reply):
+    assert parse_score(reply, 0, 5, bare_integer=False) is None
+
+
+@pytest.mark.parametrize(
+    ("reply", "score"),
+    [
+        ("2", 2),
+        (" 0\n", 0),
+        ("```\n1\n```", 1),
+        ('{"score": 1}', 1),
+        ("3", None),
+        ("-1", None),
+        ("2.", None),
+        ("2/2", None),
+        ("+2", None),
+        ("02", None),
+        ("٢", None),
+        ("Score: 2", None),
+        ("**2**", None),
+        ("1 2", None),
+        ("9" * 5000, None),
+    ],
+)
+def test_one_integer_where_the_prompt_asks_for_one(reply, score):
+    assert parse_score(reply, 0, 2, bare_integer=True) == score
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_stray_backslash_warns_nobody():
+    assert parse_score(r"{'score': 3, 'why': 'a\d'}", 0, 5, bare_integer=False) == 3
