@@ -246,7 +246,7 @@ class HubServer(FileServer):
 
     def use(self, monkeypatch: pytest.MonkeyPatch, home: object) -> None:
         """Point this process's client at the server. It keeps some variables from its import, so those are set too."""
-        from huggingface_hub import constants
+        from huggingface_hub import constants, hf_api
 
         for name in ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_HUB_CACHE"):
             monkeypatch.delenv(name, raising=False)
@@ -259,6 +259,7 @@ class HubServer(FileServer):
         monkeypatch.setattr(constants, "HF_TOKEN_PATH", f"{home}/token")
         monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
         monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
+        monkeypatch.setattr(hf_api.api, "endpoint", self.url)  # what `DatasetCard.push_to_hub` uses
 
     # --- routing ---
 
