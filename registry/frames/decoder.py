@@ -141,6 +141,30 @@ def decode(path: Path | str, sampling: FrameSampling, *, time_limit: float | Non
     yield from Video(path, time_limit=time_limit).frames(sampling)
 
 
+def decode_pictures(
+    paths: Sequence[Path], timeline: Timeline, sampling: FrameSampling, *, time_limit: float = 600.0
+) -> Iterator[Frame]:
+    """Yield the frames that `sampling` picks from a video that is there as pictures, all at the first one's size."""
+    size = None
+    for frame in sampling.pick(timeline).tolist():
+        deadline = Deadline(paths[frame], time_limit)
+        picture = _abandonable(lambda path=paths[frame]: _picture(path), deadline)
+        if size is None:
+            size = sampling.scaled(picture.width, picture.height)
+        yield Frame(frame, float(timeline.timestamps[frame]), prepared(picture, size, 0))
+
+
+def _picture(path: Path) -> VideoFrame:
+    with open_container(path) as container:
+        stream = video_stream(container, path)
+        stream.codec_context.thread_count = 1
+        for packet in (*packets(container, stream), None):
+            with suppress(FFmpegError, ValueError):
+                for picture in stream.decode(packet):
+                    return picture
+    raise MediaError(path, "is no picture that can be decoded; is it whole?")
+
+
 def _abandonable(work: Callable[[], T], deadline: Deadline) -> T:
     """Run `work` in a thread of its own and wait until the deadline: a decoder that hangs is left behind."""
     done: queue.Queue[tuple[T | None, BaseException | None]] = queue.Queue()

@@ -167,6 +167,12 @@ class FrameSampling:
             return timeline.duration
         return max(min(self.end, timeline.duration) - self.start, 1e-3)
 
+    def rate(self, timeline: Timeline, count: int) -> float:
+        """Return the frames per second of a clip of `count` frames: `count` over the span, or `fps` where kept."""
+        if self.kind == "fps" and self.fps is not None and count == math.ceil(timeline.duration * self.fps - _SLACK):
+            return self.fps
+        return max(1, count) / self.span(timeline)
+
     def _within(self, timeline: Timeline) -> "np.ndarray":
         import numpy as np
 

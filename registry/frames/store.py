@@ -1,0 +1,448 @@
+"""`FrameStore`: frames decoded once per video and sampling, kept on disk for all questions, ranks, models and retries.
+
+An entry is one folder, `<root>/<2 hex>/<key>/`, written aside and renamed, so it is whole or not there: the clip
+`<key>.mp4` or the images `00000.jpg`, …, and `frames.json` with the frames' times. The key is made of the video's
+content, the sampling and the encoder's version; the video's place and name don't matter.
+"""
+
+import hashlib
+import itertools
+import json
+import logging
+import os
+import secrets
+import shutil
+import statistics
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.files import read_json, write_text, written_aside
+from reelbench.registry.frames.errors import MediaError
+from reelbench.registry.frames.sampling import Form, FrameSampling, Timeline
+from reelbench.registry.home import home
+
+if TYPE_CHECKING:
+    from reelbench.registry.frames.decoder import Frame
+
+ENCODER_VERSION = 1
+"""Part of every key; raised when the same frames would be written differently."""
+
+CAP_GB = 20.0
+"""Default size of a store; `REELBENCH_FRAMES_CAP_GB` sets another."""
+
+IN_USE_S = 3600.0
+"""An entry asked for within this time is never evicted: a model may be about to read it."""
+
+logger = logging.getLogger(__name__)
+
+_PROBED = 64 * 1024
+_RECORD = "frames.json"
+_TOUCH_EVERY_S = 60.0
+
+
+@dataclass(frozen=True)
+class StoredFrames:
+    """The frames of one video under one sampling, as files.
+
+    `path` is the clip (None with `as=images`), `images` the pictures in order (empty with `as=clip`). `timestamps` has
+    one entry per frame delivered, in seconds from the video's first frame, and the last `padding` of them repeat the
+    one before. `asked` is what the sampling asks for, `given` how many different frames the video gave. `duration` is
+    the video's, in seconds; `rate` is the clip's frames per second, `notes` says what was not as expected.
+    """
+
+    sampling: str
+    form: Form
+    path: Path | None
+    images: tuple[Path, ...]
+    timestamps: tuple[float, ...]
+    padding: int
+    asked: int
+    given: int
+    duration: float
+    rate: float
+    width: int
+    height: int
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class StoreInfo:
+    """What a store holds: entries, bytes on disk, and the bytes it is kept to."""
+
+    root: Path
+    entries: int
+    size_bytes: int
+    cap_bytes: int
+
+
+class FrameStore:
+    """Frames on disk under `root` (default `$REELBENCH_HOME/frames`), kept to `cap_bytes`.
+
+    Threads, processes and ranks may share one folder: each video is decoded once per sampling, by whoever comes first,
+    and the others wait. `time_limit` is that of `decoder.Video`.
+    """
+
+    def __init__(
+        self, root: Path | str | None = None, *, cap_bytes: int | None = None, time_limit: float | None = None
+    ) -> None:
+        self.root = Path(root) if root is not None else home() / "frames"
+        self.cap_bytes = cap_bytes if cap_bytes is not None else _cap_from_environment()
+        self._time_limit = time_limit
+        self._failed: dict[str, MediaError] = {}
+        self._guard = threading.Lock()
+        self._written: int | None = None
+
+    def get(self, video: Path | str, sampling: FrameSampling, *, even: bool = False) -> StoredFrames:
+        """Return a video's frames, decoded now or earlier.
+
+        `even` repeats the last frame where their number is odd, as adapters built on qwen_vl_utils need. MediaError
+        where the video can't be decoded; a store asked again in the same process then says so at once. ValueError for
+        `none` and `native`, which decode nothing.
+        """
+        video = Path(video)
+        _must_decode(sampling)
+        key = _key(_fingerprint(video), sampling)
+        return self._entry(key, even, lambda aside: self._decode(video, sampling, key, aside))
+
+    def get_images(
+        self,
+        images: Sequence[Path | str],
+        sampling: FrameSampling,
+        *,
+        timestamps: Sequence[float] | None = None,
+        fps: float | None = None,
+        even: bool = False,
+    ) -> StoredFrames:
+        """Return frames picked from a video that is there as pictures, in order of time.
+
+        Their times are `timestamps` (seconds, rising) or even steps of 1/`fps`; every picture counts as a keyframe.
+        With `as=images` and no `size` these are the files given, and nothing is written. InputError where times and
+        pictures don't fit together; MediaError where a picture can't be read.
+        """
+        _must_decode(sampling)
+        paths = tuple(Path(image) for image in images)
+        timeline = _picture_timeline(paths, timestamps, fps)
+        if sampling.form == "images" and sampling.size is None:
+            return _originals(paths, sampling, timeline, even)
+        marks = "|".join(f"{_fingerprint(path)}@{at:.6f}" for path, at in zip(paths, timeline.timestamps, strict=True))
+        key = _key(hashlib.sha256(marks.encode()).hexdigest(), sampling)
+
+        def build(aside: Path) -> StoredFrames:
+            from reelbench.registry.frames.decoder import decode_pictures
+
+            return _written(aside, sampling, timeline, decode_pictures(paths, timeline, sampling), key=key)
+
+        return self._entry(key, even, build)
+
+    def info(self) -> StoreInfo:
+        """Count what is in the store."""
+        entries = list(self._entries())
+        return StoreInfo(self.root, len(entries), sum(_size(entry) for entry in entries), self.cap_bytes)
+
+    def clear(self) -> int:
+        """Remove everything, in use or not; return how many entries went."""
+        entries = list(self._entries())
+        for entry in entries:
+            self._remove(entry)
+        return len(entries)
+
+    # --- entries -----------------------------------------------------------------------------------------------
+
+    def _entry(self, key: str, even: bool, build: Callable[[Path], StoredFrames]) -> StoredFrames:
+        folder = self.root / key[:2] / key
+        stored = _read(folder) or self._built(key, folder, build)
+        if not even or not len(stored.timestamps) % 2:
+            return stored
+        if stored.form == "images":
+            return _padded(stored)
+        twin = self.root / key[:2] / f"{key}-even"
+        return _read(twin) or self._built(f"{key}-even", twin, lambda aside: _with_repeat(stored, aside))
+
+    def _built(self, key: str, folder: Path, build: Callable[[Path], StoredFrames]) -> StoredFrames:
+        with self._locked(key):
+            stored = _read(folder)
+            if stored is not None:
+                return stored
+            if key in self._failed:
+                raise self._failed[key]
+            try:
+                with written_aside(folder) as aside:
+                    aside.mkdir()
+                    write_text(aside / _RECORD, json.dumps(_record(build(aside)), indent=1))
+            except MediaError as error:
+                self._failed[key] = error
+                raise
+            except OSError as error:
+                why = error.strerror or error
+                raise ReelbenchError(f"{self.root}: frames can't be stored ({why}); make room there") from None
+        stored = _read(folder)
+        if stored is None:
+            raise ReelbenchError(f"{folder}: frames were removed while they were being stored; is another clearing it?")
+        self._make_room(_size(folder))
+        return stored
+
+    def _decode(self, video: Path, sampling: FrameSampling, key: str, aside: Path) -> StoredFrames:
+        from reelbench.registry.frames.decoder import Video
+
+        began = time.monotonic()
+        opened = Video(video, time_limit=self._time_limit)
+        frames = opened.frames(sampling)
+        stored = _written(aside, sampling, opened.timeline, frames, key=key, notes=opened.info.notes)
+        logger.info("decoded %s: %d frames (%s) in %.1f s", video, stored.given, sampling, time.monotonic() - began)
+        return stored
+
+    @contextmanager
+    def _locked(self, key: str) -> Iterator[None]:
+        from filelock import FileLock
+
+        folder = self.root / ".locks"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ReelbenchError(f"{folder}: can't be made ({error.strerror}); set REELBENCH_HOME") from None
+        with FileLock(folder / f"{key}.lock"):
+            yield
+
+    # --- size --------------------------------------------------------------------------------------------------
+
+    def _entries(self) -> Iterator[Path]:
+        return (record.parent for record in self.root.glob(f"[0-9a-f][0-9a-f]/[0-9a-f]*/{_RECORD}"))
+
+    def _make_room(self, written: int) -> None:
+        # Sizing the whole store is dear with many entries: done at first, then after each hundredth of the cap.
+        with self._guard:
+            if self._written is not None and self._written + written < self.cap_bytes / 100:
+                self._written += written
+                return
+            self._written = 0
+        entries = []
+        for entry in self._entries():
+            with suppress(OSError):
+                entries.append((_used_at(entry), _size(entry), entry))
+        total = sum(size for _, size, _ in entries)
+        idle = time.time() - IN_USE_S
+        for used, size, entry in sorted(entries):
+            if total <= self.cap_bytes or used > idle:
+                break
+            self._remove(entry)
+            total -= size
+        self._sweep()
+
+    def _sweep(self) -> None:
+        """Remove what killed processes left half-written or half-removed."""
+        day_ago = time.time() - 86_400
+        for left in (*self.root.glob("[0-9a-f][0-9a-f]/.*.tmp"), *self.root.glob(".gone-*")):
+            with suppress(OSError):
+                if left.stat().st_mtime < day_ago:
+                    shutil.rmtree(left, ignore_errors=True)
+
+    def _remove(self, entry: Path) -> None:
+        gone = self.root / f".gone-{entry.name}-{secrets.token_hex(4)}"
+        with suppress(OSError):
+            entry.rename(gone)
+            shutil.rmtree(gone, ignore_errors=True)
+
+
+# --- writing -------------------------------------------------------------------------------------------------------
+
+
+def _written(
+    aside: Path,
+    sampling: FrameSampling,
+    timeline: Timeline,
+    frames: Iterable["Frame"],
+    *,
+    key: str,
+    notes: tuple[str, ...] = (),
+) -> StoredFrames:
+    """Write frames into an entry's folder, one at a time."""
+    from reelbench.registry.frames.clip import write_clip
+
+    picked = len(sampling.pick(timeline))
+    rate = sampling.rate(timeline, picked)
+    timestamps: list[float] = []
+    size = (0, 0)
+    names: list[str] = []
+
+    def noted() -> Iterator[Any]:
+        nonlocal size
+        for frame in frames:
+            timestamps.append(frame.timestamp)
+            size = (frame.picture.width, frame.picture.height)
+            yield frame
+
+    if sampling.form == "clip":
+        names.append(f"{key}.mp4")
+        write_clip(aside / names[0], (frame.picture for frame in noted()), rate)
+    else:
+        for number, frame in enumerate(noted()):
+            names.append(f"{number:05d}.jpg")
+            _save_jpeg(frame, aside / names[-1])
+    if len(timestamps) < picked:
+        notes = (*notes, f"damaged: {picked - len(timestamps)} of the {picked} frames picked can't be decoded")
+    asked = sampling.asked(timeline)
+    if picked < asked:
+        notes = (*notes, f"short: {asked} frames asked for, the video has {picked}")
+    files = tuple(aside / name for name in names)
+    return StoredFrames(
+        sampling=str(sampling),
+        form=sampling.form,
+        path=files[0] if sampling.form == "clip" else None,
+        images=() if sampling.form == "clip" else files,
+        timestamps=tuple(round(at, 6) for at in timestamps),
+        padding=0,
+        asked=asked,
+        given=len(timestamps),
+        duration=round(timeline.duration, 6),
+        rate=rate,
+        width=size[0],
+        height=size[1],
+        notes=notes,
+    )
+
+
+def _save_jpeg(frame: "Frame", path: Path) -> None:
+    from PIL import Image
+
+    Image.fromarray(frame.rgb).save(path, format="JPEG", quality=95, subsampling=0)
+
+
+def _with_repeat(stored: StoredFrames, folder: Path) -> StoredFrames:
+    from reelbench.registry.frames.clip import repeat_last
+
+    assert stored.path is not None  # noqa: S101 - the form is `clip`
+    target = folder / f"{stored.path.stem}-even.mp4"
+    repeat_last(stored.path, target)
+    return replace(_padded(stored), path=target)
+
+
+def _padded(stored: StoredFrames) -> StoredFrames:
+    return replace(
+        stored,
+        images=(*stored.images, *stored.images[-1:]),
+        timestamps=(*stored.timestamps, stored.timestamps[-1]),
+        padding=1,
+    )
+
+
+# --- the record ----------------------------------------------------------------------------------------------------
+
+
+def _record(stored: StoredFrames) -> dict[str, Any]:
+    fields = asdict(stored)
+    fields["path"] = stored.path.name if stored.path else None
+    fields["images"] = [image.name for image in stored.images]
+    return fields
+
+
+def _read(folder: Path) -> StoredFrames | None:
+    """Return an entry, noting that it was used, or None where there is none."""
+    record = folder / _RECORD
+    try:
+        used = record.stat().st_mtime
+        fields = read_json(record)
+    except (OSError, InputError):
+        return None
+    if time.time() - used > _TOUCH_EVERY_S:
+        with suppress(OSError):  # somebody else's store may be read-only
+            os.utime(record)
+    fields["path"] = folder / fields["path"] if fields["path"] else None
+    fields["images"] = tuple(folder / name for name in fields["images"])
+    fields["timestamps"], fields["notes"] = tuple(fields["timestamps"]), tuple(fields["notes"])
+    return StoredFrames(**fields)
+
+
+def _used_at(entry: Path) -> float:
+    return (entry / _RECORD).stat().st_mtime
+
+
+def _size(entry: Path) -> int:
+    with suppress(OSError):
+        return sum(file.stat().st_size for file in entry.iterdir())
+    return 0
+
+
+# --- keys ----------------------------------------------------------------------------------------------------------
+
+
+def _must_decode(sampling: FrameSampling) -> None:
+    if not sampling.decodes:
+        raise ValueError(f"{sampling} sampling decodes no frames, so there is nothing to store")
+
+
+def _fingerprint(path: Path) -> str:
+    """Return a hash that changes with the file's content: its size, its mtime, and its head, middle and tail."""
+    try:
+        with path.open("rb") as file:
+            stat = os.fstat(file.fileno())
+            digest = hashlib.sha256(f"{stat.st_size}:{stat.st_mtime_ns}:".encode())
+            for offset in (0, stat.st_size // 2, max(0, stat.st_size - _PROBED)):
+                file.seek(offset)
+                digest.update(file.read(_PROBED))
+    except OSError as error:
+        raise MediaError(path, f"can't be read ({error.strerror})") from None
+    return digest.hexdigest()
+
+
+def _key(fingerprint: str, sampling: FrameSampling) -> str:
+    # Hex only: lmms-eval takes any path with `mkv` or `webm` in it for such a file.
+    return hashlib.sha256(f"{ENCODER_VERSION}\n{fingerprint}\n{sampling}".encode()).hexdigest()[:40]
+
+
+def _cap_from_environment() -> int:
+    text = os.environ.get("REELBENCH_FRAMES_CAP_GB") or str(CAP_GB)
+    try:
+        cap = float(text)
+    except ValueError:
+        cap = -1.0
+    if not 0 < cap < float("inf"):
+        raise InputError(f"REELBENCH_FRAMES_CAP_GB={text!r}: not a number of gigabytes above 0")
+    return int(cap * 1e9)
+
+
+# --- videos that are there as pictures -----------------------------------------------------------------------------
+
+
+def _picture_timeline(paths: tuple[Path, ...], timestamps: Sequence[float] | None, fps: float | None) -> Timeline:
+    import numpy as np
+
+    if not paths:
+        raise InputError("no pictures were given to take frames from")
+    if (timestamps is None) == (fps is None):
+        raise ValueError("give either the pictures' timestamps or their fps")
+    times = (
+        [number / fps for number in range(len(paths))] if fps is not None else [float(at) for at in timestamps or ()]
+    )
+    steps = [after - before for before, after in itertools.pairwise(times)]
+    if len(times) != len(paths) or any(step <= 0 for step in steps):
+        raise InputError(f"{paths[0].parent}: {len(paths)} pictures need as many rising timestamps, not {len(times)}")
+    lasts = statistics.median(steps) if steps else 1.0 / (fps or 1.0)
+    array = np.array(times) - times[0]
+    return Timeline(array, np.ones(len(times), bool), float(array[-1]) + lasts)
+
+
+def _originals(paths: tuple[Path, ...], sampling: FrameSampling, timeline: Timeline, even: bool) -> StoredFrames:
+    picked = sampling.pick(timeline).tolist()
+    asked = sampling.asked(timeline)
+    stored = StoredFrames(
+        sampling=str(sampling),
+        form="images",
+        path=None,
+        images=tuple(paths[frame] for frame in picked),
+        timestamps=tuple(round(float(timeline.timestamps[frame]), 6) for frame in picked),
+        padding=0,
+        asked=asked,
+        given=len(picked),
+        duration=round(timeline.duration, 6),
+        rate=sampling.rate(timeline, len(picked)),
+        width=0,
+        height=0,
+        notes=(f"short: {asked} frames asked for, the video has {len(picked)}",) if len(picked) < asked else (),
+    )
+    return _padded(stored) if even and len(picked) % 2 else stored
