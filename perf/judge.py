@@ -104,7 +104,7 @@ def main() -> None:
     parser.add_argument("--delays", type=float, nargs="+", default=[0.2, 1.0])
     given = parser.parse_args()
     load = os.getloadavg()[0]
-    print(f"{QUESTIONS * CRITERIA:,} judgements, concurrency {CONCURRENCY}, {os.cpu_count()} cores, load before {load:.2f}\n")
+    print(f"{QUESTIONS * CRITERIA:,} judgements, concurrency {CONCURRENCY}, {os.cpu_count()} cores, load {load:.2f}\n")
     print("| reply after | ideal | Reelbench | x ideal | again, from the cache | calls then | authors' way |")
     print("|---|---|---|---|---|---|---|")
     for delay in given.delays[: 1 if given.quick else None]:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from reelbench.judges.llm.cache import Reply, ReplyCache
 from reelbench.judges.llm.client import ChatClient, RefusedError, RejectedError, TransientError
 from reelbench.judges.llm.options import JudgeOptions
-from reelbench.judges.llm.pacing import Pacer, StoppedError
+from reelbench.judges.llm.pacing import Pacer, StoppedError, Turn
 from reelbench.judges.llm.parsing import parse_score
 from reelbench.judges.llm.prompting import JudgeItem, Message, PromptSet, load_prompts
 from reelbench.registry.errors import ReelbenchError
@@ -42,6 +42,7 @@ JUDGE_BUDGET = "judge_budget"
 JUDGE_REFUSED = "judge_refused"
 JUDGE_REJECTED = "judge_rejected"
 
+_OTHERS = 0.2  # seconds between looks at whether another process has got its reply
 _CUT = {"length", "content_filter"}
 _REJECTIONS = 8  # refused requests, without one good reply, that mean it is not the request
 
@@ -205,8 +206,8 @@ class Engine:
         self._cache.close()
         for host, replies in self.tally.other_hosts.items():
             self._note(
-                f"{replies} replies of {self.options.model} in the cache are from {host}, not {self.options.host}; if these"
-                " serve different models under one name, give each its own REELBENCH_HOME"
+                f"{replies} replies of {self.options.model} in the cache are from {host}, not {self.options.host};"
+                " where these serve different models under one name, give each its own REELBENCH_HOME"
             )
         self.tally.other_hosts.clear()
 
@@ -334,42 +335,41 @@ class Engine:
             raise
 
     async def _try(self, ask: _Ask) -> str | None:
-        loop = asyncio.get_running_loop()
-        started, tries, last = loop.time(), 0, ""
-        claimed = False
-        try:
-            while True:
-                round_ = await self._pacer.enter()
-                try:
+        started, tries, claimed = asyncio.get_running_loop().time(), 0, False
+        async with Turn(self._pacer) as turn:
+            try:
+                while True:
                     if not claimed:
                         state = self._cache.claim(ask.key)
+                        claimed = state == "mine"
                         if state == "stored":
                             return None
-                        claimed = state == "mine"
-                    if claimed:
+                        if state == "theirs":
+                            await turn.pass_on(_OTHERS)
+                            continue
+                    try:
                         await self._call(ask)
-                        return None
-                    wait = 0.2  # another process is asking for it
-                except RejectedError as error:
-                    return self._reject(error)
-                except TransientError as error:
-                    last = str(error)
-                    tries += not error.limited
-                    wait = self.options.backoff * 2 ** min(tries, 6) * random.uniform(0.5, 1.0)  # noqa: S311
-                    wait = max(wait, error.wait or 0.0)
-                    if error.limited:
-                        self._pacer.limited(round_, error.wait)
+                    except TransientError as error:
+                        tries += not error.limited
+                        self._give_up_if_hopeless(started, error)
+                        if tries >= self.options.tries:
+                            return self._exhausted(started, error)
+                        wait = self.options.backoff * 2 ** min(tries, 6) * random.uniform(0.5, 1.0)  # noqa: S311
+                        wait = max(wait, error.wait or 0.0)
+                        if error.limited:
+                            self._pacer.limited(turn.round, error.wait)
+                            await turn.pass_on(wait)
+                        else:
+                            # Others would only fail at a server in trouble, so the turn is kept.
+                            self._pacer.failed()
+                            await turn.wait(wait)
                     else:
-                        self._pacer.failed()
-                    self._give_up_if_hopeless(started, error, last)
-                    if tries >= self.options.tries:
-                        return self._exhausted(started, last)
-                finally:
-                    self._pacer.leave()
-                await self._pacer.sleep(wait)
-        finally:
-            if claimed:
-                self._cache.release(ask.key)
+                        return None
+            except RejectedError as error:
+                return self._reject(error)
+            finally:
+                if claimed:
+                    self._cache.release(ask.key)
 
     async def _call(self, ask: _Ask) -> None:
         """Make one call and keep its reply."""
@@ -435,19 +435,21 @@ class Engine:
             )
         return JUDGE_REJECTED
 
-    def _give_up_if_hopeless(self, started: float, error: TransientError, last: str) -> None:
+    def _give_up_if_hopeless(self, started: float, error: TransientError) -> None:
         options = self.options
         idle = asyncio.get_running_loop().time() - max(started, self._last_good)
         if error.wait is not None and error.wait > options.patience:
             raise self._stop(
-                JUDGE_UNAVAILABLE, f"{last}; it asks to wait {error.wait:.0f} s: judging stopped, run again then"
+                JUDGE_UNAVAILABLE, f"{error}; it asks to wait {error.wait:.0f} s: judging stopped, run again then"
             )
         if error.limited and idle > options.patience:
-            raise self._stop(JUDGE_UNAVAILABLE, f"{last}; so for {idle:.0f} s: judging stopped, run again later")
+            raise self._stop(JUDGE_UNAVAILABLE, f"{error}; so for {idle:.0f} s: judging stopped, run again later")
 
-    def _exhausted(self, started: float, last: str) -> str:
+    def _exhausted(self, started: float, error: TransientError) -> str:
         if self._last_good <= started:  # nobody else got a reply either: the server is down, not the request bad
-            raise self._stop(JUDGE_UNAVAILABLE, f"{last}; {self.options.tries} tries: judging stopped, run again later")
+            raise self._stop(
+                JUDGE_UNAVAILABLE, f"{error}; {self.options.tries} tries: judging stopped, run again later"
+            )
         return JUDGE_UNAVAILABLE
 
     def _stop(self, reason: str, line: str | None) -> StoppedError:

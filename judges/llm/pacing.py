@@ -3,6 +3,9 @@
 import asyncio
 import random
 from collections import deque
+from contextlib import suppress
+from types import TracebackType
+from typing import Self
 
 
 class StoppedError(Exception):
@@ -46,26 +49,32 @@ class Pacer:
         """Calls that may be in flight now."""
         return int(self._limit)
 
-    async def enter(self) -> int:
-        """Wait for a turn and return the round it belongs to; StoppedError once judging is over."""
+    async def enter(self, *, again: bool = False) -> int:
+        """Wait to be let in and return the round it is; StoppedError once judging is over.
+
+        Who comes `again` goes ahead of the others, so that few requests are in trouble at once.
+        """
         if self.stopped is not None:
             raise self.stopped
-        if self._waiting or not self._free():
-            turn = asyncio.get_running_loop().create_future()
-            self._waiting.append(turn)
-            self._wake()
-            try:
-                await turn
-            except BaseException:
-                if turn.done() and not turn.cancelled() and turn.exception() is None:
-                    self.leave()  # the turn was given in the same moment as we were cancelled
-                raise
-        else:
+        if not self._waiting and self._free():
             self._active += 1
+            return self._round
+        gate = asyncio.get_running_loop().create_future()
+        if again:
+            self._waiting.appendleft(gate)
+        else:
+            self._waiting.append(gate)
+        self._wake()
+        try:
+            await gate
+        except asyncio.CancelledError:
+            if gate.done() and not gate.cancelled() and gate.exception() is None:
+                self.leave()  # let in and cancelled in the same moment
+            raise
         return self._round
 
     def leave(self) -> None:
-        """End a turn."""
+        """Make room for the next."""
         self._active -= 1
         self._wake()
 
@@ -80,33 +89,31 @@ class Pacer:
 
     def limited(self, round_: int, wait: float | None) -> None:
         """Note a 429 for a call of `round_`; hold all calls for `wait` seconds."""
+        if wait:
+            now = asyncio.get_running_loop().time()
+            # Some spread, or several processes would come back in one burst.
+            self._held_until = max(self._held_until, now + wait * random.uniform(1.0, 1.1))  # noqa: S311
         self._open()
         if round_ == self._round:
             self._round += 1
             self._limit = max(1.0, self._limit / 2)
-        if wait:
-            now = asyncio.get_running_loop().time()
-            # Some spread, or all that waited would come back in one burst.
-            self._held_until = max(self._held_until, now + wait * random.uniform(1.0, 1.1))  # noqa: S311
 
     def stop(self, stopped: StoppedError) -> None:
-        """End judging: who waits for a turn, or will, gets `stopped`."""
+        """End judging: who waits, or comes, gets `stopped`."""
         if self.stopped is not None:
             return
         self.stopped = stopped
         self._stop.set()
         while self._waiting:
-            turn = self._waiting.popleft()
-            if not turn.done():
-                turn.set_exception(stopped)
+            gate = self._waiting.popleft()
+            if not gate.done():
+                gate.set_exception(stopped)
 
     async def sleep(self, seconds: float) -> None:
         """Sleep, or until judging stops."""
-        try:
+        with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._stop.wait()
-        except TimeoutError:
-            return
 
     def _open(self) -> None:
         if self._probing:
@@ -119,10 +126,10 @@ class Pacer:
 
     def _wake(self) -> None:
         while self._waiting and self._free():
-            turn = self._waiting.popleft()
-            if not turn.done():
+            gate = self._waiting.popleft()
+            if not gate.done():
                 self._active += 1
-                turn.set_result(None)
+                gate.set_result(None)
         if self._waiting and self._timer is None:
             loop = asyncio.get_running_loop()
             if self._held_until > loop.time():
@@ -131,3 +138,40 @@ class Pacer:
     def _held_over(self) -> None:
         self._timer = None
         self._wake()
+
+
+class Turn:
+    """A call's place among those in flight, from `async with` on; `round` is the pacer's when it was let in last."""
+
+    def __init__(self, pacer: Pacer) -> None:
+        self._pacer = pacer
+        self._inside = False
+        self.round = 0
+
+    async def __aenter__(self) -> Self:
+        self.round = await self._pacer.enter()
+        self._inside = True
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._leave()
+
+    async def wait(self, seconds: float) -> None:
+        """Sleep in place; StoppedError once judging is over."""
+        await self._pacer.sleep(seconds)
+        if self._pacer.stopped is not None:
+            raise self._pacer.stopped
+
+    async def pass_on(self, seconds: float) -> None:
+        """Let others in for some seconds, then wait to be let in again, ahead of those who never were."""
+        self._leave()
+        await self._pacer.sleep(seconds)
+        self.round = await self._pacer.enter(again=True)
+        self._inside = True
+
+    def _leave(self) -> None:
+        if self._inside:
+            self._inside = False
+            self._pacer.leave()

@@ -1,8 +1,8 @@
 """Read a score from a judge's reply: strictly, or not at all.
 
 A reply counts only as a whole: one JSON or Python dictionary with an integer `score` in range, or, where the prompt
-asks for it, one integer. A number in a sentence, a boolean, `"4"`, `4.0`, a key that is there twice, or a reply that was
-cut short is not a score: what a judge did not plainly say is never guessed.
+asks for it, one integer. A number in a sentence, a boolean, `"4"`, `4.0`, a key that is there twice, or a reply that
+was cut short is not a score: what a judge did not plainly say is never guessed.
 """
 
 import ast

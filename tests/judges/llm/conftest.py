@@ -13,7 +13,13 @@ KEY = "sk-test-7f3a9c51d2"
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "REELBENCH_JUDGE", "REELBENCH_JUDGE_URL", "REELBENCH_JUDGE_API_KEY"):
+    for name in (
+        "OPENAI_API_KEY",
+        "OPENAI_BASE_URL",
+        "REELBENCH_JUDGE",
+        "REELBENCH_JUDGE_URL",
+        "REELBENCH_JUDGE_API_KEY",
+    ):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("REELBENCH_HOME", str(tmp_path / "home"))
     return tmp_path / "home"
@@ -42,4 +48,6 @@ def options() -> Callable[..., JudgeOptions]:
 
 @pytest.fixture
 def items() -> Callable[[int], list[JudgeItem]]:
-    return lambda n: [JudgeItem(f"q{i}", f"Why does she leave? ({i})", f"Because of {i}.", f"I think {i}.") for i in range(n)]
+    return lambda n: [
+        JudgeItem(f"q{i}", f"Why does she leave? ({i})", f"Because of {i}.", f"I think {i}.") for i in range(n)
+    ]

@@ -147,8 +147,8 @@ def owners(moviecore):
     threading.Thread(target=server.serve_forever, daemon=True).start()
     url = f"http://127.0.0.1:{server.server_port}/evaluation_prompts.py"
 
-    def spec(sha256=hashlib.sha256(content).hexdigest(), url=url):
-        source = UrlFile(url=url, sha256=sha256)
+    def spec(sha256=None, url=url):
+        source = UrlFile(url=url, sha256=sha256 or hashlib.sha256(content).hexdigest())
         return moviecore.model_copy(update={"judge": moviecore.judge.model_copy(update={"official_prompts": source})})
 
     yield spec, asked, server.server_port

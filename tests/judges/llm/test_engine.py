@@ -1,0 +1,553 @@
+import re
+import threading
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from email.utils import formatdate
+
+import pytest
+
+from reelbench.judges.llm import JudgeItem, JudgeOptions, LiveJudge, judge_items
+from reelbench.judges.llm import judging as judging_module
+from reelbench.registry.errors import InputError
+from tests.judges.llm.conftest import KEY
+from tests.servers.judge import Answer, JudgeServer, always
+
+ITEM = JudgeItem("q1", "Why?", "Because.", "Hm.")
+
+
+def verdicts(spec, items, options, **more):
+    run = judge_items(spec, items, options, **more)
+    return list(run), run
+
+
+# --- what is asked, and what comes of it -----------------------------------------------------------------------------
+
+
+def test_one_call_per_dimension_and_scores_in_the_order_of_the_items(moviecore, options, items):
+    def script(call):
+        number = int(re.search(r"\((\d+)\)", call.user)[1])
+        return Answer(f'{{"score": {number % 6}}}', delay=(number * 7 % 10) / 200)
+
+    with JudgeServer(script) as server:
+        found, run = verdicts(moviecore, iter(items(40)), options(server.url, concurrency=16))
+    assert [verdict.id for verdict in found] == [f"q{i}" for i in range(40)]
+    assert [verdict.scores for verdict in found] == [dict.fromkeys(moviecore.judge.criteria, i % 6) for i in range(40)]
+    asked = Counter(call.system.splitlines()[0] for call in server.calls)
+    assert asked == {f"Dimension: {name}": 40 for name in moviecore.judge.criteria}
+    assert all(call.body["temperature"] == 0 for call in server.calls)
+    assert 1 < server.most_in_flight <= 16
+    record = run.record
+    assert (record.requested, record.returned, record.url) == ("judge-1", {"judge-1-0001": 200}, server.url[7:-3])
+    assert (record.calls, record.cached, record.prompt_tokens, record.completion_tokens) == (200, 0, 20_000, 2_000)
+    assert (record.prompt, record.votes, record.vote_rule, record.cost_usd) == ("reelbench", 1, "single", None)
+
+
+def test_again_costs_no_call_and_gives_the_same(moviecore, options, items):
+    with JudgeServer() as server:
+        first, _ = verdicts(moviecore, items(5), options(server.url))
+        again, run = verdicts(moviecore, items(5), options(server.url))
+    assert again == first
+    assert len(server.calls) == 25
+    assert (run.record.calls, run.record.cached, run.record.prompt_tokens) == (0, 25, 2_500)
+
+
+@pytest.mark.parametrize("answer", ["", "  \n\t　"])
+def test_white_space_gets_the_minimum_without_a_call(moviecore, options, answer):
+    with JudgeServer() as server:
+        (verdict,), run = verdicts(moviecore, [JudgeItem("q", "Why?", "So.", answer)], options(server.url))
+    assert verdict.scores == dict.fromkeys(moviecore.judge.criteria, 0)
+    assert (verdict.replies, verdict.reason, server.calls, run.record.calls) == ([], None, [], 0)
+
+
+def test_curve_takes_one_integer(curve, options):
+    with JudgeServer(always("2")) as server:
+        (verdict,), _ = verdicts(curve, [ITEM], options(server.url))
+    assert verdict.scores == {"score": 2}
+
+
+@pytest.mark.parametrize(
+    ("rule", "replies", "score"),
+    [
+        ("majority", ["4", "1", "4"], 4),
+        ("majority", ["1", "5", "2"], 2),  # none is the most frequent: the median
+        ("majority", ["0", "0", "1", "3", "3"], 1),
+        ("majority", ["4", "x", "4"], 4),  # a vote that never parses is left out while most do
+        ("mean", ["4", "1", "5"], 10 / 3),
+        ("mean", ["2", "x", "x"], None),
+    ],
+)
+def test_votes(moviecore, options, rule, replies, score):
+    spec = moviecore.model_copy(update={"judge": moviecore.judge.model_copy(update={"criteria": ("depth",)})})
+
+    def script(call):  # calls are made one at a time: each vote in turn, then once more those that do not parse
+        reply = replies[call.number] if call.number < len(replies) else "x"
+        return Answer("no" if reply == "x" else f'{{"score": {reply}}}')
+
+    with JudgeServer(script) as server:
+        chosen = options(server.url, votes=len(replies), vote_rule=rule, concurrency=1)
+        (verdict,), run = verdicts(spec, [ITEM], chosen)
+    assert verdict.scores.get("depth") == (pytest.approx(score) if score is not None else None)
+    assert (verdict.reason is None) == (score is not None)
+    assert (run.record.votes, run.record.vote_rule) == (len(replies), rule)
+    assert [reply.vote for reply in verdict.replies] == sorted(reply.vote for reply in verdict.replies)
+
+
+def test_the_model_and_the_settings_are_part_of_the_key_and_the_server_is_not(curve, options):
+    with JudgeServer(always("1")) as server, JudgeServer(always("2")) as other:
+        for change in ({}, {"model": "judge-2"}, {"temperature": "none"}, {"temperature": 0.7}, {"votes": 2}):
+            verdicts(curve, [ITEM], options(server.url, **change))
+        assert len(server.calls) == 5
+        assert ["temperature" in call.body for call in server.calls] == [True, True, False, True, True]
+        (verdict,), run = verdicts(curve, [ITEM], options(other.url))
+    assert (verdict.scores, other.calls) == ({"score": 1}, [])
+    assert [note for note in run.notes if server.url[7:-3] in note and other.url[7:-3] in note]
+
+
+def test_equal_questions_are_asked_once(curve, options):
+    same = [JudgeItem(f"q{i}", "Why?", "Because.", "Hm.") for i in range(50)]
+    with JudgeServer(always("1", delay=0.05)) as server:
+        found, run = verdicts(curve, same, options(server.url))
+    assert [verdict.scores for verdict in found] == [{"score": 1}] * 50
+    assert (len(server.calls), run.record.calls, run.record.cached) == (1, 1, 49)
+
+
+# --- replies that are no score ---------------------------------------------------------------------------------------
+
+NO_SCORE = [
+    always("In 2 ways it is wrong: 0/5"),
+    always('{"score": 7}'),
+    always(""),
+    always(None),
+    always('{"score": 3}', finish="length"),
+    always('{"score": 3}', finish="content_filter"),
+    lambda _: Answer(raw=b'{"choices": [], "model": "judge-1", "usage": null}'),
+]
+
+
+@pytest.mark.parametrize("script", NO_SCORE)
+def test_what_is_no_score_is_asked_three_times_and_then_left_unscored(moviecore, options, script):
+    with JudgeServer(script) as server:
+        (verdict,), _ = verdicts(moviecore, [ITEM], options(server.url))
+        assert len(server.calls) == 15
+        assert (verdict.scores, verdict.reason) == ({}, "judge_unparsable")
+        assert [(reply.attempt, reply.score) for reply in verdict.replies[:3]] == [(0, None), (1, None), (2, None)]
+        server.script(always('{"score": 3}'))
+        (again,), _ = verdicts(moviecore, [ITEM], options(server.url))
+        assert (again, len(server.calls)) == (verdict, 15)  # what was paid is kept, and not asked for again
+        (retried,), _ = verdicts(moviecore, [ITEM], options(server.url, retry_unscored=True))
+        assert (retried.scores, len(server.calls)) == (dict.fromkeys(moviecore.judge.criteria, 3), 20)
+        (after,), _ = verdicts(moviecore, [ITEM], options(server.url))
+        assert (after, len(server.calls)) == (retried, 20)
+
+
+def test_retrying_the_unscored_ends_too(curve, options):
+    with JudgeServer(always("dunno")) as server:
+        verdicts(curve, [ITEM], options(server.url))
+        (verdict,), _ = verdicts(curve, [ITEM], options(server.url, retry_unscored=True))
+    assert (verdict.reason, len(server.calls)) == ("judge_unparsable", 6)
+
+
+def test_a_dimension_without_a_score_does_not_take_the_others_with_it(moviecore, options):
+    def script(call):
+        return Answer("?" if "Dimension: evidence" in call.system else '{"score": 2}')
+
+    with JudgeServer(script) as server:
+        (verdict,), _ = verdicts(moviecore, [ITEM], options(server.url))
+    assert verdict.scores == dict.fromkeys(("accuracy", "comprehensiveness", "depth", "coherence"), 2)
+    assert verdict.reasons == {"evidence": "judge_unparsable"}
+
+
+# --- a server in trouble ---------------------------------------------------------------------------------------------
+
+
+def failing(times, answer, then='{"score": 3}'):
+    """Fail the first `times` requests for each text, then answer."""
+    seen = Counter()
+
+    def script(call):
+        key = call.system + call.user
+        seen[key] += 1
+        return answer(call) if seen[key] <= times else Answer(then)
+
+    return script
+
+
+TROUBLE = {
+    "429": lambda _: Answer(status=429),
+    "500": lambda _: Answer(status=500),
+    "503 in HTML": lambda _: Answer(status=503, raw=b"<html>busy</html>"),
+    "408": lambda _: Answer(status=408),
+    "409": lambda _: Answer(status=409),
+    "dropped in the middle": lambda _: Answer(drop=True),
+    "garbage": lambda _: Answer(raw=b"<html>hello</html>"),
+    "an error with status 200": lambda _: Answer(raw=b'{"error": {"message": "overloaded"}}'),
+    "half a reply": lambda _: Answer(raw=b'{"choices": [{"message": {"content": "{\\"score'),
+}
+
+
+@pytest.mark.parametrize("trouble", TROUBLE)
+def test_trouble_that_passes_leaves_no_trace(moviecore, options, items, trouble):
+    with JudgeServer(failing(2, TROUBLE[trouble])) as server:
+        found, run = verdicts(moviecore, items(4), options(server.url))
+    assert [verdict.scores for verdict in found] == [dict.fromkeys(moviecore.judge.criteria, 3)] * 4
+    assert len(server.calls) == 60
+    assert (run.record.calls, run.notes) == (20, [])
+
+
+def test_a_slow_reply_times_out_and_is_asked_for_again(curve, options):
+    with JudgeServer(failing(1, lambda _: Answer("2", delay=30), then="1")) as server:
+        (verdict,), _ = verdicts(curve, [ITEM], options(server.url, timeout=0.3))
+    assert (verdict.scores, len(server.calls)) == ({"score": 1}, 2)
+
+
+@pytest.mark.parametrize("trouble", ["500", "dropped in the middle", "garbage"])
+def test_a_server_that_is_down_ends_judging_and_a_rerun_completes_it(moviecore, options, items, trouble):
+    with JudgeServer(TROUBLE[trouble]) as server:
+        found, run = verdicts(moviecore, items(100), options(server.url, tries=3, concurrency=4))
+        assert {verdict.reason for verdict in found} == {"judge_unavailable"}
+        assert not any(verdict.scores for verdict in found)
+        assert len(server.calls) < 40  # not 500 items x 3 tries
+        (note,) = run.notes
+        assert server.url[7:-3] in note
+        server.script(always())
+        found, _ = verdicts(moviecore, items(100), options(server.url))
+        assert all(verdict.scores for verdict in found)
+
+
+def test_nobody_listening(moviecore, options):
+    (verdict,), run = verdicts(moviecore, [ITEM], options("http://127.0.0.1:9/v1", tries=2))
+    assert verdict.reason == "judge_unavailable"
+    assert len(run.notes) == 1
+    assert "127.0.0.1:9" in run.notes[0]
+
+
+def test_one_request_that_always_fails_does_not_end_judging(curve, options, items):
+    def script(call):
+        return Answer(status=500) if "(3)" in call.user else Answer("1", delay=0.001)
+
+    with JudgeServer(script) as server:
+        found, _ = verdicts(curve, items(300), options(server.url, tries=3, concurrency=2))
+    assert [verdict.id for verdict in found if verdict.reason] == ["q3"]
+    assert found[3].reason == "judge_unavailable"
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        lambda: {"Retry-After": "1"},
+        lambda: {"retry-after-ms": "1000"},
+        lambda: {"Retry-After": formatdate(time.time() + 2, usegmt=True)},  # whole seconds: between 1 and 2 ahead
+    ],
+)
+def test_retry_after_is_honoured_by_all(curve, options, items, headers):
+    came = []
+
+    def script(_):
+        came.append(time.monotonic())
+        return Answer(status=429, headers=headers()) if len(came) == 1 else Answer("1")
+
+    with JudgeServer(script) as server:
+        found, _ = verdicts(curve, items(5), options(server.url))
+    assert all(verdict.scores == {"score": 1} for verdict in found)
+    assert came[1] - came[0] >= 0.95
+
+
+def test_a_wait_beyond_patience_ends_judging(curve, options, items):
+    with JudgeServer(lambda _: Answer(status=429, headers={"Retry-After": "7200"})) as server:
+        found, run = verdicts(curve, items(5), options(server.url))
+    assert {verdict.reason for verdict in found} == {"judge_unavailable"}
+    assert len(server.calls) == 1
+    assert "7200 s" in run.notes[0]
+
+
+def test_a_storm_of_429_lowers_the_calls_in_flight_and_loses_nothing(curve, options, items):
+    capacity = 4
+    refused = []
+
+    def script(call):
+        if call.in_flight > capacity:
+            refused.append(call.number)
+            return Answer(status=429, delay=0.002)
+        return Answer("2", delay=0.01)
+
+    with JudgeServer(script) as server:
+        found, _ = verdicts(curve, items(400), options(server.url, concurrency=32))
+    assert [verdict.scores for verdict in found] == [{"score": 2}] * 400
+    late = [call.in_flight for call in server.calls if call.number > len(server.calls) // 2]
+    assert max(late) <= 2 * capacity + 2  # it hunts around what the server bears, far from 32
+    assert len(refused) < 200
+
+
+def test_after_a_storm_the_calls_in_flight_climb_again(curve, options, items):
+    def script(call):
+        return Answer(status=429) if 20 <= call.number < 40 else Answer("2", delay=0.04)
+
+    with JudgeServer(script) as server:
+        verdicts(curve, items(400), options(server.url, concurrency=16))
+    after = [call.in_flight for call in server.calls if call.number > 40]
+    assert min(after) < 8
+    assert max(after) == 16
+
+
+# --- a server that refuses -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_a_refusal_ends_judging_after_the_first_call(moviecore, options, items, status):
+    error = {"message": f"Incorrect API key provided: {KEY}.\nSee the docs."}
+    with JudgeServer(lambda _: Answer(status=status, error=error)) as server:
+        found, run = verdicts(moviecore, items(50), options(server.url))
+    assert len(server.calls) == 1
+    assert {verdict.reason for verdict in found} == {"judge_refused"}
+    (note,) = run.notes
+    assert str(status) in note
+    assert "\n" not in note
+    assert KEY not in note
+
+
+def test_a_spent_quota_is_a_refusal(curve, options, items):
+    error = {"message": "You exceeded your current quota", "code": "insufficient_quota"}
+    with JudgeServer(lambda _: Answer(status=429, error=error)) as server:
+        found, _ = verdicts(curve, items(5), options(server.url))
+    assert ({verdict.reason for verdict in found}, len(server.calls)) == ({"judge_refused"}, 1)
+
+
+def test_a_model_that_takes_no_temperature_is_told_of(curve, options, items):
+    error = {"message": "Unsupported value: 'temperature'", "param": "temperature", "code": "unsupported_value"}
+
+    def script(call):
+        return Answer(status=400, error=error) if "temperature" in call.body else Answer("1")
+
+    with JudgeServer(script) as server:
+        found, run = verdicts(curve, items(5), options(server.url))
+        assert ({verdict.reason for verdict in found}, len(server.calls)) == ({"judge_refused"}, 1)
+        assert "--judge-temperature none" in run.notes[0]
+        found, _ = verdicts(curve, items(5), options(server.url, temperature="none"))
+        assert all(verdict.scores for verdict in found)
+
+
+def test_a_request_that_is_not_taken_is_not_asked_again(curve, options, items):
+    def script(call):
+        return Answer(status=400, error={"code": "content_filter"}) if "(2)" in call.user else Answer("1")
+
+    with JudgeServer(script) as server:
+        found, run = verdicts(curve, items(20), options(server.url))
+    assert [verdict.id for verdict in found if verdict.reason == "judge_rejected"] == ["q2"]
+    assert (len(server.calls), len(run.notes)) == (20, 1)
+
+
+def test_when_every_request_is_rejected_judging_ends(curve, options, items):
+    with JudgeServer(lambda _: Answer(status=400)) as server:
+        found, _ = verdicts(curve, items(500), options(server.url, concurrency=4))
+    assert not any(verdict.scores for verdict in found)
+    assert len(server.calls) < 20
+
+
+def test_without_a_key_and_a_url_nothing_is_sent(curve):
+    (verdict,), run = verdicts(curve, [ITEM], JudgeOptions(model="gpt-4o-mini"))
+    assert verdict.reason == "judge_refused"
+    assert "REELBENCH_JUDGE_API_KEY" in run.notes[0]
+
+
+def test_a_local_server_needs_no_key(curve, options):
+    with JudgeServer(always("1")) as server:
+        (verdict,), _ = verdicts(curve, [ITEM], options(server.url, api_key=None))
+    assert verdict.scores == {"score": 1}
+
+
+# --- budgets ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_budget_in_calls_is_never_passed_and_the_next_run_goes_on(moviecore, options, items):
+    with JudgeServer(always(delay=0.01)) as server:
+        found, run = verdicts(moviecore, items(20), options(server.url, budget_calls=33))
+        assert len(server.calls) == 33
+        assert run.record.calls == 33
+        assert sum(len(verdict.scores) for verdict in found) == 33
+        assert {verdict.reason for verdict in found} == {None, "judge_budget"}
+        assert len(run.notes) == 1
+        found, _ = verdicts(moviecore, items(20), options(server.url, budget_calls=1000))
+    assert len(server.calls) == 100
+    assert not any(verdict.reason for verdict in found)
+
+
+def test_failures_do_not_use_up_a_budget_in_calls(curve, options, items):
+    with JudgeServer(failing(2, lambda _: Answer(status=500), then="1")) as server:
+        found, _ = verdicts(curve, items(5), options(server.url, budget_calls=5))
+    assert [verdict.scores for verdict in found] == [{"score": 1}] * 5
+
+
+def test_a_budget_in_dollars(curve, options, items):
+    # The server counts 100 tokens in and 10 out: 100 * $10 / 1e6 + 10 * $100 / 1e6 = $0.002 a call.
+    prices = {"usd_per_million_prompt": 10.0, "usd_per_million_completion": 100.0}
+    with JudgeServer(always("1")) as server:
+        found, run = verdicts(curve, items(100), options(server.url, budget_usd=0.1, concurrency=1, **prices))
+    assert len(server.calls) <= 50
+    assert len(server.calls) >= 40  # the estimate before the first bill is dearer, not wild
+    assert run.tally.spent_usd == pytest.approx(0.002 * len(server.calls))
+    assert run.record.cost_usd == pytest.approx(0.002 * len(server.calls))
+    assert sum(verdict.reason == "judge_budget" for verdict in found) == 100 - len(server.calls)
+
+
+# --- options ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_judge_must_be_named(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+    assert JudgeOptions.from_environment() is None
+    monkeypatch.setenv("REELBENCH_JUDGE", "gpt-4o-mini")
+    found = JudgeOptions.from_environment()
+    assert (found.model, found.url, found.api_key) == ("gpt-4o-mini", "http://127.0.0.1:1/v1", KEY)
+    monkeypatch.setenv("REELBENCH_JUDGE_URL", "http://127.0.0.1:2/v1")
+    monkeypatch.setenv("REELBENCH_JUDGE_API_KEY", "sk-other")
+    found = JudgeOptions.from_environment()
+    assert (found.url, found.api_key) == ("http://127.0.0.1:2/v1", "sk-other")
+    assert "sk-other" not in repr(found)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"model": " "},
+        {"url": "localhost:8000"},
+        {"concurrency": 0},
+        {"votes": 0},
+        {"timeout": 0},
+        {"budget_usd": 1.0},
+        {"usd_per_million_prompt": 1.0},
+    ],
+)
+def test_options_that_make_no_sense(wrong):
+    with pytest.raises(InputError):
+        JudgeOptions(**({"model": "m"} | wrong))
+
+
+def test_azure_gets_its_path_its_version_and_its_header(curve, options):
+    with JudgeServer(always("1")) as server:
+        base = server.url.removesuffix("/v1")
+        url = f"{base}/openai/deployments/my-judge?api-version=2024-10-21"
+        (verdict,), _ = verdicts(curve, [ITEM], options(url))
+    assert verdict.scores == {"score": 1}
+    (call,) = server.calls
+    assert call.path == "/openai/deployments/my-judge/chat/completions?api-version=2024-10-21"
+    assert call.headers["api-key"] == KEY
+    assert "authorization" not in call.headers
+
+
+def test_azure_without_a_version_says_so(curve):
+    options = JudgeOptions(model="m", url="https://mine.openai.azure.com", api_key=KEY)
+    with pytest.raises(InputError, match="api-version"):
+        verdicts(curve, [ITEM], options)
+
+
+def test_the_key_goes_to_the_server_as_a_bearer_token(curve, options):
+    with JudgeServer(always("1")) as server:
+        verdicts(curve, [ITEM], options(server.url + "/?tenant=7"))
+    (call,) = server.calls
+    assert call.headers["authorization"] == f"Bearer {KEY}"
+    assert call.path == "/v1/chat/completions?tenant=7"
+
+
+# --- batches ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_batch_holds_a_window_of_items_only(curve, options, monkeypatch):
+    monkeypatch.setattr(judging_module, "WINDOW", 10)
+    taken = []
+
+    def stream():
+        for number in range(100):
+            taken.append(number)
+            yield JudgeItem(f"q{number}", f"Why? {number}", "Because.", "Hm.")
+
+    ahead = []
+    with JudgeServer(always("1")) as server:
+        for count, verdict in enumerate(judge_items(curve, stream(), options(server.url)), start=1):
+            ahead.append(len(taken) - count)
+            assert verdict.scores == {"score": 1}
+    assert len(ahead) == 100
+    assert max(ahead) < 10
+
+
+def test_progress_is_told(curve, options, items):
+    told = []
+    with JudgeServer(always("1")) as server:
+        found, _ = verdicts(
+            curve, items(10), options(server.url), progress=lambda tally: told.append((tally.items, tally.calls))
+        )
+    assert len(found) == 10
+    assert told[-1] == (10, 10)
+
+
+def test_leaving_a_batch_early_keeps_what_came(curve, options, items):
+    with JudgeServer(always("1")) as server:
+        run = judge_items(curve, items(200), options(server.url, concurrency=2))
+        next(run)
+        run.close()
+        early = len(server.calls)
+        assert early < 200
+        again = list(judge_items(curve, items(200), options(server.url)))
+    assert all(verdict.scores == {"score": 1} for verdict in again)
+    assert len(server.calls) <= 200 + 2  # what was in flight
+
+
+def test_an_error_in_the_items_comes_through(curve, options, items):
+    def broken():
+        yield from items(3)
+        raise InputError("predictions.jsonl, line 4: not valid JSON")
+
+    with JudgeServer(always("1")) as server, pytest.raises(InputError, match="line 4"):
+        list(judge_items(curve, broken(), options(server.url)))
+
+
+# --- inside a host's threads -----------------------------------------------------------------------------------------
+
+
+def test_live_judging_from_many_threads(moviecore, options, items):
+    with JudgeServer(always('{"score": 4}', delay=0.005)) as server:
+        with LiveJudge(moviecore, options(server.url, concurrency=8)) as live, ThreadPoolExecutor(16) as threads:
+            found = list(threads.map(live.judge, items(30) * 2))
+        assert server.most_in_flight <= 8
+    assert [verdict.id for verdict in found] == [f"q{i}" for i in range(30)] * 2
+    assert all(verdict.scores == dict.fromkeys(moviecore.judge.criteria, 4) for verdict in found)
+    assert len(server.calls) == 150  # equal requests at the same time are asked once
+    assert (live.record().calls, live.record().cached) == (150, 150)
+
+
+def test_live_judging_and_a_batch_share_the_cache(moviecore, options, items):
+    with JudgeServer() as server:
+        with LiveJudge(moviecore, options(server.url)) as live:
+            found = [live.judge(item) for item in items(3)]
+        batch, _ = verdicts(moviecore, items(3), options(server.url))
+    assert batch == found
+    assert len(server.calls) == 15
+
+
+@pytest.mark.parametrize("status", [401, 500])
+def test_live_judging_never_raises(moviecore, options, items, status, caplog):
+    with (
+        JudgeServer(lambda _: Answer(status=status)) as server,
+        LiveJudge(moviecore, options(server.url, tries=2)) as live,
+        ThreadPoolExecutor(8) as threads,
+    ):
+        found = list(threads.map(live.judge, items(20)))
+    assert not any(verdict.scores for verdict in found)
+    assert {verdict.reason for verdict in found} <= {"judge_refused", "judge_unavailable"}
+    assert len(caplog.records) == 1
+
+
+def test_live_judging_after_its_end_is_unscored(moviecore, options):
+    with JudgeServer() as server:
+        live = LiveJudge(moviecore, options(server.url))
+        live.close()
+        assert live.judge(ITEM).reason == "judge_unavailable"
+        assert server.calls == []
+
+
+def test_no_thread_is_left_behind(curve, options, items):
+    before = threading.active_count()
+    with JudgeServer(always("1")) as server:
+        verdicts(curve, items(5), options(server.url))
+        assert threading.active_count() == before + 1  # the server's own
