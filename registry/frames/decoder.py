@@ -21,6 +21,7 @@ import numpy as np
 from av.error import FFmpegError
 from av.video.frame import VideoFrame
 
+from reelbench.registry.errors import InputError
 from reelbench.registry.frames.errors import MediaError
 from reelbench.registry.frames.index import Deadline, FrameIndex, open_container, packets, read_index, video_stream
 from reelbench.registry.frames.picture import prepared, to_rgb
@@ -88,7 +89,7 @@ class Video:
             megabytes = self.path.stat().st_size / 1e6
         except OSError as error:
             raise MediaError(self.path, f"can't be read ({error.strerror})") from None
-        deadline = Deadline(self.path, time_limit or 60 + megabytes / 10)
+        deadline = self._deadline(60 + megabytes / 10)
         self._index = _abandonable(lambda: read_index(self.path, deadline), deadline)
 
     @property
@@ -114,14 +115,20 @@ class Video:
             notes=index.notes,
         )
 
+    def _deadline(self, seconds: float) -> Deadline:
+        return Deadline(self.path, self._time_limit or seconds, fixed=self._time_limit is not None)
+
     def frames(self, sampling: FrameSampling) -> Iterator[Frame]:
         """Yield the frames that `sampling` picks, in order of presentation, each once.
 
         A frame that is damaged beyond decoding is left out. MediaError where the time limit is reached or not one frame
         comes out.
         """
-        wanted = sampling.pick(self.timeline)
-        deadline = Deadline(self.path, self._time_limit or 60 + 0.05 * len(self._index.pts))
+        try:
+            wanted = sampling.pick(self.timeline)
+        except InputError as error:
+            raise MediaError(self.path, str(error)) from None
+        deadline = self._deadline(60 + 0.05 * len(self.timeline.timestamps))
         size = sampling.scaled(self._index.width, self._index.height)
         given = 0
         for frame in _decoded(self._index, wanted, size, deadline):
@@ -147,7 +154,7 @@ def decode_pictures(
     """Yield the frames that `sampling` picks from a video that is there as pictures, all at the first one's size."""
     size = None
     for frame in sampling.pick(timeline).tolist():
-        deadline = Deadline(paths[frame], time_limit)
+        deadline = Deadline(paths[frame], time_limit, fixed=True)
         picture = _abandonable(lambda path=paths[frame]: _picture(path), deadline)
         if size is None:
             size = sampling.scaled(picture.width, picture.height)
@@ -176,13 +183,20 @@ def _abandonable(work: Callable[[], T], deadline: Deadline) -> T:
             done.put((None, error))
 
     threading.Thread(target=run, name="reelbench-frames", daemon=True).start()
-    try:
-        result, error = done.get(timeout=deadline.left() + 1)
-    except queue.Empty:
-        raise deadline.error() from None
+    result, error = _next(done, deadline)
     if error is not None:
         raise error
     return result  # type: ignore[return-value]
+
+
+def _next(waiting: "queue.Queue[T]", deadline: Deadline) -> T:
+    """Take the next item from a queue; MediaError where none comes until well after the deadline."""
+    while True:
+        try:
+            return waiting.get(timeout=deadline.left() + 1)
+        except queue.Empty:
+            if not deadline.left():
+                raise deadline.error() from None
 
 
 # --- the plan ------------------------------------------------------------------------------------------------------
@@ -265,10 +279,7 @@ class _Job:
     def results(self) -> Iterator[Frame]:
         """Yield the frames of the next run."""
         while True:
-            try:
-                item = self._queue.get(timeout=self._deadline.left() + 1)
-            except queue.Empty:
-                raise self._deadline.error() from None
+            item = _next(self._queue, self._deadline)
             if item is None:
                 return
             if isinstance(item, BaseException):

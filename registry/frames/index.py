@@ -8,8 +8,8 @@ there.
 import time
 from array import array
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import cast
 
@@ -31,16 +31,21 @@ _NO_TIME = -(2**63)
 
 
 class Deadline:
-    """A moment after which work on a file is given up."""
+    """A moment after which work on a file is given up; a `fixed` one was set by the user."""
 
-    def __init__(self, path: Path, seconds: float) -> None:
+    def __init__(self, path: Path, seconds: float, *, fixed: bool) -> None:
         self.path = path
-        self.seconds = seconds
-        self._end = time.monotonic() + seconds
+        self._seconds, self._fixed = seconds, fixed
+        self._began = time.monotonic()
+
+    def extend(self, seconds: float) -> None:
+        """Give more time, unless the user set the limit."""
+        if not self._fixed:
+            self._seconds += seconds
 
     def left(self) -> float:
         """Return the seconds that are left, never below 0."""
-        return max(0.0, self._end - time.monotonic())
+        return max(0.0, self._began + self._seconds - time.monotonic())
 
     def check(self) -> None:
         """MediaError once the time is up."""
@@ -49,19 +54,18 @@ class Deadline:
 
     def error(self) -> MediaError:
         """Return the error to raise when the time is up."""
-        return MediaError(
-            self.path,
-            f"decoding took longer than {self.seconds:.0f} s; the file may be damaged (or raise the time limit)",
-        )
+        why = f"decoding took longer than {self._seconds:.0f} s; the file may be damaged (or raise the time limit)"
+        return MediaError(self.path, why)
 
 
 @dataclass(frozen=True)
 class FrameIndex:
-    """The packets of a file's first video stream, in the order of decoding (p of them), and the frames (n) they make.
+    """The packets of a file's first video stream, in order of decoding (p of them), and the frames (n) they make.
 
-    `pts`, `seek` (p,) are in units of `time_base`; `seek` is where to seek to for that packet. `keyframe` (p,) is true
-    where decoding can start. `order` (n,) gives each frame's packet, in order of presentation. Where packets don't tell
-    when their frames are shown, `ordinal` is true: then the i-th frame that comes out of the decoder is frame i.
+    `pts` (p,) is when a packet's frame is shown, `seek` (p,) where to seek to for it, both in ticks of the stream;
+    `keyframe` (p,) is true where decoding can start. `order` (n,) gives each frame's packet, in order of presentation.
+    Where packets don't tell when their frames are shown, `ordinal` is true, there are no packets (p = 0), and the i-th
+    frame out of the decoder is frame i. `droppable` says that the decoder may drop frames that no other refers to.
     """
 
     path: Path
@@ -69,14 +73,13 @@ class FrameIndex:
     width: int
     height: int
     rotation: int
-    time_base: Fraction
+    timeline: Timeline
+    droppable: bool
     pts: np.ndarray
     seek: np.ndarray
     keyframe: np.ndarray
     order: np.ndarray
     ordinal: bool
-    droppable: bool
-    timeline: Timeline
     notes: tuple[str, ...]
 
     def start_of(self, packet: int, earlier: int = 0) -> int:
@@ -88,19 +91,8 @@ class FrameIndex:
 
     def packet_at(self, pts: int | None) -> int | None:
         """Return the packet with this time, or None."""
-        if pts is None:
-            return None
-        found = int(np.searchsorted(self._sorted_pts, pts))
-        at = int(self._by_pts[min(found, len(self._by_pts) - 1)])
-        return at if self.pts[at] == pts else None
-
-    def __post_init__(self) -> None:
-        by_pts = np.argsort(self.pts, kind="stable")
-        object.__setattr__(self, "_by_pts", by_pts)
-        object.__setattr__(self, "_sorted_pts", self.pts[by_pts])
-
-    _by_pts = np.arange(0)
-    _sorted_pts = np.arange(0)
+        found = np.flatnonzero(self.pts == pts) if pts is not None else ()
+        return int(found[0]) if len(found) else None
 
 
 def open_container(path: Path) -> InputContainer:
@@ -132,17 +124,21 @@ def video_stream(container: InputContainer, path: Path) -> VideoStream:
 
 def packets(container: InputContainer, stream: VideoStream) -> Iterator[av.Packet]:
     """Yield the stream's packets in order of decoding, as far as the file can be read."""
-    try:
-        for packet in container.demux(stream):
-            if packet.size:
-                yield packet
-    except (FFmpegError, OSError):
-        return  # cut short: what came before it is good
+    while True:
+        try:
+            for packet in container.demux(stream):
+                if packet.size:
+                    yield packet
+        except IndexError:
+            continue  # a packet of a stream that the file's head did not announce (MPEG-TS): PyAV can't name it
+        except (FFmpegError, OSError):
+            return  # cut short: what came before it is good
+        return
 
 
 def read_index(path: Path, deadline: Deadline) -> FrameIndex:
     """Read all packets of a file and decode its first frame; MediaError where there is no frame at all."""
-    pts, dts, keys, shown = array("q"), array("q"), array("b"), array("b")
+    table = _Table()
     first: VideoFrame | None = None
     with open_container(path) as container:
         stream = video_stream(container, path)
@@ -150,26 +146,37 @@ def read_index(path: Path, deadline: Deadline) -> FrameIndex:
         context.thread_count = 1
         for packet in packets(container, stream):
             deadline.check()
-            pts.append(_NO_TIME if packet.pts is None else packet.pts)
-            dts.append(_NO_TIME if packet.dts is None else packet.dts)
-            keys.append(packet.is_keyframe)
-            shown.append(not packet.is_discard)
+            table.add(packet)
             if first is None:
                 first = _first_frame(stream, packet)
-        if first is None and keys:
+        if first is None and table.keys:
             first = _first_frame(stream, None)
         if first is None:
             raise MediaError(path, "has a video stream, but not one frame of it can be decoded")
-        droppable = _droppable(context.name, context.extradata)
-        return _assemble(path, stream, first, droppable, _Table(pts, dts, keys, shown))
+        # AVI stores no times of presentation: what FFmpeg gives as such is wrong where frames are reordered.
+        if table.timed and not (container.format.name == "avi" and context.has_b_frames):
+            return _from_packets(path, stream, first, table)
+    deadline.extend(0.05 * len(table.keys))
+    return _from_frames(path, first, deadline)
 
 
-@dataclass(frozen=True)
 class _Table:
-    pts: array
-    dts: array
-    keys: array
-    shown: array
+    """Columns of packets, in order of decoding."""
+
+    def __init__(self) -> None:
+        self.pts, self.dts, self.keys, self.shown = array("q"), array("q"), array("b"), array("b")
+
+    def add(self, packet: av.Packet) -> None:
+        self.pts.append(_NO_TIME if packet.pts is None else packet.pts)
+        self.dts.append(_NO_TIME if packet.dts is None else packet.dts)
+        self.keys.append(packet.is_keyframe)
+        self.shown.append(not packet.is_discard)
+
+    @property
+    def timed(self) -> bool:
+        """Whether every packet has a time of presentation of its own."""
+        pts = np.array(self.pts, np.int64)
+        return not (pts == _NO_TIME).any() and len(np.unique(pts)) == len(pts)
 
 
 def _first_frame(stream: VideoStream, packet: av.Packet | None) -> VideoFrame | None:
@@ -180,45 +187,72 @@ def _first_frame(stream: VideoStream, packet: av.Packet | None) -> VideoFrame | 
     return frames[0] if frames else None
 
 
-def _assemble(path: Path, stream: VideoStream, first: VideoFrame, droppable: bool, table: _Table) -> FrameIndex:
+def _from_packets(path: Path, stream: VideoStream, first: VideoFrame, table: _Table) -> FrameIndex:
     pts, dts = np.array(table.pts, np.int64), np.array(table.dts, np.int64)
-    key, shown = np.array(table.keys, bool), np.flatnonzero(np.array(table.shown, bool))
+    keys, shown = np.array(table.keys, bool), np.flatnonzero(np.array(table.shown, bool))
+    if not keys.any():
+        keys[0] = True
     if not len(shown):
         shown = np.arange(len(pts))
-    time_base = stream.time_base or Fraction(1, 1000)
-    fps = float(stream.average_rate or stream.guessed_rate or 25)
-    ordinal = bool((pts == _NO_TIME).any()) or len(np.unique(pts)) != len(pts)
-    if ordinal and not (dts == _NO_TIME).any() and len(np.unique(dts)) == len(dts):
-        # As in AVI, which has no times of presentation: frames come out one per packet, at even times.
-        pts = dts
-    elif ordinal:
-        pts = np.arange(len(pts), dtype=np.int64)
-        time_base = 1 / Fraction(fps).limit_denominator(1001)
-    seek = np.where(dts == _NO_TIME, pts, np.minimum(dts, pts))
-    order = shown if ordinal else shown[np.argsort(pts[shown], kind="stable")]
-    times = (np.sort(pts[shown]) - pts[order].min()) * float(time_base)
-    last = float(np.median(np.diff(times[-50:]))) if len(times) > 1 else 1 / fps
+    order = shown[np.argsort(pts[shown], kind="stable")]
+    times = (pts[order] - pts[order[0]]) * float(stream.time_base or 1)
     header = int(stream.frames or 0)
     cut = header > len(pts) + 1
-    notes = (f"truncated: {len(pts)} of {header} frames are in the file",) if cut else ()
-    rotation = round(first.rotation / 90) * 90 % 360
-    width, height = (first.height, first.width) if rotation % 180 else (first.width, first.height)
     return FrameIndex(
         path=path,
         codec=stream.codec_context.name,
-        width=width,
-        height=height,
-        rotation=rotation,
-        time_base=time_base,
+        **_shape(first),
+        timeline=_timeline(times, keys[order], _fps(stream)),
+        droppable=_droppable(stream.codec_context.name, stream.codec_context.extradata),
         pts=pts,
-        seek=seek,
-        keyframe=key if key.any() else np.arange(len(pts)) == 0,
+        seek=np.where(dts == _NO_TIME, pts, np.minimum(dts, pts)),
+        keyframe=keys,
         order=order,
-        ordinal=ordinal,
-        droppable=droppable,
-        timeline=Timeline(times, key[order], float(times[-1]) + last),
-        notes=notes,
+        ordinal=False,
+        notes=(f"truncated: {len(pts)} of {header} frames are in the file",) if cut else (),
     )
+
+
+def _from_frames(path: Path, first: VideoFrame, deadline: Deadline) -> FrameIndex:
+    """Decode the whole file to learn what it holds: only where its packets don't tell."""
+    keys = array("b")
+    with open_container(path) as container:
+        stream = video_stream(container, path)
+        stream.codec_context.thread_type = "AUTO"
+        for packet in (*packets(container, stream), None):
+            deadline.check()
+            with suppress(FFmpegError, ValueError):
+                keys.extend(frame.key_frame for frame in stream.decode(packet))
+        fps, codec = _fps(stream), stream.codec_context.name
+    nothing = np.arange(0)
+    return FrameIndex(
+        path=path,
+        codec=codec,
+        **_shape(first),
+        timeline=_timeline(np.arange(len(keys)) / fps, np.array(keys, bool), fps),
+        droppable=False,
+        pts=nothing,
+        seek=nothing,
+        keyframe=nothing,
+        order=np.arange(len(keys)),
+        ordinal=True,
+        notes=("the file does not say when its frames are shown: even steps are assumed",),
+    )
+
+
+def _fps(stream: VideoStream) -> float:
+    return float(stream.average_rate or stream.guessed_rate or 25)
+
+
+def _timeline(times: np.ndarray, keys: np.ndarray, fps: float) -> Timeline:
+    last = float(np.median(np.diff(times[-50:]))) if len(times) > 1 else 1 / fps
+    return Timeline(times, keys, float(times[-1]) + last)
+
+
+def _shape(first: VideoFrame) -> dict[str, int]:
+    rotation = round(first.rotation / 90) * 90 % 360
+    width, height = (first.height, first.width) if rotation % 180 else (first.width, first.height)
+    return {"width": width, "height": height, "rotation": rotation}
 
 
 def _droppable(codec: str, extradata: bytes | None) -> bool:
