@@ -1,18 +1,26 @@
 """The short clips of the mini splits: drawn, encoded and kept on first use, so that no video has to be shipped."""
 
 import hashlib
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from reelbench.registry.files import written_aside
 from reelbench.registry.home import home
 
+if TYPE_CHECKING:
+    from av import VideoFrame
+
 WIDTH, HEIGHT = 128, 96
 FPS = 8
 SECONDS = 6.0
 """Length of a clip whose row does not say how long its video is."""
+PICTURES = 6
+"""Pictures in a mini folder of pictures; their numbers rise by `NUMBER_STEP`, as in DramaQA's."""
+NUMBER_STEP = 8
 
 
 def mini_clip(benchmark: str, video: str, seconds: float | None = None) -> Path:
@@ -24,21 +32,54 @@ def mini_clip(benchmark: str, video: str, seconds: float | None = None) -> Path:
     return path
 
 
+def mini_pictures(benchmark: str, layout: str, folders: Sequence[str]) -> Path:
+    """Return the root under which each of a mini row's folders holds numbered pictures, made where they are not yet."""
+    root = home() / "mini" / benchmark
+    for folder in folders:
+        path = root / layout.format(video=folder)
+        if not path.is_dir():
+            with written_aside(path) as aside:
+                aside.mkdir(parents=True)
+                _write_pictures(aside, folder)
+    return root
+
+
+def _write_pictures(folder: Path, key: str) -> None:
+    from av import CodecContext
+
+    # Shots follow one another: the number says where in the episode a picture is.
+    first = int(key.rpartition("/")[2] or 0) * PICTURES * NUMBER_STEP
+    for number in range(PICTURES):
+        encoder = CodecContext.create("mjpeg", "w")
+        encoder.width, encoder.height, encoder.pix_fmt, encoder.time_base = WIDTH, HEIGHT, "yuvj420p", Fraction(1, 25)
+        frame = _drawn(key, number, PICTURES).reformat(format="yuvj420p")
+        frame.pts = 0
+        data = b"".join(bytes(packet) for picture in (frame, None) for packet in encoder.encode(picture))
+        (folder / f"IMAGE_{first + number * NUMBER_STEP:010d}.jpg").write_bytes(data)
+
+
 def write_clip(path: Path, key: str, seconds: float) -> None:
     """Encode a square that crosses a coloured ground in `seconds`; `key` decides the colours."""
     import av
 
-    colours = np.frombuffer(hashlib.sha256(key.encode()).digest()[:6], dtype=np.uint8).reshape(2, 3)
     frames = max(1, round(seconds * FPS))
     with av.open(str(path), "w", format="mp4") as container:
         stream = container.add_stream("libx264", rate=FPS)
         stream.width, stream.height, stream.pix_fmt = WIDTH, HEIGHT, "yuv420p"
         stream.time_base = Fraction(1, FPS)
         for number in range(frames):
-            picture = np.full((HEIGHT, WIDTH, 3), colours[0], dtype=np.uint8)
-            left = round((WIDTH - 24) * number / max(1, frames - 1))
-            picture[36:60, left : left + 24] = 255 - colours[1]
-            frame = av.VideoFrame.from_ndarray(picture, format="rgb24")
+            frame = _drawn(key, number, frames)
             frame.pts, frame.time_base = number, Fraction(1, FPS)
             container.mux(stream.encode(frame))
         container.mux(stream.encode())
+
+
+def _drawn(key: str, number: int, frames: int) -> "VideoFrame":
+    """Draw one picture of the crossing; `key` decides the colours."""
+    from av import VideoFrame
+
+    colours = np.frombuffer(hashlib.sha256(key.encode()).digest()[:6], dtype=np.uint8).reshape(2, 3)
+    picture = np.full((HEIGHT, WIDTH, 3), colours[0], dtype=np.uint8)
+    left = round((WIDTH - 24) * number / max(1, frames - 1))
+    picture[36:60, left : left + 24] = 255 - colours[1]
+    return VideoFrame.from_ndarray(picture, format="rgb24")

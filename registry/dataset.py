@@ -16,7 +16,18 @@ class RowsOnDisk(os.PathLike[str]):
         self.task = task
         self.media_missing = 0
         """Rows left out because their video is not here; set when the task is loaded."""
+        self.problem: str | None = None
+        """Why the task can't be run although its rows are here, in one line; set when the task is loaded."""
         self._failure: ReelbenchError | None = None
+
+    def ready(self) -> str | None:
+        """Try anew to have the rows here; return why they can't be had, in one line, or None."""
+        self._failure = self.problem = None
+        try:
+            self.__fspath__()
+        except ReelbenchError as error:
+            return str(error)
+        return None
 
     def __fspath__(self) -> str:
         """Return the folder; raises the same one-line error each time where the data can't be had."""

@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reelbench.registry import discovery, rows, sources
-from reelbench.registry.errors import InputError
+from reelbench.registry.errors import DataUnavailableError, InputError
 from reelbench.registry.files import sha256_of, written_aside
 from reelbench.registry.home import home
 from reelbench.registry.records import SourceRecord
-from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 
 if TYPE_CHECKING:
     from datasets import Dataset
 
-_LAYOUT = 1  # of the saved rows; raised when rows.py changes what is saved
+_LAYOUT = 2  # of the saved rows; raised when rows.py changes what is saved
 MINI = "mini"
 
 
@@ -33,23 +33,37 @@ class SplitData:
     split: str
     paths: tuple[Path, ...]
     source: SourceRecord
+    task: TaskSpec | None = None
+    """Set where the split was asked for by a task's name, which may be a part of it only."""
 
     def read(self) -> list[rows.Row]:
         """Parse the files into normalised, checked rows (plain dicts; `datasets` is not imported)."""
         reader: Callable[[Sequence[Path], str], Iterable[rows.Row]] = imported(self.spec.reader)
         where = ", ".join(str(path) for path in self.paths)
-        return list(
+        found = list(
             rows.checked(self.spec, self.split, reader(self.paths, upstream_split(self.spec, self.split)), where)
         )
+        only = self.task.only if self.task else {}
+        part = [row for row in found if all(label in row[facet] for facet, label in only.items())]
+        if not part:
+            wanted = ", ".join(f"{facet} {label}" for facet, label in only.items())
+            there = sorted({label for row in found for facet in only for label in row[facet]})
+            raise DataUnavailableError(f"{where}: no question with {wanted}; it has {', '.join(there)}")
+        return part
 
     def materialise(self) -> Path:
-        """Return the folder with the rows as a saved `datasets.DatasetDict` of one split, made on first use."""
-        folder = home() / "rows" / self.spec.id / f"{self.split}-{self.source.fingerprint[:16]}"
+        """Return the folder with the rows as a saved `datasets.DatasetDict` of one split, made on first use.
+
+        The dataset's `info.dataset_name` is the task, so that what is given the rows alone knows what they are for.
+        """
+        name = self.task.name if self.task else self.split
+        folder = home() / "rows" / self.spec.id / f"{name}-{self.source.fingerprint[:16]}"
         if not folder.is_dir():
-            from datasets import Dataset, DatasetDict
+            from datasets import Dataset, DatasetDict, DatasetInfo
 
             table = rows_to_columns(self.spec, self.read())
-            dataset = Dataset.from_dict(table, features=rows.features(self.spec))
+            info = DatasetInfo(dataset_name=name, features=rows.features(self.spec))
+            dataset = Dataset.from_dict(table, info=info)
             with written_aside(folder) as aside:
                 DatasetDict({self.split: dataset}).save_to_disk(aside)
         return folder
@@ -91,10 +105,11 @@ def locate(name: str, split: str | None = None, data: Path | str | None = None) 
     `name` is a benchmark or one of its tasks (`moviecore_mini`). Raises InputError for an unknown name or split,
     DataUnavailableError where the files can't be had.
     """
-    if name not in discovery.specs() and (task := discovery.find_task(name)) is not None:
-        spec, split = task[0], split or task[1].split
+    if (found := discovery.find_task(name)) is not None and split in (None, found[1].split):
+        spec, task = found
+        split = task.split
     else:
-        spec = discovery.get(name)
+        spec, task = found[0] if found and name not in discovery.specs() else discovery.get(name), None
         split = split or spec.default_split
     if upstream_split(spec, split) not in spec.splits:
         raise InputError(f"{spec.id} has no split {split!r}; it has {', '.join([*spec.splits, MINI])}")
@@ -108,7 +123,7 @@ def locate(name: str, split: str | None = None, data: Path | str | None = None) 
         revision=resolved.revision,
         fingerprint=_fingerprint(spec, resolved.paths),
     )
-    return SplitData(spec, split, resolved.paths, source)
+    return SplitData(spec, split, resolved.paths, source, task)
 
 
 def load(name: str, split: str | None = None, *, data: Path | str | None = None) -> "Dataset":

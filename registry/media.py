@@ -2,32 +2,58 @@
 
 Looked for, in this order: every folder of `REELBENCH_MEDIA`, what `reelbench data fetch` brought
 (`$REELBENCH_HOME/media/<benchmark>`), and the roots that a benchmark's media sources name. Under each root the layouts
-of the sources are tried. Mini splits have clips of their own, made when they are first asked for.
+of the sources are tried. A video is a file, or, where the source says so, folders of numbered pictures. Mini splits
+have clips of their own, made when they are first asked for.
 """
 
+import logging
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reelbench.registry import clips
 from reelbench.registry.errors import InputError
 from reelbench.registry.home import home
-from reelbench.registry.loading import is_mini
+from reelbench.registry.loading import imported, is_mini
 from reelbench.registry.rows import Row
-from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.spec import BenchmarkSpec, ImageFolders, MediaSource
+
+if TYPE_CHECKING:
+    from reelbench.registry.frames.store import FrameStore
+
+log = logging.getLogger("reelbench")
 
 SUFFIXES = (".mp4", ".MP4", ".mkv", ".webm", ".mov", ".avi")
 """Tried in this order for a layout that names no suffix of its own."""
 
+_PROBES = 4
+
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A row whose video is not here."""
+    """A row whose video is not here, or is no video: `broken` then says what is wrong with the file."""
 
     id: str
     video: str
     looked_in: tuple[str, ...]
+    broken: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pictures:
+    """A video that is there as pictures: their files in order, and when each was on screen.
+
+    `timestamps` are seconds from the first picture. `fps` is the rate that the owners state.
+    """
+
+    paths: tuple[Path, ...]
+    timestamps: tuple[float, ...]
+    fps: float
 
 
 def fetched_root(spec: BenchmarkSpec) -> Path:
@@ -49,8 +75,7 @@ def roots(spec: BenchmarkSpec, environ: Mapping[str, str] = os.environ) -> list[
 
 def candidates(spec: BenchmarkSpec, video: str) -> Iterator[str]:
     """Yield the relative paths where `video` may lie under a root."""
-    if not video or Path(video).is_absolute() or ".." in Path(video).parts:
-        raise InputError(f"{spec.id}: {video!r} is not a media key; expected a name without '..' and leading '/'")
+    _check_key(spec, video)
     layouts = dict.fromkeys(layout for source in spec.media for layout in source.layouts)
     for layout in (*layouts, "{video}"):
         path = layout.format(video=video)
@@ -67,31 +92,142 @@ class Library:
         self.spec = spec
         self.split = split
         self.roots = roots(spec)
-        self._listings: dict[Path, frozenset[str]] = {}
+        self._listings: dict[Path, tuple[frozenset[str], tuple[str, ...]]] = {}
+        self._broken: dict[tuple[Path, ...], str | None] = {}
 
     def find(self, row: Row) -> Path | None:
-        """Return the row's video, or None where it is missing."""
+        """Return the row's video, or None where it is missing; of a video in pictures, the first one."""
+        if pictures := self.pictures(row):
+            return pictures.paths[0]
+        if self._image_source() is not None:
+            return None
         if is_mini(self.split):
             return clips.mini_clip(self.spec.id, row["video"], row.get("duration"))
         names = list(candidates(self.spec, row["video"]))
         for root in self.roots:
             for name in names:
                 path = root / name
-                if path.name in self._listing(path.parent):
+                if path.name in self._listing(path.parent)[0]:
                     return path
         return None
 
-    def missing(self, rows: Iterable[Row]) -> list[Missing]:
-        """Return the rows whose video is not here."""
-        looked_in = tuple(str(root) for root in self.roots)
-        return [Missing(row["id"], row["video"], looked_in) for row in rows if self.find(row) is None]
+    def pictures(self, row: Row) -> Pictures | None:
+        """Return the row's pictures; None where none is here, or where the benchmark's videos are files.
 
-    def _listing(self, folder: Path) -> frozenset[str]:
+        Folders that are not there are skipped: the owners' own lists name shots without pictures.
+        """
+        source = self._image_source()
+        if source is None or source.images is None:
+            return None
+        folders: list[str] = imported(source.images.folders)(row)
+        search = self.roots
+        if is_mini(self.split):
+            search = [clips.mini_pictures(self.spec.id, source.layouts[0], folders)]
+        for root in search:
+            for layout in (*source.layouts, "{video}"):
+                found = [
+                    picture
+                    for folder in folders
+                    for picture in self._numbered(_inside(self.spec, root, layout, folder), source.images)
+                ]
+                if found:
+                    return _on_time(found, source.images)
+        return None
+
+    def missing(self, rows: Iterable[Row]) -> list[Missing]:
+        """Return the rows whose video is not here or can't be read."""
+        looked_in = tuple(str(root) for root in self.roots)
+        found = [(row["id"], row["video"], self._files(row)) for row in rows]
+        if not is_mini(self.split):
+            with ThreadPoolExecutor(max_workers=_PROBES) as pool:
+                list(pool.map(self._why_broken, dict.fromkeys(files for _, _, files in found)))
+        return [
+            Missing(name, video, looked_in, self._broken.get(files))
+            for name, video, files in found
+            if not files or self._broken.get(files) is not None
+        ]
+
+    def clip(self, row: Row) -> Path | None:
+        """Return the row's video as one file: its own, or a clip made of all its pictures on their own time line."""
+        pictures = self.pictures(row)
+        if pictures is None:
+            return self.find(row)
+        from reelbench.registry.frames.errors import MediaError
+        from reelbench.registry.frames.sampling import FrameSampling
+
+        shown = dict(zip(pictures.paths, pictures.timestamps, strict=True))
+        while shown:
+            try:
+                return self._store.get_images(
+                    tuple(shown), FrameSampling(kind="all"), timestamps=tuple(shown.values())
+                ).path
+            except MediaError as error:
+                if error.path not in shown:
+                    raise
+                log.warning("%s: a picture of %s is left out: %s", self.spec.id, row["id"], error)
+                del shown[error.path]
+        return None
+
+    @cached_property
+    def _store(self) -> "FrameStore":
+        from reelbench.registry.frames.store import FrameStore
+
+        return FrameStore()
+
+    def _files(self, row: Row) -> tuple[Path, ...]:
+        """Return the files of which one must be readable."""
+        if pictures := self.pictures(row):
+            return pictures.paths
+        found = self.find(row)
+        return (found,) if found else ()
+
+    def _why_broken(self, files: tuple[Path, ...]) -> None:
+        from reelbench.registry import probe
+
+        for path in files:
+            self._broken[files] = probe.broken(path)
+            if self._broken[files] is None:
+                return
+
+    def _image_source(self) -> MediaSource | None:
+        return next((source for source in self.spec.media if source.images is not None), None)
+
+    def _numbered(self, folder: Path, images: ImageFolders) -> list[tuple[int, Path]]:
+        """Return a folder's pictures by number; a folder without any has those of its folders."""
+        files, folders = self._listing(folder)
+        matches = [(re.fullmatch(images.number, name), folder / name) for name in files]
+        pictures = sorted((int(match[1]), path) for match, path in matches if match is not None)
+        return pictures or [picture for name in folders for picture in self._numbered(folder / name, images)]
+
+    def _listing(self, folder: Path) -> tuple[frozenset[str], tuple[str, ...]]:
         # One scan of a folder instead of a stat per row, layout and suffix: half a million stats on 5,000 rows.
         if folder not in self._listings:
             try:
                 with os.scandir(folder) as entries:
-                    self._listings[folder] = frozenset(entry.name for entry in entries if entry.is_file())
+                    here = list(entries)
             except (FileNotFoundError, NotADirectoryError):
-                self._listings[folder] = frozenset()
+                here = []
+            files = frozenset(entry.name for entry in here if entry.is_file())
+            self._listings[folder] = files, tuple(sorted(entry.name for entry in here if entry.is_dir()))
         return self._listings[folder]
+
+
+def _inside(spec: BenchmarkSpec, root: Path, layout: str, folder: str) -> Path:
+    _check_key(spec, folder)
+    return root / layout.format(video=folder)
+
+
+def _check_key(spec: BenchmarkSpec, key: str) -> None:
+    if not key or Path(key).is_absolute() or ".." in Path(key).parts:
+        raise InputError(f"{spec.id}: {key!r} is not a media key; expected a name without '..' and leading '/'")
+
+
+def _on_time(found: list[tuple[int, Path]], images: ImageFolders) -> Pictures:
+    # Two shots may hold the same moment: a number that does not rise is not shown again.
+    rising: list[tuple[int, Path]] = []
+    for number, path in found:
+        if not rising or number > rising[-1][0]:
+            rising.append((number, path))
+    first = rising[0][0]
+    times = tuple((number - first) / images.numbers_per_second for number, _ in rising)
+    return Pictures(tuple(path for _, path in rising), times, images.fps)

@@ -70,6 +70,15 @@ class SplitSpec(Declared):
 # --- where videos come from ----------------------------------------------------------------------------------------
 
 
+class ImageFolders(Declared):
+    """Videos that lie as folders of numbered pictures, one folder or several to a video."""
+
+    folders: str = Field(description="`package.module:function`: a row -> its folders, in order, for `{video}`.")
+    number: str = Field(description="Regular expression on a picture's file name; its group 1 is the number.")
+    numbers_per_second: float = Field(description="How far the numbers rise in a second: a picture's true time.")
+    fps: float = Field(description="Pictures per second, as the owners state it.")
+
+
 class MediaSource(Declared):
     """Where videos are had, and how they lie on disk. `{video}` in a layout is the row's media key."""
 
@@ -83,6 +92,7 @@ class MediaSource(Declared):
     roots: tuple[str, ...] = Field((), description="Media roots beside the user's; `~` and `$VAR` are expanded.")
     matches: str | None = Field(None, description="Regular expression on the media key: which videos are from here.")
     splits: tuple[Split, ...] = Field((), description="Splits whose videos are here; empty for all.")
+    images: ImageFolders | None = Field(None, description="Set where the videos are folders of pictures, not files.")
     note: str = ""
 
 
@@ -225,6 +235,7 @@ class TaskSpec(Declared):
     name: str
     split: Split
     only: dict[str, str] = Field(default_factory=dict, description="Facet -> label: that part of the split.")
+    prompt: str | None = Field(None, description="Prompt file, where it is not the benchmark's own.")
 
 
 class BenchmarkSpec(Declared):
@@ -247,6 +258,7 @@ class BenchmarkSpec(Declared):
     reader: str = Field(description="`package.module:function`: upstream files -> normalised rows.")
     reader_version: int = Field(1, description="Raised when the reader's rows change; part of the cache's key.")
     formats: str = Field(description="Module that reads the owners' prediction and reference files.")
+    prompt: str = Field("prompt.txt", description="File beside `formats`; a .json one has a prompt per language.")
     media: tuple[MediaSource, ...]
     tasks: tuple[TaskSpec, ...]
     kinds: tuple[Kind, ...]
@@ -291,6 +303,8 @@ class BenchmarkSpec(Declared):
         if self.default_split not in self.splits:
             raise ValueError(f"{self.id}: default split {self.default_split!r} is not among {sorted(self.splits)}")
         for task in self.tasks:
+            if unknown := task.only.keys() - facets:
+                raise ValueError(f"{self.id}: task {task.name} picks by unknown facets {sorted(unknown)}")
             if task.split != "mini" and not task.split.startswith("mini_") and task.split not in self.splits:
                 raise ValueError(f"{self.id}: task {task.name} names an unknown split {task.split!r}")
         if (self.judge is None) != ("llm_judge" not in self.kinds):

@@ -8,13 +8,14 @@ whole run away and still exit with 0.
 import json
 import logging
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import lru_cache
 from hashlib import sha256
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
+from string import Formatter
 from typing import TYPE_CHECKING, Any
 
 from reelbench.judges import scoring
@@ -41,30 +42,25 @@ SUBMISSION = "submission"
 
 
 class LmmsTask:
-    """One benchmark's functions for lmms-eval; `data` has the rows of each of its tasks by split."""
+    """One benchmark's functions for lmms-eval; `data` has the rows of each of its tasks."""
 
-    def __init__(self, spec: BenchmarkSpec, data: Mapping[str, RowsOnDisk]) -> None:
+    def __init__(self, spec: BenchmarkSpec, data: Iterable[RowsOnDisk]) -> None:
         self.spec = spec
-        self.data = data
+        self.data = {rows_on_disk.task: rows_on_disk for rows_on_disk in data}
         self._libraries: dict[str, Library] = {}
-
-    @cached_property
-    def template(self) -> str:
-        """The benchmark's prompt, from the `prompt.txt` in its folder."""
-        return prompt_template(self.spec)
 
     # --- what the model sees ----------------------------------------------------------------------------------------
 
     def doc_to_text(self, doc: Row, lmms_eval_specific_kwargs: Mapping[str, Any] | None = None) -> str:
-        """Return the prompt for a row."""
-        del lmms_eval_specific_kwargs  # lmms-eval passes them where a model has any; ours need none
+        """Return the prompt for a row, from the benchmark's prompt file or the one that the task's YAML names."""
+        template = prompt_template(self.spec, (lmms_eval_specific_kwargs or {}).get("prompt"), doc["language"])
         lettered = "\n".join(
             f"({letter}) {option}" for letter, option in zip(answers.LETTERS, doc.get("options", ()), strict=False)
         )
         fields = {**doc, "options": lettered}
         if "duration" in fields:
             fields["duration"] = f"{doc['duration']:g}"
-        return self.template.format_map(fields)
+        return template.format_map(fields)
 
     def doc_to_visual(self, doc: Row) -> list[str]:
         """Return the row's video, for simple models."""
@@ -86,37 +82,54 @@ class LmmsTask:
 
     def video(self, doc: Row) -> Path:
         """Return the row's video; ReelbenchError where it is missing (`process_docs` leaves such rows out)."""
-        path = self._library(doc["split"]).find(doc)
+        path = self._library(doc["split"]).clip(doc)
         if path is None:
             raise ReelbenchError(f"{self.spec.id}: the video {doc['video']!r} of {doc['id']!r} is not here any more")
         return path
 
     def process_docs(self, dataset: "Dataset") -> "Dataset":
-        """Leave out the rows whose video is missing; say how many before the run starts, and note which for scoring."""
-        if len(dataset) == 0:
-            return dataset
-        split = dataset[0]["split"]
-        library = self._library(split)
-        missing = library.missing(dataset)
-        data = self.data[split]
+        """Leave out the rows whose video is missing; say how many before the run starts, and note which for scoring.
+
+        Where that leaves nothing to ask, the task can't be run, and its data's `problem` says why.
+        """
+        data = self.data[dataset.info.dataset_name]
+        data.problem = self._lacking(data.task, dataset)
+        missing = self._library(dataset[0]["split"]).missing(dataset)
         data.media_missing = len(missing)
         note = missing_note(str(data).partition(";")[0])
+        note.unlink(missing_ok=True)
         if not missing:
-            note.unlink(missing_ok=True)
             return dataset
-        gone = {row.id for row in missing}
-        write_text(note, json.dumps({"ids": sorted(gone), "looked_in": missing[0].looked_in}, ensure_ascii=False))
+        first = missing[0]
+        why = first.broken or f"looked in {', '.join(first.looked_in)}"
+        advice = f"`reelbench data check {self.spec.id}` lists them"
+        if len(missing) == len(dataset):
+            data.problem = f"none of its {len(dataset)} videos is here (first: {first.video}; {why}); {advice}"
+            return dataset.select([])
+        write_text(note, json.dumps({"rows": [{"id": row.id, "video": row.video} for row in missing]}))
         log.warning(
-            "%s: %d of %d questions are left out because their video is not here (first: %s; looked in %s); "
-            "`reelbench data check %s` lists them",
+            "%s: %d of %d questions are left out because their video is not here or can't be read (first: %s; %s); %s",
             data.task,
             len(missing),
             len(dataset),
-            missing[0].video,
-            ", ".join(missing[0].looked_in),
-            self.spec.id,
+            first.video,
+            why,
+            advice,
         )
+        gone = {row.id for row in missing}
         return dataset.select([number for number, row_id in enumerate(dataset["id"]) if row_id not in gone])
+
+    def _lacking(self, name: str, dataset: "Dataset") -> str | None:
+        """Say which column the task's prompt needs and no row has: a file that was not joined."""
+        task = next(task for task in self.spec.tasks if task.name == name)
+        template = prompt_template(self.spec, task.prompt, dataset[0]["language"])
+        needed = {field for _, field, _, _ in Formatter().parse(template) if field}
+        empty = sorted(field for field in needed if not any(dataset[field]))
+        if not empty:
+            return None
+        split = self.spec.splits[upstream_split(self.spec, task.split)]
+        files = f"; put {' or '.join(split.joined)} beside the questions" if split.joined else ""
+        return f"its prompt needs {', '.join(empty)}, and no question has any{files}"
 
     def _library(self, split: str) -> Library:
         if split not in self._libraries:
@@ -178,7 +191,8 @@ class LmmsTask:
         output = getattr(args, "output_path", None)
         folder = Path(output) if output else home() / "submissions"
         stamp = datetime.now(UTC).strftime("%Y%m%d_%H%M%S")
-        path = folder / f"{stamp}_submission_{self.data[items[0]['split']].task}.jsonl"
+        task = next(task.name for task in self.spec.tasks if task.split == items[0]["split"])
+        path = folder / f"{stamp}_submission_{task}{submission_suffix(self.spec)}"
         samples = [Sample.model_validate(item["sample"]) for item in items]
         try:
             write_submission(self.spec, samples, path)
@@ -188,15 +202,34 @@ class LmmsTask:
             log.warning("%s: the answers are hidden; submit %s to the owners' server", self.spec.id, path)
 
 
-def prompt_template(spec: BenchmarkSpec) -> str:
-    """Return the benchmark's prompt: a `str.format` template over the row's columns."""
-    package = spec.formats.rpartition(".")[0]
-    return files(import_module(package)).joinpath("prompt.txt").read_text(encoding="utf-8").rstrip("\n")
+def prompt_template(spec: BenchmarkSpec, file: str | None = None, language: str = "en") -> str:
+    """Return a prompt of the benchmark: a `str.format` template over the row's columns.
+
+    Args:
+        spec: The benchmark.
+        file: The prompt file; by default the benchmark's own.
+        language: BCP-47 tag of the question. A .json file has a template per language; where it lacks one, that of
+            the tag's first part is taken, and else the English one.
+    """
+    text = _prompt_text(spec, file or spec.prompt)
+    if not (file or spec.prompt).endswith(".json"):
+        return text
+    templates = json.loads(text)
+    return templates.get(language) or templates.get(language.partition("-")[0]) or templates["en"]
 
 
-def prompt_sha256(spec: BenchmarkSpec) -> str:
-    """Return the prompt's hash, as results record it."""
-    return sha256(prompt_template(spec).encode()).hexdigest()
+def prompt_sha256(spec: BenchmarkSpec, file: str | None = None) -> str:
+    """Return the hash of a prompt file, as results record it."""
+    return sha256(_prompt_text(spec, file or spec.prompt).encode()).hexdigest()
+
+
+@lru_cache(maxsize=32)
+def _read_text(package: str, file: str) -> str:
+    return files(import_module(package)).joinpath(file).read_text(encoding="utf-8").rstrip("\n")
+
+
+def _prompt_text(spec: BenchmarkSpec, file: str) -> str:
+    return _read_text(spec.formats.rpartition(".")[0], file)
 
 
 def parse(spec: BenchmarkSpec, answer: str, options: Sequence[str]) -> dict[str, Any]:
@@ -219,10 +252,19 @@ def missing_note(data: str) -> Path:
     return home() / "media_missing" / f"{data.removeprefix('reelbench:')}.json"
 
 
+def submission_suffix(spec: BenchmarkSpec) -> str:
+    """Return the suffix of the owners' submission file: `.json` for one list, else JSON Lines."""
+    return getattr(imported(spec.formats), "SUBMISSION_SUFFIX", ".jsonl")
+
+
 def write_submission(spec: BenchmarkSpec, samples: Sequence[Sample], path: Path) -> None:
     """Write the owners' submission file, in the order of the ids."""
     row = imported(f"{spec.formats}:submission_row")
-    write_jsonl(path, (row(sample) for sample in sorted(samples, key=lambda sample: sample.id)))
+    table = [row(sample) for sample in sorted(samples, key=lambda sample: sample.id)]
+    if submission_suffix(spec) == ".json":
+        write_text(path, json.dumps(table, ensure_ascii=False))
+    else:
+        write_jsonl(path, table)
 
 
 def _detail(spec: BenchmarkSpec, metric: Metric, sample: Sample) -> dict[str, Any]:

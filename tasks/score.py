@@ -24,7 +24,7 @@ from reelbench.registry.records import (
     SettingsRecord,
     SourceRecord,
 )
-from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.tasks.submissions import Inputs, Submission
 
 if TYPE_CHECKING:
@@ -161,13 +161,13 @@ def score_logged(logged: LoggedTask, folder: Path, options: Options) -> Outcome:
         split=task.split,
         source=_source(spec, logged.task, data),
         model=_model(document),
-        settings=_settings(spec, document, logged.task, scored),
+        settings=_settings(spec, document, task, scored),
     )
     notes = []
     if spec.splits[upstream_split(spec, task.split)].hidden_answers:
-        path = folder / "submission.jsonl"
-        from reelbench.tasks.lmms import write_submission
+        from reelbench.tasks.lmms import submission_suffix, write_submission
 
+        path = folder / f"submission{submission_suffix(spec)}"
         write_submission(spec, scored.samples, path)
         notes.append(f"{logged.task}: the answers are hidden; submit {path} to the owners' server")
     return Outcome(result, folder, duplicate=duplicate, notes=notes)
@@ -268,15 +268,15 @@ def _parsed_args(given: object) -> dict[str, Any]:
     return {key: value for key, value in found.items() if not any(word in key.lower() for word in _SECRET)}
 
 
-def _settings(spec: BenchmarkSpec, document: Mapping[str, Any], task: str, scored: Scored) -> SettingsRecord:
+def _settings(spec: BenchmarkSpec, document: Mapping[str, Any], task: TaskSpec, scored: Scored) -> SettingsRecord:
     from reelbench.tasks.lmms import prompt_sha256
 
     config = document.get("config", {})
-    task_config = document.get("configs", {}).get(task, {})
+    task_config = document.get("configs", {}).get(task.name, {})
     generation = dict(task_config.get("generation_kwargs") or {})
     if given := config.get("gen_kwargs"):
         generation |= _parsed_args(given)
-    stated = dict(part.partition("=")[::2] for part in _data_name(document, task).split(";")[1:])
+    stated = dict(part.partition("=")[::2] for part in _data_name(document, task.name).split(";")[1:])
     given_frames: dict[str, int] = {}
     for sample in scored.samples:
         if sample.frame_timestamps is not None:
@@ -285,7 +285,7 @@ def _settings(spec: BenchmarkSpec, document: Mapping[str, Any], task: str, score
     return SettingsRecord(
         frames=stated.get("frames", "native"),
         frames_given=given_frames,
-        prompt_sha256=prompt_sha256(spec),
+        prompt_sha256=prompt_sha256(spec, task.prompt),
         generation=json.loads(json.dumps(generation, default=str)),
         seed=config.get("random_seed"),
         limit=config.get("limit"),

@@ -146,4 +146,4 @@ SPEC = BenchmarkSpec(
 
 DATASET = RowsOnDisk("moviecore")
 MINI_DATASET = RowsOnDisk("moviecore_mini")
-DATA = {"test": DATASET, "mini": MINI_DATASET}
+DATA = (DATASET, MINI_DATASET)

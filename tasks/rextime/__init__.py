@@ -114,4 +114,4 @@ DATASET = RowsOnDisk("rextime")
 MINI_DATASET = RowsOnDisk("rextime_mini")
 TEST_DATASET = RowsOnDisk("rextime_test")
 TEST_MINI_DATASET = RowsOnDisk("rextime_test_mini")
-DATA = {"val": DATASET, "mini": MINI_DATASET, "test": TEST_DATASET, "mini_test": TEST_MINI_DATASET}
+DATA = (DATASET, MINI_DATASET, TEST_DATASET, TEST_MINI_DATASET)
