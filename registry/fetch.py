@@ -166,29 +166,30 @@ def plan(
         wanted: Media keys of the rows, as they come; none for annotations only.
         limit: Take only the first so many different videos.
         data: The user's own annotations: nothing is fetched in their place.
-        refresh: Ask upstream for the annotations anew (see `sources.resolve`).
+        refresh: Ask upstream anew (see `sources.resolve`): annotations, and videos on the Hub that have changed there.
 
     Raises:
         InputError: The split is unknown, or the user's own data isn't as expected.
     """
-    builder = _Builder(spec, split)
-    builder.annotations(data, refresh=refresh)
+    builder = _Builder(spec, split, refresh=refresh)
+    builder.annotations(data)
     builder.videos(list(dict.fromkeys(wanted))[:limit])
     return FetchPlan(spec, split, tuple(builder.items), tuple(builder.here), tuple(builder.problems))
 
 
 class _Builder:
-    def __init__(self, spec: BenchmarkSpec, split: str) -> None:
+    def __init__(self, spec: BenchmarkSpec, split: str, *, refresh: bool) -> None:
         self.spec = spec
         self.split = split
+        self.refresh = refresh
         self.items: list[Item] = []
         self.here: list[str] = []
         self.problems: list[Failure] = []
 
-    def annotations(self, data: Path | None, *, refresh: bool) -> None:
+    def annotations(self, data: Path | None) -> None:
         source = sources.split_spec(self.spec, self.split).source
         what = f"annotations ({' or '.join(sources.expected_files(source))})"
-        if not refresh and sources.present(self.spec, self.split, data) is not None:
+        if not self.refresh and sources.present(self.spec, self.split, data) is not None:
             self.here.append(what)
             return
         if sources.user_data(self.spec, data) is not None:
@@ -196,15 +197,15 @@ class _Builder:
             self.here.append(what)
             return
         try:
-            size = self._annotation_size(source, refresh=refresh)
+            size = self._annotation_size(source)
         except DataUnavailableError as error:
             self.problems.append((what, str(error)))
         else:
-            self.items.append(_Annotations(self.spec, self.split, what, size, refresh))
+            self.items.append(_Annotations(self.spec, self.split, what, size, self.refresh))
 
-    def _annotation_size(self, source: sources.Source, *, refresh: bool) -> int | None:
+    def _annotation_size(self, source: sources.Source) -> int | None:
         if isinstance(source, HubFile) and self.spec.open_data:
-            commit = hub.resolve_commit(source.repo_id, source.revision, refresh=refresh)
+            commit = hub.resolve_commit(source.repo_id, source.revision, refresh=self.refresh)
             files = hub.list_files(source.repo_id, commit).files
             return next((files[name].size for name in source.filenames if name in files), None)
         if isinstance(source, UrlFile) and self.spec.open_data:
@@ -225,7 +226,8 @@ class _Builder:
                 continue
             number = next((n for n, source in enumerate(self.spec.media) if _is_from(source, key, self.split)), None)
             hashed = number is not None and self.spec.media[number].kind == "hub"
-            if found is not None and _is_good(found, verified, hashed=hashed):
+            stale = self.refresh and hashed and found is not None and found.is_relative_to(verified.root)
+            if found is not None and not stale and _is_good(found, verified, hashed=hashed):
                 self.here.append(key)
             elif number is None:
                 self.problems.append((key, f"{self.spec.id} names no place where this video can be had"))
@@ -239,7 +241,7 @@ class _Builder:
                 self.problems.append((_several(keys, source), str(error)))
 
     def from_hub(self, source: MediaSource, keys: list[str], verified: Verified) -> None:
-        commit = hub.resolve_commit(source.location, source.revision)
+        commit = hub.resolve_commit(source.location, source.revision, refresh=self.refresh)
         listing = hub.list_files(source.location, commit)
         hub.check_access(source.location)
         for key in keys:

@@ -106,7 +106,7 @@ def resolve_commit(repo_id: str, revision: str | None, *, refresh: bool = False)
         return revision
     if not refresh and (commit := recorded_commit(repo_id)) is not None:
         return commit
-    commit = current_commit(repo_id) if not offline() else _cached_main(repo_id)
+    commit = _cached_main(repo_id) if offline() and not refresh else current_commit(repo_id)
     record = {"repo_id": repo_id, "commit": commit, "recorded": datetime.now(UTC).isoformat(timespec="seconds")}
     write_text(_record_path(repo_id), json.dumps(record, indent=1) + "\n")
     return commit

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from reelbench.registry import discovery, download, fetch, media, sources
+from reelbench.registry import discovery, download, fetch, loading, media, sources
 from reelbench.registry.errors import DataUnavailableError
 from reelbench.registry.spec import BenchmarkSpec, MediaSource
-from tests.registry.upstream import MOVIECORE, clip, tar_gz
+from tests.registry.upstream import MOVIECORE, REXTIME, clip, tar_gz
 from tests.servers.hub import HubServer, Token
 
 VIDEOS = "Enxin/MovieChat-1K-test"
@@ -266,13 +266,20 @@ def test_annotations_that_cannot_be_had_are_a_failure_and_videos_still_come(serv
     assert "no such dataset" in reason
 
 
-def test_refresh_takes_what_main_is_now(server, spec):
-    fetch.run(fetch.plan(spec, "test"))
+def test_refresh_takes_what_main_is_now_and_only_the_videos_that_changed(server, spec, tmp_path):
+    old, new = clip(tmp_path, "old"), clip(tmp_path, "new")
+    videos = server.add(VIDEOS, {"videos/1.mp4": old, "videos/2.mp4": old})
+    fetch.run(fetch.plan(spec, "test", wanted=["1", "2"]))
     server.repo("MovieCORE/MovieCORE").commit({"test.json": "{}"})
+    videos.commit({"videos/2.mp4": new})
+    before = len(server.cdn.asked("GET"))
 
-    fetch.run(fetch.plan(spec, "test", refresh=True))
+    report = fetch.run(fetch.plan(spec, "test", wanted=["1", "2"], refresh=True))
 
+    assert report.failed == ()
     assert sources.present(spec, "test").paths[0].read_text() == "{}"
+    assert [(root(spec) / f"videos/{key}.mp4").read_bytes() for key in ("1", "2")] == [old, new]
+    assert len(server.cdn.asked("GET")) == before + 1
 
 
 def test_a_media_key_cannot_leave_the_folder(server, spec, tmp_path):
@@ -332,6 +339,35 @@ def test_a_bar_is_drawn_on_a_terminal_only(spec, monkeypatch, terminal):
 
     assert ("moviecore" in errors.getvalue()) == terminal
     assert terminal or not errors.getvalue()
+
+
+@pytest.mark.parametrize(("name", "content"), [("moviecore", MOVIECORE), ("rextime", REXTIME)])
+def test_from_upstream_to_rows_and_their_videos_then_offline(server, tmp_path, monkeypatch, name, content):
+    spec = discovery.get(name)
+    source = spec.splits[spec.default_split].source
+    server.add(source.repo_id, {source.filenames[0]: content})
+    rows = loading.locate(name).read()
+    films = {row["video"]: clip(tmp_path, row["video"]) for row in rows}
+    packed = {f"videos/{key}.mp4": data for key, data in films.items() if not key.startswith("v_")}
+    if name == "moviecore":
+        server.add(VIDEOS, packed)
+    else:
+        places = [
+            place.model_copy(update={"location": server.put("/qvh.tar.gz", tar_gz(packed))})
+            if place.kind == "archive"
+            else place
+            for place in spec.media
+        ]
+        spec = with_media(spec, *places)
+
+    report = fetch.run(fetch.plan(spec, spec.default_split, wanted=[row["video"] for row in rows]))
+
+    assert set(report.done) == {key for key in films if not key.startswith("v_")}
+    assert [what for what, _ in report.failed] == [f"{key} (ActivityNet videos)" for key in films if key[:2] == "v_"]
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    assert loading.locate(name).read() == rows
+    missing = media.Library(spec, spec.default_split).missing(rows)
+    assert [row.video for row in missing] == [key for key in films if key.startswith("v_")]
 
 
 # --- an archive ---

@@ -30,6 +30,8 @@ def server(monkeypatch, tmp_path):
 @pytest.fixture
 def web(monkeypatch, tmp_path):
     monkeypatch.setenv("REELBENCH_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    monkeypatch.delenv("TRANSFORMERS_OFFLINE", raising=False)
     monkeypatch.setattr(download, "PAUSE_S", 0.001)
     with FileServer() as server:
         yield server
@@ -121,12 +123,32 @@ def test_offline_uses_what_the_hub_client_itself_has_cached(server, monkeypatch,
     assert sources.resolve(discovery.get("moviecore"), "test").revision == repo.head
 
 
+def test_offline_refuses_to_refresh_and_keeps_the_record(server, monkeypatch):
+    repo = server.add("MovieCORE/MovieCORE", {"test.json": MOVIECORE})
+    spec = discovery.get("moviecore")
+    sources.resolve(spec, "test")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+
+    with pytest.raises(DataUnavailableError, match="HF_HUB_OFFLINE is set"):
+        sources.resolve(spec, "test", refresh=True)
+    assert sources.resolve(spec, "test").revision == repo.head
+
+
 def test_offline_with_nothing_cached_says_what_to_do(server, monkeypatch):
     server.add("MovieCORE/MovieCORE", {"test.json": MOVIECORE})
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
 
     with pytest.raises(DataUnavailableError, match=r"MovieCORE/MovieCORE.*HF_HUB_OFFLINE is set; unset it"):
         sources.resolve(discovery.get("moviecore"), "test")
+    assert not server.requests
+
+
+def test_offline_the_client_is_told_so_at_the_call(server, monkeypatch):
+    repo = server.add("MovieCORE/MovieCORE", {"test.json": MOVIECORE})
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+
+    with pytest.raises(DataUnavailableError, match="not in the cache and HF_HUB_OFFLINE is set"):
+        hub.download(repo.id, "test.json", revision=repo.head)
     assert not server.requests
 
 
