@@ -544,10 +544,32 @@ def run(plan: FetchPlan, progress: Progress | None = None, *, workers: int = WOR
     """Transfer what the plan holds, several at a time. A failure is reported, and never stops the rest.
 
     Raises:
-        DataUnavailableError: The disk has less room than the plan is known to need; nothing has been transferred.
+        DataUnavailableError: The disk has less room than the plan is known to need, or another fetch of the benchmark
+            is running; nothing has been transferred.
     """
-    told = progress or _Quiet()
     _refuse_full_disk(plan)
+    if not plan.items:
+        return FetchReport((), plan.here, plan.problems)
+    with _alone(plan.spec):
+        return _transfer(plan, progress or _Quiet(), workers)
+
+
+@contextmanager
+def _alone(spec: BenchmarkSpec) -> Iterator[None]:
+    # Two fetches of one benchmark would write the same partial files.
+    from filelock import FileLock, Timeout
+
+    path = media.fetched_root(spec) / ".fetch.lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        lock = FileLock(path, blocking=False).acquire()
+    except Timeout:
+        raise DataUnavailableError(f"{spec.id}: another fetch is running (it holds {path}); wait for it") from None
+    with lock:
+        yield
+
+
+def _transfer(plan: FetchPlan, told: Progress, workers: int) -> FetchReport:
     done: list[str] = []
     failed: list[Failure] = list(plan.problems)
     stop = threading.Event()

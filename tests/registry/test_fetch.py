@@ -301,6 +301,28 @@ def test_a_full_disk_is_seen_before_anything_is_transferred(server, spec, tmp_pa
     assert server.cdn.asked("GET") == []
 
 
+def test_two_fetches_of_one_benchmark_do_not_run_at_once(server, spec, tmp_path):
+    server.add(VIDEOS, {"videos/8.mp4": clip(tmp_path)})
+    plan = fetch.plan(spec, "test", wanted=["8"])
+    second = []
+
+    class Told:
+        def advance(self, transferred):
+            pass
+
+        def finished(self, what):
+            del what
+            try:
+                fetch.run(plan)
+            except DataUnavailableError as error:
+                second.append(str(error))
+
+    assert fetch.run(plan, Told()).failed == ()
+    assert len(second) == 2
+    assert all("another fetch is running" in line for line in second)
+    assert fetch.run(plan).failed == ()
+
+
 def test_progress_is_told_every_byte_and_every_item(server, spec, tmp_path):
     server.add(VIDEOS, {f"videos/{key}.mp4": clip(tmp_path, key) for key in ("1", "2")})
     plan = fetch.plan(spec, "test", wanted=["1", "2"])

@@ -96,6 +96,16 @@ def test_a_second_use_asks_the_hub_nothing(server):
     assert len(server.requests) == before
 
 
+@pytest.mark.parametrize(("name", "below"), [("HF_HOME", "hub"), ("HF_HUB_CACHE", "")])
+def test_the_clients_cache_is_where_the_environment_says_at_the_call(server, monkeypatch, tmp_path, name, below):
+    server.add("MovieCORE/MovieCORE", {"test.json": MOVIECORE})
+    monkeypatch.setenv(name, str(tmp_path / "elsewhere"))
+
+    (path,) = sources.resolve(discovery.get("moviecore"), "test").paths
+
+    assert path.is_relative_to(tmp_path / "elsewhere" / below / "datasets--MovieCORE--MovieCORE")
+
+
 def test_offline_works_from_the_cache_in_a_process_of_its_own(server, tmp_path):
     server.add("MovieCORE/MovieCORE", {"test.json": MOVIECORE})
     resolve = (
