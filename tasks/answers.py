@@ -48,12 +48,14 @@ def read_option(text: str, options: Sequence[str]) -> str | None:
     stated = {(upper or lower).upper() for upper, lower in re.findall(statement, rest)}
     if stated:
         return stated.pop() if len(stated) == 1 else None
+    bracketed = {match.upper() for match in re.findall(rf"[(\[]\s*([{letters}])\s*[)\]]", rest, re.IGNORECASE)}
+    if len(bracketed) > 1:
+        return None
     if letter := _letter(rest, letters):
         return letter
     if letter := _own_text(rest, options):
         return letter
-    bracketed = {match.upper() for match in re.findall(rf"[(\[]\s*([{letters}])\s*[)\]]", rest, re.IGNORECASE)}
-    return bracketed.pop() if len(bracketed) == 1 else None
+    return bracketed.pop() if bracketed else None
 
 
 def read_span(text: str) -> list[float] | None:

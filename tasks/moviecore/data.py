@@ -33,7 +33,10 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
 
 
 def entries(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield (where, entry) for every question of a file in any of the three shapes, with `id` and `video` set."""
+    """Yield (where, entry) for every question of a file in any of the three shapes, with `id` and `video` set.
+
+    `named` says whether the id is the file's own, or made of the video and the question's place.
+    """
     document = read_json_or_jsonl(path)
     if isinstance(document, list):
         found = [(f"{path}: entry {number}", None, entry) for number, entry in enumerate(document, start=1)]
@@ -49,8 +52,8 @@ def entries(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         if not video:
             raise InputError(f"{where} names no video; expected {EXPECTED}; found {', '.join(sorted(entry))}")
         ordinals[video] = ordinals.get(video, 0) + 1
-        own = entry.get("question_id") or entry.get("id") or f"{video}_{ordinals[video]}"
-        yield where, {**entry, "video": video, "id": str(own)}
+        own = entry.get("question_id") or entry.get("id")
+        yield where, {**entry, "video": video, "id": str(own or f"{video}_{ordinals[video]}"), "named": bool(own)}
 
 
 def _keyed(path: Path, document: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:

@@ -75,7 +75,7 @@ def _by_id(
         if not isinstance(entry["pred"], str):
             raise InputError(f"{where}: 'pred' is a {type(entry['pred']).__name__}, expected the answer's text")
         name = entry["id"]
-        if references is not None and name not in known:
+        if references is not None and not (entry["named"] and name in known):
             name = by_question.get((entry["video"], str(entry.get("question", "")).strip()), name)
         if name in predictions:
             duplicate.append(name)

@@ -55,10 +55,8 @@ def entries(paths: Sequence[Path]) -> Iterator[tuple[str, dict[str, Any]]]:
     places: dict[str, str] = {}
     for path in paths:
         document = read_json_or_jsonl(path)
-        if not isinstance(document, list):
-            raise InputError(f"{path}: holds a {type(document).__name__}, expected a list of questions")
         seen: set[str] = set()
-        for number, entry in enumerate(document, start=1):
+        for number, entry in enumerate(document if isinstance(document, list) else [document], start=1):
             where = f"{path}: entry {number}"
             if not isinstance(entry, dict) or "qid" not in entry or "vid" not in entry:
                 found = ", ".join(sorted(entry)) if isinstance(entry, dict) else type(entry).__name__

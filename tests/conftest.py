@@ -1,0 +1,83 @@
+"""What every test may count on: a Reelbench home of its own, no network by accident, and a real tiny model."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))  # `tests.servers` and `tools` are importable, whatever pytest was started from
+
+# Read by huggingface_hub and transformers when they are imported, so set before any test imports them.
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+# qwen_vl_utils prefers a torchcodec that is installed, even one that can't find its FFmpeg libraries.
+os.environ.setdefault("FORCE_QWENVL_VIDEO_READER", "decord")
+
+
+@pytest.fixture(scope="session")
+def shared_home(tmp_path_factory):
+    """A home for the whole session: mini clips and overlap scores are made once, as they are for a user."""
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(autouse=True)
+def reelbench_home(tmp_path, monkeypatch, request, shared_home):
+    """A fresh home for each test, except for those marked lmms, which share one."""
+    home = shared_home if "lmms" in request.keywords else tmp_path / "home"
+    monkeypatch.setenv("REELBENCH_HOME", str(home))
+    for name in list(os.environ):
+        if name.startswith(("REELBENCH_DATA_", "REELBENCH_JUDGE", "REELBENCH_MEDIA", "REELBENCH_FRAMES", "OPENAI_")):
+            monkeypatch.delenv(name)
+    return home
+
+
+@pytest.fixture
+def reelbench():
+    """Run the installed `reelbench` command as a user would; returns the finished process, its output as text."""
+
+    def run(*arguments, cwd=None, env=None, timeout=120):
+        command = [Path(sys.executable).with_name("reelbench"), *map(str, arguments)]
+        return subprocess.run(
+            command,
+            cwd=cwd,
+            env={**os.environ, "COLUMNS": "160", **(env or {})},
+            capture_output=True,
+            encoding="utf-8",
+            timeout=timeout,
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture
+def score(reelbench):
+    """Run `reelbench score … --json`; returns the parsed JSON, after asserting success."""
+
+    def run(*arguments, **options):
+        done = reelbench("score", *arguments, "--json", **options)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def tiny_vlm(tmp_path_factory):
+    """A real Qwen2.5-VL checkpoint of under 1 MB."""
+    from tools.tiny_vlm import write
+
+    return write(tmp_path_factory.mktemp("model") / "tiny-vlm")
+
+
+@pytest.fixture(scope="session")
+def shared_data():
+    """The folder with the authors' real files beside the repository, where it is there."""
+    folder = ROOT.parent / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip("the authors' ground truth (../shared/data) is not beside this checkout")
+    return folder

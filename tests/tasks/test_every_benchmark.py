@@ -1,0 +1,145 @@
+"""What holds for every benchmark, a new one included: its spec, its YAML, its mini data and its prompt agree."""
+
+import json
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+import yaml
+
+from reelbench import registry
+from reelbench.judges import scoring
+from reelbench.registry import loading, media, rows
+from reelbench.registry.spec import Corpus
+from reelbench.tasks import lmms
+
+SPECS = registry.specs()
+TASKS = [(spec, task) for spec in SPECS.values() for task in spec.tasks]
+each_benchmark = pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
+each_task = pytest.mark.parametrize(("spec", "task"), TASKS, ids=[task.name for _, task in TASKS])
+
+
+def folder(spec):
+    return Path(import_module(spec.formats.rpartition(".")[0]).__path__[0])
+
+
+class _Loader(yaml.SafeLoader):
+    """Reads `!function a.b.c` as the dotted name."""
+
+
+_Loader.add_constructor("!function", lambda loader, node: loader.construct_scalar(node))
+
+
+def read_yaml(path):
+    config = yaml.load(path.read_text(encoding="utf-8"), _Loader)  # noqa: S506 - a SafeLoader
+    if included := config.pop("include", None):
+        config = {**read_yaml(path.parent / included), **config}
+    return config
+
+
+def imported(dotted):
+    module, _, name = dotted.rpartition(".")
+    return getattr(import_module(module), name)
+
+
+def mini_splits(spec):
+    return [task.split for task in spec.tasks if loading.is_mini(task.split) and not task.only]
+
+
+@each_benchmark
+class TestEveryBenchmark:
+    def test_the_spec_says_who_what_and_where(self, spec):
+        assert spec.paper.bibtex.startswith("@")
+        assert spec.homepage.startswith("https://")
+        assert spec.primary.in_breakdowns
+        assert all(metric.high is not None for metric in spec.metrics)
+        assert (folder(spec) / "README.md").is_file()
+
+    def test_it_has_a_yaml_per_task_and_no_other(self, spec):
+        tasks = {read_yaml(path)["task"] for path in folder(spec).rglob("*.yaml")}
+        assert tasks == {task.name for task in spec.tasks}
+
+    def test_its_mini_rows_are_read_by_the_same_reader(self, spec):
+        for split in mini_splits(spec):
+            dataset = registry.load(spec.id, split)
+            assert 3 <= len(dataset) <= 40
+            assert dataset.features == rows.features(spec)
+            assert {row["split"] for row in dataset} == {split}
+            assert len(set(dataset["id"])) == len(dataset)
+
+    def test_its_mini_media_are_real_and_made_once(self, spec):
+        library = media.Library(spec, "mini")
+        row = registry.load(spec.id, "mini")[0]
+        first = library.find(row)
+        assert first is not None
+        assert library.find(row) == first
+
+    def test_its_prompt_holds_the_question_and_every_option(self, spec):
+        task = import_module(f"{spec.formats.rpartition('.')[0]}.lmms").TASK
+        for row in registry.load(spec.id, "mini"):
+            prompt = task.doc_to_text(row)
+            assert row["question"] in prompt
+            assert all(option in prompt for option in row.get("options", ()))
+            assert "{" not in prompt.replace('{"', "")
+        assert len(lmms.prompt_sha256(spec)) == 64
+
+    def test_the_right_answer_gets_the_highest_score_and_silence_the_lowest(self, spec):
+        dataset = list(registry.load(spec.id, "mini"))
+        task = import_module(f"{spec.formats.rpartition('.')[0]}.lmms").TASK
+        unjudged = [m for m in spec.metrics if not m.judged and not isinstance(m.aggregate, Corpus)]
+
+        def values(answer):
+            samples = [scoring.to_sample(spec, task.item(row, answer(row))) for row in dataset]
+            return {metric.name: scoring.metric_value(spec, metric, samples) for metric in unjudged}
+
+        def right(row):
+            return json.dumps({"answer": row["answer"], "span": row.get("span")}) if "options" in row else row["answer"]
+
+        assert values(right) == {metric.name: metric.high for metric in unjudged}
+        assert values(lambda _: "") == {metric.name: metric.low for metric in unjudged}
+
+    def test_no_answer_is_not_a_wrong_answer(self, spec):
+        row = registry.load(spec.id, "mini")[0]
+        task = import_module(f"{spec.formats.rpartition('.')[0]}.lmms").TASK
+        for marker in ("[LMMS_EVAL_REQUEST_FAILED after 5 retries] timeout", "[LMMS_EVAL_BUDGET_EXCEEDED]"):
+            sample = scoring.to_sample(spec, task.item(row, marker))
+            assert (sample.state, sample.reason, sample.scores) == ("unscored", "model_failed", {})
+
+    def test_judged_metrics_without_a_judge_are_none_and_never_zero(self, spec):
+        row = registry.load(spec.id, "mini")[0]
+        task = import_module(f"{spec.formats.rpartition('.')[0]}.lmms").TASK
+        details = task.process_results(row, ["an answer"])
+        for metric in spec.metrics:
+            if metric.judged:
+                assert "score" not in details[metric.name]
+                assert task.aggregate([details[metric.name]]) is None
+
+
+@each_task
+class TestEveryTask:
+    def test_its_yaml_says_what_the_spec_says(self, spec, task):
+        (path,) = [path for path in folder(spec).rglob("*.yaml") if read_yaml(path)["task"] == task.name]
+        config = read_yaml(path)
+        assert config["metadata"] == {"version": spec.version}
+        assert config["test_split"] == task.split
+        assert config["output_type"] == "generate_until"
+        assert config["generation_kwargs"]["until"] == []
+        assert config["dataset_kwargs"] == {"load_from_disk": True}
+        assert config["cluster_key"] == "video"
+        names = [entry["metric"] for entry in config["metric_list"]]
+        hidden = spec.splits[loading.upstream_split(spec, task.split)].hidden_answers
+        assert names == ([lmms.SUBMISSION] if hidden else [metric.name for metric in spec.metrics])
+        mini = loading.is_mini(task.split)
+        tags = {"reelbench_mini"} if mini else {"reelbench"}
+        if task.only or not spec.open_data:
+            assert not set(config.get("tag", ())) & {"reelbench"}
+        else:
+            assert set(config["tag"]) >= tags
+
+    def test_every_function_that_its_yaml_names_is_there(self, spec, task):
+        (path,) = [path for path in folder(spec).rglob("*.yaml") if read_yaml(path)["task"] == task.name]
+        config = read_yaml(path)
+        for key in ("doc_to_messages", "doc_to_visual", "doc_to_text", "doc_to_target", "process_docs", "process_results"):
+            assert callable(imported(config[key]))
+        assert all(callable(imported(entry["aggregation"])) for entry in config["metric_list"])
+        assert imported(config["dataset_path"]).task == task.name
