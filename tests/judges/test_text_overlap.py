@@ -186,7 +186,7 @@ ITEMS = {"a": "a red boat", "b": "a blue boat"}
 
 
 def fake_java(tmp_path, monkeypatch, meteor):
-    """Put a `java` on PATH that tokenizes by copying and runs `meteor` (shell) as METEOR; its process ids go to a file."""
+    """Put a `java` on PATH that tokenizes by copying and runs `meteor` (shell) as METEOR; return its process ids."""
     folder = tmp_path / "bin"
     folder.mkdir()
     pids = tmp_path / "pids"
@@ -255,10 +255,19 @@ def test_a_meteor_that_hangs_is_stopped(monkeypatch, tmp_path):
     assert_all_gone(pids)
 
 
-def test_a_meteor_that_says_nonsense_is_an_error(monkeypatch, tmp_path):
-    pids = fake_java(tmp_path, monkeypatch, "while read line; do echo Error: no table; done")
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ("Error: no table", "METEOR: said 'Error: no table' where a score belongs"),
+        ("NaN", "text overlap: meteor came out as nan"),
+    ],
+)
+def test_a_meteor_that_says_nonsense_is_an_error(monkeypatch, tmp_path, said, message):
+    # It would stay on after its input has ended.
+    twice = f"echo {said}; echo {said}"
+    pids = fake_java(tmp_path, monkeypatch, f"while read line; do {twice}; done; exec sleep 100")
 
-    with pytest.raises(ReelbenchError, match="METEOR: said 'Error: no table' where a score belongs"):
+    with pytest.raises(ReelbenchError, match=message):
         compute_score({"a": "x"}, {"a": "x"}, ["meteor"])
 
     assert_all_gone(pids)
