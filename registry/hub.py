@@ -151,7 +151,7 @@ def _info(repo_id: str, revision: str | None, *, files_metadata: bool = False) -
         return HfApi(endpoint=endpoint()).dataset_info(
             repo_id, revision=revision, files_metadata=files_metadata, timeout=_TIMEOUT_S
         )
-    except _client_errors() as error:
+    except client_errors() as error:
         raise explain(error, repo_id) from error
 
 
@@ -161,7 +161,7 @@ def check_access(repo_id: str) -> None:
 
     try:
         HfApi(endpoint=endpoint()).auth_check(repo_id, repo_type="dataset")
-    except _client_errors() as error:
+    except client_errors() as error:
         raise explain(error, repo_id) from error
 
 
@@ -209,7 +209,7 @@ def download(
                 tqdm_class=tqdm_class,
             )
         )
-    except _client_errors() as error:
+    except client_errors() as error:
         raise explain(error, repo_id, filename) from error
     if folder is None:
         _verify_cached(path, repo_id, filename)
@@ -263,7 +263,8 @@ def _verify_cached(path: Path, repo_id: str, filename: str) -> None:
 # --- errors --------------------------------------------------------------------------------------------------------
 
 
-def _client_errors() -> tuple[type[Exception], ...]:
+def client_errors() -> tuple[type[Exception], ...]:
+    """Return the kinds of error that the client raises."""
     # The client has changed its HTTP library twice (requests, httpx, httpx2) and lets that library's errors through.
     kinds: list[type[Exception]] = [OSError, ValueError]
     for name in ("httpx2", "httpx"):

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from reelbench import __version__
-from reelbench.cli import console, listing, run, score
+from reelbench.cli import cards, console, listing, run, score
 from reelbench.registry.errors import ReelbenchError
 
 app = typer.Typer(
@@ -20,6 +20,7 @@ app = typer.Typer(
 app.command("list")(listing.list_benchmarks)
 app.command("path")(listing.path)
 app.command("score")(score.score)
+app.add_typer(cards.app, name="cards")
 app.command("run", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(run.run)
 
 

@@ -1,0 +1,83 @@
+"""A benchmark's datasheet: the prose of its card, beside its spec in `datasheet.md`.
+
+The front matter holds what the Hub asks of every dataset and no program can count; below it stand the limitations and
+the seven sections of a datasheet (Gebru et al., Datasheets for Datasets), in our own words and with their sources.
+Nothing that the spec declares or that rows can be counted for is written here.
+"""
+
+import re
+from importlib import import_module
+from pathlib import Path
+from typing import Literal
+
+import yaml
+from pydantic import ValidationError
+
+from reelbench.registry.errors import InputError
+from reelbench.registry.spec import BenchmarkSpec, Declared
+
+FILE = "datasheet.md"
+LIMITATIONS = "Limitations"
+SECTIONS = ("Motivation", "Composition", "Collection", "Preprocessing", "Uses", "Distribution", "Maintenance")
+
+Creator = Literal["crowdsourced", "expert-generated", "found", "machine-generated", "other"]
+
+
+class Declarations(Declared):
+    """The front matter: values of the Hub's dataset card metadata."""
+
+    task_categories: tuple[
+        Literal["video-text-to-text", "visual-question-answering", "question-answering", "multiple-choice"], ...
+    ]
+    annotations_creators: tuple[Creator, ...]
+    language_creators: tuple[Creator, ...]
+    source_datasets: tuple[Literal["original", "extended"], ...]
+    tags: tuple[str, ...]
+
+
+class Datasheet(Declared):
+    """The whole datasheet; `sections` are in the order of `SECTIONS`."""
+
+    declared: Declarations
+    limitations: str
+    sections: dict[str, str]
+
+
+def path_of(spec: BenchmarkSpec) -> Path:
+    """Return where the benchmark's datasheet is: beside the module that reads its files."""
+    package = import_module(spec.reader.partition(":")[0].rpartition(".")[0])
+    return Path(package.__path__[0]) / FILE
+
+
+def read(spec: BenchmarkSpec) -> Datasheet:
+    """Read a benchmark's datasheet; InputError says what is missing, unknown or empty in it."""
+    path = path_of(spec)
+    if not path.is_file():
+        raise InputError(f"{path}: no such file; a card needs a datasheet with {', '.join((LIMITATIONS, *SECTIONS))}")
+    return parse(path.read_text(encoding="utf-8"), str(path))
+
+
+def parse(text: str, where: str) -> Datasheet:
+    """Parse a datasheet's text; `where` names it in errors."""
+    found = re.fullmatch(r"---\n(.*?)\n---\n(.*)", text, re.DOTALL)
+    if found is None:
+        raise InputError(f"{where}: expected a front matter between two lines of '---', then the sections")
+    try:
+        declared = Declarations.model_validate(yaml.safe_load(found[1]))
+    except (yaml.YAMLError, ValidationError) as error:
+        first = error.errors()[0] if isinstance(error, ValidationError) else None
+        what = f"{'.'.join(map(str, first['loc']))}: {first['msg']}" if first else str(error).replace("\n", " ")
+        raise InputError(f"{where}: front matter: {what}") from None
+    parts = re.split(r"^## (.+)\n", found[2], flags=re.MULTILINE)
+    if parts[0].strip():
+        raise InputError(f"{where}: text before the first section: {parts[0].strip()[:40]!r}")
+    sections = {name.strip(): body.strip() for name, body in zip(parts[1::2], parts[2::2], strict=True)}
+    wanted = (LIMITATIONS, *SECTIONS)
+    if tuple(sections) != wanted:
+        raise InputError(
+            f"{where}: has the sections {', '.join(sections)}; expected {', '.join(wanted)}, in this order"
+        )
+    if empty := [name for name, body in sections.items() if not body]:
+        raise InputError(f"{where}: empty: {', '.join(empty)}")
+    limitations = sections.pop(LIMITATIONS)
+    return Datasheet(declared=declared, limitations=limitations, sections=sections)

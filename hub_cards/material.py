@@ -1,0 +1,148 @@
+"""What a card is made of: the spec, the datasheet, and what was counted where the data is at hand."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from reelbench.hub_cards import datasheet, statistics
+from reelbench.hub_cards.datasheet import Datasheet
+from reelbench.hub_cards.statistics import Labels, SplitStatistics
+from reelbench.registry import loading, sources
+from reelbench.registry.errors import InputError
+from reelbench.registry.loading import SplitData
+from reelbench.registry.records import SourceRecord
+from reelbench.registry.rows import Row
+from reelbench.registry.spec import BenchmarkSpec, SplitSpec
+
+DATA_FOLDER = "data"
+CONFIG = "default"
+UNLICENSED = frozenset({"", "other", "unknown"})
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A split's numbers, and the files that they were counted in (names only: a card is public, a path is private)."""
+
+    statistics: SplitStatistics
+    source: SourceRecord
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SplitMaterial:
+    """A split as declared, and as counted; None where its data is not at hand."""
+
+    name: str
+    declared: SplitSpec
+    counted: Counted | None
+
+    @property
+    def rows(self) -> int | None:
+        """Questions: as counted, else as published."""
+        return self.counted.statistics.rows if self.counted else self.declared.rows
+
+
+@dataclass(frozen=True)
+class Material:
+    """All that a card is rendered from.
+
+    `repo_id` is the dataset repository that the card is for, None where it isn't known yet. `data_splits` are the
+    splits whose rows lie in that repository, as the configuration `config`.
+    """
+
+    spec: BenchmarkSpec
+    sheet: Datasheet
+    splits: tuple[SplitMaterial, ...]
+    example: Row | None
+    repo_id: str | None
+    data_splits: tuple[str, ...]
+    config: str
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """BCP-47 tags: of the rows where all splits were counted, else as the spec declares them."""
+        counted = [split.counted for split in self.splits]
+        if all(counted):
+            return tuple(sorted({tag for one in counted if one for tag in one.statistics.languages}))
+        return self.spec.languages
+
+
+def gather(
+    spec: BenchmarkSpec,
+    data: Path | None = None,
+    *,
+    repo_id: str | None = None,
+    config: str = CONFIG,
+    data_splits: Sequence[str] | None = None,
+    labels: Labels | None = None,
+) -> Material:
+    """Gather a card's material from what is on this machine; never asks the network.
+
+    Args:
+        spec: The benchmark.
+        data: The user's copy: a folder with the files of one or more splits, or one split's file.
+        repo_id: Dataset repository that the card is for.
+        config: Name of the configuration that the rows make there.
+        data_splits: Splits whose rows are in the repository; by default all that may be.
+        labels: Labels that the rows don't hold, such as CogME's tags.
+
+    Raises:
+        InputError: What the user named is not there, or can't be read.
+    """
+    found = located(spec, data)
+    splits = []
+    for name, declared in spec.splits.items():
+        counted = None
+        if name in found:
+            split = found[name]
+            files = tuple(path.name for path in split.paths)
+            counted = Counted(statistics.of_split(spec, split.read(), labels), split.source, files)
+        splits.append(SplitMaterial(name, declared, counted))
+    if data_splits is None:
+        data_splits = () if why_not_redistributed(spec) else tuple(spec.splits)
+    has_mini = loading.mini_folder(spec).is_dir()
+    example = loading.locate(spec.id, loading.MINI).read()[0] if has_mini else None
+    return Material(spec, datasheet.read(spec), tuple(splits), example, repo_id, tuple(data_splits), config)
+
+
+def located(spec: BenchmarkSpec, data: Path | None) -> dict[str, SplitData]:
+    """Find the splits whose files are on this machine, without the network.
+
+    A folder may hold only some of the splits; a file is the split whose source has its name, else the default one.
+    """
+    named = sources.user_data(spec, data)
+    if named is not None and named[0].is_file():
+        return {(split := _split_of(spec, named[0])): loading.locate(spec.id, split, named[0])}
+    found: dict[str, SplitData] = {}
+    refused: list[InputError] = []
+    for split in spec.splits:
+        try:
+            if sources.present(spec, split, data) is not None:
+                found[split] = loading.locate(spec.id, split, data)
+        except InputError as error:
+            refused.append(error)
+    if named is not None and not found:
+        raise refused[0]
+    return found
+
+
+def _split_of(spec: BenchmarkSpec, path: Path) -> str:
+    for split, declared in spec.splits.items():
+        names = (*sources.expected_files(declared.source), *declared.joined)
+        if path.name in {Path(name).name for name in names}:
+            return split
+    return spec.default_split
+
+
+def why_not_redistributed(spec: BenchmarkSpec) -> str | None:
+    """Return why the benchmark's rows may not be passed on, or None where its licence lets them be."""
+    if not spec.open_data:
+        return f"{spec.title}'s data is under an agreement that forbids passing it on."
+    if spec.license in UNLICENSED:
+        return f"{spec.title} declares the licence {spec.license!r}, which doesn't say that its data may be passed on."
+    return None
+
+
+def data_path(split: str) -> str:
+    """Return where a split's rows lie in a dataset repository."""
+    return f"{DATA_FOLDER}/{split}.parquet"

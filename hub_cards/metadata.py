@@ -1,0 +1,77 @@
+"""The machine-readable side of a card: its YAML metadata, and `eval.yaml`."""
+
+from typing import Any
+
+from reelbench.hub_cards.material import CONFIG, UNLICENSED, Material, data_path
+from reelbench.hub_cards.statistics import language_of
+from reelbench.registry.loading import is_mini
+from reelbench.registry.spec import BenchmarkSpec, LocalFile
+
+FRAMEWORK = "lmms-eval"
+_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+
+
+def card_metadata(material: Material) -> dict[str, Any]:
+    """Return the card's metadata in the Hub's terms; what is not known is left out."""
+    spec, declared = material.spec, material.sheet.declared
+    languages = sorted({language_of(tag) for tag in material.languages})
+    arxiv = [f"arxiv:{spec.paper.arxiv}"] if spec.paper.arxiv else []
+    metadata: dict[str, Any] = {
+        "pretty_name": spec.title,
+        "license": spec.license,
+        **_licence_details(spec),
+        "language": languages,
+        "language_bcp47": list(material.languages) if set(languages) != set(material.languages) else None,
+        "multilinguality": ["multilingual" if len(languages) > 1 else "monolingual"],
+        "task_categories": list(declared.task_categories),
+        "annotations_creators": list(declared.annotations_creators),
+        "language_creators": list(declared.language_creators),
+        "source_datasets": list(declared.source_datasets),
+        "size_categories": _size(material),
+        "tags": ["benchmark", "video", "video-question-answering", FRAMEWORK, "reelbench", *declared.tags, *arxiv],
+        "configs": _configs(material) if material.data_splits else None,
+    }
+    metadata["tags"] = list(dict.fromkeys(metadata["tags"]))
+    return {key: value for key, value in metadata.items() if value}
+
+
+def _configs(material: Material) -> list[dict[str, Any]]:
+    files = [{"split": split, "path": data_path(split)} for split in material.data_splits]
+    return [{"config_name": material.config, "data_files": files}]
+
+
+def _licence_details(spec: BenchmarkSpec) -> dict[str, str]:
+    # The Hub wants a name and an address for a licence that is none of its list.
+    if spec.license not in UNLICENSED:
+        return {}
+    forms = [split.source.form_url for split in spec.splits.values() if isinstance(split.source, LocalFile)]
+    return {"license_name": f"{spec.id.replace('_', '-')}-agreement", "license_link": (forms or [spec.homepage])[0]}
+
+
+def _size(material: Material) -> list[str]:
+    known = [split.rows for split in material.splits if split.rows is not None]
+    if not known:
+        return []
+    return [next((name for limit, name in _SIZES if sum(known) < limit), "n>1M")]
+
+
+def eval_yaml(spec: BenchmarkSpec, config: str = CONFIG) -> dict[str, Any]:
+    """Return the content of `eval.yaml`: a task id per lmms-eval task on a whole split whose answers are public."""
+    tasks = [
+        {"id": task.name, "config": config, "split": task.split}
+        for task in spec.tasks
+        if not is_mini(task.split) and not task.only and not spec.splits[task.split].hidden_answers
+    ]
+    return {
+        "name": spec.title,
+        "description": f"{spec.summary} Ranked by {spec.primary.title}.",
+        "evaluation_framework": FRAMEWORK,
+        "tasks": tasks,
+    }
+
+
+def to_yaml(value: object) -> str:
+    """Write a value as YAML in the order that it has, characters unescaped."""
+    import yaml
+
+    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=10_000)

@@ -1,0 +1,92 @@
+"""`reelbench cards`: dataset cards, rendered to a folder or pushed to the Hub."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reelbench.cli import console
+
+if TYPE_CHECKING:
+    from reelbench.hub_cards.statistics import Labels
+
+app = typer.Typer(help="Dataset cards for the Hugging Face Hub.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(help="Benchmark.")]
+Data = Annotated[
+    Path | None,
+    typer.Option(help="The benchmark's own data, to count in; by default what is on this machine already."),
+]
+Tags = Annotated[Path | None, typer.Option(help="CogME tags (JSON Lines) to count, for dramaqa_cogme.")]
+
+
+@app.command()
+def render(
+    name: Name,
+    *,
+    out: Annotated[Path, typer.Option(help="Folder for README.md, eval.yaml and plots/; may be a clone.")],
+    data: Data = None,
+    repo: Annotated[str | None, typer.Option(help="Dataset repository that the card is for, ORG/NAME.")] = None,
+    tags: Tags = None,
+) -> None:
+    """Write a dataset card: README.md, eval.yaml, and plots where the data is at hand. Needs no network."""
+    from reelbench.hub_cards import folder, material
+    from reelbench.registry import discovery
+
+    made = material.gather(discovery.get(name), data, repo_id=repo, labels=_labels(tags))
+    for note in folder.write(made, out):
+        console.note(note)
+    if missing := [split.name for split in made.splits if split.counted is None]:
+        console.note(
+            f"Not counted, because not on this machine: {', '.join(missing)}. "
+            f"`reelbench data fetch {name}` or --data PATH brings the statistics."
+        )
+    console.write(str(out / folder.README))
+
+
+@app.command()
+def push(
+    name: Name,
+    *,
+    repo: Annotated[str, typer.Option(help="Dataset repository, ORG/NAME; created where you may.")],
+    create_pr: Annotated[
+        bool | None,
+        typer.Option(
+            "--create-pr/--no-create-pr", help="Offer a pull request; the default where you aren't the owner."
+        ),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the difference and change nothing.")] = False,
+    with_data: Annotated[
+        bool,
+        typer.Option("--with-data", help="Push the rows as Parquet too, where the licence lets them be passed on."),
+    ] = False,
+    eval_yaml: Annotated[
+        bool, typer.Option("--eval-yaml", help="Push eval.yaml too; the Hub must know lmms-eval as a framework.")
+    ] = False,
+    private: Annotated[bool, typer.Option("--private", help="Make a new repository private.")] = False,
+    data: Data = None,
+    tags: Tags = None,
+) -> None:
+    """Merge a dataset card with the one on the Hub, show the difference, and commit it or offer a pull request."""
+    from reelbench.hub_cards.push import Options, push
+    from reelbench.registry import discovery
+
+    options = Options(create_pr, dry_run=dry_run, with_data=with_data, eval_yaml=eval_yaml, private=private)
+    outcome = push(
+        discovery.get(name), repo, options, data=data, labels=_labels(tags), show=console.write, note=console.note
+    )
+    told = {
+        "unchanged": "Nothing to change",
+        "shown": "Dry run, nothing was changed",
+        "committed": "Committed",
+        "pull request": "Pull request",
+    }
+    console.note(f"{told[outcome.done]}: {outcome.url}")
+
+
+def _labels(tags: Path | None) -> "Labels | None":
+    if tags is None:
+        return None
+    from reelbench.judges.cognitive_profile import facets_of, read_tags
+
+    return {question: facets_of(found) for question, found in read_tags(tags).items()}
