@@ -27,6 +27,9 @@ def _info(description: str, inputs: str, *features: dict[str, Any]) -> evaluate.
     return evaluate.MetricInfo(description=description, citation="", inputs_description=inputs, features=formats)
 
 
+# The metrics' `_compute` names its arguments where evaluate's base has `**kwargs`, so that a misspelt one is an error.
+
+
 def _by_index(values: Sequence[Any]) -> dict[str, Any]:
     return {str(index): value for index, value in enumerate(values)}
 
@@ -49,7 +52,9 @@ Args:
             },
         )
 
-    def _compute(self, *, predictions: Sequence[Any], references: Sequence[Any]) -> dict[str, float]:
+    def _compute(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, *, predictions: Sequence[Any], references: Sequence[Any]
+    ) -> dict[str, float]:
         if not isinstance(predictions[0], dict):
             windows = _by_index([[window] if window else [] for window in predictions])
             return temporal_span.compute_score(_by_index(references), windows)[0]
@@ -83,7 +88,9 @@ Args:
             {"predictions": _TEXT, "references": _TEXT},
         )
 
-    def _compute(self, *, predictions: Sequence[str], references: Sequence[str]) -> dict[str, float]:
+    def _compute(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, *, predictions: Sequence[str], references: Sequence[str]
+    ) -> dict[str, float]:
         return choice.compute_score(_by_index(references), _by_index(predictions))[0]
 
 
@@ -103,7 +110,7 @@ Args:
             {"predictions": _TEXT, "references": datasets.Sequence(_TEXT)},
         )
 
-    def _compute(
+    def _compute(  # pyright: ignore[reportIncompatibleMethodOverride]
         self,
         *,
         predictions: Sequence[str],
@@ -128,7 +135,7 @@ Args:
             {"predictions": _TEXT, "references": _TEXT},
         )
 
-    def _compute(
+    def _compute(  # pyright: ignore[reportIncompatibleMethodOverride]
         self, *, predictions: Sequence[str], references: Sequence[str], locale: str | Sequence[str] | None = None
     ) -> dict[str, float]:
         locales = [locale] * len(references) if isinstance(locale, str) else list(locale or ())

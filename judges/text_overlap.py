@@ -58,12 +58,14 @@ def compute_score(
     if unknown:
         raise InputError(f"text overlap: unknown metrics {unknown}; there are {list(METRICS)}")
     pairs = _pairs(references, predictions)
-    scores: dict[str, float] = {}
+    scores: dict[OverlapMetric, float] = {}
+    missing: list[OverlapMetric] = []
     for metric in metrics:
         cached = _read_cache(_cache_file(metric, pairs))
-        if cached is not None:
+        if cached is None:
+            missing.append(metric)
+        else:
             scores[metric] = cached
-    missing = [metric for metric in metrics if metric not in scores]
     if missing:
         scores |= _compute(pairs, missing)
     return {metric: scores[metric] for metric in metrics}
@@ -83,9 +85,9 @@ def _pairs(references: Mapping[str, str | Sequence[str]], predictions: Mapping[s
     return pairs
 
 
-def _compute(pairs: list[Pair], metrics: list[OverlapMetric]) -> dict[str, float]:
+def _compute(pairs: list[Pair], metrics: list[OverlapMetric]) -> dict[OverlapMetric, float]:
     java_path = java.find_java()
-    scores: dict[str, float] = {}
+    scores: dict[OverlapMetric, float] = {}
     with ExitStack() as stack:
         # METEOR's JVM loads for seconds: it starts first, and the rest is done meanwhile.
         meteor = stack.enter_context(java.Meteor(java_path)) if "meteor" in metrics else None
