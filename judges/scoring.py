@@ -135,10 +135,9 @@ def score(
     *,
     overlap: bool = True,
     judge: Judge | None = None,
-    extra: int = 0,
-    duplicate: int = 0,
+    **beside: int,
 ) -> Scored:
-    """Score `items`; `extra` and `duplicate` are what the reader of the predictions counted beside them."""
+    """Score `items`; `beside` is what the reader counted beside them, as `Counts` names it (`extra`, `duplicate`)."""
     judged: dict[str, Judged] = {}
     record = None
     if judge is not None and spec.judge is not None:
@@ -147,11 +146,11 @@ def score(
         judged = {item.id: outcome for item, outcome in zip(asked, outcomes, strict=True)}
     samples = [to_sample(spec, item, judged.get(item.id)) for item in items]
     metrics, breakdowns = aggregate(spec, samples, overlap=overlap)
-    return Scored(samples, metrics, breakdowns, count(samples, extra=extra, duplicate=duplicate), record)
+    return Scored(samples, metrics, breakdowns, count(samples, **beside), record)
 
 
-def count(samples: Iterable[Sample], *, extra: int = 0, duplicate: int = 0) -> Counts:
-    """Count how the items ended."""
+def count(samples: Iterable[Sample], **beside: int) -> Counts:
+    """Count how the items ended; `beside` is passed on as `Counts` names it."""
     samples = list(samples)
     reasons = Counter(sample.reason or "unknown" for sample in samples if sample.state == "unscored")
     flags = Counter(flag for sample in samples for flag in sample.flags)
@@ -163,8 +162,7 @@ def count(samples: Iterable[Sample], *, extra: int = 0, duplicate: int = 0) -> C
         empty=flags["empty"],
         media_missing=reasons["media_missing"],
         missing=reasons["prediction_missing"],
-        extra=extra,
-        duplicate=duplicate,
+        **beside,
     )
 
 

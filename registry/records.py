@@ -103,6 +103,8 @@ class Counts(Record):
     missing: int = Field(0, description="Ids of the references without a prediction; part of `unscored`.")
     extra: int = Field(0, description="Predicted ids that the references do not have; not part of `items`.")
     duplicate: int = Field(0, description="Predictions for an id that had one already; the last one counts.")
+    tags_without_question: int = Field(0, description="Tagged ids that no item has, where tags were given.")
+    questions_without_tags: int = Field(0, description="Items that the tags leave out, where tags were given.")
 
 
 class Provenance(Record):

@@ -25,7 +25,7 @@ from reelbench.registry.records import (
     SourceRecord,
 )
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
-from reelbench.tasks.submissions import Inputs, Submission
+from reelbench.tasks.submissions import Inputs, Submission, Tagged
 
 if TYPE_CHECKING:
     from reelbench.judges.llm import JudgeOptions
@@ -64,6 +64,8 @@ class Outcome:
 def score_files(name: str, inputs: Inputs, folder: Path, options: Options, *, model: str | None = None) -> Outcome:
     """Score a submission in the owners' format and write the result to `folder`."""
     spec = discovery.get(name)
+    if inputs.tags is not None and not takes_tags(spec):
+        raise InputError(f"{spec.id} takes no tags; leave out --tags")
     submission: Submission = imported(f"{spec.formats}:read")(spec, inputs)
     scored = scoring.score(
         spec,
@@ -72,6 +74,8 @@ def score_files(name: str, inputs: Inputs, folder: Path, options: Options, *, mo
         judge=judge_with(options),
         extra=len(submission.extra),
         duplicate=len(submission.duplicate),
+        tags_without_question=submission.tags_without_question,
+        questions_without_tags=submission.questions_without_tags,
     )
     result = results.write(
         folder,
@@ -83,6 +87,11 @@ def score_files(name: str, inputs: Inputs, folder: Path, options: Options, *, mo
         settings=SettingsRecord(frames="unknown"),
     )
     return Outcome(result, folder, submission.missing, submission.extra, submission.duplicate, submission.notes)
+
+
+def takes_tags(spec: BenchmarkSpec) -> bool:
+    """Whether the benchmark has facets whose labels come from a tags file."""
+    return any(not facet.in_rows for facet in spec.facets)
 
 
 def judge_with(options: Options) -> scoring.Judge | None:
@@ -134,26 +143,42 @@ def logged_tasks(run: Path) -> list[LoggedTask]:
     return list(newest.values())
 
 
-def score_run(run: Path, folder: Path, options: Options) -> Iterator[Outcome]:
-    """Score every task of ours in an lmms-eval output folder, each into a folder of its own under `folder`."""
+def score_run(run: Path, folder: Path, options: Options, *, tags: Path | None = None) -> Iterator[Outcome]:
+    """Score every task of ours in an lmms-eval output folder, each into a folder of its own under `folder`.
+
+    `tags` go to the tasks of the benchmarks that take them; InputError where none is among the run's.
+    """
     logged = logged_tasks(run)
+    if tags is not None and not any(takes_tags(_spec_and_task(task.task)[0]) for task in logged):
+        raise InputError(f"{run}: no task in it takes tags; leave out --tags")
     several_models = len({task.results.parent for task in logged}) > 1
     for task in logged:
         place = folder / task.results.parent.name if several_models else folder
-        yield score_logged(task, place / task.task, options)
+        wanted = tags if takes_tags(_spec_and_task(task.task)[0]) else None
+        yield score_logged(task, place / task.task, options, tags=wanted)
 
 
-def score_logged(logged: LoggedTask, folder: Path, options: Options) -> Outcome:
-    """Score one task from its logged samples."""
-    found = discovery.find_task(logged.task)
+def _spec_and_task(name: str) -> tuple[BenchmarkSpec, TaskSpec]:
+    found = discovery.find_task(name)
     if found is None:
-        raise InputError(f"{logged.task} is not a task of ours")
-    spec, task = found
+        raise InputError(f"{name} is not a task of ours")
+    return found
+
+
+def score_logged(logged: LoggedTask, folder: Path, options: Options, *, tags: Path | None = None) -> Outcome:
+    """Score one task from its logged samples."""
+    spec, task = _spec_and_task(logged.task)
     document = read_json(logged.results)
     data = _data_name(document, logged.task)
     items, duplicate = logged_items(logged.samples)
     items += _media_missing(data, {item.id for item in items}, options.note)
-    scored = scoring.score(spec, items, overlap=options.overlap, judge=judge_with(options), duplicate=len(duplicate))
+    notes, beside = [], {"duplicate": len(duplicate)}
+    if tags is not None:
+        tagged: Tagged = imported(f"{spec.formats}:tagged")(items, tags)
+        items, notes = tagged.items, tagged.notes
+        beside["tags_without_question"] = len(tagged.without_question)
+        beside["questions_without_tags"] = len(tagged.without_tags)
+    scored = scoring.score(spec, items, overlap=options.overlap, judge=judge_with(options), **beside)
     result = results.write(
         folder,
         spec,
@@ -163,7 +188,6 @@ def score_logged(logged: LoggedTask, folder: Path, options: Options) -> Outcome:
         model=_model(document),
         settings=_settings(spec, document, task, scored),
     )
-    notes = []
     if spec.splits[upstream_split(spec, task.split)].hidden_answers:
         from reelbench.tasks.lmms import submission_suffix, write_submission
 

@@ -1,7 +1,7 @@
 """Predictions from files joined with their references: what every benchmark's `formats.py` ends in."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +45,29 @@ class Inputs:
 
 
 @dataclass(frozen=True, slots=True)
+class Tagged:
+    """Items with the labels that a tags file gives them, and the ids that only one side has."""
+
+    items: list[Item]
+    without_question: list[str]
+    without_tags: list[str]
+
+    @property
+    def notes(self) -> list[str]:
+        """Say what did not fit, a line each."""
+        counts = (
+            (len(self.without_question), "tags belong to no question here"),
+            (len(self.without_tags), "questions have no tags and are in no cognitive profile"),
+        )
+        return [f"{number} {what}" for number, what in counts if number]
+
+
+@dataclass(frozen=True, slots=True)
 class Submission:
-    """A submission, ready to be scored; `extra` and `duplicate` list the ids that don't fit."""
+    """A submission, ready to be scored; `extra` and `duplicate` list the ids that don't fit.
+
+    `tags_without_question` and `questions_without_tags` are counted where tags were given.
+    """
 
     items: list[Item]
     source: SourceRecord
@@ -54,6 +75,18 @@ class Submission:
     extra: list[str] = field(default_factory=list)
     duplicate: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    tags_without_question: int = 0
+    questions_without_tags: int = 0
+
+    def with_tags(self, tagged: Tagged) -> "Submission":
+        """Return the submission with tagged items."""
+        return replace(
+            self,
+            items=tagged.items,
+            notes=[*self.notes, *tagged.notes],
+            tags_without_question=len(tagged.without_question),
+            questions_without_tags=len(tagged.without_tags),
+        )
 
     @property
     def missing(self) -> list[str]:

@@ -79,9 +79,9 @@ def score(
     )
     folder = output or fresh_folder(name or "run")
     if run is not None:
-        if name is not None or predictions is not None or references is not None or tags is not None:
+        if name is not None or predictions is not None or references is not None:
             raise InputError("--run reads everything from the run's folder; leave out NAME and the file options")
-        outcomes = list(score_run(run, folder, options))
+        outcomes = list(score_run(run, folder, options, tags=tags))
     else:
         if name is None or predictions is None:
             raise InputError("nothing to score: give NAME --predictions FILE, or --run DIR")
