@@ -1,0 +1,125 @@
+"""CURVE (MINERVA-Cultural): open questions on long videos from many cultures, asked in the language of each."""
+
+from reelbench.registry.dataset import RowsOnDisk
+from reelbench.registry.spec import (
+    BenchmarkSpec,
+    Column,
+    Facet,
+    JudgeSpec,
+    Macro,
+    Mean,
+    MediaSource,
+    Metric,
+    Paper,
+    SplitSpec,
+    TaskSpec,
+    UrlFile,
+)
+from reelbench.tasks.curve.locales import BY_LOCALE
+from reelbench.tasks.curve.published import PUBLISHED
+
+_README = "google-deepmind/neptune README at bdde4b1, section Minerva-cultural"
+_HALF_POINTS = 50  # 100 * sum / (2 N): the judge gives 0, 1 or 2
+
+SPEC = BenchmarkSpec(
+    id="curve",
+    title="CURVE (MINERVA-Cultural)",
+    version=1,
+    summary="Open questions on long videos from many cultures, asked and answered in its language; judged 0 to 2.",
+    homepage="https://github.com/google-deepmind/neptune",
+    license="cc-by-4.0",
+    license_note="Annotations; the videos are their uploaders' on YouTube.",
+    languages=tuple(sorted(BY_LOCALE)),
+    row_kind="open",
+    columns=(
+        Column(name="subcategory", dtype="string", description="Finer topic within the category, of its locale."),
+        Column(name="skills", dtype="list<string>", description="Skills that the question takes."),
+        Column(name="reasoning_steps", dtype="list<string>", description="How to get to the answer, native language."),
+        Column(name="external_links", dtype="list<string>", description="References that the annotators used."),
+    ),
+    splits={
+        # The README links to this object under storage.mtls.cloud.google.com, a host for clients with a certificate.
+        "test": SplitSpec(
+            source=UrlFile(url="https://storage.googleapis.com/neptunedata/curve.json"),
+            videos=540,
+            cite=f"{_README}; it says about 2,200 questions, the paper 2,400",
+        )
+    },
+    default_split="test",
+    reader="reelbench.tasks.curve.data:read",
+    formats="reelbench.tasks.curve.formats",
+    prompt="prompt.json",
+    media=(
+        MediaSource(
+            title="YouTube",
+            kind="youtube",
+            location="https://www.youtube.com/watch?v={video}",
+            layouts=("{video}", "videos/{video}", "curve/{video}"),
+            roots=("${CURVE_VIDEO_DIR}", "${MINERVA_VIDEO_DIR}"),
+            note="Videos disappear from YouTube; what can't be had is counted as missing.",
+        ),
+    ),
+    tasks=(
+        TaskSpec(name="curve", split="test"),
+        TaskSpec(name="curve_mini", split="mini"),
+        *(TaskSpec(name=rows.task, split="test", only={"locale": locale}) for locale, rows in BY_LOCALE.items()),
+    ),
+    kinds=("llm_judge", "exact_match"),
+    metrics=(
+        Metric(
+            name="score",
+            title="Score",
+            unit="percent",
+            high=100,
+            aggregate=Mean(column="score", scale=_HALF_POINTS),
+            judged=True,
+            cite="CURVE supplement Table 3, Weighted Avg; the normalisation is inferred from the numbers",
+        ),
+        Metric(
+            name="macro",
+            title="Mean over locales",
+            unit="percent",
+            high=100,
+            aggregate=Macro(column="score", facet="locale", scale=_HALF_POINTS),
+            judged=True,
+            cite="CURVE supplement Table 3, Macro Avg",
+        ),
+        Metric(
+            name="exact_match",
+            title="Exact match",
+            unit="percent",
+            high=100,
+            aggregate=Mean(column="exact_match", scale=100),
+            cite="Reelbench; a lower bound that needs no judge",
+        ),
+    ),
+    facets=(
+        Facet(name="locale", title="Language and country of the question, as a BCP-47 tag."),
+        Facet(name="category", title="Cultural domain."),
+    ),
+    judge=JudgeSpec(criteria=("score",), low=0, high=2, default_model="gemini-2.5-flash", official_temperature=0),
+    paper=Paper(
+        key="singh2026curve",
+        title="CURVE: A Benchmark for Cultural and Multilingual Long Video Reasoning",
+        authors=(
+            "Darshan Singh",
+            "Arsha Nagrani",
+            "Kawshik Manikantan",
+            "Harman Singh",
+            "Dinesh Tewari",
+            "Tobias Weyand",
+            "Cordelia Schmid",
+            "Anelia Angelova",
+            "Shachi Dave",
+        ),
+        venue="Computer Vision and Pattern Recognition (CVPR)",
+        year=2026,
+        arxiv="2601.10649",
+        url="https://arxiv.org/abs/2601.10649",
+    ),
+    published=PUBLISHED,
+)
+
+DATASET = RowsOnDisk("curve")
+MINI_DATASET = RowsOnDisk("curve_mini")
+DATA = (DATASET, MINI_DATASET, *BY_LOCALE.values())

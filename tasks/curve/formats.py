@@ -1,0 +1,73 @@
+"""CURVE's prediction files: JSON Lines (or a list) of `{"key", "pred"}`, held against `curve.json`."""
+
+from pathlib import Path
+from typing import Any
+
+from reelbench.registry.errors import InputError
+from reelbench.registry.files import read_json_or_jsonl, sha256_of
+from reelbench.registry.records import Sample
+from reelbench.registry.spec import BenchmarkSpec
+from reelbench.tasks.curve import data
+from reelbench.tasks.submissions import Inputs, Prediction, Reference, Submission, file_source, join, known_references
+
+EXPECTED = '"key" (the question\'s) and "pred" (the answer\'s text)'
+
+
+def read(spec: BenchmarkSpec, inputs: Inputs) -> Submission:
+    """Read predictions and hold them against their references."""
+    predictions, duplicate = read_predictions(inputs.predictions)
+    if inputs.references is None:
+        references, located = known_references(spec, inputs)
+        source, split = located.source, located.split
+    else:
+        references = read_references(inputs.references)
+        source = file_source(spec, inputs.references, sha256_of(inputs.references))
+        split = inputs.split or spec.default_split
+    return join(predictions, references, source, path=inputs.predictions, split=split, duplicate=duplicate)
+
+
+def read_references(path: Path) -> list[Reference]:
+    """Read the owners' annotation file."""
+    references = [
+        Reference(
+            entry["key"],
+            data.video(entry, where),
+            {"text": data.text(entry, "answer", where)},
+            {"locale": [data.locale(entry, where)], "category": data.category(entry)},
+            data.text(entry, "question", where),
+        )
+        for where, entry in data.entries(path)
+    ]
+    if not references:
+        raise InputError(f"{path}: no questions in it; expected the owners' curve.json")
+    return references
+
+
+def read_predictions(path: Path) -> tuple[dict[str, Prediction], list[str]]:
+    """Read predictions by key, and the keys that came twice (the last one counts)."""
+    document = read_json_or_jsonl(path)
+    entries = document if isinstance(document, list) else [document]
+    if not entries:
+        raise InputError(f"{path}: no predictions in it; expected a line per question with {EXPECTED}")
+    predictions: dict[str, Prediction] = {}
+    duplicate = []
+    for number, entry in enumerate(entries, start=1):
+        key = _key(entry, f"{path}: prediction {number}")
+        if key in predictions:
+            duplicate.append(key)
+        predictions[key] = Prediction(entry["pred"], flags=() if entry["pred"].strip() else ("empty",))
+    return predictions, duplicate
+
+
+def _key(entry: Any, where: str) -> str:  # noqa: ANN401 - any JSON value
+    if not isinstance(entry, dict) or not {"key", "pred"} <= entry.keys():
+        found = ", ".join(sorted(entry)) if isinstance(entry, dict) else type(entry).__name__
+        raise InputError(f"{where} lacks what is expected, {EXPECTED}; found {found}")
+    if not isinstance(entry["pred"], str):
+        raise InputError(f"{where}: 'pred' is a {type(entry['pred']).__name__}, expected the answer's text")
+    return str(entry["key"])
+
+
+def submission_row(sample: Sample) -> dict[str, Any]:
+    """Return a sample as a line of a predictions file."""
+    return {"key": sample.id, "pred": sample.prediction or ""}

@@ -1,0 +1,167 @@
+"""DramaQA's question file, and the script where it lies beside it -> rows.
+
+A question is about a shot (`AnotherMissOh14_001_0025`) or about a scene, whose id ends in `_0000` and whose shots
+`shot_contained` gives as first and last. Pictures lie in a folder per shot.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from reelbench.registry.errors import InputError
+from reelbench.registry.files import read_json, read_json_or_jsonl
+from reelbench.registry.rows import Row
+
+EXPECTED = "qid, vid, videoType, que, answers (5), correct_idx (0 to 4), shot_contained, q_level_logic"
+LETTERS = "ABCDE"
+_SCENE = "_0000"
+_PARTS = 3
+
+
+def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
+    """Yield the rows of the question file, with what is said in each where the script is given too.
+
+    On `test` the answers stay hidden whatever the file holds.
+    """
+    questions, *joined = paths
+    script = read_script(joined[0]) if joined else {}
+    said: dict[str, str] = {}  # many questions share a scene, and a scene is looked up in the whole script
+    for where, entry in entries(questions):
+        vid = entry["vid"]
+        if vid not in said:
+            said[vid] = subtitles(script, vid)
+        yield {
+            "id": entry["qid"],
+            "video": vid,
+            "question": question(entry, where),
+            "language": "en",
+            "options": options(entry, where),
+            "answer": "" if split == "test" else letter(entry, where),
+            "difficulty": difficulty(entry),
+            "video_type": str(entry.get("videoType") or ("scene" if vid.endswith(_SCENE) else "shot")),
+            "shots": shots(entry, where),
+            "subtitles": said[vid],
+        }
+
+
+def entries(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield (where, entry) for every question, `qid` as text; InputError where one is no question or there twice."""
+    document = read_json_or_jsonl(path)
+    seen: set[str] = set()
+    for number, entry in enumerate(document if isinstance(document, list) else [document], start=1):
+        where = f"{path}: entry {number}"
+        if not isinstance(entry, dict) or "qid" not in entry or not _is_vid(entry.get("vid")):
+            found = ", ".join(sorted(entry)) if isinstance(entry, dict) else type(entry).__name__
+            raise InputError(f"{where} is not a DramaQA question; expected {EXPECTED}; found {found}")
+        qid = str(entry["qid"])
+        if qid in seen:
+            raise InputError(f"{where}: qid {qid!r} is there twice; the file must have each question once")
+        seen.add(qid)
+        yield where, {**entry, "qid": qid}
+
+
+def _is_vid(value: object) -> bool:
+    # Episode, scene and shot: anything else would point outside the pictures.
+    parts = value.rsplit("_", _PARTS - 1) if isinstance(value, str) else []
+    return len(parts) == _PARTS and parts[0].isalnum() and all(part.isdigit() for part in parts[1:])
+
+
+def question(entry: dict[str, Any], where: str) -> str:
+    """Return the question's text."""
+    value = entry.get("que")
+    if not isinstance(value, str) or not value.strip():
+        raise InputError(f"{where} has no 'que'; expected {EXPECTED}; found {', '.join(sorted(entry))}")
+    return value
+
+
+def options(entry: dict[str, Any], where: str) -> list[str]:
+    """Return the five options."""
+    value = entry.get("answers")
+    if not isinstance(value, list) or len(value) != len(LETTERS):
+        found = f"{len(value)} of them" if isinstance(value, list) else repr(value)
+        raise InputError(f"{where}: expected {len(LETTERS)} 'answers', found {found}")
+    return [str(option) for option in value]
+
+
+def letter(entry: dict[str, Any], where: str) -> str:
+    """Return the letter of the right option: `correct_idx` counts from 0, whatever older documents say."""
+    index = entry.get("correct_idx")
+    if index is None:
+        raise InputError(f"{where} has no 'correct_idx'; the answers of this file are hidden")
+    found = option_letter(index)
+    if found is None:
+        raise InputError(f"{where}: correct_idx is {index!r}, expected a whole number from 0 to {len(LETTERS) - 1}")
+    return found
+
+
+def option_letter(index: object) -> str | None:
+    """Return the letter of an option's index, or None where it is none."""
+    whole = isinstance(index, int) and not isinstance(index, bool)
+    return LETTERS[index] if whole and 0 <= index < len(LETTERS) else None  # type: ignore[operator]
+
+
+def difficulty(entry: dict[str, Any]) -> list[str]:
+    """Return the question's logical complexity, 1 to 4, as a label; empty where the file has none."""
+    level = entry.get("q_level_logic")
+    return [] if level is None else [str(level)]
+
+
+def shots(entry: dict[str, Any], where: str) -> list[str]:
+    """Return the ids of the shots that make up the question's video, in order.
+
+    A scene without `shot_contained` has none here: its folder has them all.
+    """
+    vid = entry["vid"]
+    if not vid.endswith(_SCENE):
+        return [vid]
+    contained = entry.get("shot_contained")
+    numbers = contained if isinstance(contained, list) else [] if contained is None else [contained]
+    if not all(isinstance(number, int) and not isinstance(number, bool) for number in numbers):
+        raise InputError(f"{where}: shot_contained is {contained!r}, expected [first, last] as whole numbers")
+    if not numbers:
+        return []
+    return [f"{vid.removesuffix(_SCENE)}_{number:04d}" for number in range(numbers[0], numbers[-1] + 1)]
+
+
+def folders(row: Mapping[str, Any]) -> list[str]:
+    """Return the folders of a row's pictures; of a media key alone, its shot's or its scene's."""
+    return [shot.replace("_", "/") for shot in row.get("shots") or [str(row["video"]).removesuffix(_SCENE)]]
+
+
+# --- what is said ---------------------------------------------------------------------------------------------------
+
+
+def read_script(path: Path) -> dict[str, list[dict[str, Any]]]:
+    """Read the script: shot id -> what is said in it."""
+    document = read_json(path)
+    if not isinstance(document, dict):
+        raise InputError(f"{path}: holds a {type(document).__name__}, expected an object of shots")
+    script: dict[str, list[dict[str, Any]]] = {}
+    for shot, entry in document.items():
+        said = entry.get("contained_subs") if isinstance(entry, dict) else None
+        if not isinstance(said, list) or not all(isinstance(line, dict) and _start(line) is not None for line in said):
+            raise InputError(f"{path}: {shot!r} has no 'contained_subs' with speaker, st, et and utter")
+        script[shot] = said
+    return script
+
+
+def subtitles(script: Mapping[str, Sequence[Mapping[str, Any]]], vid: str) -> str:
+    """Return what is said in a shot or a scene, one line each as `Speaker: words`, in order of time.
+
+    A scene has what its shots have, each line once by its start, as the authors merge it (DramaQAChallenge2020
+    load_subtitle.py at 446efa5).
+    """
+    if vid.endswith(_SCENE):
+        prefix = vid.removesuffix(_SCENE) + "_"
+        lines = {line["st"]: line for shot, said in script.items() if shot.startswith(prefix) for line in said}
+    else:
+        lines = {line["st"]: line for line in script.get(vid, ())}
+    ordered = sorted(lines.values(), key=lambda line: _start(line) or 0.0)
+    return "\n".join(f"{line.get('speaker') or 'Unknown'}: {line.get('utter') or ''}".strip() for line in ordered)
+
+
+def _start(line: Mapping[str, Any]) -> float | None:
+    try:
+        return float(line["st"])
+    except (KeyError, TypeError, ValueError):
+        return None

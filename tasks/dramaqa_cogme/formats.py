@@ -1,0 +1,113 @@
+"""DramaQA's prediction files, and CogME's tags.
+
+Predictions are a list of `{"qid", "correct_idx"}`, or an object of these by qid, as the authors' eval_submission.py
+reads them (liveseongho/DramaQAChallenge2020 at 446efa5); references are `AnotherMissOhQA_*_set.json`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from reelbench.judges import cognitive_profile
+from reelbench.judges.scoring import Item
+from reelbench.registry.errors import InputError
+from reelbench.registry.files import read_json_or_jsonl, sha256_of
+from reelbench.registry.records import Sample
+from reelbench.registry.spec import BenchmarkSpec
+from reelbench.tasks.dramaqa_cogme import data
+from reelbench.tasks.submissions import (
+    Inputs,
+    Prediction,
+    Reference,
+    Submission,
+    Tagged,
+    file_source,
+    join,
+    known_references,
+)
+
+EXPECTED = '"qid" and "correct_idx" (0 to 4)'
+SUBMISSION_SUFFIX = ".json"
+
+
+def read(spec: BenchmarkSpec, inputs: Inputs) -> Submission:
+    """Read predictions and hold them against their references; questions get their CogME tags where these are given."""
+    predictions, duplicate = read_predictions(inputs.predictions)
+    if inputs.references is None:
+        references, located = known_references(spec, inputs)
+        source, split = located.source, located.split
+        if spec.splits.get(split) is not None and spec.splits[split].hidden_answers:
+            raise InputError(f"{spec.id}: the answers of {split!r} are hidden; submit the file to the owners' server")
+    else:
+        references = read_references(inputs.references)
+        source = file_source(spec, inputs.references, sha256_of(inputs.references))
+        split = inputs.split or spec.default_split
+    submission = join(predictions, references, source, path=inputs.predictions, split=split, duplicate=duplicate)
+    return submission if inputs.tags is None else submission.with_tags(tagged(submission.items, inputs.tags))
+
+
+def tagged(items: Sequence[Item], path: Path) -> Tagged:
+    """Give items their CogME tags; InputError where no tagged id is among them."""
+    tags = cognitive_profile.read_tags(path)
+    without_question, without_tags = cognitive_profile.unmatched(tags, [item.id for item in items])
+    if len(without_question) == len(tags):
+        raise InputError(
+            f"{path}: none of its {len(tags)} qids (first: {without_question[0]!r}) is among the {len(items)} "
+            f"questions (first: {items[0].id!r}); are both of the same release and split?"
+        )
+    with_tags = [
+        replace(item, facets={**item.facets, **cognitive_profile.facets_of(tags[item.id])}) if item.id in tags else item
+        for item in items
+    ]
+    return Tagged(with_tags, without_question, without_tags)
+
+
+def read_references(path: Path) -> list[Reference]:
+    """Read the owners' question file; InputError where it has no answers."""
+    references = [
+        Reference(
+            entry["qid"],
+            entry["vid"],
+            {"answer": data.letter(entry, where)},
+            {"difficulty": data.difficulty(entry)},
+            data.question(entry, where),
+        )
+        for where, entry in data.entries(path)
+    ]
+    if not references:
+        raise InputError(f"{path}: no questions in it; expected an AnotherMissOhQA_*_set.json")
+    return references
+
+
+def read_predictions(path: Path) -> tuple[dict[str, Prediction], list[str]]:
+    """Read predictions by qid, and the qids that came twice (the last one counts)."""
+    document = read_json_or_jsonl(path)
+    if isinstance(document, dict) and "qid" not in document:
+        document = [
+            {"qid": qid, **value} if isinstance(value, dict) else {"qid": qid, "correct_idx": value}
+            for qid, value in document.items()
+        ]
+    entries = document if isinstance(document, list) else [document]
+    if not entries:
+        raise InputError(f"{path}: no predictions in it; expected one per question with {EXPECTED}")
+    predictions: dict[str, Prediction] = {}
+    duplicate = []
+    for number, entry in enumerate(entries, start=1):
+        if not isinstance(entry, dict) or not {"qid", "correct_idx"} <= entry.keys():
+            found = ", ".join(sorted(entry)) if isinstance(entry, dict) else type(entry).__name__
+            raise InputError(f"{path}: prediction {number} lacks what is expected, {EXPECTED}; found {found}")
+        qid = str(entry["qid"])
+        if qid in predictions:
+            duplicate.append(qid)
+        answer = data.option_letter(entry["correct_idx"])
+        flags = () if answer else ("parse_failed",)
+        predictions[qid] = Prediction({"correct_idx": entry["correct_idx"]}, {"answer": answer}, flags)
+    return predictions, duplicate
+
+
+def submission_row(sample: Sample) -> dict[str, Any]:
+    """Return a sample as an entry of a submission; an answer that names no option becomes -1, which is never right."""
+    answer = (sample.parsed or {}).get("answer")
+    qid: int | str = int(sample.id) if sample.id.isdecimal() else sample.id
+    return {"qid": qid, "correct_idx": data.LETTERS.index(answer) if answer else -1}
