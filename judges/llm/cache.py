@@ -23,7 +23,7 @@ from typing import Literal, TypeVar
 from reelbench.registry.errors import InputError, ReelbenchError
 
 SCHEMA = 1
-LEASE = 5.0
+LEASE = 6.0
 """Seconds that a claim lasts unless it is renewed."""
 
 _T = TypeVar("_T")
@@ -91,13 +91,13 @@ class ReplyCache:
         """Claim the right to ask for `key`, unless its reply is here by now or another process is asking for it."""
 
         def write(connection: sqlite3.Connection) -> Literal["mine", "stored", "theirs"]:
-            now = time.time()
             with _transaction(connection):
+                now = time.time()  # read under the lock, so that no claim made before is from the future
                 if connection.execute("SELECT 1 FROM replies WHERE key = ?", (key,)).fetchone():
                     return "stored"
                 taken = connection.execute("SELECT owner, until FROM claims WHERE key = ?", (key,)).fetchone()
                 # A lease from the future (the clock was set back) would never lapse, so it counts for nothing.
-                if taken and taken[0] != self._owner and now < taken[1] <= now + LEASE:
+                if taken and taken[0] != self._owner and now < taken[1] <= now + LEASE + 1:
                     return "theirs"
                 connection.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", (key, self._owner, now + LEASE))
             return "mine"
@@ -179,7 +179,7 @@ class ReplyCache:
         try:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             self._refuse_newer(version)
-            connection.execute("PRAGMA journal_mode = WAL")
+            self._write_ahead(connection)
             # NORMAL survives a killed process; only a power cut can take the last replies, never the file.
             connection.execute("PRAGMA synchronous = NORMAL")
             if version < SCHEMA:
@@ -194,6 +194,20 @@ class ReplyCache:
             connection.close()
             raise
         self._connection = connection
+
+    @staticmethod
+    def _write_ahead(connection: sqlite3.Connection) -> None:
+        # Changing the mode does not wait for another process that changes it too; once changed it stays.
+        deadline = time.monotonic() + _BUSY
+        while True:
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
+            else:
+                return
 
     def _refuse_newer(self, version: int) -> None:
         if version > SCHEMA:

@@ -337,6 +337,7 @@ class Engine:
     async def _try(self, ask: _Ask) -> str | None:
         started, tries, claimed = asyncio.get_running_loop().time(), 0, False
         async with Turn(self._pacer) as turn:
+            client = self._ready()
             try:
                 while True:
                     if not claimed:
@@ -348,7 +349,7 @@ class Engine:
                             await turn.pass_on(_OTHERS)
                             continue
                     try:
-                        await self._call(ask)
+                        await self._call(client, ask)
                     except TransientError as error:
                         tries += not error.limited
                         self._give_up_if_hopeless(started, error)
@@ -371,19 +372,23 @@ class Engine:
                 if claimed:
                     self._cache.release(ask.key)
 
-    async def _call(self, ask: _Ask) -> None:
-        """Make one call and keep its reply."""
+    def _ready(self) -> ChatClient:
+        # Before the first claim: importing `openai` takes seconds on a busy machine, and a claim would lapse meanwhile.
         if self._client is None:
             try:
                 self._client = ChatClient(self.options)
             except RefusedError as error:
                 raise self._stop(JUDGE_REFUSED, str(error)) from None
             self._heart = asyncio.ensure_future(self._beat())
+        return self._client
+
+    async def _call(self, client: ChatClient, ask: _Ask) -> None:
+        """Make one call and keep its reply."""
         estimate = self._reserve(ask)
         self.tally.requests += 1
         kept = False
         try:
-            reply = await self._client.ask(ask.messages, self._sampling)
+            reply = await client.ask(ask.messages, self._sampling)
             self._cache.put(ask.key, self.options.model, reply)
             kept = True
         except RefusedError as error:
