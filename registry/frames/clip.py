@@ -51,7 +51,8 @@ def write_clip(path: Path, pictures: Iterable[VideoFrame], rate: float) -> int:
 def repeat_last(source: Path, target: Path) -> None:
     """Write a clip again with its last frame shown once more; nothing is encoded anew."""
     with av.open(str(source)) as old, av.open(str(target), "w", format="mp4", options={"fflags": "+bitexact"}) as new:
-        stream = new.add_stream_from_template(old.streams.video[0])
+        # `opaque` takes the source's decoder along as it is; without it PyAV would open an encoder.
+        stream = new.add_stream_from_template(old.streams.video[0], opaque=True)
         last = b""
         for packet in _timed(old):
             last, at, lasts, time_base = bytes(packet), packet.pts or 0, packet.duration or 0, packet.time_base

@@ -54,7 +54,7 @@ class Deadline:
 
     def error(self) -> MediaError:
         """Return the error to raise when the time is up."""
-        why = f"decoding took longer than {self._seconds:.0f} s; the file may be damaged (or raise the time limit)"
+        why = f"decoding took longer than {self._seconds:g} s; the file may be damaged (or raise the time limit)"
         return MediaError(self.path, why)
 
 
@@ -118,8 +118,10 @@ def video_stream(container: InputContainer, path: Path) -> VideoStream:
             raise MediaError(path, f"claims {stream.width} x {stream.height} pixels; the file may be damaged")
         stream.codec_context.options = {"max_pixels": str(MAX_PIXELS)}
         return stream
-    kinds = sorted({stream.type for stream in container.streams})
-    raise MediaError(path, f"has no video stream ({', '.join(kinds) if kinds else 'nothing'} only)")
+    # Counted by kind: asking a stream of unknown kind for its type crashes PyAV 15.
+    kinds = {"sound": container.streams.audio, "a cover image": container.streams.video}
+    found = [kind for kind, streams in kinds.items() if streams]
+    raise MediaError(path, f"has no video stream (only {' and '.join(found) or 'other data'})")
 
 
 def packets(container: InputContainer, stream: VideoStream) -> Iterator[av.Packet]:

@@ -36,7 +36,7 @@ ALLOWED = (
     "uniform:N, fps:F[,max=N], keyframe:N, window:START-END,N, all, none or native; options size=PIXELS, as=clip|images"
 )
 
-_NUMBER = r"(?:\d+(?:\.\d*)?|\.\d+)"
+_NUMBER = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
 _WINDOW = re.compile(rf"({_NUMBER})-({_NUMBER})")
 _LARGEST = 100_000
 _SMALLEST_SIDE = 16
@@ -220,7 +220,7 @@ def _refuse(spec: str, why: str) -> NoReturn:
 
 
 def _count(spec: str, text: str) -> int:
-    if not re.fullmatch(r"\d{1,6}", text) or not 1 <= int(text) <= _LARGEST:
+    if not re.fullmatch(r"[0-9]{1,6}", text) or not 1 <= int(text) <= _LARGEST:
         _refuse(spec, f"{text!r} is not a number of frames from 1 to {_LARGEST}")
     return int(text)
 

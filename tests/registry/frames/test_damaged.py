@@ -1,0 +1,85 @@
+"""Two hundred damaged videos: each ends in frames or in one clear error, without a hang, a crash or runaway memory."""
+
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+SOURCES = [
+    ("libx264", "mp4"),
+    ("libx264", "mkv"),
+    ("libx264", "avi"),
+    ("libx264", "ts"),
+    ("libx265", "mov"),
+    ("libvpx-vp9", "webm"),
+]
+SPECS = ["uniform:8", "fps:3", "keyframe:5", "window:1-3,4", "all"]
+
+# In a process of its own, so that a crash in a codec is a failed test and not the end of the test run.
+CHILD = """
+import json, resource, sys
+from reelbench.registry.errors import ReelbenchError
+from reelbench.registry.frames.decoder import decode
+from reelbench.registry.frames.sampling import FrameSampling
+for line in sys.stdin:
+    path, spec = json.loads(line)
+    try:
+        end = {"frames": sum(1 for _ in decode(path, FrameSampling.parse(spec), time_limit=20))}
+    except ReelbenchError as error:
+        end = {"error": str(error)}
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    print(json.dumps(end | {"path": path, "peak": peak}), flush=True)
+"""
+
+
+def damaged(whole: bytes, rng: random.Random) -> bytes:
+    data = bytearray(whole)
+    at, length = rng.randrange(len(data)), rng.randrange(1, 5000)
+    match rng.choice(["cut", "flip", "head", "tail", "zero", "drop", "repeat"]):
+        case "cut":
+            del data[at:]
+        case "flip":
+            for _ in range(rng.choice([1, 10, 100, 1000])):
+                data[rng.randrange(len(data))] = rng.randrange(256)
+        case "head":
+            for _ in range(rng.choice([1, 5, 20])):
+                data[rng.randrange(2000)] = rng.randrange(256)
+        case "tail":
+            for _ in range(rng.choice([1, 5, 20])):
+                data[-1 - rng.randrange(6000)] = rng.randrange(256)
+        case "zero":
+            data[at : at + length] = bytes(len(data[at : at + length]))
+        case "drop":
+            del data[at : at + length]
+        case "repeat":
+            data[at:at] = data[at : at + length]
+    return bytes(data)
+
+
+def test_each_of_200_damaged_videos_ends_in_frames_or_one_clear_error(
+    clip: Callable[..., Path], tmp_path: Path
+) -> None:
+    rng = random.Random(20261120)  # noqa: S311 - damage, not secrets
+    asked = []
+    for number in range(200):
+        codec, container = rng.choice(SOURCES)
+        path = tmp_path / f"{number}.{container}"
+        path.write_bytes(damaged(clip(codec, container).read_bytes(), rng))
+        asked.append(json.dumps([str(path), rng.choice(SPECS)]))
+    child = subprocess.run(
+        [sys.executable, "-c", CHILD], input="\n".join(asked), capture_output=True, text=True, timeout=300, check=False
+    )
+    assert child.returncode == 0, child.stderr[-2000:]
+    ends = [json.loads(line) for line in child.stdout.splitlines()]
+    assert len(ends) == 200
+    for end in ends:
+        if "error" in end:
+            assert end["error"].startswith(f"{end['path']}: ")
+            assert "\n" not in end["error"]
+        else:
+            assert end["frames"] > 0
+    assert len([end for end in ends if "frames" in end]) > 100  # most damage spares most frames
+    assert len([end for end in ends if "error" in end]) > 20
+    assert ends[-1]["peak"] < 300

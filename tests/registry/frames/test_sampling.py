@@ -1,0 +1,146 @@
+"""What a frame spec means: its canonical form, what is refused, and which frames it picks."""
+
+import numpy as np
+import pytest
+
+from reelbench.registry.errors import InputError
+from reelbench.registry.frames.sampling import FrameSampling, Timeline
+
+parse = FrameSampling.parse
+
+
+def timeline(times: list[float], duration: float, keyframes: tuple[int, ...] = (0,)) -> Timeline:
+    keys = np.zeros(len(times), bool)
+    keys[list(keyframes)] = True
+    return Timeline(np.array(times), keys, duration)
+
+
+TEN = timeline([number / 10 for number in range(10)], 1.0, keyframes=(0, 3, 4, 9))
+
+
+@pytest.mark.parametrize(
+    ("spec", "canonical"),
+    [
+        ("uniform:32", "uniform:32"),
+        (" uniform:032 , as=clip ", "uniform:32"),
+        ("fps:2", "fps:2"),
+        ("fps:2.50,max=128,size=448", "fps:2.5,max=128,size=448"),
+        ("fps:.5,size=448,max=9", "fps:0.5,max=9,size=448"),
+        ("keyframe:8,as=images", "keyframe:8,as=images"),
+        ("window:12.5-40,16", "window:12.5-40,16"),
+        ("window:0-1.500,4,as=images,size=336", "window:0-1.5,4,size=336,as=images"),
+        ("all", "all"),
+        ("none", "none"),
+        ("native", "native"),
+    ],
+)
+def test_a_spec_has_one_canonical_form(spec: str, canonical: str) -> None:
+    sampling = parse(spec)
+    assert str(sampling) == canonical
+    assert parse(canonical) == sampling
+    assert hash(parse(canonical)) == hash(sampling)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "", "32", "uniform", "uniform:", "uniform:0", "uniform:-3", "uniform:2.5", "uniform:9999999", "unifrom:8",
+        "uniform:٣", "fps:0", "fps:nan", "fps:1e9", "fps:2,128", "fps:2,max=0", "fps:2,max=4,max=5",
+        "uniform:8,max=4",
+        "window:5-2,4", "window:5-5,4", "window:5,4", "window:1-2", "window:1-2,size=448", "window:-1-2,4",
+        "all:3", "none,size=448", "native,as=images", "uniform:8,size=2", "uniform:8,size=", "uniform:8,as=gif",
+        "uniform:8,x=1",
+    ],
+)  # fmt: skip
+def test_a_bad_spec_is_one_line_that_says_what_is_allowed(spec: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse(spec)
+    message = str(caught.value)
+    assert message.startswith(f"frames {spec!r}: ")
+    assert "uniform:N" in message
+    assert "window:START-END,N" in message
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("spec", "picked"),
+    [
+        ("uniform:4", [0, 3, 6, 9]),  # numpy.linspace(0, 9, 4)
+        ("uniform:3", [0, 4, 9]),  # 4.5 is cut, not rounded
+        ("uniform:1", [0]),
+        ("uniform:10", list(range(10))),
+        ("uniform:64", list(range(10))),
+        ("fps:4", [0, 2, 5, 7]),  # 0, 0.25, 0.5, 0.75 s
+        ("fps:10", list(range(10))),
+        ("fps:30", list(range(10))),
+        ("fps:0.5", [0]),
+        ("fps:4,max=4", [0, 2, 5, 7]),
+        ("fps:4,max=3", [0, 4, 9]),  # too many: spread as uniform:3
+        ("keyframe:9", [0, 3, 4, 9]),
+        ("keyframe:2", [0, 9]),
+        ("keyframe:3", [0, 3, 9]),  # the list's places 0, 1.5, 3
+        ("window:0.2-0.6,3", [2, 4, 6]),
+        ("window:0.25-0.55,9", [3, 4, 5]),
+        ("window:0.31-0.38,4", [3]),  # between two frames: what is on screen
+        ("window:0.8-7,4", [8, 9]),
+        ("window:0.95-7,4", [9]),
+        ("all", list(range(10))),
+        ("none", []),
+    ],
+)
+def test_which_frames_are_picked(spec: str, picked: list[int]) -> None:
+    assert parse(spec).pick(TEN).tolist() == picked
+
+
+def test_fps_goes_by_the_clock_where_the_frame_rate_varies() -> None:
+    # On screen at 0, 0.5, 1.0, 1.5, 2.0: the frame that began last.
+    uneven = timeline([0.0, 0.1, 0.2, 0.9, 1.0, 1.05, 1.9], 2.1)
+    assert parse("fps:2").pick(uneven).tolist() == [0, 2, 4, 5, 6]
+
+
+def test_a_file_that_claims_to_last_for_ages_costs_no_memory() -> None:
+    ages = timeline([0.0, 1e12], 2e12)
+    assert parse("fps:1000").pick(ages).tolist() == [0, 1]
+
+
+def test_asked_counts_what_the_spec_wants_of_this_video() -> None:
+    asked = {
+        spec: parse(spec).asked(TEN) for spec in ("uniform:64", "fps:4", "fps:30", "fps:4,max=3", "all", "window:0-9,5")
+    }
+    assert asked == {"uniform:64": 64, "fps:4": 4, "fps:30": 30, "fps:4,max=3": 3, "all": 10, "window:0-9,5": 5}
+
+
+def test_a_clip_lasts_as_long_as_the_video_or_the_window() -> None:
+    assert parse("uniform:4").rate(TEN, 4) == pytest.approx(4.0)
+    assert parse("window:0.2-0.7,5").rate(TEN, 5) == pytest.approx(10.0)
+    assert parse("window:0.5-9,5").rate(TEN, 5) == pytest.approx(10.0)
+    assert parse("fps:3").rate(TEN, 3) == pytest.approx(3.0)
+
+
+def test_a_window_behind_the_end_is_refused() -> None:
+    with pytest.raises(InputError, match=r"window:1-2,4: the window starts at 1 s, but the video lasts 1 s"):
+        parse("window:1-2,4").pick(TEN)
+
+
+def test_native_picks_nothing() -> None:
+    assert not parse("native").decodes
+    with pytest.raises(ValueError, match="native"):
+        parse("native").pick(TEN)
+
+
+@pytest.mark.parametrize(
+    ("spec", "size", "scaled"),
+    [
+        ("all", (1280, 720), (1280, 720)),
+        ("all", (853, 479), (852, 478)),
+        ("all,size=448", (1280, 720), (796, 448)),
+        ("all,size=448", (720, 1280), (448, 796)),
+        ("all,size=448", (320, 240), (320, 240)),
+        ("all,size=16", (4000, 16), (4000, 16)),
+        ("all", (1, 1), (2, 2)),
+    ],
+)
+def test_size_limits_the_short_side_and_never_enlarges(
+    spec: str, size: tuple[int, int], scaled: tuple[int, int]
+) -> None:
+    assert parse(spec).scaled(*size) == scaled
