@@ -226,10 +226,13 @@ def _statistics(material: Material) -> tuple[str, dict[str, str]]:
     parts: list[str] = []
     drawn: dict[str, str] = {}
 
-    def add(title: str, note: str, table: str, svg: str) -> None:
-        path = f"{PLOTS}/{_slug(title)}.svg"
-        drawn[path] = svg
-        parts.append("\n\n".join(filter(None, [f"### {title}", note, table, f"![{title}: the table, drawn]({path})"])))
+    def add(title: str, note: str, table: str, svg: str | None) -> None:
+        picture = ""
+        if svg is not None:
+            path = f"{PLOTS}/{_slug(title)}.svg"
+            drawn[path] = svg
+            picture = f"![{title}, drawn]({path})"
+        parts.append("\n\n".join(filter(None, [f"### {title}", note, table, picture])))
 
     quantities: dict[str, dict[str, Distribution]] = {}
     facets: dict[str, dict[str, LabelCounts]] = {}
@@ -239,7 +242,8 @@ def _statistics(material: Material) -> tuple[str, dict[str, str]]:
         for facet in found.labels:
             facets.setdefault(facet.title, {})[name] = facet
     for title, series in quantities.items():
-        add(title, "", _quantity_table(series), plots.histogram(title, series))
+        constant = len({value for found in series.values() for value in found.values}) == 1
+        add(title, "", _quantity_table(series), None if constant else plots.histogram(title, series))
     for title, by_split in facets.items():
         table, shares = _facet(by_split)
         add(title, _facet_note(by_split), table, plots.bars(title, shares))

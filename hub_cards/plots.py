@@ -6,6 +6,7 @@ Every number that a plot shows stands in a table beside it; the plot is for the 
 import math
 from collections.abc import Mapping, Sequence
 from html import escape
+from itertools import pairwise
 
 from reelbench.hub_cards.statistics import Distribution
 
@@ -43,43 +44,57 @@ def histogram(title: str, series: Mapping[str, Distribution]) -> str:
 
     The last bin takes the longest hundredth of the values, so that one outlier doesn't press the rest together.
     """
-    edges = _edges(list(series.values()))
-    shares = {name: _shares(found.values, edges) for name, found in series.items()}
+    found = list(series.values())
+    whole = all(value == int(value) for one in found for value in one.values)
+    edges = _edges(found, whole=whole)
+    shares = {name: _shares(one.values, edges) for name, one in series.items()}
     top, left, right, plot = _top(series), 56, 16, 180
-    most = max(value for values in shares.values() for value in values)
+    tick = _nice(max(value for values in shares.values() for value in values) / 4, whole=False)
+    most = 4 * tick
     slot = (WIDTH - left - right) / (len(edges) - 1)
     floor = top + plot
     parts = _legend(title, list(series))
     for step in range(5):
-        value = most * step / 4
         y = floor - plot * step / 4
         parts.append(f"<line x1='{left}' y1='{y:.1f}' x2='{WIDTH - right}' y2='{y:.1f}' stroke='#d8dee4'/>")
-        parts.append(_text(left - 6, y + 4, f"{value:.0f} %" if most >= 4 else f"{value:.1f} %", "end", size=11))  # noqa: PLR2004
+        parts.append(_text(left - 6, y + 4, f"{tick * step:g} %", "end", size=11))
     width = (slot - 3) / len(series)
     for number, values in enumerate(shares.values()):
         for place, value in enumerate(values):
             tall = plot * value / most
             parts.append(_rectangle(left + place * slot + 1.5 + number * width, floor - tall, width, tall, number))
-    every = 1 if len(edges) <= _BINS + 1 else 2
-    beyond = max(found.values[-1] for found in series.values()) > edges[-1]
-    for place, edge in enumerate(edges):
-        if place % every == 0 and not (beyond and place == len(edges) - 1):
-            parts.append(_text(left + place * slot, floor + 16, f"{edge:g}", "middle", size=11))
+    longest = max(one.values[-1] for one in found)
+    beyond = longest >= edges[-1] if whole else longest > edges[-1]
+    for x, label in _axis(edges, whole=whole, beyond=beyond):
+        parts.append(_text(left + x * slot, floor + 16, label, "middle", size=11))
     if beyond:
-        parts.append(_text(WIDTH - right, floor + 16, "and more", "end", size=11))
-    unit = next(iter(series.values())).unit
-    parts.append(_text(left + (WIDTH - left - right) / 2, floor + 36, unit, "middle", fill=_GREY))
+        tall = plot * max(values[-1] for values in shares.values()) / most
+        parts.append(_text(WIDTH - right, floor - tall - 5, f"{edges[-2]:g} and more", "end", size=11))
+    parts.append(_text(left + (WIDTH - left - right) / 2, floor + 36, found[0].unit, "middle", fill=_GREY))
     return _svg(title, floor + 46, parts)
 
 
-def _edges(found: Sequence[Distribution]) -> list[float]:
+def _axis(edges: Sequence[float], *, whole: bool, beyond: bool) -> list[tuple[float, str]]:
+    """Return where labels stand, in bins from the left: edges of what is measured, the values of what is counted."""
+    if not whole:
+        return [(place, f"{edge:g}") for place, edge in enumerate(edges) if not (beyond and place == len(edges) - 1)]
+    labels = []
+    for place, (low, high) in enumerate(pairwise(edges)):
+        last = beyond and place == len(edges) - 2
+        labels.append(
+            (place + 0.5, f"{low:g}+" if last else f"{low:g}" if high - low == 1 else f"{low:g}–{high - 1:g}")
+        )
+    return labels
+
+
+def _edges(found: Sequence[Distribution], *, whole: bool) -> list[float]:
     low = min(one.values[0] for one in found)
     high = max(one.values[math.ceil(0.99 * len(one.values)) - 1] for one in found)
-    whole = all(value == int(value) for one in found for value in one.values)
     width = _nice((high - low) / _BINS or 1, whole=whole)
     first = math.floor(low / width)
-    count = max(math.floor(high / width) - first + 1, 1)
-    return [round((first + place) * width, 10) for place in range(count + 1)]
+    # A measured value on an edge belongs to the bin below where that is the last one: 100 % is no bin of its own.
+    count = math.floor(high / width) - first + 1 if whole else math.ceil(high / width) - first
+    return [round((first + place) * width, 10) for place in range(max(count, 1) + 1)]
 
 
 def _nice(width: float, *, whole: bool) -> float:
