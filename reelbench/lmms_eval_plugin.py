@@ -1,5 +1,8 @@
 """What lmms-eval loads through its entry point: our tasks join its index, our baseline joins its models.
 
+A task of ours whose data or videos are not here is left out of a run with one line that says why: lmms-eval itself
+would give up all the tasks of the run.
+
 lmms-eval has an entry-point group for models only, and its `LMMS_EVAL_PLUGINS` does not register tasks (0.7.3). The
 models' entry points run before any `TaskManager` exists, so that is where our folder of tasks is added to the index.
 This module must never raise: an entry point that does stops all later ones, other people's too.
@@ -17,7 +20,10 @@ from typing import Any
 log = logging.getLogger("reelbench")
 
 _MARK = "_reelbench_wrapped"
-_EXPECTED = ("self", "include_path", "include_defaults")
+_LEFT_OUT = "_reelbench_left_out"
+_INDEX = ("self", "include_path", "include_defaults")
+_LOAD = ("self", "name_or_config", "task_type", "parent_name", "update_config")
+_LOAD_ALL = ("self", "task_list", "task_type")
 
 
 def tasks_folder() -> Path:
@@ -32,6 +38,7 @@ def manifests() -> list[Any]:
     """Register our tasks and return our models' manifests; the entry point of the group `lmms_eval.models`."""
     try:
         _register_tasks()
+        _leave_out_absent()
         return list(_models())
     except Exception:
         log.warning("reelbench could not register with this lmms-eval; use --include_path", exc_info=True)
@@ -53,15 +60,34 @@ def _register_tasks() -> None:
 
     if entry_points(group="lmms_eval.tasks"):
         return  # this lmms-eval has a way of its own
-    original = TaskManager.initialize_tasks
-    if getattr(original, _MARK, False):
-        return
-    if tuple(inspect.signature(original).parameters) != _EXPECTED:
+    if not _replace(TaskManager, "initialize_tasks", _INDEX, _with_ours):
         log.warning(
             "this lmms-eval indexes tasks in a way that reelbench does not know; use --include_path %s", tasks_folder()
         )
-        return
-    setattr(TaskManager, "initialize_tasks", _with_ours(original))  # noqa: B010 - says that it replaces a method
+
+
+def _leave_out_absent() -> None:
+    from lmms_eval.tasks import TaskManager
+
+    load = "_load_individual_task_or_group"
+    if not (
+        _replace(TaskManager, load, _LOAD, _without_absent)
+        and _replace(TaskManager, "load_task_or_group", _LOAD_ALL, _or_nothing_left)
+    ):
+        log.warning("this lmms-eval loads tasks in a way that reelbench does not know; absent data ends the whole run")
+
+
+def _replace(owner: type, name: str, expected: tuple[str, ...], wrapped: Callable[[Any], Callable[..., Any]]) -> bool:
+    """Wrap a method once, if it takes what is expected; False, and nothing changed, if it doesn't."""
+    original = getattr(owner, name, None)
+    if getattr(original, _MARK, False):
+        return True
+    if not callable(original) or tuple(inspect.signature(original).parameters) != expected:
+        return False
+    method = wrapped(original)
+    setattr(method, _MARK, True)
+    setattr(owner, name, method)
+    return True
 
 
 def _with_ours(original: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
@@ -74,7 +100,6 @@ def _with_ours(original: Callable[..., dict[str, Any]]) -> Callable[..., dict[st
                 known["task"].extend(task for task in entry["task"] if task not in known["task"])
         return index
 
-    setattr(initialize_tasks, _MARK, True)
     return initialize_tasks
 
 
@@ -93,3 +118,60 @@ def _index(manager: Any) -> dict[str, Any]:  # noqa: ANN401 - lmms-eval's TaskMa
             else:
                 index[name] = entry
     return index
+
+
+def _without_absent(original: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(original)
+    def load(self: Any, name_or_config: Any = None, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        data = _rows_of(self, name_or_config)
+        if data is None:
+            return original(self, name_or_config, *args, **kwargs)
+        problem = data.ready()
+        if problem is None:
+            try:
+                return original(self, name_or_config, *args, **kwargs)
+            except Exception:
+                problem = data.problem  # set where loading found nothing to ask
+                if problem is None:
+                    raise
+        log.error("%s is left out of this run: %s", data.task, problem)
+        self.__dict__.setdefault(_LEFT_OUT, {})[data.task] = problem
+        return {}
+
+    return load
+
+
+def _or_nothing_left(original: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(original)
+    def load(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        left_out = self.__dict__[_LEFT_OUT] = {}
+        loaded = original(self, *args, **kwargs)
+        if left_out and not _has_tasks(loaded):
+            from reelbench.registry.errors import DataUnavailableError
+
+            why = "; ".join(f"{name}: {problem}" for name, problem in left_out.items())
+            raise DataUnavailableError(f"no task is left to run ({why})")
+        return loaded
+
+    return load
+
+
+def _rows_of(manager: Any, name_or_config: Any) -> Any:  # noqa: ANN401 - lmms-eval's TaskManager, a name or a config
+    """Return the rows of a task of ours, as its YAML names them; None for anything else."""
+    from reelbench.registry import discovery
+    from reelbench.registry.dataset import RowsOnDisk
+
+    config = name_or_config if isinstance(name_or_config, dict) else {"task": name_or_config}
+    name = config.get("task")
+    try:
+        if "dataset_path" not in config and isinstance(name, str) and discovery.find_task(name) is not None:
+            config = manager._get_config(name)  # noqa: SLF001 - the one way to read a task's YAML as it will be
+    except Exception as error:  # noqa: BLE001 - whatever is wrong, loading the task will say it better
+        log.debug("%s: %s", name, error)
+        return None
+    data = config.get("dataset_path")
+    return data if isinstance(data, RowsOnDisk) else None
+
+
+def _has_tasks(loaded: Any) -> bool:  # noqa: ANN401 - tasks by name, or by name within groups
+    return any(_has_tasks(found) if isinstance(found, dict) else True for found in loaded.values())
