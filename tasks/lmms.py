@@ -7,6 +7,7 @@ whole run away and still exit with 0.
 
 import json
 import logging
+import os
 from argparse import Namespace
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -30,7 +31,7 @@ from reelbench.registry.media import Library
 from reelbench.registry.records import Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, MeanOf, Metric
-from reelbench.tasks import answers
+from reelbench.tasks import answers, judging
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -48,6 +49,7 @@ class LmmsTask:
         self.spec = spec
         self.data = {rows_on_disk.task: rows_on_disk for rows_on_disk in data}
         self._libraries: dict[str, Library] = {}
+        self._judge = judging.Live(spec)
 
     # --- what the model sees ----------------------------------------------------------------------------------------
 
@@ -94,6 +96,8 @@ class LmmsTask:
         """
         data = self.data[dataset.info.dataset_name]
         data.problem = self._lacking(data.task, dataset)
+        if data.problem is not None:
+            return dataset.select([])
         missing = self._library(dataset[0]["split"]).missing(dataset)
         data.media_missing = len(missing)
         note = missing_note(str(data).partition(";")[0])
@@ -160,7 +164,7 @@ class LmmsTask:
         """Score one answer; every metric's dict says which metric and item it is, the first has the whole sample."""
         item = self.item(doc, results[0] if results else "")
         try:
-            sample = scoring.to_sample(self.spec, item)
+            sample = scoring.to_sample(self.spec, item, self._judge.judge(item))
         except Exception:  # a scorer's bug must not cost the run its answers: it is logged and counted
             log.exception("%s: %s could not be scored", self.spec.id, item.id)
             sample = scoring.unscored(item, "scorer_failed")
@@ -168,6 +172,8 @@ class LmmsTask:
             return {SUBMISSION: {"metric": SUBMISSION, "sample": sample.model_dump(), "split": doc["split"]}}
         details = {metric.name: _detail(self.spec, metric, sample) for metric in self.spec.metrics}
         details[self.spec.primary.name] |= {"sample": sample.model_dump(), "question": item.question}
+        if (record := self._judge.record()) is not None:
+            details[self.spec.primary.name]["judge"] = {"process": os.getpid(), **record.model_dump()}
         return details
 
     def aggregate(self, items: Sequence[Mapping[str, Any]], args: Namespace | None = None) -> float | None:

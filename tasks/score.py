@@ -4,8 +4,7 @@ The model is never run again. One path serves all benchmarks: their `formats` mo
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +24,7 @@ from reelbench.registry.records import (
     SourceRecord,
 )
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
+from reelbench.tasks import judging
 from reelbench.tasks.submissions import Inputs, Submission, Tagged
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def score_files(name: str, inputs: Inputs, folder: Path, options: Options, *, mo
         spec,
         submission.items,
         overlap=options.overlap,
-        judge=judge_with(options),
+        judge=judging.batch(options.judge, options.note) if options.judge else None,
         extra=len(submission.extra),
         duplicate=len(submission.duplicate),
         tags_without_question=submission.tags_without_question,
@@ -92,24 +92,6 @@ def score_files(name: str, inputs: Inputs, folder: Path, options: Options, *, mo
 def takes_tags(spec: BenchmarkSpec) -> bool:
     """Whether the benchmark has facets whose labels come from a tags file."""
     return any(not facet.in_rows for facet in spec.facets)
-
-
-def judge_with(options: Options) -> scoring.Judge | None:
-    """Return the judge as `judges.scoring` takes it, or None where none was named."""
-    if options.judge is None:
-        return None
-    wanted = options.judge
-
-    def judge(spec: BenchmarkSpec, items: Sequence[Item]) -> tuple[list[Judged], JudgeRecord]:
-        from reelbench.judges.llm import JudgeItem, judge_items, judging_progress
-
-        asked = (JudgeItem(item.id, item.question, item.target["text"], str(item.prediction)) for item in items)
-        with judging_progress(len(items)) if items else nullcontext() as progress:
-            run = judge_items(spec, asked, wanted, progress=progress, on_note=options.note)
-            judged = [Judged(verdict.scores, verdict.reason, verdict.replies) for verdict in run]
-        return judged, run.record
-
-    return judge
 
 
 # --- from lmms-eval's output ----------------------------------------------------------------------------------------
@@ -170,15 +152,16 @@ def score_logged(logged: LoggedTask, folder: Path, options: Options, *, tags: Pa
     spec, task = _spec_and_task(logged.task)
     document = read_json(logged.results)
     data = _data_name(document, logged.task)
-    items, duplicate = logged_items(logged.samples)
-    items += _media_missing(data, {item.id for item in items}, options.note)
-    notes, beside = [], {"duplicate": len(duplicate)}
+    run = logged_items(logged.samples)
+    items = run.items + _media_missing(data, {item.id for item in run.items}, options.note)
+    notes, beside = [], {"duplicate": len(run.duplicate)}
     if tags is not None:
         tagged: Tagged = imported(f"{spec.formats}:tagged")(items, tags)
         items, notes = tagged.items, tagged.notes
         beside["tags_without_question"] = len(tagged.without_question)
         beside["questions_without_tags"] = len(tagged.without_tags)
-    scored = scoring.score(spec, items, overlap=options.overlap, judge=judge_with(options), **beside)
+    judge = judging.batch(options.judge, options.note) if options.judge else run.judge
+    scored = scoring.score(spec, items, overlap=options.overlap, judge=judge, **beside)
     result = results.write(
         folder,
         spec,
@@ -194,16 +177,27 @@ def score_logged(logged: LoggedTask, folder: Path, options: Options, *, tags: Pa
         path = folder / f"submission{submission_suffix(spec)}"
         write_submission(spec, scored.samples, path)
         notes.append(f"{logged.task}: the answers are hidden; submit {path} to the owners' server")
-    return Outcome(result, folder, duplicate=duplicate, notes=notes)
+    return Outcome(result, folder, duplicate=run.duplicate, notes=notes)
 
 
-def logged_items(path: Path) -> tuple[list[Item], list[str]]:
-    """Read the items out of lmms-eval's samples file, and the ids that are there twice (the last one counts).
+@dataclass(frozen=True, slots=True)
+class LoggedItems:
+    """What a samples file holds: the items, the ids that came twice, and the judge of the run if it had one."""
+
+    items: list[Item]
+    duplicate: list[str]
+    judge: scoring.Judge | None
+
+
+def logged_items(path: Path) -> LoggedItems:
+    """Read the items out of lmms-eval's samples file; of an id that is there twice the last one counts.
 
     lmms-eval drops the row from what it logs, so our tasks put the sample into the dict of their first metric.
     """
     items: dict[str, Item] = {}
-    duplicate = []
+    duplicate: list[str] = []
+    judged: dict[str, Judged] = {}
+    judges: dict[int, JudgeRecord] = {}
     for number, line in read_jsonl(path):
         detail = next((v for v in line.values() if isinstance(v, dict) and "sample" in v), None)
         if detail is None:
@@ -211,21 +205,33 @@ def logged_items(path: Path) -> tuple[list[Item], list[str]]:
         sample = Sample.model_validate(detail["sample"])
         if sample.id in items:
             duplicate.append(sample.id)
-        items[sample.id] = Item(
-            id=sample.id,
-            video=sample.video,
-            target=sample.target,
-            prediction=sample.prediction,
-            parsed=sample.parsed,
-            facets=sample.facets,
-            question=detail.get("question", ""),
-            # What a judge or a scorer could not do then may be done now; what the model did not answer stays.
-            reason=sample.reason if sample.reason in scoring.UNANSWERED else None,
-            flags=tuple(sample.flags),
-            frame_timestamps=sample.frame_timestamps,
-            frame_padding=sample.frame_padding,
-        )
-    return list(items.values()), duplicate
+        items[sample.id] = _item(sample, detail.get("question", ""))
+        if "judge" in detail:
+            judged[sample.id] = Judged(sample.scores, sample.reason, sample.judge_replies)
+            record = dict(detail["judge"])
+            process, record = record.pop("process"), JudgeRecord.model_validate(record)
+            known = judges.get(process)
+            if known is None or record.calls + record.cached > known.calls + known.cached:
+                judges[process] = record  # each counts on from the one before
+    judge = judging.recorded(judged, judging.merged(judges.values())) if judges else None
+    return LoggedItems(list(items.values()), duplicate, judge)
+
+
+def _item(sample: Sample, question: str) -> Item:
+    return Item(
+        id=sample.id,
+        video=sample.video,
+        target=sample.target,
+        prediction=sample.prediction,
+        parsed=sample.parsed,
+        facets=sample.facets,
+        question=question,
+        # What a judge or a scorer could not do then may be done now; what the model did not answer stays.
+        reason=sample.reason if sample.reason in scoring.UNANSWERED else None,
+        flags=tuple(sample.flags),
+        frame_timestamps=sample.frame_timestamps,
+        frame_padding=sample.frame_padding,
+    )
 
 
 def _data_name(document: Mapping[str, Any], task: str) -> str:

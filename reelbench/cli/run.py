@@ -103,7 +103,9 @@ def lmms_eval(arguments: list[str], environ: dict[str, str] | None = None) -> No
         raise InputError("lmms-eval is not installed; pip install 'reelbench[lmms-eval]'")
     # -P keeps the current folder off the path: a folder `datasets` or `evaluate` there would shadow a library.
     command = [sys.executable, "-P", "-m", "lmms_eval", *arguments]
-    status = subprocess.run(command, env={**os.environ, **(environ or {})}, check=False).returncode  # noqa: S603
+    # The judge is asked afterwards, in one batch: many calls at once, and none that holds up the model.
+    inherited = {name: value for name, value in os.environ.items() if name != "REELBENCH_JUDGE"}
+    status = subprocess.run(command, env={**inherited, **(environ or {})}, check=False).returncode  # noqa: S603
     if status != 0:
         raise ReelbenchError(f"lmms-eval failed with exit status {status}; its messages say why")
 

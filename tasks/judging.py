@@ -1,0 +1,111 @@
+"""How scoring comes by its judge: in one batch, live inside lmms-eval, or from replies that a run recorded."""
+
+import logging
+import os
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
+
+from reelbench.judges.scoring import Item, Judge, Judged
+from reelbench.registry.errors import ReelbenchError
+from reelbench.registry.records import JudgeRecord
+from reelbench.registry.spec import BenchmarkSpec
+
+if TYPE_CHECKING:
+    from reelbench.judges.llm import JudgeItem, JudgeOptions, LiveJudge, Verdict
+
+log = logging.getLogger("reelbench")
+
+
+def batch(options: "JudgeOptions", note: Callable[[str], None]) -> Judge:
+    """Return a judge that asks about all items in one batch, with a progress bar on a terminal."""
+
+    def judge(spec: BenchmarkSpec, items: Sequence[Item]) -> tuple[list[Judged], JudgeRecord]:
+        from reelbench.judges.llm import judge_items, judging_progress
+
+        with judging_progress(len(items), f"judging {spec.id}") if items else nullcontext() as progress:
+            run = judge_items(spec, map(_asked, items), options, progress=progress, on_note=note)
+            judged = [_judged(verdict) for verdict in run]
+        return judged, run.record
+
+    return judge
+
+
+def recorded(judged: Mapping[str, Judged], record: JudgeRecord) -> Judge:
+    """Return a judge that says again what it said in a run; an item that it never saw is not judged."""
+    unseen = Judged({}, "judge_unavailable", ())
+
+    def judge(spec: BenchmarkSpec, items: Sequence[Item]) -> tuple[list[Judged], JudgeRecord]:
+        del spec
+        return [judged.get(item.id, unseen) for item in items], record
+
+    return judge
+
+
+class Live:
+    """The judge that `REELBENCH_JUDGE` names, asked item by item from lmms-eval's worker threads; it never raises.
+
+    Nothing is asked unless that variable is set: an `OPENAI_API_KEY` may belong to the model under test.
+    """
+
+    def __init__(self, spec: BenchmarkSpec) -> None:
+        self._spec = spec
+        self._lock = threading.Lock()
+        self._judge: LiveJudge | None = None
+        self._tried = False
+
+    def judge(self, item: Item) -> Judged | None:
+        """Return what the judge makes of an item, or None where no judge was named or it can't be set up."""
+        if self._spec.judge is None or item.reason is not None or not os.environ.get("REELBENCH_JUDGE", "").strip():
+            return None
+        judge = self._started()
+        return _judged(judge.judge(_asked(item))) if judge is not None else None
+
+    def record(self) -> JudgeRecord | None:
+        """Return the judge's record so far, or None where it was never asked."""
+        return self._judge.record() if self._judge is not None else None
+
+    def _started(self) -> "LiveJudge | None":
+        with self._lock:
+            if not self._tried:
+                self._tried = True
+                from reelbench.judges.llm import JudgeOptions, LiveJudge
+
+                try:
+                    options = JudgeOptions.from_environment()
+                    if options is not None:
+                        self._judge = LiveJudge(self._spec, options)
+                except ReelbenchError as error:
+                    log.warning("%s: the answers are not judged: %s", self._spec.id, error)
+            return self._judge
+
+
+def merged(records: Iterable[JudgeRecord]) -> JudgeRecord:
+    """Return one record for judges that worked side by side, one in each process of a run."""
+    records = list(records)
+    returned: Counter[str] = Counter()
+    for record in records:
+        returned.update(record.returned)
+    costs = [record.cost_usd for record in records]
+    return records[0].model_copy(
+        update={
+            "returned": dict(sorted(returned.items())),
+            "calls": sum(record.calls for record in records),
+            "cached": sum(record.cached for record in records),
+            "prompt_tokens": sum(record.prompt_tokens for record in records),
+            "completion_tokens": sum(record.completion_tokens for record in records),
+            "cost_usd": None if None in costs else sum(cost for cost in costs if cost is not None),
+        }
+    )
+
+
+def _asked(item: Item) -> "JudgeItem":
+    from reelbench.judges.llm import JudgeItem
+
+    return JudgeItem(item.id, item.question, item.target["text"], str(item.prediction))
+
+
+def _judged(verdict: "Verdict") -> Judged:
+    return Judged(verdict.scores, verdict.reason, verdict.replies)

@@ -1,0 +1,103 @@
+"""What users install is the wheel: it must hold what the checkout holds."""
+
+import configparser
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+ROOMS = {"hub_cards", "judges", "leaderboard", "registry", "tasks"}
+DATA = {".yaml", ".json", ".jsonl", ".md", ".txt", ".html", ".css", ".js"}
+
+
+@pytest.fixture(scope="module")
+def config():
+    parser = configparser.ConfigParser()
+    parser.read(ROOT / "setup.cfg")
+    return parser
+
+
+def packages_in_folders():
+    for top in sorted(ROOMS | {"reelbench"}):
+        for init in (ROOT / top).rglob("__init__.py"):
+            parts = init.parent.relative_to(ROOT).parts
+            if "__pycache__" not in parts:
+                yield ".".join(parts if top == "reelbench" else ("reelbench", *parts))
+
+
+def test_the_package_list_is_the_folders(config):
+    listed = config["options"]["packages"].split()
+    assert sorted(listed) == sorted(packages_in_folders())
+    assert len(set(listed)) == len(listed)
+
+
+def test_the_core_needs_no_torch(config):
+    core = config["options"]["install_requires"]
+    assert "lmms" not in core
+    assert "torch" not in core
+    assert "lmms-eval>=0.7.3" in config["options.extras_require"]["lmms-eval"]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    out = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "uv", "build", "--wheel", "--quiet", "--out-dir", out, ROOT]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (path,) = out.glob("*.whl")
+    return path
+
+
+def test_the_wheel_holds_every_module_and_data_file(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        inside = {name for name in archive.namelist() if ".dist-info/" not in name}
+    expected = set()
+    for top in ROOMS | {"reelbench"}:
+        for path in (ROOT / top).rglob("*"):
+            if path.is_file() and path.suffix in DATA | {".py"} and "__pycache__" not in path.parts:
+                relative = path.relative_to(ROOT).as_posix()
+                expected.add(relative if top == "reelbench" else f"reelbench/{relative}")
+    assert inside == expected
+
+
+def test_the_wheel_works_away_from_the_checkout(wheel, tmp_path):
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "site")
+    code = (
+        "import reelbench, reelbench.tasks\n"
+        "from reelbench import registry\n"
+        "from reelbench.lmms_eval_plugin import tasks_folder\n"
+        "print(reelbench.__file__, tasks_folder(), sep='\\n')\n"
+        "print(len(registry.load('moviecore_mini')), len(registry.load('rextime_mini')))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path / "site")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    where, tasks, rows = done.stdout.splitlines()
+    assert where.startswith(str(tmp_path))
+    assert tasks == str(tmp_path / "site" / "reelbench" / "tasks")
+    assert rows == "12 12"
+
+
+def test_the_repository_names_no_machine_and_no_registry_host():
+    files = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split("\n")
+    forbidden = re.compile(r"/work/(?:main|shared)|pythonhosted\.|\.pypi\.|deb\.debian\.|registry\.npmjs")
+    here = Path(__file__).relative_to(ROOT).as_posix()
+    for name in files:
+        path = ROOT / name
+        if name in ("", here) or not path.is_file() or path.suffix in (".png", ".webp"):
+            continue
+        assert not forbidden.search(path.read_text(encoding="utf-8", errors="replace")), name
