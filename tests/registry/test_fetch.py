@@ -323,8 +323,13 @@ def test_two_fetches_of_one_benchmark_do_not_run_at_once(server, spec, tmp_path)
     assert fetch.run(plan).failed == ()
 
 
-def test_progress_is_told_every_byte_and_every_item(server, spec, tmp_path):
-    server.add(VIDEOS, {f"videos/{key}.mp4": clip(tmp_path, key) for key in ("1", "2")})
+@pytest.mark.parametrize("packed", [True, False])
+def test_progress_is_told_every_byte_and_every_item(server, spec, tmp_path, packed):
+    films = {f"videos/{key}.mp4": clip(tmp_path, key) for key in ("1", "2")}
+    if packed:
+        spec = with_media(spec, archive(server, tar_gz(films)))
+    else:
+        server.add(VIDEOS, films)
     plan = fetch.plan(spec, "test", wanted=["1", "2"])
 
     class Told:

@@ -83,7 +83,9 @@ def test_a_pinned_commit_is_read_whatever_main_is(server):
     repo.commit({"test.json": "{}"})
     spec = with_source(HubFile(repo_id=repo.id, filenames=("test.json",), revision=pinned))
 
+    assert sources.present(spec, "test") is None
     assert sources.resolve(spec, "test", refresh=True).paths[0].read_text() == MOVIECORE
+    assert sources.present(spec, "test").revision == pinned
 
 
 def test_a_second_use_asks_the_hub_nothing(server):
