@@ -220,13 +220,19 @@ class PublishedResult(Declared):
     model: str
     split: Split
     setting: Literal["zero-shot", "fine-tuned", "human", "baseline"]
-    metrics: dict[str, float]
+    metrics: dict[str, float] = Field(description="Metric of the spec -> value, in its unit.")
+    breakdowns: dict[str, dict[str, dict[str, float]]] = Field(
+        default_factory=dict, description="Facet -> label -> metric -> value."
+    )
     cite: str
-    verified: Literal["V", "3P"] = "V"
+    url: str | None = None
+    verified: Literal["V", "3P"] = Field("V", description="Read in the owners' own file, or said by a third party's.")
     judge: str | None = None
+    prompts: str | None = Field(None, description="The judge's prompt set, as a run's record names it.")
     frames: str | None = None
-    subset: str | None = None
-    note: str = ""
+    subset: str | None = Field(None, description="Part of the split that it covers: a column of its own.")
+    open_weights: bool | None = None
+    note: str = Field("", description="What a reader must know, such as an inconsistency in the source.")
 
 
 class TaskSpec(Declared):
@@ -266,6 +272,7 @@ class BenchmarkSpec(Declared):
     facets: tuple[Facet, ...] = ()
     judge: JudgeSpec | None = None
     paper: Paper
+    builds_on: tuple[Paper, ...] = Field((), description="Papers to cite as well: of what the benchmark is made from.")
     published: tuple[PublishedResult, ...] = ()
 
     @property
