@@ -240,6 +240,33 @@ def metric_value(spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample])
     return _value(_terms(spec, metric, _by_id(samples)))
 
 
+@dataclass(frozen=True, slots=True)
+class Resampled:
+    """A metric's value, its value in every resample (None from one video alone), and the items and videos behind it."""
+
+    value: float | None
+    draws: np.ndarray | None
+    n: int
+    videos: int
+
+
+def resampled(
+    spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample], *, resamples: int = statistics.RESAMPLES
+) -> Resampled:
+    """Resample one metric over videos; equal ids and videos give equal resamples, so two models' draws are paired."""
+    samples = _by_id(samples)
+    wanted = _terms(spec, metric, samples)
+    terms = [term for term in wanted if term.n]
+    draws = _draws(terms, [sample.video for sample in samples], resamples)
+    taking_part = {sample.video for i, sample in enumerate(samples) if any(term.weights[i] for term in terms)}
+    return Resampled(
+        value=_value(wanted),
+        draws=None if not draws or any(draw is None for draw in draws) else np.mean(draws, axis=0),
+        n=_n(terms),
+        videos=len(taking_part),
+    )
+
+
 def aggregate(spec: BenchmarkSpec, samples: Iterable[Sample], *, overlap: bool = True) -> tuple[Metrics, Breakdowns]:
     """Compute every metric and breakdown of `spec` from samples, independent of their order.
 
@@ -301,13 +328,15 @@ def _with_intervals(
     return result
 
 
-def _draws(terms: Sequence[_Term], clusters: Sequence[str]) -> list[np.ndarray | None]:
+def _draws(
+    terms: Sequence[_Term], clusters: Sequence[str], resamples: int = statistics.RESAMPLES
+) -> list[np.ndarray | None]:
     """Each term's ratio in every resample; None for a term whose items lie in fewer than two clusters."""
     if not terms:
         return []
     table = np.array([row for term in terms for row in (term.numerators, term.weights)], dtype=np.float64).T
     sums = statistics.cluster_sums(table, clusters)
-    blocks = np.concatenate(list(statistics.resampled_sums(sums)))
+    blocks = np.concatenate(list(statistics.resampled_sums(sums, resamples=resamples)))
     draws: list[np.ndarray | None] = []
     for i, term in enumerate(terms):
         if np.count_nonzero(sums[:, 2 * i + 1]) < 2:  # noqa: PLR2004 - one cluster can't be resampled

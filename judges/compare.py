@@ -1,0 +1,151 @@
+"""Whether one model is better than another: a test on the items that both answered.
+
+For each metric a paired bootstrap over videos: the same videos are drawn for both models, so what makes a video hard
+cancels out. For columns of 0 and 1 (a choice right or wrong) also McNemar's exact test on the items where only one of
+the two is right; it takes items as independent, which questions on one video are not, so the bootstrap is the one to
+trust where the two differ.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from reelbench.judges import scoring, statistics
+from reelbench.registry.errors import InputError
+from reelbench.registry.records import Sample
+from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, Metric
+
+RESAMPLES = 10_000
+"""More than for an interval: a small p lies in the tail."""
+
+
+@dataclass(frozen=True, slots=True)
+class McNemar:
+    """McNemar's exact test.
+
+    Attributes:
+        only_a: Items that only a has right.
+        only_b: Items that only b has right.
+        p: Two-sided, binomial.
+    """
+
+    only_a: int
+    only_b: int
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One metric of two models, a and b, on the items that both have it for.
+
+    Attributes:
+        n: Items.
+        videos: Videos among them.
+        a: The metric's value of a, in its own unit.
+        b: The value of b.
+        difference: a minus b.
+        ci95: 95 % interval of the difference; None from one video alone.
+        p: Two-sided, of no difference, from the same bootstrap; at least 2 / (resamples + 1). None with `ci95`.
+        mcnemar: For a mean of zeros and ones, else None.
+    """
+
+    n: int
+    videos: int
+    a: float
+    b: float
+    difference: float
+    ci95: tuple[float, float] | None
+    p: float | None
+    mcnemar: McNemar | None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two models on one benchmark.
+
+    Attributes:
+        both: Items that both answered (that have a score in common).
+        only_a: Items that only a answered.
+        only_b: Items that only b answered.
+        metrics: Metric -> difference; BLEU, CIDEr and METEOR, which no item has alone, are not here.
+    """
+
+    both: int
+    only_a: int
+    only_b: int
+    metrics: dict[str, Difference]
+
+
+def compare(samples_a: Sequence[Sample], samples_b: Sequence[Sample], spec: BenchmarkSpec) -> Comparison:
+    """Test two models' samples of the same benchmark and split against each other, metric by metric.
+
+    Raises:
+        InputError: There is no item that both answered.
+    """
+    scored_a = {sample.id: sample for sample in samples_a if sample.scores}
+    scored_b = {sample.id: sample for sample in samples_b if sample.scores}
+    a, b = [], []
+    for item in sorted(scored_a.keys() & scored_b.keys()):
+        first, second = scored_a[item], scored_b[item]
+        columns = first.scores.keys() & second.scores.keys()
+        if columns:
+            # Video and labels are the item's, not the model's: a's stand for both, so that both are weighted alike.
+            a.append(first.model_copy(update={"scores": {c: first.scores[c] for c in columns}}))
+            b.append(first.model_copy(update={"scores": {c: second.scores[c] for c in columns}}))
+    if not a:
+        raise InputError("no item was answered by both: are these of the same benchmark and split, with the same ids?")
+    metrics = {}
+    for metric in spec.metrics:
+        if not isinstance(metric.aggregate, Corpus) and (found := _difference(spec, metric, a, b)) is not None:
+            metrics[metric.name] = found
+    return Comparison(
+        both=len(a),
+        only_a=len(scored_a.keys() - scored_b.keys()),
+        only_b=len(scored_b.keys() - scored_a.keys()),
+        metrics=metrics,
+    )
+
+
+def mcnemar(only_a: int, only_b: int) -> McNemar:
+    """Return McNemar's exact test for the counts of items that only one of the two has right."""
+    n = only_a + only_b
+    tail = sum(math.comb(n, k) for k in range(min(only_a, only_b) + 1))
+    # Whole numbers throughout: 2 ** n is beyond a float from n = 1024 on, their quotient is not.
+    return McNemar(only_a, only_b, min(1.0, 2 * tail / 2**n) if n else 1.0)
+
+
+def _difference(spec: BenchmarkSpec, metric: Metric, a: Sequence[Sample], b: Sequence[Sample]) -> Difference | None:
+    by_a = scoring.resampled(spec, metric, a, resamples=RESAMPLES)
+    by_b = scoring.resampled(spec, metric, b, resamples=RESAMPLES)
+    if by_a.value is None or by_b.value is None:
+        return None
+    ci95 = p = None
+    if by_a.draws is not None and by_b.draws is not None:
+        draws = by_a.draws - by_b.draws
+        draws = draws[~np.isnan(draws)]
+        ci95 = statistics.interval(draws)
+        # Half of rounding's width counts as equal: two models that are the same must not differ by it.
+        below, above = np.count_nonzero(draws < 1e-12), np.count_nonzero(draws > -1e-12)  # noqa: PLR2004
+        p = float(min(1.0, 2 * (1 + min(below, above)) / (1 + len(draws))))
+    return Difference(
+        n=by_a.n,
+        videos=by_a.videos,
+        a=by_a.value,
+        b=by_b.value,
+        difference=by_a.value - by_b.value,
+        ci95=ci95,
+        p=p,
+        mcnemar=_mcnemar(metric, a, b),
+    )
+
+
+def _mcnemar(metric: Metric, a: Sequence[Sample], b: Sequence[Sample]) -> McNemar | None:
+    how = metric.aggregate
+    if not isinstance(how, Mean):
+        return None
+    pairs = [(x.scores[how.column], y.scores[how.column]) for x, y in zip(a, b, strict=True) if how.column in x.scores]
+    if metric.judged or any(score not in (0, 1) for pair in pairs for score in pair):
+        return None
+    return mcnemar(pairs.count((1, 0)), pairs.count((0, 1)))
