@@ -126,19 +126,24 @@ def test_offline_works_from_the_cache_in_a_process_of_its_own(server, tmp_path):
 
 
 def test_offline_uses_what_the_hub_client_itself_has_cached(server, monkeypatch, tmp_path):
-    from huggingface_hub import hf_hub_download
-
     repo = server.add("MovieCORE/MovieCORE", {"test.json": MOVIECORE})
-    hf_hub_download(repo.id, "test.json", repo_type="dataset", endpoint=server.url, cache_dir=tmp_path / "hf" / "hub")
+    client_fetches_main(server, repo, tmp_path)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
 
     assert sources.resolve(discovery.get("moviecore"), "test").revision == repo.head
 
 
-def test_offline_refuses_to_refresh_and_keeps_the_record(server, monkeypatch):
+def client_fetches_main(server, repo, tmp_path):
+    from huggingface_hub import hf_hub_download
+
+    hf_hub_download(repo.id, "test.json", repo_type="dataset", endpoint=server.url, cache_dir=tmp_path / "hf" / "hub")
+
+
+def test_offline_refuses_to_refresh_and_keeps_the_record(server, monkeypatch, tmp_path):
     repo = server.add("MovieCORE/MovieCORE", {"test.json": MOVIECORE})
     spec = discovery.get("moviecore")
     sources.resolve(spec, "test")
+    client_fetches_main(server, repo, tmp_path)  # what the client knows of `main` may be older than the record
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
 
     with pytest.raises(DataUnavailableError, match="HF_HUB_OFFLINE is set"):
