@@ -8,7 +8,7 @@ from typing import Any
 
 from reelbench.hub_cards import metadata, plots
 from reelbench.hub_cards.material import CONFIG, Material, SplitMaterial, why_not_redistributed
-from reelbench.hub_cards.statistics import Distribution, LabelCounts
+from reelbench.hub_cards.statistics import Distribution, LabelCounts, facet_title
 from reelbench.registry import rows
 from reelbench.registry.loading import is_mini
 from reelbench.registry.sources import expected_files
@@ -71,7 +71,7 @@ def render(material: Material) -> Card:
         "provenance": f"## Provenance\n\n{_provenance(material)}",
         "licences": f"## Licences\n\n{_licences(material)}",
         "limitations": f"## Limitations\n\n{material.sheet.limitations}",
-        "citation": f"## Citation\n\n```bibtex\n{material.spec.paper.bibtex}\n```",
+        "citation": f"## Citation\n\n{_citation(material)}",
         "datasheet": f"## Datasheet\n\n{_datasheet(material)}",
     }
     return Card(
@@ -87,8 +87,8 @@ def render(material: Material) -> Card:
 
 def _about(material: Material) -> str:
     spec = material.spec
-    paper = spec.paper
-    links = [f"[Home]({spec.homepage})", f"[Paper: {paper.title}, {paper.venue} {paper.year}]({paper.url})"]
+    papers = (spec.paper, *spec.builds_on)
+    links = [f"[Home]({spec.homepage})", *(f"[{one.title}, {one.venue} {one.year}]({one.url})" for one in papers)]
     counted = [split.name for split in material.splits if split.counted]
     if not counted:
         told = (
@@ -136,10 +136,13 @@ def _loading(material: Material) -> str:
 
 def _lmms_eval(material: Material) -> str:
     spec = material.spec
-    tasks = [
-        [f"`{task.name}`", f"`{task.split}`", _only(task.only), spec.mini_note if is_mini(task.split) else ""]
-        for task in spec.tasks
-    ]
+    whole = [task for task in spec.tasks if not task.only]
+    parts = [task for task in spec.tasks if task.only]
+    tasks = [[f"`{task.name}`", f"`{task.split}`", spec.mini_note if is_mini(task.split) else ""] for task in whole]
+    if parts:
+        facets = ", ".join(dict.fromkeys(facet for task in parts for facet in task.only))
+        names = f"`{parts[0].name}` to `{parts[-1].name}` ({len(parts)})" if len(parts) > 1 else f"`{parts[0].name}`"
+        tasks.append([names, f"`{parts[0].split}`", f"the questions of one {facets} each"])
     called = next((task.name for task in spec.tasks if task.split == spec.default_split), spec.tasks[0].name)
     command = (
         "pip install 'reelbench[lmms-eval]'\n"
@@ -149,12 +152,8 @@ def _lmms_eval(material: Material) -> str:
     )
     return (
         "With [lmms-eval](https://github.com/EvolvingLMMs-Lab/lmms-eval), to run any of its models:\n\n"
-        f"{_code(command, 'bash')}\n\n" + _table(["Task", "Split", "Part", "Note"], tasks)
+        f"{_code(command, 'bash')}\n\n" + _table(["Task", "Split", "Note"], tasks)
     )
-
-
-def _only(only: dict[str, str]) -> str:
-    return ", ".join(f"{facet} {label}" for facet, label in only.items()) or "all"
 
 
 # --- what is in it -------------------------------------------------------------------------------------------------
@@ -189,7 +188,15 @@ def _splits(material: Material) -> str:
             for split in material.splits
         ],
     )
-    return "\n\n".join([table, *_differences(material)])
+    return "\n\n".join([table, *_differences(material), _languages(material)])
+
+
+def _languages(material: Material) -> str:
+    tags = ", ".join(f"`{tag}`" for tag in material.languages)
+    if len(material.languages) == 1:
+        return f"Language: {tags}."
+    known = "counted" if material.languages_counted else "all that the sources name; the data may have fewer"
+    return f"Languages ({len(material.languages)}, {known}): {tags}."
 
 
 def _origin(split: SplitMaterial) -> str:
@@ -247,6 +254,10 @@ def _statistics(material: Material) -> tuple[str, dict[str, str]]:
     for title, by_split in facets.items():
         table, shares = _facet(by_split)
         add(title, _facet_note(by_split), table, plots.bars(title, shares))
+    elsewhere = [facet for facet in material.spec.facets if not facet.in_rows and facet_title(facet) not in facets]
+    if elsewhere:
+        names = ", ".join(f"`{facet.name}`" for facet in elsewhere)
+        parts.append(f"Not counted: {names}. These labels are not in the data; a tags file (`--tags`) brings them.")
     return "\n\n".join(parts), drawn
 
 
@@ -452,7 +463,7 @@ def _media_location(media: MediaSource) -> str:
     if media.kind == "hub":
         gate = ", gated" if media.gated else ""
         return f"[{media.location}](https://huggingface.co/datasets/{media.location}){gate}"
-    return f"<{media.location}>" if media.location.startswith("http") else media.location
+    return f"`{media.location}`" if "{video}" in media.location else f"<{media.location}>"
 
 
 def _licences(material: Material) -> str:
@@ -475,6 +486,10 @@ def _terms(media: MediaSource) -> str:
     if media.kind == "form":
         return "the agreement that is made on request"
     return "the terms of its gated repository" if media.gated else "the terms stated there"
+
+
+def _citation(material: Material) -> str:
+    return _code("\n\n".join(paper.bibtex for paper in (material.spec.paper, *material.spec.builds_on)), "bibtex")
 
 
 def _datasheet(material: Material) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 import yaml
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from reelbench.registry.errors import InputError
 from reelbench.registry.spec import BenchmarkSpec, Declared
@@ -32,6 +32,7 @@ class Declarations(Declared):
     annotations_creators: tuple[Creator, ...]
     language_creators: tuple[Creator, ...]
     source_datasets: tuple[Literal["original", "extended"], ...]
+    size_category: str | None = Field(None, description="Where the sources disagree on the size but not on this.")
     tags: tuple[str, ...]
 
 

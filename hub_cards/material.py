@@ -59,12 +59,18 @@ class Material:
     config: str
 
     @property
+    def languages_counted(self) -> bool:
+        """Whether all splits were counted, so that no language can be missing."""
+        return all(split.counted for split in self.splits)
+
+    @property
     def languages(self) -> tuple[str, ...]:
         """BCP-47 tags: of the rows where all splits were counted, else as the spec declares them."""
-        counted = [split.counted for split in self.splits]
-        if all(counted):
-            return tuple(sorted({tag for one in counted if one for tag in one.statistics.languages}))
-        return self.spec.languages
+        if not self.languages_counted:
+            return self.spec.languages
+        return tuple(
+            sorted({tag for split in self.splits if split.counted for tag in split.counted.statistics.languages})
+        )
 
 
 def gather(

@@ -15,7 +15,7 @@ def card_metadata(material: Material) -> dict[str, Any]:
     """Return the card's metadata in the Hub's terms; what is not known is left out."""
     spec, declared = material.spec, material.sheet.declared
     languages = sorted({language_of(tag) for tag in material.languages})
-    arxiv = [f"arxiv:{spec.paper.arxiv}"] if spec.paper.arxiv else []
+    arxiv = [f"arxiv:{paper.arxiv}" for paper in (spec.paper, *spec.builds_on) if paper.arxiv]
     metadata: dict[str, Any] = {
         "pretty_name": spec.title,
         "license": spec.license,
@@ -50,6 +50,8 @@ def _licence_details(spec: BenchmarkSpec) -> dict[str, str]:
 
 def _size(material: Material) -> list[str]:
     known = [split.rows for split in material.splits if split.rows is not None]
+    if len(known) < len(material.splits) and material.sheet.declared.size_category:
+        return [material.sheet.declared.size_category]
     if not known:
         return []
     return [next((name for limit, name in _SIZES if sum(known) < limit), "n>1M")]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from reelbench.registry.rows import Row
-from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.spec import BenchmarkSpec, Facet
 
 # Scripts that don't put spaces between words: text in them is measured in characters.
 UNSPACED = frozenset({"ja", "km", "lo", "my", "th", "zh"})
@@ -85,6 +85,11 @@ def language_of(tag: str) -> str:
     return tag.partition("-")[0].lower()
 
 
+def facet_title(facet: Facet) -> str:
+    """Return what a facet is called above its table."""
+    return facet.name.replace("_", " ").capitalize()
+
+
 def _distributions(spec: BenchmarkSpec, rows: Sequence[Row]) -> list[Distribution]:
     spaced = [row for row in rows if language_of(row["language"]) not in UNSPACED]
     unspaced = [row for row in rows if language_of(row["language"]) in UNSPACED]
@@ -131,7 +136,6 @@ def _labels(spec: BenchmarkSpec, rows: Sequence[Row], labels: Labels) -> list[La
         order = facet.labels or sorted(counts, key=lambda label: (-counts[label], label))
         known = {label: counts[label] for label in order}
         unknown = {label: count for label, count in sorted(counts.items()) if label not in known}
-        title = facet.name.replace("_", " ").capitalize()
         labelled = sum(map(bool, of_rows))
-        found.append(LabelCounts(title, facet.title, {**known, **unknown}, labelled, len(rows)))
+        found.append(LabelCounts(facet_title(facet), facet.title, {**known, **unknown}, labelled, len(rows)))
     return found

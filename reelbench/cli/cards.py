@@ -37,10 +37,8 @@ def render(
     for note in folder.write(made, out):
         console.note(note)
     if missing := [split.name for split in made.splits if split.counted is None]:
-        console.note(
-            f"Not counted, because not on this machine: {', '.join(missing)}. "
-            f"`reelbench data fetch {name}` or --data PATH brings the statistics."
-        )
+        fetch = f"`reelbench data fetch {name}` or " if made.spec.open_data else ""
+        console.note(f"Not counted, because not on this machine: {', '.join(missing)}; {fetch}--data PATH brings it.")
     console.write(str(out / folder.README))
 
 

@@ -147,6 +147,25 @@ SPEC = BenchmarkSpec(
         year=2024,
         url="https://escholarship.org/uc/item/8p3137gd",
     ),
+    builds_on=(
+        Paper(
+            key="choi2021dramaqa",
+            title="DramaQA: Character-Centered Video Story Understanding with Hierarchical QA",
+            authors=(
+                "Seongho Choi",
+                "Kyoung-Woon On",
+                "Yu-Jung Heo",
+                "Ahjeong Seo",
+                "Youwon Jang",
+                "Minsu Lee",
+                "Byoung-Tak Zhang",
+            ),
+            venue="AAAI Conference on Artificial Intelligence",
+            year=2021,
+            arxiv="2005.03356",
+            url="https://arxiv.org/abs/2005.03356",
+        ),
+    ),
     published=PUBLISHED,
 )
 

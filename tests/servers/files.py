@@ -46,6 +46,7 @@ class Fault:
     status: int | None
     cut_at: int | None
     corrupt: bool
+    hang_up: bool
     headers: dict[str, str]
     body: bytes
 
@@ -97,12 +98,13 @@ class FileServer:
         status: int | None = None,
         cut_at: int | None = None,
         corrupt: bool = False,
+        hang_up: bool = False,
         headers: Mapping[str, str] | None = None,
         body: bytes = b"",
     ) -> None:
         """Order a fault: `status` answers with an error, `cut_at` drops the connection after so many bytes of the body,
-        `corrupt` changes the bytes and not their number. `pattern` is matched with `METHOD /decoded/path`."""
-        self._faults.append(Fault(re.compile(pattern), times, status, cut_at, corrupt, dict(headers or {}), body))
+        `corrupt` changes the bytes and not their number, `hang_up` drops the connection without an answer. `pattern` is matched with `METHOD /decoded/path`."""
+        self._faults.append(Fault(re.compile(pattern), times, status, cut_at, corrupt, hang_up, dict(headers or {}), body))
 
     def asked(self, pattern: str) -> list[Request]:
         """Return the requests whose `METHOD /decoded/path` matches."""
@@ -147,6 +149,9 @@ class _Handler(BaseHTTPRequestHandler):
         owner = self.server.owner
         owner.requests.append(request)
         fault = owner.fault_for(request)
+        if fault is not None and fault.hang_up:
+            self.close_connection = True
+            return
         if fault is not None and fault.status is not None:
             self._send(Response(fault.status, fault.body, fault.headers), None)
             return

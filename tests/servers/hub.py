@@ -315,6 +315,11 @@ class HubServer(FileServer):
             raise _HubError(403, None, "Forbidden: you don't have the rights to write to this repository")
         return call.token
 
+    def _proposes(self, call: _Call) -> bool:
+        # Whoever opened a pull request may also commit to it.
+        mine = {pr.ref for pr in call.repo.pull_requests if call.token is not None and pr.author == call.token.user}
+        return "create_pr" in call.query or unquote(call.rest) in mine
+
     def _commit_of(self, call: _Call, revision: str) -> Commit:
         try:
             return call.repo.commits[call.repo.resolve(revision)]
@@ -510,7 +515,7 @@ class HubServer(FileServer):
         return _json({"url": address, "name": repo_id, "id": "0" * 24})
 
     def _post_preupload(self, call: _Call) -> Response:
-        self._check_write(call, pull_request="create_pr" in call.query)
+        self._check_write(call, pull_request=self._proposes(call))
         commit = self._commit_of(call, unquote(call.rest))
         files = []
         for file in call.json["files"]:
@@ -544,7 +549,7 @@ class HubServer(FileServer):
 
     def _post_commit(self, call: _Call) -> Response:
         create_pr = "create_pr" in call.query
-        token = self._check_write(call, pull_request=create_pr)
+        token = self._check_write(call, pull_request=self._proposes(call))
         revision = unquote(call.rest)
         with call.repo.lock:
             base = self._commit_of(call, revision)

@@ -1,0 +1,324 @@
+"""Pushing to a server that speaks the Hub's protocol to its real client."""
+
+import io
+import os
+import subprocess
+import sys
+
+import pyarrow.parquet
+import pytest
+import yaml
+
+from reelbench.hub_cards.push import TITLE, Options, push
+from reelbench.registry import discovery
+from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.loading import mini_folder
+from tests.servers.hub import HubServer, Token
+
+REPO = "museum/films"
+HUMAN = """---
+# chosen by the museum
+license: apache-2.0
+tags:
+- ours   # keep
+annotations_creators: [found]
+---
+# Films of the museum
+
+Our own words.
+
+| a | b |
+|---|---|
+| 1 | 2 |
+"""
+
+
+@pytest.fixture
+def hub(monkeypatch, tmp_path):
+    with HubServer() as server:
+        server.use(monkeypatch, tmp_path / "hf")
+        server.tokens["hf_museum"] = Token("curator", orgs=("museum",))
+        server.tokens["hf_visitor"] = Token("visitor")
+        server.tokens["hf_reader"] = Token("curator", role="read", orgs=("museum",))
+        monkeypatch.setenv("HF_TOKEN", "hf_museum")
+        yield server
+
+
+class Told:
+    """What the user was shown."""
+
+    def __init__(self):
+        self.shown = []
+        self.notes = []
+
+
+@pytest.fixture
+def told():
+    return Told()
+
+
+@pytest.fixture
+def pushed(told):
+    """Push a card with the mini files as the benchmark's own data."""
+
+    def run(name="moviecore", repo=REPO, *, data=True, **options):
+        spec = discovery.get(name)
+        folder = mini_folder(spec) if data is True else data
+        return push(spec, repo, Options(**options), data=folder, show=told.shown.append, note=told.notes.append)
+
+    return run
+
+
+def readme(repo, revision="main"):
+    return repo.files(revision)["README.md"].decode()
+
+
+def metadata(text):
+    return yaml.safe_load(text.split("---\n")[1])
+
+
+def test_a_repository_is_made_with_the_card_and_a_second_push_commits_nothing(hub, pushed, told):
+    assert pushed().done == "committed"
+    repo = hub.repo(REPO)
+    assert set(repo.files()) >= {"README.md", "plots/classification.svg"}
+    assert "eval.yaml" not in repo.files(), "only on request: the Hub refuses frameworks that it doesn't list"
+    assert f'load_dataset("{REPO}"' not in readme(repo), "there are no rows to load"
+    assert "configs" not in metadata(readme(repo))
+    assert "+# MovieCORE" in told.shown[0]
+    assert "new plots/classification.svg" in told.shown[0]
+
+    commits = len(repo.history())
+    assert pushed().done == "unchanged"
+    assert len(repo.history()) == commits
+    assert hub.asked("POST /api/datasets/museum/films/commit/.*")[1:] == []
+
+
+def test_the_difference_is_shown_before_the_commit(hub, told):
+    asked = []
+    repo = hub.add(REPO, {"README.md": HUMAN})
+
+    def show(text):
+        asked.append((text, len(hub.asked("POST .*/commit/.*")), repo.head))
+
+    before = repo.head
+    push(discovery.get("rextime"), REPO, Options(), show=show, note=told.notes.append)
+    [(text, commits, head)] = asked
+    assert (commits, head) == (0, before)
+    assert "+++ b/README.md" in text
+    assert repo.head != before
+
+
+def test_a_dry_run_changes_nothing_and_needs_no_token(hub, pushed, told, monkeypatch):
+    repo = hub.add(REPO, {"README.md": HUMAN})
+    monkeypatch.delenv("HF_TOKEN")
+    before = repo.head
+    assert pushed(dry_run=True).done == "shown"
+    assert repo.head == before
+    assert "+## Scoring" in told.shown[0]
+    assert not hub.asked("POST .*/(commit|preupload|create).*")
+
+
+def test_people_s_text_and_metadata_stay(hub, pushed, told):
+    repo = hub.add(REPO, {"README.md": HUMAN, "films.csv": "a,b\n"})
+    pushed()
+    text = readme(repo)
+    assert HUMAN.split("---\n", 2)[2].strip() in text
+    assert "# chosen by the museum\nlicense: apache-2.0\ntags:\n" in text
+    found = metadata(text)
+    assert found["license"] == "apache-2.0"
+    assert found["tags"][0] == "ours"
+    assert "reelbench" in found["tags"]
+    assert found["annotations_creators"] == ["found", "machine-generated"]
+    assert any("license is 'apache-2.0' and stays" in note for note in told.notes)
+    assert repo.files()["films.csv"] == b"a,b\n"
+
+    edited = text.replace("Our own words.", "Our own words, revised.")
+    edited = edited.replace("## Limitations\n", "## Limitations\n\n- We add one.\n")
+    repo.commit({"README.md": edited}, "edit by hand")
+    assert pushed().done == "unchanged"
+    assert readme(repo) == edited
+    assert any("'limitations' was edited by hand and is kept" in note for note in told.notes)
+
+
+def test_where_the_user_is_not_the_owner_a_pull_request_is_offered_once(hub, pushed, monkeypatch):
+    repo = hub.add(REPO, {"README.md": HUMAN})
+    monkeypatch.setenv("HF_TOKEN", "hf_visitor")
+    before = repo.head
+    first = pushed()
+    assert first.done == "pull request"
+    assert first.url.endswith("/discussions/1")
+    assert repo.head == before
+    assert "## Scoring" in readme(repo, "refs/pr/1")
+    assert [pr.title for pr in repo.pull_requests] == [TITLE]
+
+    assert pushed().done == "unchanged", "the open request is compared with, not main"
+    assert pushed("rextime").done == "committed", "the open request is brought up to date"
+    assert "# ReXTime" not in readme(repo), "still only in the request"
+    assert "ReXTime" in readme(repo, "refs/pr/1")
+    assert len(repo.pull_requests) == 1
+
+    repo.merge(repo.pull_requests[0])
+    assert pushed("rextime").done == "unchanged"
+
+
+def test_an_owner_can_ask_for_a_pull_request(hub, pushed):
+    repo = hub.add(REPO, {"README.md": HUMAN})
+    assert pushed(create_pr=True).done == "pull request"
+    assert "Scoring" not in readme(repo)
+
+
+def test_a_commit_in_between_is_not_overwritten(hub, told):
+    repo = hub.add(REPO, {"README.md": HUMAN})
+
+    def show(text):
+        told.shown.append(text)
+        if len(told.shown) == 1:
+            repo.commit({"README.md": HUMAN + "\nA last thought.\n"}, "in between")
+
+    def run():
+        return push(discovery.get("rextime"), REPO, Options(), show=show, note=told.notes.append)
+
+    with pytest.raises(ReelbenchError, match="somebody committed while this ran; nothing was pushed") as failure:
+        run()
+    assert failure.value.exit_code == 1
+    assert readme(repo).endswith("A last thought.\n")
+    assert "Scoring" not in readme(repo)
+    run()
+    assert "A last thought." in readme(repo)
+    assert "## Scoring" in readme(repo)
+
+
+def test_without_the_right_to_write_the_error_names_the_pull_request(hub, pushed, monkeypatch):
+    repo = hub.add(REPO, {"README.md": HUMAN})
+    monkeypatch.setenv("HF_TOKEN", "hf_visitor")
+    with pytest.raises(ReelbenchError, match="may not write there; push with --create-pr"):
+        pushed(create_pr=False)
+    monkeypatch.setenv("HF_TOKEN", "hf_reader")
+    with pytest.raises(ReelbenchError, match="may not write there"):
+        pushed()
+    assert readme(repo) == HUMAN
+
+
+def test_a_bad_token_and_none_are_told(hub, pushed, monkeypatch):
+    repo = hub.add(REPO, {"README.md": HUMAN})
+    monkeypatch.setenv("HF_TOKEN", "hf_expired")
+    with pytest.raises(ReelbenchError, match="the Hub refused the token; check HF_TOKEN"):
+        pushed()
+    monkeypatch.delenv("HF_TOKEN")
+    with pytest.raises(InputError, match="set HF_TOKEN or run `hf auth login`"):
+        pushed()
+    assert readme(repo) == HUMAN
+
+
+def test_a_repository_that_is_not_there_and_not_ours_to_make(hub, pushed):
+    with pytest.raises(InputError, match=r"no such dataset, or it is private; curator can't create one there, only"):
+        pushed(repo="cinema/films")
+    with pytest.raises(InputError, match="expected ORG/NAME"):
+        pushed(repo="films")
+    with pytest.raises(InputError, match="expected ORG/NAME"):
+        pushed(repo="a/b/c")
+
+
+def test_rows_go_along_as_parquet_in_the_normalised_schema(hub, pushed):
+    pushed("rextime", with_data=True)
+    repo = hub.repo(REPO)
+    assert repo.commits[repo.head].files["data/val.parquet"].lfs
+    table = pyarrow.parquet.read_table(io.BytesIO(repo.files()["data/val.parquet"]))
+    assert {"id", "video", "question", "options", "answer", "span", "duration", "category"} <= set(table.column_names)
+    assert str(table.schema.field("span").type) == "list<element: double>"
+    hidden = pyarrow.parquet.read_table(io.BytesIO(repo.files()["data/test.parquet"]))
+    assert set(hidden["answer"].to_pylist()) == {""}
+    assert metadata(readme(repo))["configs"] == [
+        {
+            "config_name": "default",
+            "data_files": [
+                {"split": "val", "path": "data/val.parquet"},
+                {"split": "test", "path": "data/test.parquet"},
+            ],
+        }
+    ]
+    assert pushed("rextime", with_data=True).done == "unchanged"
+    assert pushed("rextime").done == "unchanged", "the rows that are there are still declared"
+
+
+def test_rows_beside_a_configuration_of_the_owners_get_a_name_of_their_own(hub, pushed):
+    configs = "configs:\n- config_name: default\n  data_files: films.csv\n"
+    repo = hub.add(REPO, {"README.md": f"---\n{configs}---\n# Films\n", "films.csv": "a,b\n"})
+    pushed("rextime", with_data=True)
+    found = metadata(readme(repo))["configs"]
+    assert found[0] == {"config_name": "default", "data_files": "films.csv"}
+    assert found[1]["config_name"] == "reelbench"
+    assert f'load_dataset("{REPO}", "reelbench", split="val")' in readme(repo)
+    assert pushed("rextime", with_data=True).done == "unchanged"
+
+
+def test_the_owners_data_file_of_the_same_name_is_not_overwritten(hub, pushed):
+    repo = hub.add(REPO, {"README.md": "# Films\n", "data/val.parquet": b"theirs"})
+    with pytest.raises(InputError, match=r"has data/val.parquet already, not from Reelbench"):
+        pushed("rextime", with_data=True)
+    assert repo.files()["data/val.parquet"] == b"theirs"
+    pushed("rextime")
+    assert "configs" not in metadata(readme(repo)), "their file is not declared as ours"
+
+
+def test_dramaqa_s_rows_are_refused_before_anything_is_asked(hub, pushed):
+    with pytest.raises(InputError, match=r"under an agreement that forbids passing it on") as failure:
+        pushed("dramaqa_cogme", with_data=True)
+    assert "https://dramaqa.github.io/Download" in str(failure.value)
+    assert failure.value.exit_code == 2
+    assert hub.requests == []
+    pushed("dramaqa_cogme")
+    assert not [path for path in hub.repo(REPO).files() if path.endswith((".parquet", ".json", ".jsonl"))]
+
+
+def test_an_interrupted_upload_commits_nothing_and_the_next_push_does(hub, pushed, monkeypatch):
+    monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", lambda seconds: None)
+    repo = hub.add(REPO, {"README.md": HUMAN})
+    hub.cdn.fail("PUT /upload/.*", times=None, hang_up=True)
+    before = repo.head
+    with pytest.raises(ReelbenchError, match="nothing was committed, push again"):
+        pushed("rextime", with_data=True)
+    assert repo.head == before
+    hub.cdn._faults.clear()
+    assert pushed("rextime", with_data=True).done == "committed"
+    assert "data/val.parquet" in repo.files()
+
+
+def test_eval_yaml_goes_along_on_request(hub, pushed):
+    pushed(eval_yaml=True)
+    found = yaml.safe_load(hub.repo(REPO).files()["eval.yaml"])
+    assert found["evaluation_framework"] == "lmms-eval"
+    assert found["tasks"] == [{"id": "moviecore", "config": "default", "split": "test"}]
+
+
+def test_a_card_that_the_hub_refuses_is_told(hub, pushed):
+    hub.add(REPO, {"README.md": "---\nlicense: my-own\n---\n"})
+    with pytest.raises(ReelbenchError, match="the Hub refused the card: .*license"):
+        pushed()
+
+
+@pytest.mark.parametrize("name", ["moviecore", "rextime", "curve"])
+def test_the_configurations_load_with_datasets_from_the_server(hub, pushed, tmp_path, name):
+    spec = discovery.get(name)
+    pushed(name, with_data=True)
+    declared = metadata(readme(hub.repo(REPO)))["configs"][0]["data_files"]
+    script = (
+        "import json, sys\n"
+        "from datasets import load_dataset\n"
+        f"found = load_dataset({REPO!r})\n"
+        "print(json.dumps({split: [rows.num_rows, rows.column_names, rows[0]['id']] for split, rows in found.items()}))"
+    )
+    environment = {key: value for key, value in os.environ.items() if key not in {"HF_HUB_OFFLINE", "HF_TOKEN"}}
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**environment, **hub.env(tmp_path / "other"), "HF_DATASETS_CACHE": str(tmp_path / "datasets")},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found = yaml.safe_load(done.stdout)
+    assert set(found) == {file["split"] for file in declared}
+    assert found[spec.default_split][0] == 12
+    assert "question" in found[spec.default_split][1]
