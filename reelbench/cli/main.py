@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from reelbench import __version__
-from reelbench.cli import cards, console, listing, run, score
+from reelbench.cli import cards, compare, console, data, listing, run, score
 from reelbench.registry.errors import ReelbenchError
 
 app = typer.Typer(
@@ -20,11 +20,14 @@ app = typer.Typer(
 app.command("list")(listing.list_benchmarks)
 app.command("path")(listing.path)
 app.command("score")(score.score)
+app.command("compare")(compare.compare)
+app.add_typer(data.app, name="data")
+app.add_typer(compare.app, name="judge")
 app.add_typer(cards.app, name="cards")
 app.command("run", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(run.run)
 
 
-def _version(value: bool) -> None:  # noqa: FBT001 - typer's callback
+def _version(value: bool) -> None:
     if value:
         console.write(__version__)
         raise typer.Exit

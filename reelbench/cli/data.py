@@ -1,0 +1,90 @@
+"""`reelbench data`: fetch annotations and videos, and check what is here."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from reelbench.cli import console
+
+app = typer.Typer(help="Fetch a benchmark's annotations and videos, and check what is here.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(help="Benchmark.")]
+Split = Annotated[str | None, typer.Option(help="Split, if not the default one.")]
+Data = Annotated[Path | None, typer.Option(help="Your own annotations: a file, or a folder in upstream layout.")]
+
+
+@app.command()
+def fetch(
+    name: Name,
+    *,
+    split: Split = None,
+    data: Data = None,
+    media: Annotated[bool, typer.Option("--media", help="The videos too.")] = False,
+    limit: Annotated[int | None, typer.Option(help="Only the first so many videos.", min=1)] = None,
+    refresh: Annotated[bool, typer.Option(help="Ask upstream anew; moves an unpinned revision on.")] = False,
+) -> None:
+    """Fetch annotations, and with --media the videos: resumable, each file verified, failures listed at the end."""
+    from reelbench.registry import discovery, fetch
+
+    spec = discovery.get(name)
+    split = split or spec.default_split
+    failed: list[fetch.Failure] = []
+
+    def bring(wanted: list[str]) -> None:
+        plan = fetch.plan(spec, split, wanted=wanted, limit=limit, data=data, refresh=refresh)
+        console.note(plan.summary())
+        with fetch.progress_bar(plan) as progress:
+            report = fetch.run(plan, progress)
+        failed.extend(failure for failure in report.failed if failure not in failed)
+
+    bring([])
+    if media and not failed:
+        bring(wanted_videos(name, split, data))  # the rows name the videos, so these come second
+    for what, reason in failed:
+        console.note(f"not fetched: {what}: {reason}")
+    if failed:
+        console.note(f"{len(failed)} could not be fetched; run the command again to go on from here")
+        raise typer.Exit(1)
+
+
+@app.command()
+def check(name: Name, *, split: Split = None, data: Data = None) -> None:
+    """Say what is here, what is missing or broken, and whether upstream has moved; exits with 1 if anything lacks."""
+    from reelbench.registry import check as checking
+    from reelbench.registry import discovery, sources
+
+    spec = discovery.get(name)
+    split = split or spec.default_split
+    present = sources.present(spec, split, data) is not None
+    report = checking.check(spec, split, data, wanted_videos(name, split, data) if present else [])
+    if report.annotations is None:
+        console.write(f"annotations: missing: {report.problem}")
+    else:
+        revision = f" at {report.annotations.revision}" if report.annotations.revision else ""
+        console.write(f"annotations: {report.annotations.location}{revision}")
+        total = len(report.here) + len(report.missing) + len(report.broken)
+        console.write(
+            f"videos: {len(report.here)} of {total} here, {len(report.missing)} missing, {len(report.broken)} broken"
+        )
+    for key in report.missing:
+        console.write(f"missing: {key}")
+    for key, path, reason in report.broken:
+        console.write(f"broken: {key}: {path}: {reason}")
+    if report.missing:
+        console.write(f"looked in: {', '.join(map(str, report.looked_in))}")
+    for upstream in report.upstream:
+        state = {True: f"has moved to {upstream.now}", False: "has not moved", None: "could not be asked"}[
+            upstream.moved
+        ]
+        note = f" ({upstream.note})" if upstream.note else ""
+        console.write(f"upstream: {upstream.what} at {upstream.used}: {state}{note}")
+    if not report.complete:
+        raise typer.Exit(1)
+
+
+def wanted_videos(name: str, split: str, data: Path | None) -> list[str]:
+    """Return the media keys of a split's rows, in order."""
+    from reelbench.registry import loading
+
+    return [row["video"] for row in loading.locate(name, split, data).read()]
