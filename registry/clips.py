@@ -6,8 +6,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from reelbench.registry.files import written_aside
 from reelbench.registry.home import home
 
@@ -76,6 +74,7 @@ def write_clip(path: Path, key: str, seconds: float) -> None:
 
 def _drawn(key: str, number: int, frames: int) -> "VideoFrame":
     """Draw one picture of the crossing; `key` decides the colours."""
+    import numpy as np
     from av import VideoFrame
 
     colours = np.frombuffer(hashlib.sha256(key.encode()).digest()[:6], dtype=np.uint8).reshape(2, 3)

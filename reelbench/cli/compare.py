@@ -26,7 +26,7 @@ def compare(
     *,
     as_json: Json = False,
 ) -> None:
-    """Test two models on the items both answered: paired bootstrap over videos, McNemar where items are right or wrong."""
+    """Test two models on the items both answered: bootstrap over videos, McNemar where items are right or wrong."""
     from reelbench.judges.compare import compare as tested
 
     first, second = _read(a), _read(b)
@@ -97,10 +97,9 @@ def agree(
     ]
     for name, found in rows:
         kappa = "undefined" if found.kappa is None else f"{found.kappa:.3f}"
-        table.add_row(
-            name, f"{found.mean_a:.2f}", f"{found.mean_b:.2f}", f"{found.exact:.1f}", _interval(found.exact_ci95), kappa,
-            _interval(found.kappa_ci95, 3), str(found.n),
-        )  # fmt: skip
+        means = (f"{found.mean_a:.2f}", f"{found.mean_b:.2f}")
+        exact = (f"{found.exact:.1f}", _interval(found.exact_ci95))
+        table.add_row(name, *means, *exact, kappa, _interval(found.kappa_ci95, 3), str(found.n))
     console.out.print(table)
     scores = console.table("scores on the items rated by both", "metric", "#by a", "#by b")
     for name, (by_a, by_b) in report.metrics.items():
@@ -133,7 +132,7 @@ def _same_benchmark(a: "Result", b: "Result", path_a: Path, path_b: Path) -> "Be
     first, second = a.benchmark, b.benchmark
     if (first.id, first.version, first.split) != (second.id, second.version, second.split):
         raise InputError(
-            f"{path_a} is {first.id} {first.split} (version {first.version}) and {path_b} is {second.id} {second.split} "
+            f"{path_a} is {first.id} {first.split} (version {first.version}), {path_b} is {second.id} {second.split} "
             f"(version {second.version}); only results on the same benchmark, version and split can be compared"
         )
     return discovery.get(first.id)

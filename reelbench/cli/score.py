@@ -127,7 +127,8 @@ def _tell(outcome: "Outcome", again: str) -> None:
         spec = discovery.get(result.benchmark.id)
         default = spec.judge.default_model if spec.judge else "MODEL"
         console.note(
-            f"{unjudged} answers are not judged (judge_unavailable); to finish: reelbench score {again} --judge {default}"
+            f"{unjudged} answers are not judged (judge_unavailable); "
+            f"to finish: reelbench score {again} --judge {default}"
         )
 
 
