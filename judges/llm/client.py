@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from reelbench.judges.llm.cache import Reply
 from reelbench.judges.llm.options import OPENAI_URL, JudgeOptions
-from reelbench.judges.llm.prompting import Message
+from reelbench.judges.llm.prompting import Message, encodable
 from reelbench.registry.errors import InputError
 
 _PLACEHOLDER_KEY = "no-key"  # the client wants one, local servers ignore it
@@ -103,9 +103,9 @@ class ChatClient:
             text = message.get("content")
             reply = Reply(
                 # A server that echoes our headers must not get the key into the cache.
-                raw=options.redact(text) if isinstance(text, str) else None,
+                raw=options.redact(encodable(text)) if isinstance(text, str) else None,
                 finish=_text(choice.get("finish_reason")),
-                returned=None if body.get("model") is None else options.redact(str(body["model"])),
+                returned=None if body.get("model") is None else options.redact(encodable(str(body["model"]))),
                 prompt_tokens=int(usage.get("prompt_tokens") or 0),
                 completion_tokens=int(usage.get("completion_tokens") or 0),
                 host=options.host,

@@ -335,7 +335,7 @@ class Engine:
             raise
 
     async def _try(self, ask: _Ask) -> str | None:
-        started, tries, claimed = asyncio.get_running_loop().time(), 0, False
+        started, failures, tries, claimed = asyncio.get_running_loop().time(), 0, 0, False
         async with Turn(self._pacer) as turn:
             client = self._ready()
             try:
@@ -351,11 +351,12 @@ class Engine:
                     try:
                         await self._call(client, ask)
                     except TransientError as error:
+                        failures += 1
                         tries += not error.limited
                         self._give_up_if_hopeless(started, error)
                         if tries >= self.options.tries:
                             return self._exhausted(started, error)
-                        wait = self.options.backoff * 2 ** min(tries, 6) * random.uniform(0.5, 1.0)  # noqa: S311
+                        wait = self.options.backoff * 2 ** min(failures - 1, 6) * random.uniform(0.5, 1.0)  # noqa: S311
                         wait = max(wait, error.wait or 0.0)
                         if error.limited:
                             self._pacer.limited(turn.round, error.wait)

@@ -37,7 +37,7 @@ class JudgeOptions:
         retry_unscored: Ask again, up to 3 times more, where all replies in the cache fail to parse.
         timeout: Seconds for one call, from sending to the last byte.
         tries: Calls at most for one reply where the server fails (429 is not counted).
-        backoff: Seconds before the first retry; doubled for each further one.
+        backoff: Seconds before the first retry at most; doubled for each further one.
         patience: Seconds without a single reply, under 429, after which judging stops; also the longest `Retry-After`
             that is waited for.
         cache: SQLite file; None is `judge.sqlite` in `$REELBENCH_HOME`.
@@ -69,7 +69,7 @@ class JudgeOptions:
             )
         if self.url is not None:
             parts = urlsplit(self.url)
-            if parts.scheme not in {"http", "https"} or not parts.hostname:
+            if parts.scheme not in {"http", "https"} or not parts.hostname or not self.host:
                 raise InputError(
                     "--judge-url: not an http(s) URL; give the server's base, like http://127.0.0.1:8000/v1"
                 )

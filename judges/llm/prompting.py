@@ -83,8 +83,17 @@ class PromptSet:
         else:
             text = _fill(template, criterion, item)
         system = self.system[criterion]
-        messages = [{"role": "user", "content": text}]
+        messages = [{"role": "user", "content": encodable(text)}]
         return messages if system is None else [{"role": "system", "content": system}, *messages]
+
+
+def encodable(text: str) -> str:
+    """Return `text` with half characters, which models cut short leave behind and UTF-8 can't hold, as U+FFFD."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
 
 
 def load_prompts(spec: BenchmarkSpec, prompts: str) -> PromptSet:

@@ -6,23 +6,15 @@ import pytest
 
 from reelbench.judges.llm import JudgeItem, JudgeOptions
 from reelbench.registry.spec import BenchmarkSpec
+from reelbench.tasks.curve import SPEC as CURVE
 from reelbench.tasks.moviecore import SPEC as MOVIECORE
 
 KEY = "sk-test-7f3a9c51d2"
 
 
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in (
-        "OPENAI_API_KEY",
-        "OPENAI_BASE_URL",
-        "REELBENCH_JUDGE",
-        "REELBENCH_JUDGE_URL",
-        "REELBENCH_JUDGE_API_KEY",
-    ):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("REELBENCH_HOME", str(tmp_path / "home"))
-    return tmp_path / "home"
+@pytest.fixture
+def home(reelbench_home: Path) -> Path:
+    return reelbench_home
 
 
 @pytest.fixture
@@ -32,9 +24,7 @@ def moviecore() -> BenchmarkSpec:
 
 @pytest.fixture
 def curve() -> BenchmarkSpec:
-    """One question, 0 to 2: what matters of CURVE here."""
-    judge = MOVIECORE.judge.model_copy(update={"criteria": ("score",), "low": 0, "high": 2, "official_prompts": None})
-    return MOVIECORE.model_copy(update={"id": "curve", "judge": judge})
+    return CURVE
 
 
 @pytest.fixture

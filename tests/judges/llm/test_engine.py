@@ -1,4 +1,6 @@
+import io
 import re
+import sys
 import threading
 import time
 from collections import Counter
@@ -7,7 +9,7 @@ from email.utils import formatdate
 
 import pytest
 
-from reelbench.judges.llm import JudgeItem, JudgeOptions, LiveJudge, judge_items
+from reelbench.judges.llm import JudgeItem, JudgeOptions, LiveJudge, judge_items, judging_progress
 from reelbench.judges.llm import judging as judging_module
 from reelbench.registry.errors import InputError
 from tests.judges.llm.conftest import KEY
@@ -156,6 +158,15 @@ def test_a_dimension_without_a_score_does_not_take_the_others_with_it(moviecore,
         (verdict,), _ = verdicts(moviecore, [ITEM], options(server.url))
     assert verdict.scores == dict.fromkeys(("accuracy", "comprehensiveness", "depth", "coherence"), 2)
     assert verdict.reasons == {"evidence": "judge_unparsable"}
+
+
+def test_half_characters_are_sent_and_kept_as_such(curve, options):
+    """A model that is cut short may leave half a surrogate pair, in its answer or in its verdict."""
+    half = JudgeItem("q", "Why?", "Because.", "It rains \ud83d")
+    with JudgeServer(lambda _: Answer(raw=rb'{"choices": [{"message": {"content": "rain \ud83d"}}]}')) as server:
+        (verdict,), _ = verdicts(curve, [half], options(server.url))
+    assert "It rains \ufffd" in server.calls[0].user
+    assert (verdict.reason, verdict.replies[0].raw) == ("judge_unparsable", "rain \ufffd")
 
 
 # --- a server in trouble ---------------------------------------------------------------------------------------------
@@ -412,6 +423,7 @@ def test_a_judge_must_be_named(monkeypatch):
     [
         {"model": " "},
         {"url": "localhost:8000"},
+        {"url": "http://127.0.0.1:port/v1"},
         {"concurrency": 0},
         {"votes": 0},
         {"timeout": 0},
@@ -479,6 +491,23 @@ def test_progress_is_told(curve, options, items):
         )
     assert len(found) == 10
     assert told[-1] == (10, 10)
+
+
+def test_the_progress_bar_shows_items_calls_and_dollars_on_a_terminal_only(curve, options, items, monkeypatch):
+    prices = {"usd_per_million_prompt": 10.0, "usd_per_million_completion": 100.0}
+
+    class Screen(io.StringIO):
+        def isatty(self):
+            return True
+
+    with JudgeServer(always("1")) as server:
+        for screen in (io.StringIO(), Screen()):
+            monkeypatch.setattr(sys, "stderr", screen)
+            with judging_progress(10) as progress:
+                list(judge_items(curve, items(10), options(server.url, **prices), progress=progress))
+            assert ("10/10" in screen.getvalue()) == screen.isatty()
+    assert "0 calls" in screen.getvalue()  # the second time all was in the cache
+    assert "$0.00" in screen.getvalue()
 
 
 def test_leaving_a_batch_early_keeps_what_came(curve, options, items):
