@@ -1,0 +1,61 @@
+"""The Markdown that cards are written in: tables, code, numbers, numbered sources."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+
+def table(heads: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """Return a Markdown table; heads that start with `#` are numbers, set to the right; empty columns are left out."""
+    lines = list(lines)
+    kept = [number for number in range(len(heads)) if any(line[number] for line in lines)]
+    rule = ["---:" if heads[number].startswith("#") else "---" for number in kept]
+    cells = [[heads[number].removeprefix("#") for number in kept], rule]
+    cells += [[cell(line[number]) for number in kept] for line in lines]
+    return "\n".join(f"| {' | '.join(line)} |" for line in cells)
+
+
+def cell(text: str) -> str:
+    """Return text as a table's cell: one line, no bars."""
+    return " ".join(text.replace("|", "\\|").split())
+
+
+def code(text: str, language: str) -> str:
+    """Return a fenced block."""
+    return f"```{language}\n{text}\n```"
+
+
+def count(number: int | None) -> str:
+    """Return a whole number, or that it isn't known."""
+    return "unknown" if number is None else f"{number:,}"
+
+
+def plain(number: float) -> str:
+    """Return a number with as many decimals as it needs, at most one."""
+    return f"{number:,.0f}" if number == int(number) else f"{number:,.1f}"
+
+
+def lower(title: str) -> str:
+    """Return a title as it stands inside a sentence."""
+    text = title.rstrip(".")
+    return text if text[:2].isupper() else text[:1].lower() + text[1:]
+
+
+def slug(title: str) -> str:
+    """Return a title as a file name."""
+    return re.sub(r"[^a-z0-9]+", "-", title.lower().replace("'s", "s")).strip("-")
+
+
+class Sources:
+    """Numbers sources in the order in which tables name them; the list stands below the table."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def number(self, source: str) -> str:
+        """Return the source's number, or nothing where there is no source."""
+        return str(self._numbers.setdefault(source, len(self._numbers) + 1)) if source else ""
+
+    def listed(self) -> str:
+        """Return the list of sources."""
+        lines = "\n".join(f"{number}. {cell(source)}" for source, number in self._numbers.items())
+        return f"Sources:\n\n{lines}" if lines else ""

@@ -1,0 +1,130 @@
+"""A card on how the benchmark is scored, and what others published."""
+
+from reelbench.hub_cards.markdown import Sources, lower, table
+from reelbench.hub_cards.material import Material
+from reelbench.registry.spec import BenchmarkSpec, Corpus, Macro, Mean, MeanOf, Metric, PublishedResult, Unit
+
+UNITS: dict[Unit, str] = {
+    "percent": "%",
+    "points_0_5": "points, 0 to 5",
+    "points_0_2": "points, 0 to 2",
+    "fraction": "fraction, 0 to 1",
+    "cider": "CIDEr, 0 to 10",
+}
+
+
+def scoring(material: Material) -> str:
+    """Metrics with units, the judge, facets, and what becomes of items that can't be scored."""
+    spec = material.spec
+    sources = Sources()
+    made = table(
+        ["Metric", "Name", "Unit", "From", "#Source"],
+        [
+            [
+                f"`{metric.name}`" + (" (primary)" if metric is spec.primary else ""),
+                metric.title,
+                UNITS[metric.unit],
+                _how(metric) + of,
+                sources.number(metric.cite),
+            ]
+            for metric, of in _metrics(spec)
+        ],
+    )
+    parts = [
+        f"Comparability version {spec.version}: results with another version are not comparable. Higher is better.",
+        made,
+        sources.listed(),
+    ]
+    if spec.judge:
+        judge = spec.judge
+        asked = (
+            f"the {len(judge.criteria)} criteria {', '.join(judge.criteria)}, one call each"
+            if len(judge.criteria) > 1
+            else "one call per answer"
+        )
+        parts.append(
+            f"A judge model gives whole points from {judge.low} to {judge.high}: {asked}. The authors' judge is "
+            f"`{judge.default_model}`. A result records the judge that answered and its prompts; results of different "
+            "judges or prompts are not comparable."
+        )
+    if spec.facets:
+        parts.append(
+            "Broken down by " + "; ".join(f"`{facet.name}` ({lower(facet.title)})" for facet in spec.facets) + "."
+        )
+    parts.append(
+        "An answer that doesn't parse counts as wrong. An item that could not be scored (its video is missing, the "
+        "judge didn't answer) is left out of the means and reported as unscored. Intervals, where a metric has one, "
+        "are 95 % bootstraps over videos, since questions share a video."
+    )
+    return "\n\n".join(filter(None, parts))
+
+
+def _metrics(spec: BenchmarkSpec) -> list[tuple[Metric, str]]:
+    """Return the metrics, then those that facets have of their own, with what they are given for."""
+    own: list[Metric] = []
+    for facet in spec.facets:
+        own.extend(metric for metric in facet.metrics if metric not in own)
+    given = [
+        (metric, ", ".join(f"`{facet.name}`" for facet in spec.facets if metric in facet.metrics)) for metric in own
+    ]
+    return [
+        *((metric, "") for metric in spec.metrics),
+        *((metric, f", for each label of {of}") for metric, of in given),
+    ]
+
+
+def _how(metric: Metric) -> str:
+    how = metric.aggregate
+    if isinstance(how, MeanOf):
+        return "mean of " + ", ".join(f"`{name}`" for name in how.metrics)
+    if isinstance(how, Corpus):
+        return "all answers at once"
+    scale = "" if how.scale == 1 else f", times {how.scale:g}"
+    if isinstance(how, Macro):
+        return f"mean over `{how.facet}` of the means of `{how.column}`{scale}"
+    return f"mean of `{how.column}` over questions{_weight(how)}{scale}"
+
+
+def _weight(how: Mean) -> str:
+    if how.weight_by is None:
+        return ""
+    if how.weights:
+        return f", weighted by `{how.weight_by}` ({', '.join(f'{k} {v:g}' for k, v in how.weights.items())})"
+    return f", a question counting once for each label of `{how.weight_by}`"
+
+
+def results(material: Material) -> str:
+    """Published numbers, with where they stand."""
+    spec = material.spec
+    if not spec.published:
+        return "None are recorded."
+    names = [metric.name for metric in spec.metrics if any(metric.name in one.metrics for one in spec.published)]
+    names += sorted({name for one in spec.published for name in one.metrics} - set(names))
+    sources = Sources()
+    decimals = {
+        name: max(_decimals(one.metrics[name]) for one in spec.published if name in one.metrics) for name in names
+    }
+    heads = ["Model", "Split", "Setting", *(f"#`{name}`" for name in names), "Judge", "Frames", "#Source"]
+    lines = [
+        [
+            one.model,
+            f"`{one.split}`" + (f" ({one.subset})" if one.subset else ""),
+            one.setting,
+            *(f"{one.metrics[name]:.{decimals[name]}f}" if name in one.metrics else "–" for name in names),
+            one.judge or "",
+            one.frames or "",
+            sources.number(_source(one)),
+        ]
+        for one in spec.published
+    ]
+    told = "Numbers that others published; nobody can recompute them here. Compare only within a split and a setting."
+    return f"{told}\n\n{table(heads, lines)}\n\n{sources.listed()}"
+
+
+def _decimals(value: float) -> int:
+    return len(f"{value:g}".partition(".")[2])
+
+
+def _source(one: PublishedResult) -> str:
+    told = one.cite + ("" if one.verified == "V" else " (from a third party, not seen in the source)")
+    return f"{told}. {one.note}" if one.note else told

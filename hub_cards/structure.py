@@ -1,0 +1,173 @@
+"""A card on what is in the dataset: its schema, its splits, and its statistics with their plots."""
+
+import json
+
+from reelbench.hub_cards import plots
+from reelbench.hub_cards.markdown import code, count, plain, slug, table
+from reelbench.hub_cards.material import Material, SplitMaterial
+from reelbench.hub_cards.statistics import Distribution, LabelCounts, facet_title
+from reelbench.registry import rows
+
+PLOTS = "plots"
+MOST_LABELS = 20
+_PAPER = "as published"
+
+
+def schema(material: Material) -> str:
+    """Columns with types and units, and a row."""
+    spec = material.spec
+    made = table(
+        ["Column", "Type", "Unit", "What it is"],
+        [[f"`{column.name}`", f"`{column.dtype}`", column.unit, column.description] for column in rows.columns(spec)],
+    )
+    text = f"One row is one question. Empty values are empty strings or lists, never null.\n\n{made}"
+    if material.example is None:
+        return text
+    example = json.dumps(material.example, ensure_ascii=False, indent=2)
+    return f"{text}\n\nA row (not of the dataset: written for Reelbench, to show the shape):\n\n{code(example, 'json')}"
+
+
+def splits(material: Material) -> str:
+    """Splits with their sizes, where the counts are from, and the languages."""
+    made = table(
+        ["Split", "#Questions", "#Videos", "Answers", "Counts"],
+        [
+            [
+                f"`{split.name}`" + (" (default)" if split.name == material.spec.default_split else ""),
+                count(split.counted.statistics.rows if split.counted else split.declared.rows),
+                count(split.counted.statistics.videos if split.counted else split.declared.videos),
+                "hidden, scored by the owners' server" if split.declared.hidden_answers else "public",
+                _origin(split),
+            ]
+            for split in material.splits
+        ],
+    )
+    return "\n\n".join([made, *_differences(material), _languages(material)])
+
+
+def _languages(material: Material) -> str:
+    tags = ", ".join(f"`{tag}`" for tag in material.languages)
+    if len(material.languages) == 1:
+        return f"Language: {tags}."
+    known = "counted" if material.languages_counted else "all that the sources name; the data may have fewer"
+    return f"Languages ({len(material.languages)}, {known}): {tags}."
+
+
+def _origin(split: SplitMaterial) -> str:
+    if split.counted:
+        return "counted"
+    if split.declared.rows is None and split.declared.videos is None:
+        return f"not stated ({split.declared.cite})" if split.declared.cite else "not stated"
+    return f"{_PAPER} ({split.declared.cite})" if split.declared.cite else _PAPER
+
+
+def _differences(material: Material) -> list[str]:
+    told = []
+    for split in material.splits:
+        if split.counted is None:
+            continue
+        pairs = (
+            ("questions", split.counted.statistics.rows, split.declared.rows),
+            ("videos", split.counted.statistics.videos, split.declared.videos),
+        )
+        for what, found, published in pairs:
+            if published is not None and found != published:
+                told.append(
+                    f"The data has {found:,} {what} in `{split.name}`; published are {published:,} "
+                    f"({split.declared.cite})."
+                )
+    return told
+
+
+def statistics(material: Material) -> tuple[str, dict[str, str]]:
+    """A table and a plot per quantity and facet: the text, and the plots by path."""
+    counted = {split.name: split.counted.statistics for split in material.splits if split.counted}
+    if not counted:
+        command = f"`reelbench cards render {material.spec.id} --data PATH`"
+        return f"Not counted: the data was not at hand when this card was rendered. {command} counts it.", {}
+    parts: list[str] = []
+    drawn: dict[str, str] = {}
+
+    def add(title: str, note: str, table: str, svg: str | None) -> None:
+        picture = ""
+        if svg is not None:
+            path = f"{PLOTS}/{slug(title)}.svg"
+            drawn[path] = svg
+            picture = f"![{title}, drawn]({path})"
+        parts.append("\n\n".join(filter(None, [f"### {title}", note, table, picture])))
+
+    quantities: dict[str, dict[str, Distribution]] = {}
+    facets: dict[str, dict[str, LabelCounts]] = {}
+    for name, found in counted.items():
+        for quantity in found.distributions:
+            quantities.setdefault(quantity.title, {})[name] = quantity
+        for facet in found.labels:
+            facets.setdefault(facet.title, {})[name] = facet
+    for title, series in quantities.items():
+        constant = len({value for found in series.values() for value in found.values}) == 1
+        add(title, "", _quantity_table(series), None if constant else plots.histogram(title, series))
+    for title, by_split in facets.items():
+        table, shares = _facet(by_split)
+        add(title, _facet_note(by_split), table, plots.bars(title, shares))
+    elsewhere = [facet for facet in material.spec.facets if not facet.in_rows and facet_title(facet) not in facets]
+    if elsewhere:
+        names = ", ".join(f"`{facet.name}`" for facet in elsewhere)
+        parts.append(f"Not counted: {names}. These labels are not in the data; a tags file (`--tags`) brings them.")
+    return "\n\n".join(parts), drawn
+
+
+def _quantity_table(series: dict[str, Distribution]) -> str:
+    return table(
+        ["Split", "#n", "#Mean", "#Median", "#Least", "#Most", "Unit"],
+        [
+            [
+                f"`{name}`",
+                f"{len(found.values):,}",
+                f"{found.mean:,.1f}",
+                f"{found.median:,.1f}",
+                plain(found.values[0]),
+                plain(found.values[-1]),
+                found.unit,
+            ]
+            for name, found in series.items()
+        ],
+    )
+
+
+def _facet(by_split: dict[str, LabelCounts]) -> tuple[str, dict[str, dict[str, float]]]:
+    labels = list(dict.fromkeys(label for found in by_split.values() for label in found.counts))
+    if len(labels) > MOST_LABELS:
+        total = {label: sum(found.counts.get(label, 0) for found in by_split.values()) for label in labels}
+        labels = sorted(labels, key=lambda label: (-total[label], label))
+    shown, rest = labels[:MOST_LABELS], labels[MOST_LABELS:]
+    heads = [head for name in by_split for head in (f"#`{name}`", "#%")]
+    lines = [
+        [label, *(cell for found in by_split.values() for cell in _label_cells(found.counts.get(label, 0), found.rows))]
+        for label in shown
+    ]
+    if rest:
+        others = [str(sum(label in found.counts for label in rest)) for found in by_split.values()]
+        lines.append([f"{len(rest)} more labels", *(cell for other in others for cell in (other + " labels", ""))])
+    shares = {
+        name: {label: 100 * found.counts.get(label, 0) / found.rows for label in shown}
+        for name, found in by_split.items()
+    }
+    return table(["Label", *heads], lines), shares
+
+
+def _label_cells(count: int, of: int) -> tuple[str, str]:
+    return f"{count:,}", f"{100 * count / of:.1f}"
+
+
+def _facet_note(by_split: dict[str, LabelCounts]) -> str:
+    told = [next(iter(by_split.values())).note, "Questions with the label, and their share of the split's questions."]
+    if any(sum(found.counts.values()) > found.labelled for found in by_split.values()):
+        told.append("A question may have several labels.")
+    bare = [
+        f"{found.rows - found.labelled:,} of {found.rows:,} in `{name}`"
+        for name, found in by_split.items()
+        if found.labelled < found.rows
+    ]
+    if bare:
+        told.append(f"Without a label: {', '.join(bare)}.")
+    return " ".join(told)

@@ -1,0 +1,55 @@
+"""Cards as the tests render them, and how the gold files are written anew.
+
+    .venv/bin/python -m tests.hub_cards.rendering        # then read the difference before you commit it
+
+`gold/<benchmark>` is the card without the data; `gold/<benchmark>.counted` is counted in the mini files, as if they
+were the owners'.
+"""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+GOLD = Path(__file__).parent / "gold"
+NAMES = ("curve", "dramaqa_cogme", "moviecore", "rextime")
+
+
+def render(name: str, folder: Path, *, counted: bool) -> dict[str, bytes]:
+    """Render a card to a folder and return its files."""
+    from reelbench.hub_cards import folder as folders
+    from reelbench.hub_cards import material
+    from reelbench.judges.cognitive_profile import facets_of, read_tags
+    from reelbench.registry import discovery
+    from reelbench.registry.loading import mini_folder
+
+    spec = discovery.get(name)
+    mini = mini_folder(spec)
+    tags = mini / "cogme_tags.jsonl"
+    labels = {key: facets_of(found) for key, found in read_tags(tags).items()} if counted and tags.is_file() else None
+    folders.write(material.gather(spec, mini if counted else None, labels=labels), folder)
+    return files(folder)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Return a folder's files by path."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def gold(name: str, *, counted: bool) -> Path:
+    """Return where a card's gold files are."""
+    return GOLD / (f"{name}.counted" if counted else name)
+
+
+def main() -> None:
+    """Write the gold files anew."""
+    with tempfile.TemporaryDirectory() as home:
+        os.environ["REELBENCH_HOME"] = home
+        for name in NAMES:
+            for counted in (False, True):
+                shutil.rmtree(gold(name, counted=counted), ignore_errors=True)
+                render(name, gold(name, counted=counted), counted=counted)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+"""All four cards, held by gold files; tests/hub_cards/rendering.py says how they are written anew."""
+
+import socket
+from pathlib import Path
+
+import pytest
+import yaml
+
+from reelbench.registry import discovery
+from tests.hub_cards.rendering import NAMES, files, gold, render
+from tests.servers.hub import HubServer
+
+
+def test_every_benchmark_has_its_gold():
+    assert tuple(discovery.specs()) == NAMES
+
+
+@pytest.mark.parametrize("counted", [False, True], ids=["without the data", "counted"])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_card_is_its_gold(name, counted, tmp_path):
+    made, expected = render(name, tmp_path / "card", counted=counted), files(gold(name, counted=counted))
+    assert list(made) == list(expected)
+    for path, data in made.items():
+        assert data.decode() == expected[path].decode(), path
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_card_is_rendered_without_network_and_data(name, tmp_path, monkeypatch):
+    def refuse(*arguments, **options):
+        raise AssertionError("a card asked the network")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    text = render(name, tmp_path, counted=False)["README.md"].decode()
+    assert "rendered without the data" in text
+    assert "## Statistics\n\nNot counted" in text
+
+
+@pytest.mark.parametrize("counted", [False, True])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_card_passes_the_hub_s_validation(name, counted, tmp_path, monkeypatch):
+    from huggingface_hub import DatasetCard
+
+    with HubServer() as server:
+        server.use(monkeypatch, tmp_path / "hf")
+        card = DatasetCard.load(gold(name, counted=counted) / "README.md")
+        card.validate(repo_type="dataset")
+        assert len(server.asked("POST /api/validate-yaml")) == 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_path_of_this_machine_is_in_a_card(name, tmp_path):
+    made = render(name, tmp_path / "card", counted=True)
+    for path, data in made.items():
+        for private in (str(Path.home()), str(tmp_path), str(Path(__file__).parents[2])):
+            assert private not in data.decode(), path
+
+
+def metadata(name, *, counted=False):
+    return yaml.safe_load((gold(name, counted=counted) / "README.md").read_text(encoding="utf-8").split("---\n")[1])
+
+
+def test_curve_names_its_languages_in_iso_codes_and_its_locales():
+    # CURVE's README and supplement Table 1 together: 20 locales in 19 languages (en-GB and en-IN are one).
+    found = metadata("curve")
+    assert found["language"] == "ar bn de en es fr hi id it ja kn ko mr pt ru ta te th zh".split()
+    assert len(found["language_bcp47"]) == 20
+    assert found["multilinguality"] == ["multilingual"]
+    # Counted: what the twelve mini rows are in.
+    assert metadata("curve", counted=True)["language"] == "ar bn de en hi ja ko ru ta te th zh".split()
+
+
+@pytest.mark.parametrize(
+    ("name", "licence", "size", "arxiv"),
+    [
+        ("moviecore", "mit", "1K<n<10K", "2508.19026"),
+        ("rextime", "cc-by-nc-sa-4.0", "1K<n<10K", "2406.19392"),
+        ("curve", "cc-by-4.0", "1K<n<10K", "2601.10649"),
+        ("dramaqa_cogme", "other", "10K<n<100K", "2005.03356"),
+    ],
+)
+def test_the_metadata_is_what_owners_and_papers_say(name, licence, size, arxiv):
+    found = metadata(name)
+    assert found["license"] == licence
+    assert found["size_categories"] == [size]
+    assert f"arxiv:{arxiv}" in found["tags"]
+    assert "video-text-to-text" in found["task_categories"]
+
+
+def test_dramaqa_declares_no_rows_and_says_where_they_are_had():
+    assert "configs" not in metadata("dramaqa_cogme")
+    text = (gold("dramaqa_cogme", counted=False) / "README.md").read_text(encoding="utf-8")
+    assert "load_dataset" not in text
+    assert "https://dramaqa.github.io/Download" in text
+    assert metadata("dramaqa_cogme")["license_link"] == "https://dramaqa.github.io/Download"
