@@ -53,8 +53,8 @@ def _show() -> None:
         for metric in next(iter(same.values())).metrics:
             values = [same[model].metrics[metric].value for model in _models(found)]
             table.add_row(benchmark, metric, *("N/A" if value is None else f"{value:.2f}" for value in values))
-    console.out.print(table)
-    console.out.print("N/A: needs a judge; `reelbench score --run demo_output/tiny-vlm --judge MODEL` would finish it.")
+    console.show(table)
+    console.write("N/A: needs a judge; `reelbench score --run demo_output/tiny-vlm --judge MODEL` would finish it.")
 
 
 def _models(found: list[results.Result]) -> list[str]:

@@ -53,7 +53,7 @@ def compare(
             str(d.n),
             str(d.videos),
         )
-    console.out.print(table)
+    console.show(table)
     if found.only_a or found.only_b:
         console.note(f"left out: {found.only_a} items that only a answered, {found.only_b} that only b answered")
 
@@ -100,7 +100,7 @@ def agree(
         means = (f"{found.mean_a:.2f}", f"{found.mean_b:.2f}")
         exact = (f"{found.exact:.1f}", _interval(found.exact_ci95))
         table.add_row(name, *means, *exact, kappa, _interval(found.kappa_ci95, 3), str(found.n))
-    console.out.print(table)
+    console.show(table)
     scores = console.table("scores on the items rated by both", "metric", "#by a", "#by b")
     for name, (by_a, by_b) in report.metrics.items():
         scores.add_row(name, f"{by_a:.2f}", f"{by_b:.2f}")
@@ -108,7 +108,7 @@ def agree(
         for label, metrics in labels.items():
             for name, (by_a, by_b) in metrics.items():
                 scores.add_row(f"{label} · {name}", f"{by_a:.2f}", f"{by_b:.2f}")
-    console.out.print(scores)
+    console.show(scores)
     if report.only_a or report.only_b:
         console.note(f"left out: {report.only_a} ratings by a alone, {report.only_b} by b alone")
 

@@ -31,13 +31,13 @@ def list_benchmarks(
             )
         )
         return
-    table = console.table("", "benchmark", "title", "tasks", "data", "media")
     for name, (spec, here) in found.items():
         tasks = [task.name for task in spec.tasks if not task.only]
         parts = len(spec.tasks) - len(tasks)
-        shown = ", ".join(tasks) + (f" and {parts} parts" if parts else "")
-        table.add_row(name, spec.title, shown, here.data, here.media)
-    console.out.print(table)
+        console.write(f"{name}  {spec.title}: {spec.summary}")
+        console.write(f"    tasks  {', '.join(tasks)}" + (f", and {parts} for parts of it" if parts else ""))
+        console.write(f"    data   {here.data}")
+        console.write(f"    media  {here.media}")
 
 
 def path() -> None:

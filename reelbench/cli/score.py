@@ -145,7 +145,7 @@ def _show(outcome: "Outcome") -> None:
         value = "N/A" if metric.value is None else f"{metric.value:.2f}"
         interval = "" if metric.ci95 is None else f"{metric.ci95[0]:.2f} to {metric.ci95[1]:.2f}"
         table.add_row(name, value, interval, str(metric.n))
-    console.out.print(table)
+    console.show(table)
     if counts.parse_failed or counts.empty:
-        console.out.print(f"scored as wrong: {counts.parse_failed} unreadable, {counts.empty} empty")
-    console.out.print(f"written to {outcome.folder}", markup=False)
+        console.write(f"scored as wrong: {counts.parse_failed} unreadable, {counts.empty} empty")
+    console.write(f"written to {outcome.folder}")
