@@ -121,8 +121,13 @@ def verify(folder: Path, *, known: KnownRows | None = None, reread: Reread | Non
     if problems:
         more = f"; and {len(problems) - SHOWN} more" if len(problems) > SHOWN else ""
         raise RefusedError(f"{folder}: {'; '.join(problems[:SHOWN])}{more}")
+    label = None if rows_here is None else _whole_label(spec, samples, rows_here)
     return Verified(
-        result, samples, "unchecked" if rows_here is None else "checked", _partial(spec, result, samples, rows_here)
+        result,
+        samples,
+        ids="unchecked" if rows_here is None else "checked",
+        subset=None if label is None else f"{label[0]} {label[1]}",
+        partial=None if label is not None else _partial(spec, result, rows_here),
     )
 
 
