@@ -21,7 +21,7 @@ UNLICENSED = frozenset({"", "other", "unknown"})
 
 @dataclass(frozen=True)
 class Counted:
-    """A split's numbers, and the files that they were counted in (names only: a card is public, a path is private)."""
+    """A split's numbers, and the files that they were counted in: the owners' names, since a path is private."""
 
     statistics: SplitStatistics
     source: SourceRecord
@@ -101,7 +101,8 @@ def gather(
         counted = None
         if name in found:
             split = found[name]
-            files = tuple(path.name for path in split.paths)
+            public = {Path(path).name for path in (*sources.expected_files(declared.source), *declared.joined)}
+            files = tuple(path.name for path in split.paths if path.name in public)
             counted = Counted(statistics.of_split(spec, split.read(), labels), split.source, files)
         splits.append(SplitMaterial(name, declared, counted))
     if data_splits is None:

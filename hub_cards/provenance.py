@@ -13,7 +13,7 @@ def provenance(material: Material) -> str:
         where, files, revision = _declared_source(split.declared)
         counted = split.counted
         if counted:
-            files = ", ".join(f"`{name}`" for name in counted.files)
+            files = ", ".join(f"`{name}`" for name in counted.files) or files
             revision = f"`{counted.source.revision}`" if counted.source.revision else revision
             if counted.source.kind == "local":
                 revision = "a local copy"

@@ -301,11 +301,12 @@ def _explained(error: Exception, repo_id: str) -> ReelbenchError:
     if isinstance(error, errors.HFValidationError):
         return InputError(f"--repo {repo_id}: expected ORG/NAME ({str(error).splitlines()[0]})")
     status = getattr(getattr(error, "response", None), "status_code", None)
+    said = " ".join(str(getattr(error, "server_message", None) or error).split())
     texts = {
-        400: f"{page}: the Hub refused the card: {getattr(error, 'server_message', None) or error}",
+        400: f"{page}: the Hub refused the card: {said}",
         401: f"{page}: the Hub refused the token; check HF_TOKEN, or run `hf auth login`",
         403: f"{page}: your token may not write there; push with --create-pr to offer a pull request, or use a token "
-        "with the right to write",
+        f"with the right to write (the Hub says: {said})",
         412: f"{page}: somebody committed while this ran; nothing was pushed, push again to merge with it",
     }
     if status in texts and not isinstance(error, errors.GatedRepoError):

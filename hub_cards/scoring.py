@@ -94,31 +94,49 @@ def _weight(how: Mean) -> str:
 
 
 def results(material: Material) -> str:
-    """Published numbers, with where they stand."""
+    """Published numbers, a table for each split, subset and judge, and where they stand."""
     spec = material.spec
     if not spec.published:
         return "None are recorded."
-    names = [metric.name for metric in spec.metrics if any(metric.name in one.metrics for one in spec.published)]
-    names += sorted({name for one in spec.published for name in one.metrics} - set(names))
     sources = Sources()
-    decimals = {
-        name: max(_decimals(one.metrics[name]) for one in spec.published if name in one.metrics) for name in names
-    }
-    heads = ["Model", "Split", "Setting", *(f"#`{name}`" for name in names), "Judge", "Frames", "#Source"]
-    lines = [
+    groups: dict[str, list[PublishedResult]] = {}
+    for one in spec.published:
+        groups.setdefault(_comparable(one), []).append(one)
+    tables = [f"**{title}**\n\n{_published(spec, group, sources)}" for title, group in groups.items()]
+    told = "As published, not run for this card. Compare only within a table and a setting."
+    return "\n\n".join([told, *tables, sources.listed()])
+
+
+def _comparable(one: PublishedResult) -> str:
+    judge = f", judged by {one.judge}" if one.judge else ""
+    return f"`{one.split}`" + (f", {one.subset}" if one.subset else "") + judge
+
+
+def _published(spec: BenchmarkSpec, group: list[PublishedResult], sources: Sources) -> str:
+    declared = [metric.name for metric, _ in _metrics(spec)]
+    given = {name for one in group for name in one.metrics}
+    names = [name for name in declared if name in given] + sorted(given - set(declared))
+    # A source's table has one precision: what it printed as 4.00 is not to stand as 4, nor 42.2 as 42.20.
+    decimals: dict[tuple[str, str], int] = {}
+    for one in group:
+        for name, value in one.metrics.items():
+            decimals[one.cite, name] = max(decimals.get((one.cite, name), 0), _decimals(value))
+    return table(
+        ["Model", "Setting", *(f"#`{name}`" for name in names), "Frames", "#Source"],
         [
-            one.model,
-            f"`{one.split}`" + (f" ({one.subset})" if one.subset else ""),
-            one.setting,
-            *(f"{one.metrics[name]:.{decimals[name]}f}" if name in one.metrics else "–" for name in names),
-            one.judge or "",
-            one.frames or "",
-            sources.number(_source(one)),
-        ]
-        for one in spec.published
-    ]
-    told = "Numbers that others published; nobody can recompute them here. Compare only within a split and a setting."
-    return f"{told}\n\n{table(heads, lines)}\n\n{sources.listed()}"
+            [
+                one.model,
+                one.setting,
+                *(
+                    f"{one.metrics[name]:.{decimals[one.cite, name]}f}" if name in one.metrics else "–"
+                    for name in names
+                ),
+                one.frames or "",
+                sources.number(_source(one)),
+            ]
+            for one in group
+        ],
+    )
 
 
 def _decimals(value: float) -> int:

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from reelbench.hub_cards import folder, material
 from reelbench.registry import discovery
+from reelbench.registry.loading import mini_folder
 from tests.hub_cards.rendering import NAMES, files, gold, render
 from tests.servers.hub import HubServer
 
@@ -26,7 +28,7 @@ def test_a_card_is_its_gold(name, counted, tmp_path):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_card_is_rendered_without_network_and_data(name, tmp_path, monkeypatch):
-    def refuse(*arguments, **options):
+    def refuse(*_arguments, **_options):
         raise AssertionError("a card asked the network")
 
     monkeypatch.setattr(socket.socket, "connect", refuse)
@@ -56,6 +58,16 @@ def test_no_path_of_this_machine_is_in_a_card(name, tmp_path):
             assert private not in data.decode(), path
 
 
+def test_how_the_user_called_a_file_is_not_in_a_card(tmp_path):
+    spec = discovery.get("rextime")
+    own = tmp_path / "from_jane_confidential.json"
+    own.write_bytes((mini_folder(spec) / "rextime_val.json").read_bytes())
+    folder.write(material.gather(spec, own), tmp_path / "card")
+    text = (tmp_path / "card" / "README.md").read_text(encoding="utf-8")
+    assert "| `val` (default) | 12 |" in text
+    assert "jane" not in text
+
+
 def metadata(name, *, counted=False):
     return yaml.safe_load((gold(name, counted=counted) / "README.md").read_text(encoding="utf-8").split("---\n")[1])
 
@@ -63,11 +75,11 @@ def metadata(name, *, counted=False):
 def test_curve_names_its_languages_in_iso_codes_and_its_locales():
     # CURVE's README and supplement Table 1 together: 20 locales in 19 languages (en-GB and en-IN are one).
     found = metadata("curve")
-    assert found["language"] == "ar bn de en es fr hi id it ja kn ko mr pt ru ta te th zh".split()
+    assert " ".join(found["language"]) == "ar bn de en es fr hi id it ja kn ko mr pt ru ta te th zh"
     assert len(found["language_bcp47"]) == 20
     assert found["multilinguality"] == ["multilingual"]
     # Counted: what the twelve mini rows are in.
-    assert metadata("curve", counted=True)["language"] == "ar bn de en hi ja ko ru ta te th zh".split()
+    assert " ".join(metadata("curve", counted=True)["language"]) == "ar bn de en hi ja ko ru ta te th zh"
 
 
 @pytest.mark.parametrize(

@@ -210,7 +210,8 @@ def test_a_bad_token_and_none_are_told(hub, pushed, monkeypatch):
     assert readme(repo) == HUMAN
 
 
-def test_a_repository_that_is_not_there_and_not_ours_to_make(hub, pushed):
+@pytest.mark.usefixtures("hub")
+def test_a_repository_that_is_not_there_and_not_ours_to_make(pushed):
     with pytest.raises(InputError, match=r"no such dataset, or it is private; curator can't create one there, only"):
         pushed(repo="cinema/films")
     with pytest.raises(InputError, match="expected ORG/NAME"):
@@ -271,8 +272,15 @@ def test_dramaqa_s_rows_are_refused_before_anything_is_asked(hub, pushed):
     assert not [path for path in hub.repo(REPO).files() if path.endswith((".parquet", ".json", ".jsonl"))]
 
 
+def test_rows_without_a_licence_that_lets_them_be_passed_on_are_refused(hub, told):
+    spec = discovery.get("rextime").model_copy(update={"license": "unknown"})
+    with pytest.raises(InputError, match="the licence 'unknown', which doesn't say that its data may be passed on"):
+        push(spec, REPO, Options(with_data=True), show=told.shown.append, note=told.notes.append)
+    assert hub.requests == []
+
+
 def test_an_interrupted_upload_commits_nothing_and_the_next_push_does(hub, pushed, monkeypatch):
-    monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", lambda seconds: None)
+    monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", lambda _: None)
     repo = hub.add(REPO, {"README.md": HUMAN})
     hub.cdn.fail("PUT /upload/.*", times=None, hang_up=True)
     before = repo.head
@@ -293,7 +301,7 @@ def test_eval_yaml_goes_along_on_request(hub, pushed):
 
 def test_a_card_that_the_hub_refuses_is_told(hub, pushed):
     hub.add(REPO, {"README.md": "---\nlicense: my-own\n---\n"})
-    with pytest.raises(ReelbenchError, match="the Hub refused the card: .*license"):
+    with pytest.raises(ReelbenchError, match=r"the Hub refused the card: .*license"):
         pushed()
 
 

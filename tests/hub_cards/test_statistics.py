@@ -8,7 +8,7 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.loading import mini_folder
 
 
-def grounded(number, video, question, span, category, duration=100.0):
+def grounded(number, video, question, *, span, category, duration=100.0):
     return {
         "id": str(number),
         "video": video,
@@ -25,9 +25,9 @@ def grounded(number, video, question, span, category, duration=100.0):
 
 
 ROWS = [
-    grounded(1, "a", "Why  does he run?", [10.0, 30.0], ["sequential"]),
-    grounded(2, "a", "And then?", [0.0, 50.0], ["cause-effect"]),
-    grounded(3, "b", "What for?", [], [], duration=40.0),
+    grounded(1, "a", "Why  does he run?", span=[10.0, 30.0], category=["sequential"]),
+    grounded(2, "a", "And then?", span=[0.0, 50.0], category=["cause-effect"]),
+    grounded(3, "b", "What for?", span=[], category=[], duration=40.0),
 ]
 
 

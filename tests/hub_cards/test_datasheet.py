@@ -1,0 +1,37 @@
+"""Datasheets: each benchmark has one, and a wrong one is told."""
+
+import pytest
+
+from reelbench.hub_cards import datasheet
+from reelbench.registry import discovery
+from reelbench.registry.errors import InputError
+
+GOOD = (
+    "---\ntask_categories: [video-text-to-text]\nannotations_creators: [found]\nlanguage_creators: [found]\n"
+    "source_datasets: [original]\ntags: [video]\n---\n"
+) + "".join(f"## {name}\n\nText.\n\n" for name in (datasheet.LIMITATIONS, *datasheet.SECTIONS))
+
+
+def test_every_benchmark_has_one():
+    for spec in discovery.specs().values():
+        sheet = datasheet.read(spec)
+        assert tuple(sheet.sections) == datasheet.SECTIONS
+        assert sheet.limitations.startswith("- ")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("---\n", "", "expected a front matter"),
+        ("[video-text-to-text]", "[video-to-money]", "front matter: task_categories.0"),
+        ("tags: [video]", "tags: [video", "front matter: "),
+        ("tags:", "tag:", "front matter: tags"),
+        ("## Uses\n", "## Users\n", "has the sections .*Users.*; expected .*Uses"),
+        ("## Uses\n\nText.", "## Uses\n", "empty: Uses"),
+        ("---\n## Lim", "---\nHello\n\n## Lim", "text before the first section: 'Hello'"),
+    ],
+)
+def test_what_is_wrong_is_told(old, new, told):
+    assert old in GOOD
+    with pytest.raises(InputError, match=f"sheet.md: {told}"):
+        datasheet.parse(GOOD.replace(old, new, 1), "sheet.md")
