@@ -18,7 +18,9 @@ from reelbench.judges import statistics
 from reelbench.registry.records import Breakdowns, Counts, JudgeRecord, JudgeReply, Metrics, MetricValue, Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Facet, Macro, Mean, MeanOf, Metric
 
-UNANSWERED = frozenset({"model_failed", "media_missing", "prediction_missing", "answers_hidden"})
+UNANSWERED = frozenset(
+    {"model_failed", "media_missing", "media_unreadable", "prediction_missing", "answers_hidden"},
+)
 """Reasons that say that there is nothing to hold an answer against, or no answer."""
 
 FAILURE_MARKERS = ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED]")
@@ -126,6 +128,8 @@ def unscored(item: Item, reason: str) -> Sample:
         reason=reason,
         flags=list(item.flags),
         facets=item.facets,
+        frame_timestamps=item.frame_timestamps,
+        frame_padding=item.frame_padding,
     )
 
 

@@ -126,12 +126,14 @@ def _without_absent(original: Callable[..., Any]) -> Callable[..., Any]:
         data = _rows_of(self, name_or_config)
         if data is None:
             return original(self, name_or_config, *args, **kwargs)
+        _tell_adapter(self)
         problem = data.ready()
         if problem is None:
             try:
                 return original(self, name_or_config, *args, **kwargs)
-            except Exception:
-                problem = data.problem  # set where loading found nothing to ask
+            except Exception as error:
+                # Set where loading found nothing to ask; an error of ours says what is wrong with the task's own YAML.
+                problem = data.problem or (str(error) if _is_ours(error) else None)
                 if problem is None:
                     raise
         log.error("%s is left out of this run: %s", data.task, problem)
@@ -171,6 +173,20 @@ def _rows_of(manager: Any, name_or_config: Any) -> Any:  # noqa: ANN401 - lmms-e
         return None
     data = config.get("dataset_path")
     return data if isinstance(data, RowsOnDisk) else None
+
+
+def _tell_adapter(manager: Any) -> None:  # noqa: ANN401 - lmms-eval's TaskManager
+    """Note which adapter runs: some take a clip's frames in pairs only."""
+    from reelbench.tasks import adapters
+
+    name = getattr(manager, "model_name", None)
+    adapters.running = name if isinstance(name, str) else None
+
+
+def _is_ours(error: Exception) -> bool:
+    from reelbench.registry.errors import ReelbenchError
+
+    return isinstance(error, ReelbenchError)
 
 
 def _has_tasks(loaded: Any) -> bool:  # noqa: ANN401 - tasks by name, or by name within groups

@@ -51,6 +51,20 @@ class RowsOnDisk(os.PathLike[str]):
             fingerprint = locate(self.task).source.fingerprint[:16]
         except ReelbenchError:
             fingerprint = "unavailable"
-        return f"reelbench:{self.task}@{fingerprint};media_missing={self.media_missing}"
+        return f"reelbench:{self.task}@{fingerprint};media_missing={self.media_missing}{_frames()}"
 
     __repr__ = __str__
+
+
+def _frames() -> str:
+    """Return the sampling that the environment asks for; one in a task's YAML is in lmms-eval's config by itself."""
+    from reelbench.registry.frames import asked
+    from reelbench.registry.frames.store import ENCODER_VERSION
+
+    try:
+        sampling = asked.from_environment()
+    except ReelbenchError:
+        return ";frames=invalid"
+    if sampling is None:
+        return ""
+    return f";frames={sampling}" + (f";encoder={ENCODER_VERSION}" if sampling.decodes else "")

@@ -24,7 +24,8 @@ from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, ImageFolders, MediaSource
 
 if TYPE_CHECKING:
-    from reelbench.registry.frames.store import FrameStore
+    from reelbench.registry.frames.sampling import FrameSampling
+    from reelbench.registry.frames.store import FrameStore, StoredFrames
 
 log = logging.getLogger("reelbench")
 
@@ -149,24 +150,39 @@ class Library:
 
     def clip(self, row: Row) -> Path | None:
         """Return the row's video as one file: its own, or a clip made of all its pictures on their own time line."""
+        if self.pictures(row) is None:
+            return self.find(row)
+        from reelbench.registry.frames.sampling import FrameSampling
+
+        stored = self.frames(row, FrameSampling(kind="all"))
+        return stored.path if stored else None
+
+    def frames(self, row: Row, sampling: "FrameSampling", *, even: bool = False) -> "StoredFrames | None":
+        """Return the row's frames from the store, decoded now or earlier; None where the video is missing.
+
+        `sampling` is one that decodes; for `even` and the errors see `FrameStore.get`.
+        """
         pictures = self.pictures(row)
         if pictures is None:
-            return self.find(row)
+            video = self.find(row)
+            return self._store.get(video, sampling, even=even) if video else None
         from reelbench.registry.frames.errors import MediaError
-        from reelbench.registry.frames.sampling import FrameSampling
 
         shown = dict(zip(pictures.paths, pictures.timestamps, strict=True))
         while shown:
             try:
-                return self._store.get_images(
-                    tuple(shown), FrameSampling(kind="all"), timestamps=tuple(shown.values())
-                ).path
+                return self._store.get_images(tuple(shown), sampling, timestamps=tuple(shown.values()), even=even)
             except MediaError as error:
                 if error.path not in shown:
                     raise
                 log.warning("%s: a picture of %s is left out: %s", self.spec.id, row["id"], error)
                 del shown[error.path]
         return None
+
+    @property
+    def in_pictures(self) -> bool:
+        """Whether the benchmark's videos are there as pictures."""
+        return self._image_source() is not None
 
     @cached_property
     def _store(self) -> "FrameStore":

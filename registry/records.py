@@ -53,7 +53,7 @@ class SettingsRecord(Record):
     frames: str = Field("native", description="Frame sampling asked for; `native` leaves it to the model.")
     frames_given: dict[str, int] = Field(
         default_factory=dict,
-        description="Frame count (as a string) -> items that were shown so many; empty where unknown.",
+        description="Number of frames, repeats not counted -> items that were shown so many; empty where unknown.",
     )
     prompt_sha256: str | None = Field(None, description="Hash of our prompt file; null for answers made elsewhere.")
     generation: dict[str, Any] = Field(default_factory=dict)

@@ -23,7 +23,7 @@ from reelbench.judges import scoring
 from reelbench.judges.scoring import Item
 from reelbench.registry import rows
 from reelbench.registry.dataset import RowsOnDisk
-from reelbench.registry.errors import ReelbenchError
+from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import write_jsonl, write_text
 from reelbench.registry.home import home
 from reelbench.registry.loading import imported, upstream_split
@@ -31,10 +31,11 @@ from reelbench.registry.media import Library
 from reelbench.registry.records import Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, MeanOf, Metric
-from reelbench.tasks import answers, judging
+from reelbench.tasks import answers, frames, judging
 
 if TYPE_CHECKING:
     from datasets import Dataset
+    from PIL.Image import Image
 
 log = logging.getLogger("reelbench")
 
@@ -49,45 +50,49 @@ class LmmsTask:
         self.spec = spec
         self.data = {rows_on_disk.task: rows_on_disk for rows_on_disk in data}
         self._libraries: dict[str, Library] = {}
+        self._frames = frames.Frames()
         self._judge = judging.Live(spec)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "LmmsTask":
+        # lmms-eval copies a task's config, and with a bound method what it is bound to: what is known here is shared.
+        return self
 
     # --- what the model sees ----------------------------------------------------------------------------------------
 
     def doc_to_text(self, doc: Row, lmms_eval_specific_kwargs: Mapping[str, Any] | None = None) -> str:
-        """Return the prompt for a row, from the benchmark's prompt file or the one that the task's YAML names."""
-        template = prompt_template(self.spec, (lmms_eval_specific_kwargs or {}).get("prompt"), doc["language"])
+        """Return the prompt for a row, from the benchmark's prompt file or the one that the task's YAML names.
+
+        The row's frames are made ready on the way, where they are asked for; see `frames`.
+        """
+        kwargs = lmms_eval_specific_kwargs or {}
+        template = prompt_template(self.spec, kwargs.get("prompt"), doc["language"])
         lettered = "\n".join(
             f"({letter}) {option}" for letter, option in zip(answers.LETTERS, doc.get("options", ()), strict=False)
         )
         fields = {**doc, "options": lettered}
         if "duration" in fields:
             fields["duration"] = f"{doc['duration']:g}"
-        return template.format_map(fields)
+        prompt = template.format_map(fields)
+        shown = self._frames.prepared(self._library(doc["split"]), doc, kwargs)
+        return f"{prompt}\n{frames.NOT_SHOWN}" if shown is not None and shown.problem else prompt
 
-    def doc_to_visual(self, doc: Row) -> list[str]:
-        """Return the row's video, for simple models."""
-        return [str(self.video(doc))]
+    def doc_to_visual(
+        self, doc: Row, lmms_eval_specific_kwargs: Mapping[str, Any] | None = None
+    ) -> "list[str | Image]":
+        """Return the row's video or frames, for simple models; nothing where nothing is to be or can be shown."""
+        return self._frames.shown(self._library(doc["split"]), doc, lmms_eval_specific_kwargs).visuals()
 
     def doc_to_messages(
         self, doc: Row, lmms_eval_specific_kwargs: Mapping[str, Any] | None = None
     ) -> list[dict[str, Any]]:
         """Return the row's one user message, for chat models."""
-        content = [
-            {"type": "video", "url": str(self.video(doc))},
-            {"type": "text", "text": self.doc_to_text(doc, lmms_eval_specific_kwargs)},
-        ]
-        return [{"role": "user", "content": content}]
+        shown = self._frames.shown(self._library(doc["split"]), doc, lmms_eval_specific_kwargs)
+        text = {"type": "text", "text": self.doc_to_text(doc, lmms_eval_specific_kwargs)}
+        return [{"role": "user", "content": [*shown.content(), text]}]
 
     def doc_to_target(self, doc: Row) -> str:
         """Return the reference, as lmms-eval logs it."""
         return str(doc["answer"])
-
-    def video(self, doc: Row) -> Path:
-        """Return the row's video; ReelbenchError where it is missing (`process_docs` leaves such rows out)."""
-        path = self._library(doc["split"]).clip(doc)
-        if path is None:
-            raise ReelbenchError(f"{self.spec.id}: the video {doc['video']!r} of {doc['id']!r} is not here any more")
-        return path
 
     def process_docs(self, dataset: "Dataset") -> "Dataset":
         """Leave out the rows whose video is missing; say how many before the run starts, and note which for scoring.
@@ -96,9 +101,19 @@ class LmmsTask:
         """
         data = self.data[dataset.info.dataset_name]
         data.problem = self._lacking(data.task, dataset)
+        try:
+            sampling = frames.sampling()
+        except InputError as error:
+            data.problem = str(error)
         if data.problem is not None:
             return dataset.select([])
-        missing = self._library(dataset[0]["split"]).missing(dataset)
+        self._frames.forget(dataset[0]["split"])
+        if sampling.kind == "none":  # asked in words only, a question needs no video
+            data.media_missing = 0
+            return dataset
+        split = dataset[0]["split"]
+        library = self._libraries[split] = Library(self.spec, split)  # anew: files may have come since the last run
+        missing = library.missing(dataset)
         data.media_missing = len(missing)
         note = missing_note(str(data).partition(";")[0])
         note.unlink(missing_ok=True)
@@ -144,10 +159,13 @@ class LmmsTask:
 
     def item(self, doc: Row, answer: str) -> Item:
         """Return a row with a model's raw answer, ready to be scored."""
+        shown = self._frames.recorded(self._library(doc["split"]), doc)
         reason = "model_failed" if scoring.is_failure(answer) else None
         parsed = None if reason or self.spec.row_kind == "open" else parse(self.spec, answer, doc["options"])
         if reason is None and self._hidden(doc["split"]):
             reason = "answers_hidden"
+        if shown.problem is not None:
+            reason = frames.UNREADABLE
         return Item(
             id=doc["id"],
             video=doc["video"],
@@ -157,7 +175,9 @@ class LmmsTask:
             prediction=answer,
             parsed=parsed,
             reason=reason,
-            flags=flags(answer, parsed) if reason != "model_failed" else (),
+            flags=flags(answer, parsed) if reason not in ("model_failed", frames.UNREADABLE) else (),
+            frame_timestamps=list(shown.timestamps) if shown.timestamps is not None else None,
+            frame_padding=shown.padding,
         )
 
     def process_results(self, doc: Row, results: Sequence[str]) -> dict[str, dict[str, Any]]:

@@ -298,6 +298,16 @@ def _parsed_args(given: object) -> dict[str, Any]:
     return {key: value for key, value in found.items() if not any(word in key.lower() for word in _SECRET)}
 
 
+def _yaml_frames(task_config: Mapping[str, Any], document: Mapping[str, Any]) -> str:
+    """Return the sampling in a task's YAML: lmms-eval takes the kwargs of the model's name, else the default ones."""
+    from reelbench.registry.frames.sampling import FrameSampling
+
+    kwargs = task_config.get("lmms_eval_specific_kwargs") or {}
+    model = document.get("config", {}).get("model")
+    spec = kwargs.get(model, kwargs.get("default", {})).get("frames") or kwargs.get("frames")
+    return str(FrameSampling.parse(str(spec))) if spec else "native"
+
+
 def _settings(spec: BenchmarkSpec, document: Mapping[str, Any], task: TaskSpec, scored: Scored) -> SettingsRecord:
     from reelbench.tasks.lmms import prompt_sha256
 
@@ -310,10 +320,10 @@ def _settings(spec: BenchmarkSpec, document: Mapping[str, Any], task: TaskSpec, 
     given_frames: dict[str, int] = {}
     for sample in scored.samples:
         if sample.frame_timestamps is not None:
-            count = str(len(sample.frame_timestamps))
+            count = str(len(sample.frame_timestamps) - sample.frame_padding)
             given_frames[count] = given_frames.get(count, 0) + 1
     return SettingsRecord(
-        frames=stated.get("frames", "native"),
+        frames=stated.get("frames") or _yaml_frames(task_config, document),
         frames_given=given_frames,
         prompt_sha256=prompt_sha256(spec, task.prompt),
         generation=json.loads(json.dumps(generation, default=str)),

@@ -1,0 +1,152 @@
+"""What a model is shown of a row's video: the frames that were asked for, made ready before the model is asked.
+
+lmms-eval throws a whole run away when a task's function raises while a model is being asked, and its response cache
+knows a question by its prompt. So frames are decoded when the prompt is written, which is before any model runs, for
+the questions that `--limit` and the rank leave. A video that gives no frames makes its questions unscored
+(`media_unreadable`): the prompt then says so, and an answer to it is never taken for one to the video.
+"""
+
+import logging
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reelbench.registry.errors import ReelbenchError
+from reelbench.registry.frames import asked
+from reelbench.registry.frames.sampling import FrameSampling
+from reelbench.registry.media import Library
+from reelbench.registry.rows import Row
+from reelbench.tasks import adapters
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+log = logging.getLogger("reelbench")
+
+UNREADABLE = "media_unreadable"
+"""Why an item is unscored whose video is here and can't be shown."""
+
+NOT_SHOWN = "(The video can't be shown.)"
+"""Ends the prompt of a question whose video can't be shown."""
+
+
+def sampling(kwargs: Mapping[str, Any] | None = None) -> FrameSampling:
+    """Return the sampling asked for: `REELBENCH_FRAMES`, else `frames` in the YAML's kwargs, else `native`."""
+    found = asked.from_environment()
+    if found is not None:
+        return found
+    spec = (kwargs or {}).get("frames")
+    return FrameSampling.parse(str(spec)) if spec else FrameSampling()
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What is shown for one row: a `video`, `images`, or neither.
+
+    `timestamps` are those of the frames (s), or None where the model samples by itself; the last `padding` of them
+    are repeats. `problem` says why nothing can be shown.
+    """
+
+    video: Path | None = None
+    images: tuple[Path, ...] = ()
+    timestamps: tuple[float, ...] | None = None
+    padding: int = 0
+    problem: str | None = None
+
+    def content(self) -> list[dict[str, str]]:
+        """Return the items of a chat message."""
+        if self.video is not None:
+            return [{"type": "video", "url": str(self.video)}]
+        return [{"type": "image", "url": str(image)} for image in self.images]
+
+    def visuals(self) -> "list[str | Image]":
+        """Return the visuals of a simple model: a path to a video, or opened pictures."""
+        if self.video is not None:
+            return [str(self.video)]
+        from PIL import Image
+
+        visuals: list[str | Image.Image] = []
+        for path in self.images:
+            with Image.open(path) as image:
+                visuals.append(image.convert("RGB"))
+        return visuals
+
+
+class Frames:
+    """What the rows of one benchmark are shown as; remembers which sampling each split was last asked with."""
+
+    def __init__(self) -> None:
+        self._asked: defaultdict[str, set[FrameSampling]] = defaultdict(set)
+        self._problems: dict[tuple[str, str], str] = {}
+
+    def forget(self, split: str) -> None:
+        """Start anew: the split's task is being loaded."""
+        self._asked[split].clear()
+        self._problems = {key: why for key, why in self._problems.items() if key[0] != split}
+
+    def prepared(self, library: Library, row: Row, kwargs: Mapping[str, Any] | None) -> Shown | None:
+        """Have a row's frames ready and return them; None where there is nothing to make ready.
+
+        InputError where the sampling is none: this runs when the task is loaded, so a wrong spec ends the run there.
+        """
+        wanted = sampling(kwargs)
+        self._asked[row["split"]].add(wanted)
+        if wanted.kind == "none" or not adapters.sees(adapters.running):
+            return None
+        return self._shown(library, row, wanted) if wanted.decodes or library.in_pictures else None
+
+    def shown(self, library: Library, row: Row, kwargs: Mapping[str, Any] | None) -> Shown:
+        """Return what a row is shown as; never raises for what is wrong with its video."""
+        return self._shown(library, row, sampling(kwargs))
+
+    def recorded(self, library: Library, row: Row) -> Shown:
+        """Return what a row was shown as, from the store; nothing is known where two samplings were asked for."""
+        wanted = self._asked[row["split"]]
+        if len(wanted) == 1 and adapters.sees(adapters.running):
+            (only,) = wanted
+            if only.kind == "none" or only.decodes:
+                return self._shown(library, row, only)
+        return Shown(problem=self._problems.get((row["split"], row["id"])))
+
+    def _shown(self, library: Library, row: Row, wanted: FrameSampling) -> Shown:
+        key = (row["split"], row["id"])
+        try:
+            shown = _show(library, row, wanted)
+        except (ReelbenchError, OSError) as error:
+            if key not in self._problems:
+                log.warning("%s: %s is not shown (%s): %s", library.spec.id, row["id"], UNREADABLE, error)
+            self._problems[key] = str(error)
+            return Shown(problem=str(error))
+        self._problems.pop(key, None)
+        return shown
+
+
+def _show(library: Library, row: Row, wanted: FrameSampling) -> Shown:
+    if wanted.kind == "none":
+        return Shown(timestamps=())
+    if wanted.kind == "native":
+        video = library.clip(row)
+        if video is None:
+            raise ReelbenchError(f"the video {row['video']!r} is not here any more")
+        return Shown(video=video)
+    # Images are taken one by one: only a clip is read in pairs.
+    stored = library.frames(row, wanted, even=wanted.form == "clip" and adapters.pairs(adapters.running))
+    if stored is None:
+        raise ReelbenchError(f"the video {row['video']!r} is not here any more")
+    if library.in_pictures:
+        _check_pictures(stored.images)
+    return Shown(video=stored.path, images=stored.images, timestamps=stored.timestamps, padding=stored.padding)
+
+
+def _check_pictures(paths: tuple[Path, ...]) -> None:
+    """Open the owners' own pictures, which the store passes on as they are: an adapter would fail on a broken one."""
+    from PIL import Image
+
+    for path in paths:
+        try:
+            with Image.open(path) as image:
+                image.load()
+        except OSError as error:
+            raise ReelbenchError(f"{path}: is no picture that can be read ({error})") from None
