@@ -1,7 +1,7 @@
 """LLM judging: 4,250 judgements (850 questions x 5 dimensions) against a server on this machine.
 
-    python -m perf.judge                 replies after 0.2 s and 1 s, from the cache, and 100,000 rows for memory
-    python -m perf.judge --quick         one reply time only, no memory run
+    python -m perf.judge                 replies after 0.2 s and 1 s, again from the cache; memory up to 100,000 rows
+    python -m perf.judge --quick         replies after 0.2 s only, no memory
 
 The peer is how MovieCORE's authors judge: 8 worker processes, each asking a question's five dimensions one after the
 other. Its time is measured on 80 questions and scaled to 850. The server runs in a process of its own.
@@ -48,26 +48,28 @@ OURS = """
 import sys, time, json, resource
 began = time.perf_counter()
 from perf.judge import judged
-print(json.dumps(judged(sys.argv[1], int(sys.argv[2])) | {"seconds": time.perf_counter() - began,
+print(json.dumps(judged(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])) | {"seconds": time.perf_counter() - began,
     "mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     "openai": "openai" in sys.modules}))
 """
 
 
-def judged(url: str, questions: int) -> dict[str, int]:
-    """Judge so many questions, each verdict dropped as it comes -> counts."""
+def judged(url: str, questions: int, criteria: int) -> dict[str, int]:
+    """Judge so many questions on the first dimensions, each verdict dropped as it comes -> counts."""
     from reelbench.judges.llm import JudgeItem, JudgeOptions, judge_items
     from reelbench.tasks.moviecore import SPEC
 
+    judge = SPEC.judge.model_copy(update={"criteria": SPEC.judge.criteria[:criteria]})
+    spec = SPEC.model_copy(update={"judge": judge})
     items = (JudgeItem(str(n), f"Why does he return? ({n})", TEXT, TEXT.upper()) for n in range(questions))
-    run = judge_items(SPEC, items, JudgeOptions(model="judge", url=url, concurrency=CONCURRENCY))
+    run = judge_items(spec, items, JudgeOptions(model="judge", url=url, concurrency=CONCURRENCY))
     scored = sum(len(verdict.scores) for verdict in run)
     return {"scored": scored, "calls": run.record.calls}
 
 
-def ours(url: str, home: str, questions: int = QUESTIONS) -> dict[str, float]:
+def ours(url: str, home: str, questions: int = QUESTIONS, criteria: int = CRITERIA) -> dict[str, float]:
     """Run `judged` as a process of its own, start and imports included."""
-    command = [sys.executable, "-c", OURS, url, str(questions)]
+    command = [sys.executable, "-c", OURS, url, str(questions), str(criteria)]
     out = subprocess.run(command, env=os.environ | {"REELBENCH_HOME": home}, check=True, capture_output=True, text=True)
     return json.loads(out.stdout)
 
@@ -124,12 +126,12 @@ def main() -> None:
 
 
 def memory() -> None:
-    """Print the peak memory of a process that judges 10,000 and 100,000 rows of one judgement each."""
-    print("\n| rows x 5 judgements | peak memory |\n|---|---|")
-    with server(0.0) as url, tempfile.TemporaryDirectory() as home:
-        for rows in (1_000, 10_000, 20_000):
-            taken = ours(url, home, rows)
-            print(f"| {rows:,} | {taken['mib']:.0f} MiB |", flush=True)
+    """Print the peak memory of a process that judges ever more rows, one call each."""
+    print("\n| rows | peak memory | rows a second |\n|---|---|---|")
+    for rows in (1_000, 10_000, 100_000):
+        with server(0.0) as url, tempfile.TemporaryDirectory() as home:
+            taken = ours(url, home, rows, criteria=1)
+            print(f"| {rows:,} | {taken['mib']:.0f} MiB | {rows / taken['seconds']:.0f} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -18,20 +18,21 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from reelbench.judges.llm.cache import Reply, ReplyCache
 from reelbench.judges.llm.client import ChatClient, RefusedError, RejectedError, TransientError
 from reelbench.judges.llm.options import JudgeOptions
 from reelbench.judges.llm.pacing import Pacer, StoppedError, Turn
 from reelbench.judges.llm.parsing import parse_score
-from reelbench.judges.llm.prompting import JudgeItem, Message, PromptSet, load_prompts
+from reelbench.judges.llm.prompting import Judgeable, JudgeItem, Message, PromptSet, load_prompts
 from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.records import JudgeRecord, JudgeReply
-from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
+
+    from reelbench.registry.spec import JudgeSpec
 
 ATTEMPTS = 3
 """Replies asked for at most where they do not parse."""
@@ -134,9 +135,7 @@ class Engine:
     The event loop, in a thread of its own, and `openai` are started by the first reply that is not in the cache.
     """
 
-    def __init__(
-        self, spec: BenchmarkSpec, options: JudgeOptions, on_note: Callable[[str], None] | None = None
-    ) -> None:
+    def __init__(self, spec: Judgeable, options: JudgeOptions, on_note: Callable[[str], None] | None = None) -> None:
         self.options = options
         self.prompts: PromptSet = load_prompts(spec, options.prompts)
         self.notes: list[str] = []
@@ -144,9 +143,8 @@ class Engine:
         assert spec.judge is not None  # noqa: S101 - load_prompts refuses a spec without one
         self._judge: JudgeSpec = spec.judge
         self._on_note = on_note
-        self._temperature = self.prompts.temperature if options.temperature == "auto" else options.temperature
-        if self._temperature == "none":
-            self._temperature = None
+        temperature = self.prompts.temperature if options.temperature == "auto" else options.temperature
+        self._temperature = None if temperature == "none" else temperature
         self._sampling = {} if self._temperature is None else {"temperature": self._temperature}
         self._cache = ReplyCache(options.cache_path, self._note)
         self._lock = threading.Lock()
@@ -156,7 +154,6 @@ class Engine:
         self._pacer = Pacer(options.concurrency)
         self._client: ChatClient | None = None
         self._asking: dict[bytes, asyncio.Task[str | None]] = {}
-        self._tasks: set[asyncio.Task[Any]] = set()
         self._heart: asyncio.Task[None] | None = None
         self._last_good = 0.0
         self._rejected = 0
@@ -320,8 +317,7 @@ class Engine:
         task = self._asking.get(ask.key)
         if task is None:
             task = self._asking[ask.key] = asyncio.ensure_future(self._ask(ask))
-            self._tasks.add(task)
-            task.add_done_callback(lambda done: (self._tasks.discard(done), self._asking.pop(ask.key, None)))
+            task.add_done_callback(lambda _: self._asking.pop(ask.key, None))
         return await asyncio.shield(task)
 
     async def _ask(self, ask: _Ask) -> str | None:
@@ -482,6 +478,7 @@ class Engine:
         await asyncio.gather(*tasks, return_exceptions=True)
         if self._client is not None:
             await self._client.close()
+        await asyncio.get_running_loop().shutdown_default_executor()
 
     def _running_loop(self) -> asyncio.AbstractEventLoop:
         with self._lock:

@@ -10,9 +10,8 @@ from typing import Self
 
 from reelbench.judges.llm.engine import JUDGE_UNAVAILABLE, Engine, Tally, Verdict
 from reelbench.judges.llm.options import JudgeOptions
-from reelbench.judges.llm.prompting import JudgeItem
+from reelbench.judges.llm.prompting import Judgeable, JudgeItem
 from reelbench.registry.records import JudgeRecord
-from reelbench.registry.spec import BenchmarkSpec
 
 WINDOW = 2048
 """Items under way at once in a batch: bounds memory, and lets work go on behind one slow reply."""
@@ -84,7 +83,7 @@ class JudgeRun(Iterator[Verdict]):
 
 
 def judge_items(
-    spec: BenchmarkSpec,
+    spec: Judgeable,
     items: Iterable[JudgeItem],
     options: JudgeOptions,
     *,
@@ -117,9 +116,7 @@ class LiveJudge:
     All threads share one event loop, one cache and one limit on calls in flight.
     """
 
-    def __init__(
-        self, spec: BenchmarkSpec, options: JudgeOptions, *, on_note: Callable[[str], None] | None = None
-    ) -> None:
+    def __init__(self, spec: Judgeable, options: JudgeOptions, *, on_note: Callable[[str], None] | None = None) -> None:
         """Raises InputError or ReelbenchError where the judge can't be set up at all."""
         self._criteria = spec.judge.criteria if spec.judge is not None else ()
         self._engine = Engine(spec, options, on_note)

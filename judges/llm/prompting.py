@@ -23,17 +23,31 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import written_aside
 from reelbench.registry.home import home
-from reelbench.registry.spec import BenchmarkSpec, JudgeSpec, UrlFile
+from reelbench.registry.spec import JudgeSpec, UrlFile
 
 GITHUB_RAW = "https://raw.githubusercontent.com"
 """Where owners' prompts come from; `REELBENCH_GITHUB_RAW` names a mirror, which the sha256 keeps honest."""
 
 Message = dict[str, str]
+
+
+class Judgeable(Protocol):
+    """What is judged: a `BenchmarkSpec`, or anything else with a name for its prompts and a scale."""
+
+    @property
+    def id(self) -> str:
+        """Name, the first part of its prompt files' names."""
+        ...
+
+    @property
+    def judge(self) -> JudgeSpec | None:
+        """Criteria and scale; None where nothing is judged."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +110,7 @@ def encodable(text: str) -> str:
     return text
 
 
-def load_prompts(spec: BenchmarkSpec, prompts: str) -> PromptSet:
+def load_prompts(spec: Judgeable, prompts: str) -> PromptSet:
     """Return the prompt set called `prompts` (`reelbench`, `official`, or a path) for a benchmark.
 
     Raises:
