@@ -80,12 +80,12 @@ def _loading(material: Material) -> str:
         first = split if split in material.data_splits else material.data_splits[0]
         config = "" if material.config == CONFIG else f', "{material.config}"'
         here = "" if material.repo_id else "; `ORG/NAME` is the repository that this card lies in"
-        parts.append(
-            f"With `datasets` (rows only, no video{here}):\n\n"
-            + code(
-                f'from datasets import load_dataset\n\nrows = load_dataset("{repo}"{config}, split="{first}")', "python"
-            )
-        )
+        snippet = f'from datasets import load_dataset\n\nrows = load_dataset("{repo}"{config}, split="{first}")'
+        parts += [
+            f"With `datasets` (rows only, no video{here}):",
+            code(snippet, "python"),
+            f"Croissant metadata: <https://huggingface.co/api/datasets/{repo}/croissant>",
+        ]
     forbidden = why_not_redistributed(spec)
     why = ""
     if not material.data_splits:

@@ -47,7 +47,8 @@ def merged(card: Card, existing: str | None, where: str = "README.md") -> Merged
         where: Its name in errors.
 
     Raises:
-        InputError: Its metadata is no YAML mapping, or its markers are damaged, so that text could be lost.
+        InputError: Its metadata is no YAML mapping; its markers are damaged, so that text could be lost; or it has
+            statistics and the card has none.
     """
     existing = existing or ""
     crlf = "\r\n" in existing
@@ -114,6 +115,11 @@ def _body(sections: Sequence[Section], text: str, where: str, notes: list[str]) 
 
     def renewed(found: re.Match[str]) -> str:
         name = found["name"]
+        if name == "statistics" and "### " in found["body"] and "### " not in wanted[name].body:
+            raise InputError(
+                f"{where}: its statistics were counted, and the data is not on this machine to count again; fetch it, "
+                "give it with --data, or delete that section"
+            )
         if _hash(found["body"]) != found["hash"]:
             notes.append(f"{where}: section {name!r} was edited by hand and is kept; delete it to have it written anew")
             return found[0]

@@ -107,7 +107,7 @@ def _target(api: "HfApi", repo_id: str, options: Options) -> _Target:
     namespaces: set[str] = set()
     try:
         account = api.whoami()
-        me = account["name"]
+        me = str(account["name"])
         namespaces = {me, *(org["name"] for org in account.get("orgs", ()) if org.get("roleInOrg") != "read")}
     except LocalTokenNotFoundError:
         if not options.dry_run:
@@ -255,10 +255,8 @@ class _Push:
 
     def commit(self, target: _Target, changed: list[str]) -> Outcome:
         """Commit the changed files in one step, onto the commit that they were compared with."""
-        from huggingface_hub import CommitOperationAdd, DatasetCard
+        from huggingface_hub import CommitOperationAdd
 
-        if folder.README in changed:
-            DatasetCard.load(self.staged / folder.README).validate("dataset")
         parent = target.commit
         if parent is None:
             self.api.create_repo(self.repo_id, repo_type="dataset", private=self.options.private)
@@ -304,7 +302,6 @@ def _explained(error: Exception, repo_id: str) -> ReelbenchError:
     said = " ".join(str(getattr(error, "server_message", None) or error).split())
     texts = {
         400: f"{page}: the Hub refused the card: {said}",
-        401: f"{page}: the Hub refused the token; check HF_TOKEN, or run `hf auth login`",
         403: f"{page}: your token may not write there; push with --create-pr to offer a pull request, or use a token "
         f"with the right to write (the Hub says: {said})",
         412: f"{page}: somebody committed while this ran; nothing was pushed, push again to merge with it",

@@ -69,7 +69,7 @@ def test_push_shows_the_difference_commits_once_and_tells_where(reelbench, hub):
     assert "new data/val.parquet" in first.stdout
     assert f"Committed: {hub.url}/datasets/museum/spans/commit/" in first.stderr
 
-    second = reelbench(*arguments, "--with-data", env=hub.environment)
+    second = reelbench(*arguments, env=hub.environment)
     assert second.returncode == 0, second.stderr
     assert second.stdout == ""
     assert "Nothing to change" in second.stderr

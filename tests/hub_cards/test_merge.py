@@ -108,6 +108,15 @@ def test_windows_line_ends_stay():
     assert merged(text).text == text
 
 
+def test_counted_statistics_are_not_lost_to_a_card_without():
+    counted = merged(None, card(statistics="## Statistics\n\n### Words\n\n12")).text
+    bare = card(statistics="## Statistics\n\nNot counted.")
+    with pytest.raises(InputError, match="its statistics were counted, and the data is not on this machine"):
+        merged(counted, bare)
+    begin, end = counted.index("<!-- reelbench:begin"), counted.index("<!-- reelbench:end statistics -->")
+    assert "Not counted." in merged(counted[:begin] + counted[end + 33 :], bare).text
+
+
 @pytest.mark.parametrize(
     ("existing", "told"),
     [

@@ -1,6 +1,7 @@
 """Pushing to a server that speaks the Hub's protocol to its real client."""
 
 import io
+import json
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import yaml
 
 from reelbench.hub_cards.push import TITLE, Options, push
 from reelbench.registry import discovery
+from reelbench.registry import rows as rows_module
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.loading import mini_folder
 from tests.servers.hub import HubServer, Token
@@ -305,16 +307,17 @@ def test_a_card_that_the_hub_refuses_is_told(hub, pushed):
         pushed()
 
 
-@pytest.mark.parametrize("name", ["moviecore", "rextime", "curve"])
-def test_the_configurations_load_with_datasets_from_the_server(hub, pushed, tmp_path, name):
-    spec = discovery.get(name)
-    pushed(name, with_data=True)
-    declared = metadata(readme(hub.repo(REPO)))["configs"][0]["data_files"]
+def test_the_configurations_load_with_datasets_from_the_server(hub, pushed, tmp_path):
+    names = ("moviecore", "rextime", "curve")
+    for name in names:
+        pushed(name, f"museum/{name}", with_data=True)
     script = (
-        "import json, sys\n"
+        "import json\n"
         "from datasets import load_dataset\n"
-        f"found = load_dataset({REPO!r})\n"
-        "print(json.dumps({split: [rows.num_rows, rows.column_names, rows[0]['id']] for split, rows in found.items()}))"
+        f"repos = {[f'museum/{name}' for name in names]!r}\n"
+        "loaded = {repo: load_dataset(repo) for repo in repos}\n"
+        "print(json.dumps({repo: {split: [rows.num_rows, rows.column_names, str(rows.features)]"
+        " for split, rows in found.items()} for repo, found in loaded.items()}))"
     )
     environment = {key: value for key, value in os.environ.items() if key not in {"HF_HUB_OFFLINE", "HF_TOKEN"}}
     done = subprocess.run(
@@ -326,7 +329,13 @@ def test_the_configurations_load_with_datasets_from_the_server(hub, pushed, tmp_
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    found = yaml.safe_load(done.stdout)
-    assert set(found) == {file["split"] for file in declared}
-    assert found[spec.default_split][0] == 12
-    assert "question" in found[spec.default_split][1]
+    loaded = json.loads(done.stdout)
+    for name in names:
+        spec = discovery.get(name)
+        found = loaded[f"museum/{name}"]
+        [declared] = metadata(readme(hub.repo(f"museum/{name}")))["configs"]
+        assert set(found) == {file["split"] for file in declared["data_files"]}
+        rows, columns, features = found[spec.default_split]
+        assert rows == 12
+        assert {"id", "video", "question", "language", "answer", "split"} <= set(columns)
+        assert features == str(rows_module.features(spec))
