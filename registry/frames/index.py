@@ -10,6 +10,8 @@ from array import array
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import cast
 
@@ -82,12 +84,23 @@ class FrameIndex:
     ordinal: bool
     notes: tuple[str, ...]
 
-    def start_of(self, packet: int, earlier: int = 0) -> int:
-        """Return the packet to start decoding at so that `packet` comes out whole; `earlier` counts keyframes back."""
-        starts = np.flatnonzero(self.keyframe[: packet + 1])
+    def starts_of(self, wanted: np.ndarray) -> np.ndarray:
+        """Return the packets (m,) to start decoding at so that the packets `wanted` (m,) come out whole."""
+        keys = self._keys
+        place = np.searchsorted(keys, wanted, side="right") - 1
         # A frame that is shown before its keyframe (an open group of pictures) also needs the group before.
-        starts = starts[self.pts[starts] <= self.pts[packet]]
-        return int(starts[-1 - earlier]) if len(starts) > earlier else 0
+        while (early := (place > 0) & (self.pts[keys[place]] > self.pts[wanted])).any():
+            place[early] -= 1
+        return np.where(place >= 0, keys[place], 0)
+
+    def earlier_start(self, start: int, groups: int) -> int:
+        """Return the keyframe that lies `groups` keyframes before the packet `start`, or the first packet."""
+        place = int(np.searchsorted(self._keys, start, side="right")) - 1 - groups
+        return int(self._keys[place]) if place >= 0 else 0
+
+    @cached_property
+    def _keys(self) -> np.ndarray:
+        return np.flatnonzero(self.keyframe)
 
     def packet_at(self, pts: int | None) -> int | None:
         """Return the packet with this time, or None."""
@@ -221,7 +234,7 @@ def _from_frames(path: Path, first: VideoFrame, deadline: Deadline) -> FrameInde
     with open_container(path) as container:
         stream = video_stream(container, path)
         stream.codec_context.thread_type = "AUTO"
-        for packet in (*packets(container, stream), None):
+        for packet in chain(packets(container, stream), (None,)):
             deadline.check()
             with suppress(FFmpegError, ValueError):
                 keys.extend(frame.key_frame for frame in stream.decode(packet))
