@@ -59,7 +59,7 @@ def check(spec: BenchmarkSpec, split: str, data: Path | None = None, wanted: Seq
         InputError: The split is unknown, or what the user named as data isn't there.
     """
     annotations = sources.present(spec, split, data)
-    library = media.Library(spec, split)
+    library = media.Library(spec, split, data)
     verified = fetch.Verified(media.fetched_root(spec))
     here: list[str] = []
     missing: list[str] = []

@@ -23,6 +23,7 @@ from typing import Any, Protocol, Self
 from reelbench.registry import download, hub, media, probe, sources
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError
 from reelbench.registry.files import read_json, write_text
+from reelbench.registry.loading import imported
 from reelbench.registry.spec import BenchmarkSpec, HubFile, MediaSource, UrlFile
 
 WORKERS = 4
@@ -173,7 +174,7 @@ def plan(
     """
     builder = _Builder(spec, split, refresh=refresh)
     builder.annotations(data)
-    builder.videos(list(dict.fromkeys(wanted))[:limit])
+    builder.videos(list(dict.fromkeys(wanted))[:limit], data)
     return FetchPlan(spec, split, tuple(builder.items), tuple(builder.here), tuple(builder.problems))
 
 
@@ -214,8 +215,8 @@ class _Builder:
             return download.head(source.url).size
         raise DataUnavailableError(sources.how_to_supply(self.spec, source))
 
-    def videos(self, wanted: list[str]) -> None:
-        library = media.Library(self.spec, self.split)
+    def videos(self, wanted: list[str], data: Path | None) -> None:
+        library = media.Library(self.spec, self.split, data)
         verified = Verified(media.fetched_root(self.spec))
         by_source: dict[int, list[str]] = {}
         for key in wanted:
@@ -270,7 +271,8 @@ class _Builder:
 
     def from_form(self, source: MediaSource, keys: list[str], verified: Verified) -> None:
         layout = source.layouts[0] if source.layouts else "{video}"
-        example = layout.format(video=keys[0])
+        folders = source.images and imported(source.images.folders)({"video": keys[0]})
+        example = layout.format(video=folders[0] if folders else keys[0])
         self.problems.append(
             (
                 _several(keys, source),

@@ -1,22 +1,22 @@
 """Where a row's video lies on this machine.
 
-Looked for, in this order: every folder of `REELBENCH_MEDIA`, what `reelbench data fetch` brought
-(`$REELBENCH_HOME/media/<benchmark>`), and the roots that a benchmark's media sources name. Under each root the layouts
-of the sources are tried. A video is a file, or, where the source says so, folders of numbered pictures. Mini splits
-have clips of their own, made when they are first asked for.
+Looked for, in this order: every folder of `REELBENCH_MEDIA`, the folder of the user's own annotations, what `reelbench
+data fetch` brought (`$REELBENCH_HOME/media/<benchmark>`), and the roots that a benchmark's media sources name. Under
+each root the layouts of the sources are tried. A video is a file, or, where the source says so, folders of numbered
+pictures. Mini splits have clips of their own, made when they are first asked for.
 """
 
 import logging
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reelbench.registry import clips
+from reelbench.registry import clips, sources
 from reelbench.registry.errors import InputError
 from reelbench.registry.home import home
 from reelbench.registry.loading import imported, is_mini
@@ -62,9 +62,11 @@ def fetched_root(spec: BenchmarkSpec) -> Path:
     return home() / "media" / spec.id
 
 
-def roots(spec: BenchmarkSpec, environ: Mapping[str, str] = os.environ) -> list[Path]:
-    """Return the folders that are searched, in order, whether or not they exist."""
-    users = [Path(part).expanduser() for part in environ.get("REELBENCH_MEDIA", "").split(os.pathsep) if part]
+def roots(spec: BenchmarkSpec, data: Path | None = None) -> list[Path]:
+    """Return the folders that are searched, in order, whether or not they exist; `data` is the user's own data."""
+    users = [Path(part).expanduser() for part in os.environ.get("REELBENCH_MEDIA", "").split(os.pathsep) if part]
+    if (named := sources.user_data(spec, data)) is not None:
+        users.append(named[0].parent if named[0].is_file() else named[0])
     known = [
         Path(os.path.expandvars(root)).expanduser()
         for source in spec.media
@@ -89,10 +91,10 @@ def candidates(spec: BenchmarkSpec, video: str) -> Iterator[str]:
 class Library:
     """Finds the videos of one split; a folder is listed once, however many rows ask."""
 
-    def __init__(self, spec: BenchmarkSpec, split: str) -> None:
+    def __init__(self, spec: BenchmarkSpec, split: str, data: Path | None = None) -> None:
         self.spec = spec
         self.split = split
-        self.roots = roots(spec)
+        self.roots = roots(spec, data)
         self._listings: dict[Path, tuple[frozenset[str], tuple[str, ...]]] = {}
         self._broken: dict[tuple[Path, ...], str | None] = {}
 

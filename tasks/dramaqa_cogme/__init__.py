@@ -88,7 +88,6 @@ SPEC = BenchmarkSpec(
                 "AnotherMissOh/AnotherMissOh_images/{video}",
                 "AnotherMissOh/{video}",
             ),
-            roots=("${REELBENCH_DATA_DRAMAQA_COGME}",),
             images=ImageFolders(
                 folders="reelbench.tasks.dramaqa_cogme.data:folders",
                 number=r"IMAGE_(\d+)\.(?:jpe?g|png)",
