@@ -129,6 +129,26 @@ def add(
     return added
 
 
+def check(path: Path, *, reread: Reread | None = None) -> list[Added]:
+    """Verify every result under `path` and where it lies, and file nothing: what a results dataset asks of a change."""
+    return list(_each(partial(_check_one, reread=reread), run_folders(path)))
+
+
+def _check_one(folder: Path, reread: Reread | None, known: KnownRows | None = None) -> Added:
+    try:
+        verified = verify(folder, known=known or _known, reread=reread)
+    except ReelbenchError as error:
+        return Added(folder, "refused", why=str(error))
+    key = key_of(verified.result)
+    parts = folder.resolve().parts
+    # In a results dataset a result lies under its key, or it would stand beside what it replaces.
+    if "results" in parts[:-1] and not folder.resolve().as_posix().endswith(f"/{key}"):
+        return Added(folder, "refused", why=f"{folder}: belongs at results/{key}")
+    return Added(
+        folder, "same", folder, f"ids {verified.ids}" + (f", partial: {verified.partial}" if verified.partial else "")
+    )
+
+
 def _each(work: Callable[..., Any], folders: Sequence[Path]) -> Iterator[Any]:
     processes = min(os.cpu_count() or 1, 8)
     if len(folders) < _MANY or processes < 2:  # noqa: PLR2004
