@@ -154,8 +154,12 @@ def _make_client(openai: Any, options: JudgeOptions) -> Any:  # noqa: ANN401 - o
 
 
 def _http_client(openai: Any, options: JudgeOptions) -> Any:  # noqa: ANN401 - openai is imported late
-    # openai's aiohttp back end takes less than half the processor time of its default one (perf/judge.py).
-    return openai.DefaultAioHttpClient(timeout=options.timeout)
+    # The aiohttp back end takes much less processor time than the default one, but older clients don't have it, and newer
+    # ones raise where aiohttp is too old for them.
+    try:
+        return openai.DefaultAioHttpClient(timeout=options.timeout)
+    except (AttributeError, RuntimeError):
+        return openai.DefaultAsyncHttpxClient(timeout=options.timeout)
 
 
 def _said(error: Any) -> str:  # noqa: ANN401 - openai.APIStatusError
