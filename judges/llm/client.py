@@ -154,8 +154,8 @@ def _make_client(openai: Any, options: JudgeOptions) -> Any:  # noqa: ANN401 - o
 
 
 def _http_client(openai: Any, options: JudgeOptions) -> Any:  # noqa: ANN401 - openai is imported late
-    # The aiohttp back end takes much less processor time than the default one, but older clients don't have it, and newer
-    # ones raise where aiohttp is too old for them.
+    # The aiohttp back end takes much less processor time than the default one; older clients don't have it, and newer
+    # ones raise where aiohttp is missing.
     try:
         return openai.DefaultAioHttpClient(timeout=options.timeout)
     except (AttributeError, RuntimeError):
