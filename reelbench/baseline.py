@@ -88,9 +88,11 @@ class _Baseline(lmms):
         self._rank = int(os.environ.get("RANK", "0"))
         self._world_size = int(os.environ.get("WORLD_SIZE", "1"))
         if self._world_size > 1:
+            import torch
             from accelerate import Accelerator
 
             self.accelerator = Accelerator(cpu=True)
+            self.device = torch.device("cpu")  # where lmms-eval counts each rank's questions
 
     def loglikelihood(self, requests: list[Instance]) -> list[tuple[float, bool]]:
         """Not offered: our tasks generate."""

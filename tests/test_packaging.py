@@ -92,7 +92,11 @@ def test_the_wheel_works_away_from_the_checkout(wheel, tmp_path):
 
 def test_the_repository_names_no_machine_and_no_registry_host():
     files = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout.split("\n")
     forbidden = re.compile(r"/work/(?:main|shared)|pythonhosted\.|\.pypi\.|deb\.debian\.|registry\.npmjs")
     here = Path(__file__).relative_to(ROOT).as_posix()
