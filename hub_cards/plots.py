@@ -20,8 +20,14 @@ _BINS = 15
 _LABEL_CHARACTERS = 30
 
 
-def bars(title: str, series: Mapping[str, Mapping[str, float]]) -> str:
-    """Draw horizontal bars: name of a series -> label -> per cent of its questions; labels in the first's order."""
+def bars(title: str, series: Mapping[str, Mapping[str, float]], *, counts: bool = False) -> str:
+    """Draw horizontal bars, labels in the first series' order.
+
+    Args:
+        title: Stands above.
+        series: Name of a series -> label -> per cent of the series' questions, or with `counts` a number.
+        counts: Whether the values are numbers.
+    """
     labels = list(dict.fromkeys(label for values in series.values() for label in values))
     top, left, right, height = _top(series), 220, 60, 16
     step = height * len(series) + 10
@@ -35,7 +41,8 @@ def bars(title: str, series: Mapping[str, Mapping[str, float]]) -> str:
             value = values.get(label, 0)
             bar = y + number * height
             parts.append(_rectangle(left, bar + 1, value * scale, height - 2, number))
-            parts.append(_text(left + value * scale + 5, bar + height - 4, f"{value:.1f} %", size=11))
+            told = f"{value:,.0f}" if counts else f"{value:.1f} %"
+            parts.append(_text(left + value * scale + 5, bar + height - 4, told, size=11))
     return _svg(title, top + len(labels) * step + 6, parts)
 
 

@@ -5,7 +5,7 @@ import json
 from reelbench.hub_cards import plots
 from reelbench.hub_cards.markdown import code, count, plain, slug, table
 from reelbench.hub_cards.material import Material, SplitMaterial
-from reelbench.hub_cards.statistics import Distribution, LabelCounts, facet_title
+from reelbench.hub_cards.statistics import Distribution, LabelCounts, SplitStatistics, facet_title
 from reelbench.registry import rows
 
 PLOTS = "plots"
@@ -85,17 +85,8 @@ def statistics(material: Material) -> tuple[str, dict[str, str]]:
     if not counted:
         command = f"`reelbench cards render {material.spec.id} --data PATH`"
         return f"Not counted: the data was not at hand when this card was rendered. {command} counts it.", {}
-    parts: list[str] = []
-    drawn: dict[str, str] = {}
-
-    def add(title: str, note: str, table: str, svg: str | None) -> None:
-        picture = ""
-        if svg is not None:
-            path = f"{PLOTS}/{slug(title)}.svg"
-            drawn[path] = svg
-            picture = f"![{title}, drawn]({path})"
-        parts.append("\n\n".join(filter(None, [f"### {title}", note, table, picture])))
-
+    figures = _Figures()
+    figures.add("Questions and videos", "", _size_table(counted), _size_plot(counted))
     quantities: dict[str, dict[str, Distribution]] = {}
     facets: dict[str, dict[str, LabelCounts]] = {}
     for name, found in counted.items():
@@ -105,15 +96,47 @@ def statistics(material: Material) -> tuple[str, dict[str, str]]:
             facets.setdefault(facet.title, {})[name] = facet
     for title, series in quantities.items():
         constant = len({value for found in series.values() for value in found.values}) == 1
-        add(title, "", _quantity_table(series), None if constant else plots.histogram(title, series))
+        figures.add(title, "", _quantity_table(series), None if constant else plots.histogram(title, series))
     for title, by_split in facets.items():
-        table, shares = _facet(by_split)
-        add(title, _facet_note(by_split), table, plots.bars(title, shares))
+        made, shares = _facet(by_split)
+        figures.add(title, _facet_note(by_split), made, plots.bars(title, shares))
     elsewhere = [facet for facet in material.spec.facets if not facet.in_rows and facet_title(facet) not in facets]
     if elsewhere:
         names = ", ".join(f"`{facet.name}`" for facet in elsewhere)
-        parts.append(f"Not counted: {names}. These labels are not in the data; a tags file (`--tags`) brings them.")
-    return "\n\n".join(parts), drawn
+        told = f"Not counted: {names}. These labels are not in the data; a tags file (`--tags`) brings them."
+        figures.parts.append(told)
+    return "\n\n".join(figures.parts), figures.plots
+
+
+class _Figures:
+    """The parts of the section, each with a heading, a table and, where there is something to see, a plot."""
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+        self.plots: dict[str, str] = {}
+
+    def add(self, title: str, note: str, made: str, plot: str | None) -> None:
+        picture = ""
+        if plot is not None:
+            path = f"{PLOTS}/{slug(title)}.svg"
+            self.plots[path] = plot
+            picture = f"![{title}, drawn]({path})"
+        self.parts.append("\n\n".join(filter(None, [f"### {title}", note, made, picture])))
+
+
+def _size_table(counted: dict[str, SplitStatistics]) -> str:
+    return table(
+        ["Split", "#Questions", "#With a public answer", "#Videos"],
+        [[f"`{name}`", count(one.rows), count(one.answered), count(one.videos)] for name, one in counted.items()],
+    )
+
+
+def _size_plot(counted: dict[str, SplitStatistics]) -> str:
+    sizes = {
+        "questions": {name: float(one.rows) for name, one in counted.items()},
+        "videos": {name: float(one.videos) for name, one in counted.items()},
+    }
+    return plots.bars("Questions and videos", sizes, counts=True)
 
 
 def _quantity_table(series: dict[str, Distribution]) -> str:
