@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from reelbench import __version__
-from reelbench.cli import cards, compare, console, data, listing, run, score
+from reelbench.cli import cards, compare, console, data, frames, leaderboard, listing, profile, run, score
 from reelbench.registry.errors import ReelbenchError
 
 app = typer.Typer(
@@ -21,9 +21,12 @@ app.command("list")(listing.list_benchmarks)
 app.command("path")(listing.path)
 app.command("score")(score.score)
 app.command("compare")(compare.compare)
+app.command("profile")(profile.profile)
 app.add_typer(data.app, name="data")
 app.add_typer(compare.app, name="judge")
+app.add_typer(frames.app, name="frames")
 app.add_typer(cards.app, name="cards")
+app.add_typer(leaderboard.app, name="leaderboard")
 app.command("run", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(run.run)
 
 

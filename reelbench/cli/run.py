@@ -1,10 +1,12 @@
 """`reelbench run`: lmms-eval, then scores; it fails when lmms-eval failed, which by itself exits with 0."""
 
 import os
+import re
 import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -26,10 +28,30 @@ from reelbench.cli.score import report
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.home import home
 
+if TYPE_CHECKING:
+    from reelbench.registry.frames.sampling import FrameSampling
+    from reelbench.tasks.score import Options, Outcome
+
 
 def run(
     context: typer.Context,
     *,
+    frames: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SPEC",
+            help="Frames that the model is shown: uniform:N, fps:F[,max=N], keyframe:N, window:START-END,N, all, none "
+            "(text only) or native (the model's own); options size=PIXELS, as=clip|images. Default: REELBENCH_FRAMES.",
+        ),
+    ] = None,
+    frames_sweep: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,N,...",
+            help="Run once for each number of frames (0: text only) and plot the score against it; "
+            "--frames then has N for the number, e.g. uniform:N,size=448.",
+        ),
+    ] = None,
     judge: JudgeModel = None,
     no_judge: NoJudge = False,
     judge_url: JudgeUrl = None,
@@ -43,9 +65,12 @@ def run(
 ) -> None:
     """Run lmms-eval with the arguments after `--`, then score what it logged.
 
-    The scores lie beside lmms-eval's own files, in <output_path>/reelbench/<task>/.
+    The scores lie beside lmms-eval's own files, in <output_path>/reelbench/<task>/. A sweep has a folder
+    <output_path>/frames-<N>/ for each number of frames, and writes sweep.json and a plot for each task.
     """
-    from reelbench.tasks.score import Options, logged_tasks, score_logged
+    from reelbench.registry.frames import asked
+    from reelbench.registry.frames.sampling import FrameSampling
+    from reelbench.tasks.score import Options
 
     options = Options(
         judge=judge_options(
@@ -62,9 +87,29 @@ def run(
         ),
         note=console.note,
     )
-    arguments, output = with_logging(context.args)
+    if frames_sweep is not None:
+        from reelbench.cli.sweep import planned, sweep
+
+        points = planned(frames, frames_sweep)
+        sweep(*with_logging(context.args), points, options)
+        return
+    sampling = FrameSampling.parse(frames) if frames is not None else asked.from_environment()
+    run_once(*with_logging(context.args), sampling, options)
+
+
+def run_once(
+    arguments: list[str], output: Path, sampling: "FrameSampling | None", options: "Options"
+) -> "list[Outcome]":
+    """Run lmms-eval into `output` with the frames asked for (None: nobody asked), score it and show the scores."""
+    from reelbench.registry.frames import asked
+    from reelbench.tasks.score import logged_tasks, score_logged
+
+    environ = {}
+    if sampling is not None:
+        arguments = with_frames(arguments, sampling)
+        environ[asked.ENV] = str(sampling)
     before = set(output.rglob("*_results.json"))
-    lmms_eval(arguments)
+    lmms_eval(arguments, environ)
     made = set(output.rglob("*_results.json")) - before
     if not made:
         raise ReelbenchError("lmms-eval ended without results, though it may have exited with 0; its messages say why")
@@ -77,6 +122,28 @@ def run(
     absent = wanted_tasks(arguments) - {outcome.folder.name for outcome in outcomes}
     if absent:
         raise ReelbenchError(f"no results for {', '.join(sorted(absent))}; lmms-eval's messages say why")
+    return outcomes
+
+
+def with_frames(arguments: list[str], sampling: "FrameSampling") -> list[str]:
+    """Return lmms-eval's arguments with the adapter's own set to take the frames as they are; say what can't be."""
+    from reelbench.tasks import adapters
+
+    model_args = _value(arguments, "--model_args") or ""
+    given = dict(re.findall(r"(?:^|,)\s*([A-Za-z_]\w*)=([^,]*)", model_args))
+    added, notes = adapters.matched(_value(arguments, "--model"), given, sampling)
+    for note in notes:
+        console.note(note)
+    if not added:
+        return arguments
+    console.note(
+        f"frames {sampling}: --model_args {','.join(f'{name}={value}' for name, value in added.items())} added"
+    )
+    return replaced(
+        arguments,
+        "--model_args",
+        ",".join(part for part in (model_args, *(f"{name}={value}" for name, value in added.items())) if part),
+    )
 
 
 def with_logging(arguments: list[str]) -> tuple[list[str], Path]:
@@ -116,6 +183,16 @@ def wanted_tasks(arguments: list[str]) -> set[str]:
 
     named = (_value(arguments, "--tasks") or "").split(",")
     return {name.strip() for name in named if discovery.find_task(name.strip()) is not None}
+
+
+def replaced(arguments: list[str], option: str, value: str) -> list[str]:
+    """Return the arguments with an option's value replaced, or the option added."""
+    for number, argument in enumerate(arguments):
+        if argument == option and number + 1 < len(arguments):
+            return [*arguments[: number + 1], value, *arguments[number + 2 :]]
+        if argument.startswith(f"{option}="):
+            return [*arguments[:number], f"{option}={value}", *arguments[number + 1 :]]
+    return [*arguments, option, value]
 
 
 def _value(arguments: list[str], option: str) -> str | None:

@@ -145,9 +145,13 @@ class FrameStore:
         entries = list(self._entries())
         return StoreInfo(self.root, len(entries), sum(_size(entry) for entry in entries), self.cap_bytes)
 
-    def clear(self) -> int:
-        """Remove everything, in use or not; return how many entries went."""
-        entries = list(self._entries())
+    def held(self, video: Path | str) -> list[StoredFrames]:
+        """Return all that is in the store of a video, whatever the sampling; MediaError where it can't be read."""
+        return [stored for entry in self._entries_of(Path(video)) if (stored := _read(entry)) is not None]
+
+    def clear(self, video: Path | str | None = None) -> int:
+        """Remove everything, or all of one video, in use or not; return how many entries went."""
+        entries = list(self._entries() if video is None else self._entries_of(Path(video)))
         for entry in entries:
             self._remove(entry)
         return len(entries)
@@ -213,6 +217,15 @@ class FrameStore:
 
     def _entries(self) -> Iterator[Path]:
         return (record.parent for record in self.root.glob(f"[0-9a-f][0-9a-f]/[0-9a-f]*/{_RECORD}"))
+
+    def _entries_of(self, video: Path) -> Iterator[Path]:
+        # A key can't be read backwards, but it can be made again from the sampling that the entry's record names.
+        fingerprint = _fingerprint(video)
+        for entry in self._entries():
+            with suppress(OSError, InputError):
+                key = _key(fingerprint, FrameSampling.parse(read_json(entry / _RECORD)["sampling"]))
+                if entry.name in (key, f"{key}-even"):
+                    yield entry
 
     def _make_room(self, written: int) -> None:
         # Sizing the whole store is dear with many entries: done at first, then after each hundredth of the cap.

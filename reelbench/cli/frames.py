@@ -1,0 +1,149 @@
+"""`reelbench frames`: what a video holds, its frames decoded ahead of a run, and the store they are kept in."""
+
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reelbench.cli import console
+from reelbench.registry.errors import InputError, ReelbenchError
+
+if TYPE_CHECKING:
+    from reelbench.registry.frames.sampling import FrameSampling
+    from reelbench.registry.frames.store import FrameStore
+
+app = typer.Typer(help="Decode videos ahead of a run, and look after the store of frames.", no_args_is_help=True)
+
+Videos = Annotated[list[Path] | None, typer.Argument(metavar="VIDEO...", help="Video files.")]
+Spec = Annotated[
+    str | None,
+    typer.Option(
+        "--frames",
+        metavar="SPEC",
+        help="uniform:N, fps:F[,max=N], keyframe:N, window:START-END,N or all; "
+        "options size=PIXELS, as=clip|images. By default REELBENCH_FRAMES.",
+    ),
+]
+
+
+@app.command()
+def info(videos: Videos = None, *, frames: Spec = None) -> None:
+    """Say what videos hold and what the store has of them; without videos, how full the store is."""
+    from reelbench.registry.frames.store import FrameStore
+
+    store = FrameStore()
+    if not videos:
+        state = store.info()
+        console.write(
+            f"{state.root}: {state.entries} entries, {_gigabytes(state.size_bytes)} of {_gigabytes(state.cap_bytes)}"
+        )
+        return
+    sampling = _sampling(frames)
+    failed = 0
+    for video in videos:
+        try:
+            lines = _describe(video, store, sampling)
+        except InputError as error:
+            console.note(str(error))
+            failed += 1
+            continue
+        console.write("\n".join(lines))
+    if failed:
+        raise typer.Exit(1)
+
+
+@app.command()
+def extract(videos: Videos = None, *, frames: Spec = None) -> None:
+    """Decode frames into the store, so that a run finds them there; failures are listed at the end."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from reelbench.registry.frames.store import FrameStore
+
+    sampling = _sampling(frames)
+    if not videos:
+        raise InputError("frames extract: no videos; give their paths")
+    if sampling is None or not sampling.decodes:
+        raise InputError("frames extract: no frames are asked for; give --frames, e.g. --frames uniform:32")
+    store = FrameStore()
+    failed: list[str] = []
+    given = 0
+    # Each decode uses several threads of its own.
+    workers = max(1, (os.cpu_count() or 2) // 2)
+    with (
+        Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress,
+        ThreadPoolExecutor(workers) as pool,
+    ):
+        bar = progress.add_task(f"frames {sampling}", total=len(videos))
+        waiting = {pool.submit(store.get, video, sampling): video for video in videos}
+        try:
+            for done in as_completed(waiting):
+                try:
+                    stored = done.result()
+                except ReelbenchError as error:
+                    failed.append(str(error))
+                else:
+                    given += stored.given
+                    for note in stored.notes:
+                        console.note(f"{waiting[done]}: {note}")
+                progress.advance(bar)
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    console.write(f"{given} frames of {len(videos) - len(failed)} videos ({sampling}) are in {store.root}")
+    for line in sorted(failed):
+        console.note(f"failed: {line}")
+    if failed:
+        raise typer.Exit(1)
+
+
+@app.command()
+def clear(videos: Videos = None) -> None:
+    """Remove the frames of videos from the store; without videos, everything in it."""
+    from reelbench.registry.frames.store import FrameStore
+
+    store = FrameStore()
+    gone, failed = 0 if videos else store.clear(), 0
+    for video in videos or ():
+        try:
+            gone += store.clear(video)
+        except InputError as error:
+            console.note(str(error))
+            failed += 1
+    console.write(f"{gone} entries removed from {store.root}")
+    if failed:
+        raise typer.Exit(1)
+
+
+def _sampling(spec: str | None) -> "FrameSampling | None":
+    from reelbench.registry.frames import asked
+    from reelbench.registry.frames.sampling import FrameSampling
+
+    return FrameSampling.parse(spec) if spec is not None else asked.from_environment()
+
+
+def _describe(video: Path, store: "FrameStore", sampling: "FrameSampling | None") -> list[str]:
+    from reelbench.registry.frames.decoder import Video
+
+    opened = Video(video)
+    info = opened.info
+    turned = f", turned by {info.rotation} degrees" if info.rotation else ""
+    picture = f"{info.codec}, {info.width} x {info.height}{turned}"
+    frames = f"{info.frames} frames ({info.fps:.3f} per second), {info.keyframes} keyframes"
+    lines = [f"{video}: {picture}, {info.duration:.3f} s, {frames}"]
+    lines += [f"  note: {note}" for note in info.notes]
+    if sampling is not None and sampling.decodes:
+        times = [float(opened.timeline.timestamps[frame]) for frame in sampling.pick(opened.timeline)]
+        shown = " ".join(f"{at:.3f}" for at in times)
+        lines.append(f"  {sampling}: {sampling.asked(opened.timeline)} frames asked, {len(times)} given, at {shown} s")
+    for stored in store.held(video):
+        repeats = f", the last {stored.padding} repeated" if stored.padding else ""
+        lines.append(f"  in the store: {stored.sampling}: {stored.given} frames{repeats}")
+    return lines
+
+
+def _gigabytes(size: int) -> str:
+    return f"{size / 1e9:.3f} GB"
