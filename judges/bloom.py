@@ -1,0 +1,54 @@
+"""Bloom's taxonomy: the level of thinking that a question or an answer shows, told by an LLM.
+
+Six levels from remembering (1) to creating (6); 4 and up are higher-order thinking (MovieCORE, section 4.1 and appendix
+III, which asks GPT-4o-mini). Each text is classified by itself, through the same engine as any judging.
+"""
+
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from reelbench.registry.records import JudgeRecord
+from reelbench.registry.spec import JudgeSpec
+
+if TYPE_CHECKING:
+    from reelbench.judges.llm import JudgeOptions
+
+LEVELS = ("Remember", "Understand", "Apply", "Analyze", "Evaluate", "Create")
+HIGHER_ORDER = 4
+"""The lowest level of higher-order thinking."""
+
+
+class Bloom:
+    """What the engine needs to know of this scale; it takes it in a benchmark's place."""
+
+    id = "bloom"
+    judge = JudgeSpec(criteria=("level",), low=1, high=len(LEVELS), default_model="gpt-4o-mini-2024-07-18")
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text to classify, and what it is."""
+
+    what: Literal["question", "answer"]
+    text: str
+
+
+def classify(
+    texts: Iterable[Text], options: "JudgeOptions", note: Callable[[str], None]
+) -> tuple[list[int | None], JudgeRecord]:
+    """Return each text's level, None where the judge gave none, and the judge's record.
+
+    Raises:
+        InputError: An option of the judge makes no sense.
+        ReelbenchError: The cache of replies can't be written.
+    """
+    from reelbench.judges.llm import JudgeItem, judge_items, judging_progress
+
+    items = [JudgeItem(str(place), text.what, "", text.text) for place, text in enumerate(texts)]
+    with judging_progress(len(items), "classifying") if items else nullcontext() as progress:
+        run = judge_items(Bloom(), items, options, progress=progress, on_note=note)
+        # Under mean votes a level may lie between two; the nearest counts.
+        levels = [round(verdict.scores["level"]) if "level" in verdict.scores else None for verdict in run]
+    return levels, run.record

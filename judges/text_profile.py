@@ -1,0 +1,148 @@
+"""How hard questions and answers are to read: words, Flesch-Kincaid grade, depth of the parse tree.
+
+MovieCORE's cognitive tests (section 4.1, Table 1). Grade and depth are taken per text and then averaged over a dataset.
+The depth needs spaCy and one of its models, which are optional.
+"""
+
+import importlib.util
+import os
+import re
+import statistics
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reelbench.judges.syllables import syllables
+from reelbench.registry.errors import InputError, ReelbenchError
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+DEFAULT_MODEL = "en_core_web_sm"
+UNSPACED = frozenset({"ja", "km", "lo", "my", "th", "zh"})
+"""Languages that put no spaces between words: their words are not counted."""
+
+_WORD = re.compile(r"[^\W_]+(?:['’\-][^\W_]+)*")
+# A full stop after these, or after a single letter, ends no sentence.
+_SHORT = re.compile(r"\b(?:mr|mrs|ms|dr|st|jr|sr|prof|vs|etc|e\.g|i\.e|no|[a-z])\.$", re.IGNORECASE)
+_END = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s|$)")
+_TWO_PROCESSES_FROM = 2000  # texts
+
+
+class ParserUnavailableError(ReelbenchError):
+    """spaCy or its model is not installed; the message has the command that installs it."""
+
+
+def words(text: str) -> list[str]:
+    """Return a text's words: runs of letters and digits, apostrophes and hyphens within them kept."""
+    return _WORD.findall(text)
+
+
+def language_of(tag: str) -> str:
+    """Return the ISO 639 code of a BCP-47 tag."""
+    return tag.replace("_", "-").partition("-")[0].lower()
+
+
+def sentences(text: str) -> int:
+    """Return how many sentences a text has, at least 1: stretches with a word in them that end in `.`, `!` or `?`."""
+    found, start = 0, 0
+    for end in _END.finditer(text):
+        stretch = text[start : end.end()]
+        if end[0] == "." and end.end() < len(text.rstrip()) and _SHORT.search(stretch):
+            continue
+        found += bool(_WORD.search(stretch))
+        start = end.end()
+    return max(1, found + bool(_WORD.search(text[start:])))
+
+
+def flesch_kincaid(text: str) -> float | None:
+    """Return the Flesch-Kincaid grade of an English text, None where it has no word.
+
+    0.39 · words per sentence + 11.8 · syllables per word - 15.59 (MovieCORE, equation 2).
+    """
+    found = words(text)
+    if not found:
+        return None
+    spoken = sum(map(syllables, found))
+    return 0.39 * len(found) / sentences(text) + 11.8 * spoken / len(found) - 15.59
+
+
+def tree_depths(heads: Sequence[int]) -> list[int]:
+    """Return the depth of each tree in a parse, in the order of their roots.
+
+    `heads[i]` is the position of token i's head, a root's its own. A token without children has depth 0, another one
+    more than the deepest of its children (MovieCORE, equation 1); a tree is as deep as its root. Punctuation counts, as
+    it does in spaCy's trees.
+    """
+    children: list[list[int]] = [[] for _ in heads]
+    roots = []
+    for token, head in enumerate(heads):
+        (roots if head == token else children[head]).append(token)
+    depths = []
+    for root in roots:
+        depth, level = 0, children[root]
+        while level:
+            depth, level = depth + 1, [child for token in level for child in children[token]]
+        depths.append(depth)
+    return depths
+
+
+@dataclass(frozen=True, slots=True)
+class Parser:
+    """A spaCy model: its name and version, the language that it parses, and the pipeline."""
+
+    name: str
+    language: str
+    pipeline: "Language"
+
+    def depths(self, texts: Iterable[str]) -> Iterator[float | None]:
+        """Yield each text's depth: the mean over its sentences' trees; None for a text without a word."""
+        texts = list(texts)
+        processes = min(2, os.cpu_count() or 1) if len(texts) >= _TWO_PROCESSES_FROM else 1
+        for doc in self.pipeline.pipe(texts, batch_size=128, n_process=processes):
+            if not _WORD.search(doc.text):
+                yield None
+                continue
+            yield statistics.fmean(tree_depths([token.head.i for token in doc]))
+
+
+def load_parser(model: str | None = None) -> Parser:
+    """Load a spaCy model with a dependency parser, by its name or its folder.
+
+    Without `model`, `REELBENCH_SPACY_MODEL` names it, else it is `en_core_web_sm`.
+
+    Raises:
+        ParserUnavailableError: spaCy or the model is not installed.
+        InputError: The model has no dependency parser.
+    """
+    model = model or os.environ.get("REELBENCH_SPACY_MODEL") or DEFAULT_MODEL
+    # Looked for before spaCy is imported, which takes seconds.
+    if not _installed("spacy"):
+        raise ParserUnavailableError(
+            "parse depth is left out: spaCy is not installed; to have it: pip install 'reelbench[profile]' and "
+            f"python -m spacy download {DEFAULT_MODEL}"
+        )
+    if not Path(model).is_dir() and not _installed(model):
+        raise ParserUnavailableError(
+            f"parse depth is left out: spaCy finds no model {model}; to have it: python -m spacy download {model}"
+        )
+    import spacy
+
+    try:
+        # What the parse does not rest on costs most of the time.
+        pipeline = spacy.load(model, exclude=["ner", "lemmatizer", "attribute_ruler", "tagger", "morphologizer"])
+    except (OSError, ValueError) as error:
+        raise InputError(f"{model}: is no spaCy model that can be loaded ({' '.join(str(error).split())})") from None
+    if "parser" not in pipeline.pipe_names:
+        raise InputError(f"{model}: has no dependency parser, only {', '.join(pipeline.pipe_names) or 'a tokenizer'}")
+    return Parser(
+        f"{pipeline.meta['lang']}_{pipeline.meta['name']} {pipeline.meta['version']}", pipeline.lang, pipeline
+    )
+
+
+def _installed(package: str) -> bool:
+    try:
+        return importlib.util.find_spec(package) is not None
+    except (ImportError, ValueError):
+        return False

@@ -1,0 +1,174 @@
+"""`reelbench profile`: what the papers measure of a dataset, as a table, JSON or plots."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reelbench.cli import console
+from reelbench.cli.judging import (
+    Budget,
+    Concurrency,
+    JudgeModel,
+    JudgeUrl,
+    NoJudge,
+    Price,
+    Retry,
+    VoteRule,
+    Votes,
+    judge_options,
+)
+from reelbench.registry.errors import InputError
+
+if TYPE_CHECKING:
+    from reelbench.judges.text_profile import Parser
+    from reelbench.tasks.profile import Profile
+    from reelbench.tasks.profile_rows import Dataset
+
+_SHOWN_LABELS = 30
+
+
+def profile(
+    names: Annotated[list[str] | None, typer.Argument(help="Benchmarks or tasks; several stand side by side.")] = None,
+    *,
+    input_files: Annotated[
+        list[Path] | None, typer.Option("--input", metavar="FILE", help="Your own rows: question and answer (JSONL).")
+    ] = None,
+    split: Annotated[str | None, typer.Option(help="Split, if not the default one.")] = None,
+    data: Annotated[Path | None, typer.Option(help="The benchmark's own data, where it isn't found by itself.")] = None,
+    tags: Annotated[Path | None, typer.Option(help="CogME tags (JSON Lines), for dramaqa_cogme.")] = None,
+    question_spans: Annotated[
+        Path | None, typer.Option(help="Spans of what questions ask about (JSON Lines: qid, span), for QA-IoU.")
+    ] = None,
+    result: Annotated[Path | None, typer.Option(help="Folder of a result: each label gets its accuracy.")] = None,
+    spacy_model: Annotated[
+        str | None, typer.Option(help="spaCy model, name or folder; default REELBENCH_SPACY_MODEL or en_core_web_sm.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object (a list for several).")] = False,
+    output: Annotated[
+        Path | None, typer.Option(help="Folder for profile.json, profile.md, plots, word clouds.")
+    ] = None,
+    judge: JudgeModel = None,
+    no_judge: NoJudge = False,
+    judge_url: JudgeUrl = None,
+    judge_concurrency: Concurrency = 32,
+    judge_votes: Votes = 1,
+    judge_vote_rule: VoteRule = "majority",
+    judge_budget: Budget = None,
+    judge_price: Price = None,
+    retry_unscored: Retry = False,
+) -> None:
+    """Measure datasets: readability, parse depth, Bloom's levels (with --judge), words, labels, spans, steps."""
+    from reelbench.tasks import profile as profiling
+
+    datasets = _datasets(names or [], input_files or [], split, data)
+    if len(datasets) > 1 and (tags or question_spans or result):
+        raise InputError("--tags, --question-spans and --result belong to one dataset; name only that one")
+    extras = profiling.Extras(
+        parser=_parser(spacy_model),
+        judge=judge_options(
+            judge,
+            no_judge=no_judge,
+            url=judge_url,
+            concurrency=judge_concurrency,
+            votes=judge_votes,
+            vote_rule=judge_vote_rule,
+            prompts="reelbench",
+            budget=judge_budget,
+            price=judge_price,
+            retry_unscored=retry_unscored,
+        ),
+        tags=tags,
+        question_spans=question_spans,
+        result=result,
+        note=console.note,
+    )
+    found = [profiling.profile(dataset, extras) for dataset in datasets]
+    if output is not None:
+        from reelbench.cli.profile_plots import write
+
+        for line in write(output, found):
+            console.note(line)
+    if as_json:
+        documents = [one.document() for one in found]
+        console.write(json.dumps(documents[0] if len(documents) == 1 else documents, ensure_ascii=False))
+        return
+    _show(found, judged=extras.judge is not None)
+    if output is not None:
+        console.write(f"written to {output}")
+
+
+def _datasets(names: list[str], files: list[Path], split: str | None, data: Path | None) -> "list[Dataset]":
+    from reelbench.tasks.profile_rows import of_benchmark, of_file
+
+    if not names and not files:
+        raise InputError("nothing to profile: give a benchmark's name, or --input FILE with questions and answers")
+    if len(names) != 1 and (split or data):
+        raise InputError("--split and --data belong to one benchmark; name only that one")
+    return [*(of_benchmark(name, split, data) for name in names), *(of_file(path) for path in files)]
+
+
+def _parser(model: str | None) -> "Parser | None":
+    from reelbench.judges.text_profile import ParserUnavailableError, load_parser
+
+    try:
+        return load_parser(model)
+    except ParserUnavailableError as error:
+        console.note(str(error))
+        return None
+
+
+def _number(value: float | None, digits: int = 2) -> str:
+    return "–" if value is None else f"{value:.{digits}f}"
+
+
+def _show(found: "list[Profile]", *, judged: bool) -> None:
+    table = console.table(
+        "questions / answers / average",
+        "dataset",
+        "#rows",
+        "#parse depth",
+        "#Flesch-Kincaid",
+        "#Bloom's level",
+        "#higher order, %",
+        "#words",
+        "#vocabulary",
+    )
+    for one in found:
+        cells = [
+            "–" if measure is None else " / ".join(_number(value) for value in measure.document().values())
+            for measure in (one.parse_depth, one.flesch_kincaid, one.bloom, one.higher_order, one.words)
+        ]
+        table.add_row(one.name, str(one.rows), *cells, str(len(one.vocabulary)))
+    console.show(table)
+    if not judged:
+        console.note("Bloom's levels need a judge: --judge MODEL")
+    for one in found:
+        _show_more(one)
+
+
+def _show_more(one: "Profile") -> None:
+    if one.spans is not None:
+        spans = one.spans
+        table = console.table(f"{one.name}: spans", "quantity", "#value", "#questions")
+        table.add_row("answer span, s", _number(spans.length), str(spans.n))
+        table.add_row("share of the video, %", _number(spans.share), str(spans.n))
+        table.add_row("certificate length, s", _number(spans.certificate_length), str(spans.question_spans))
+        table.add_row("question-answer IoU", _number(spans.qa_iou), str(spans.question_spans))
+        console.show(table)
+    if one.reasoning_steps:
+        counts = ", ".join(f"{steps}: {n}" for steps, n in sorted(one.reasoning_steps.items()))
+        console.write(f"{one.name}: reasoning steps -> questions: {counts}")
+    for facet, labels in one.labels.items():
+        link = one.accuracy_link.get(facet)
+        title = f"{one.name}: {facet}" + (
+            "" if link is None else f" (frequency and accuracy: Spearman's rho {link:.2f})"
+        )
+        table = console.table(title, "label", "#questions", "#%", "#accuracy")
+        for name, label in list(labels.items())[:_SHOWN_LABELS]:
+            accuracy = "" if label.accuracy is None else f"{label.accuracy:.1f}"
+            table.add_row(name, str(label.n), f"{label.share:.1f}", accuracy)
+        if len(labels) > _SHOWN_LABELS:
+            table.add_row(f"and {len(labels) - _SHOWN_LABELS} more", "", "", "")
+        console.show(table)

@@ -1,0 +1,103 @@
+"""A profile as files: its numbers, a table in the shape of MovieCORE's Table 1, plots, and word clouds."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reelbench.registry.files import write_text, written_aside
+
+if TYPE_CHECKING:
+    from reelbench.tasks.profile import Measure, Profile
+
+_MEASURES = {
+    "flesch_kincaid": ("Flesch-Kincaid grade", "grade"),
+    "parse_depth": ("Depth of the parse tree", "steps"),
+    "bloom": ("Level of Bloom's taxonomy", "level"),
+    "words": ("Words", "words"),
+}
+_COLUMNS = ("parse_depth", "flesch_kincaid", "bloom", "higher_order")
+_CLOUD_WORDS = 120
+
+
+def write(folder: Path, profiles: "Sequence[Profile]") -> Iterator[str]:
+    """Write all files to `folder`; yield a line for each thing that could not be made."""
+    folder.mkdir(parents=True, exist_ok=True)
+    documents = [one.document() for one in profiles]
+    document = documents[0] if len(documents) == 1 else documents
+    write_text(folder / "profile.json", json.dumps(document, ensure_ascii=False, indent=1) + "\n")
+    write_text(folder / "profile.md", table(profiles))
+    for name, svg in plots(profiles).items():
+        write_text(folder / f"{name}.svg", svg)
+    for one in profiles:
+        yield from _word_cloud(folder, one)
+
+
+def table(profiles: "Sequence[Profile]") -> str:
+    """Return the datasets side by side as a Markdown table."""
+    heads = ["Dataset", "Rows"]
+    heads += [
+        f"{what} {side}" for what in ("Parse depth", "F-K grade", "Bloom", "HO-QA %") for side in ("Q", "A", "avg")
+    ]
+    lines = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
+    for one in profiles:
+        cells = [one.name, str(one.rows)]
+        for name in _COLUMNS:
+            measure: Measure | None = getattr(one, name)
+            values = [None] * 3 if measure is None else list(measure.document().values())
+            cells += ["–" if value is None else f"{value:.2f}" for value in values]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def plots(profiles: "Sequence[Profile]") -> dict[str, str]:
+    """Return file name -> SVG: a histogram per measure and side, bars per facet of labels."""
+    from reelbench.hub_cards.plots import bars, histogram
+    from reelbench.hub_cards.statistics import Distribution
+
+    made = {}
+    for name, (title, unit) in _MEASURES.items():
+        for side in ("question", "answer"):
+            series: dict[str, Distribution] = {}
+            for one in profiles:
+                measure: Measure | None = getattr(one, name)
+                values = () if measure is None else measure.values.get(side, ())
+                if known := sorted(value for value in values if value is not None):
+                    series[one.name] = Distribution(f"{title}, {side}s", unit, tuple(known))
+            if any(one.values[0] < one.values[-1] for one in series.values()):
+                made[f"{name}-{side}"] = histogram(f"{title}, {side}s", series)
+    for facet in dict.fromkeys(facet for one in profiles for facet in one.labels):
+        made[f"labels-{_safe(facet)}"] = bars(f"Questions by {facet.replace('_', ' ')}", _shares(profiles, facet))
+    return made
+
+
+def _shares(profiles: "Sequence[Profile]", facet: str) -> Mapping[str, Mapping[str, float]]:
+    return {
+        one.name: {name: label.share for name, label in one.labels[facet].items()}
+        for one in profiles
+        if facet in one.labels
+    }
+
+
+def _safe(name: str) -> str:
+    return re.sub(r"[^\w.-]+", "_", name)
+
+
+def _word_cloud(folder: Path, one: "Profile") -> Iterator[str]:
+    try:
+        from wordcloud import STOPWORDS, WordCloud
+    except ImportError:
+        yield "the word cloud is left out: to have it: pip install 'reelbench[profile]'"
+        return
+    # Its font has Latin letters only; a cloud of empty boxes tells nothing.
+    words = {
+        word: n for word, n in one.vocabulary.items() if word not in STOPWORDS and word.isascii() and len(word) > 1
+    }
+    if not words:
+        yield f"{one.name}: no word cloud: it has no words in Latin letters"
+        return
+    # Seeded: the same rows give the same picture.
+    cloud = WordCloud(width=1200, height=700, background_color="white", max_words=_CLOUD_WORDS, random_state=0)
+    with written_aside(folder / f"wordcloud-{_safe(one.name)}.png") as aside:
+        cloud.generate_from_frequencies(words).to_image().save(aside, format="PNG")

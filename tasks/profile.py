@@ -1,0 +1,394 @@
+"""A dataset's profile: what the four papers measure of a dataset, on any benchmark here or on the user's own rows.
+
+MovieCORE's cognitive tests (Table 1) on questions and answers, CogME's tag distribution and how accuracy goes with it
+(Figure 4), ReXTime's span lengths, certificate lengths and question-answer IoU (supplement C.6), CURVE's counts by
+locale, skill and reasoning step. What can't be computed is None, with a note that says why.
+"""
+
+import statistics
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reelbench.judges import bloom, cognitive_profile, results, temporal_span, text_profile
+from reelbench.registry.errors import InputError
+from reelbench.tasks.profile_rows import Dataset, Entry, read_question_spans
+
+if TYPE_CHECKING:
+    from reelbench.judges.llm import JudgeOptions
+
+SIDES = ("question", "answer")
+_TOP = 200
+_MOST_NOTED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Extras:
+    """Files about the dataset that are no part of it, and who classifies.
+
+    Attributes:
+        parser: For the parse depth; None leaves it out.
+        judge: For Bloom's levels; None leaves them out.
+        tags: CogME's tags by question id (JSON Lines).
+        question_spans: Where the events that questions name lie, by id (JSON Lines with `qid` or `id`, and `span`).
+        result: Folder of a result on this dataset: labels get the accuracy of its model.
+        note: Told what is left out, and why.
+    """
+
+    parser: text_profile.Parser | None = None
+    judge: "JudgeOptions | None" = None
+    tags: Path | None = None
+    question_spans: Path | None = None
+    result: Path | None = None
+    note: Callable[[str], None] = lambda _: None
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One quantity of texts: the mean over questions, over answers, and the mean of the two, as in MovieCORE's Table 1.
+
+    `values` has the single texts' values by side, None where a text has none.
+    """
+
+    question: float | None
+    answer: float | None
+    values: Mapping[str, Sequence[float | None]]
+
+    @property
+    def average(self) -> float | None:
+        """Mean of questions' and answers' means; None where one of them is missing."""
+        return None if self.question is None or self.answer is None else (self.question + self.answer) / 2
+
+    def document(self) -> dict[str, float | None]:
+        """Return `question`, `answer` and `average`."""
+        return {"question": self.question, "answer": self.answer, "average": self.average}
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A label's questions: how many, their share of the dataset in per cent, and the accuracy on them (0 to 100)."""
+
+    n: int
+    share: float
+    accuracy: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Spans:
+    """Where answers lie in their videos; means over the questions that have what is needed.
+
+    Attributes:
+        n: Questions with an answer span.
+        length: Length of the answer span, in seconds.
+        share: Part of the video that it takes, in per cent.
+        question_spans: Questions with a span of their own, too.
+        certificate_length: Seconds of video that must be seen: what question and answer span cover together.
+        qa_iou: Overlap of the two spans, 0 to 1.
+    """
+
+    n: int
+    length: float
+    share: float | None
+    question_spans: int
+    certificate_length: float | None
+    qa_iou: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """All that is measured of one dataset; None where it could not be."""
+
+    name: str
+    rows: int
+    videos: int | None
+    languages: dict[str, int]
+    flesch_kincaid: Measure | None
+    parse_depth: Measure | None
+    bloom: Measure | None
+    higher_order: Measure | None
+    words: Measure | None
+    vocabulary: Counter[str]
+    labels: dict[str, dict[str, Label]]
+    accuracy_link: dict[str, float]
+    spans: Spans | None
+    reasoning_steps: Counter[int]
+    made_with: dict[str, str]
+
+    def document(self) -> dict[str, Any]:
+        """Return what `--json` prints."""
+        measured = {
+            name: found.document() if (found := getattr(self, name)) is not None else None
+            for name in ("flesch_kincaid", "parse_depth", "bloom", "higher_order")
+        }
+        words = None
+        if self.words is not None:
+            words = {
+                **self.words.document(),
+                "total": self.vocabulary.total(),
+                "vocabulary": len(self.vocabulary),
+                "top": dict(self.vocabulary.most_common(_TOP)),
+            }
+        return {
+            "name": self.name,
+            "rows": self.rows,
+            "videos": self.videos,
+            "languages": self.languages,
+            **measured,
+            "words": words,
+            "labels": {
+                facet: {
+                    name: {"n": one.n, "share": one.share, "accuracy": one.accuracy} for name, one in labels.items()
+                }
+                for facet, labels in self.labels.items()
+            },
+            "accuracy_link": self.accuracy_link,
+            "spans": None if self.spans is None else {name: getattr(self.spans, name) for name in Spans.__slots__},
+            "reasoning_steps": _steps_document(self.reasoning_steps),
+            "made_with": self.made_with,
+        }
+
+
+# --- measuring -----------------------------------------------------------------------------------------------------
+
+
+def profile(dataset: Dataset, extras: Extras) -> Profile:
+    """Measure a dataset."""
+    entries = dataset.entries
+    if extras.question_spans is not None:
+        entries = _with_question_spans(entries, extras.question_spans, extras.note)
+    labels = [dict(entry.labels) for entry in entries]
+    if extras.tags is not None:
+        _add_tags(entries, labels, extras.tags, extras.note)
+    correct = _correct(dataset, labels, extras) if extras.result is not None else {}
+    counted = _labels(entries, labels, correct)
+    grade = _over_texts(_grades(dataset, extras.note))
+    depth = _over_texts(_depths(dataset, extras))
+    levels, record = _levels(entries, extras)
+    made_with = {"parse_depth": extras.parser.name} if depth is not None and extras.parser is not None else {}
+    if record is not None:
+        made_with["bloom"] = record
+    spaced = [entry for entry in entries if text_profile.language_of(entry.language) not in text_profile.UNSPACED]
+    return Profile(
+        name=dataset.name,
+        rows=len(entries),
+        videos=len({entry.video for entry in entries}) if all(entry.video for entry in entries) else None,
+        languages=dict(Counter(entry.language for entry in entries).most_common()),
+        flesch_kincaid=grade,
+        parse_depth=depth,
+        bloom=_over_texts(levels),
+        higher_order=_over_texts(
+            {
+                side: [None if v is None else 100.0 * (v >= bloom.HIGHER_ORDER) for v in values]
+                for side, values in levels.items()
+            },
+        ),
+        words=_over_texts(
+            {
+                side: [
+                    float(len(text_profile.words(text))) if (text := getattr(entry, side)) else None for entry in spaced
+                ]
+                for side in SIDES
+            },
+        ),
+        vocabulary=Counter(
+            word.lower()
+            for entry in spaced
+            for side in SIDES
+            for word in text_profile.words(getattr(entry, side) or "")
+        ),
+        labels=counted,
+        accuracy_link={facet: rho for facet, found in counted.items() if (rho := _rank_correlation(found)) is not None},
+        spans=_spans(entries),
+        reasoning_steps=Counter(entry.reasoning_steps for entry in entries if entry.reasoning_steps is not None),
+        made_with=made_with,
+    )
+
+
+Values = dict[str, list[float | None]]
+
+
+def _over_texts(values: Values) -> Measure | None:
+    means = {
+        side: statistics.fmean(known) if (known := [v for v in values.get(side, ()) if v is not None]) else None
+        for side in SIDES
+    }
+    if means["question"] is None and means["answer"] is None:
+        return None
+    return Measure(means["question"], means["answer"], values)
+
+
+def _grades(dataset: Dataset, note: Callable[[str], None]) -> Values:
+    english = [text_profile.language_of(entry.language) == "en" for entry in dataset.entries]
+    if (others := english.count(False)) and any(english):
+        note(f"{dataset.name}: {others} questions are not in English and left out of the Flesch-Kincaid grade")
+    elif others:
+        note(f"{dataset.name}: no question is in English, which the Flesch-Kincaid grade is for")
+    return {
+        side: [
+            text_profile.flesch_kincaid(text) if known and (text := getattr(entry, side)) else None
+            for entry, known in zip(dataset.entries, english, strict=True)
+        ]
+        for side in SIDES
+    }
+
+
+def _depths(dataset: Dataset, extras: Extras) -> Values:
+    parser = extras.parser
+    if parser is None:
+        return {}
+    fits = [entry for entry in dataset.entries if text_profile.language_of(entry.language) == parser.language]
+    if len(fits) < len(dataset.entries):
+        extras.note(
+            f"{dataset.name}: {len(dataset.entries) - len(fits)} questions are in languages that {parser.name} does "
+            "not parse and left out of the parse depth"
+        )
+    texts = [(side, text) for side in SIDES for entry in fits if (text := getattr(entry, side))]
+    values: Values = {side: [] for side in SIDES}
+    for (side, _), depth in zip(texts, parser.depths(text for _, text in texts), strict=True):
+        values[side].append(depth)
+    return values
+
+
+def _levels(entries: Sequence[Entry], extras: Extras) -> tuple[Values, str | None]:
+    if extras.judge is None:
+        return {}, None
+    texts = [
+        bloom.Text(side, text) for side in ("question", "answer") for entry in entries if (text := getattr(entry, side))
+    ]
+    levels, record = bloom.classify(texts, extras.judge, extras.note)
+    if lacking := levels.count(None):
+        extras.note(f"{lacking} of {len(levels)} texts have no level of Bloom's taxonomy and are left out of the mean")
+    values: Values = {side: [] for side in SIDES}
+    for text, level in zip(texts, levels, strict=True):
+        values[text.what].append(level)
+    answered = ", ".join(record.returned) or record.requested
+    return values, f"{answered}, prompts {record.prompt} {record.prompt_sha256[:12]}"
+
+
+# --- labels --------------------------------------------------------------------------------------------------------
+
+
+def _add_tags(
+    entries: Sequence[Entry], labels: list[dict[str, Sequence[str]]], path: Path, note: Callable[[str], None]
+) -> None:
+    tags = cognitive_profile.read_tags(path)
+    without_question, without_tags = cognitive_profile.unmatched(tags, [entry.id for entry in entries])
+    if len(without_question) == len(tags):
+        raise InputError(f"{path}: none of its {len(tags)} qids is among the {len(entries)} questions")
+    if without_question or without_tags:
+        note(f"{path}: {len(without_question)} tags without a question, {len(without_tags)} questions without tags")
+    for entry, found in zip(entries, labels, strict=True):
+        if entry.id in tags:
+            found.update(cognitive_profile.facets_of(tags[entry.id]))
+
+
+def _correct(dataset: Dataset, labels: list[dict[str, Sequence[str]]], extras: Extras) -> dict[str, float]:
+    """Return question id -> 1 or 0 by a result's samples; their labels join the dataset's where it has none."""
+    folder = extras.result
+    assert folder is not None  # noqa: S101 - the caller asked
+    benchmark = results.read(folder).benchmark.id
+    if dataset.spec is None or dataset.spec.id != benchmark:
+        raise InputError(
+            f"{folder}: a result on {benchmark}, not on {dataset.name}; leave out --result or name {benchmark}"
+        )
+    samples = {sample.id: sample for sample in results.read_samples(folder)}
+    correct = {name: sample.scores["correct"] for name, sample in samples.items() if "correct" in sample.scores}
+    known = [entry for entry in dataset.entries if entry.id in correct]
+    if not known:
+        raise InputError(
+            f"{folder}: no question of {dataset.name} is scored right or wrong in it; nothing to link labels to"
+        )
+    if len(known) < len(dataset.entries):
+        extras.note(
+            f"{folder}: {len(dataset.entries) - len(known)} questions are not scored in it and have no accuracy"
+        )
+    for entry, found in zip(dataset.entries, labels, strict=True):
+        if entry.id in samples:
+            for facet, names in samples[entry.id].facets.items():
+                found.setdefault(facet, names)
+    return correct
+
+
+def _labels(
+    entries: Sequence[Entry], labels: Sequence[Mapping[str, Sequence[str]]], correct: Mapping[str, float]
+) -> dict[str, dict[str, Label]]:
+    counted: dict[str, dict[str, list[str]]] = {}
+    for entry, facets in zip(entries, labels, strict=True):
+        for facet, names in facets.items():
+            for name in dict.fromkeys(names):
+                counted.setdefault(facet, {}).setdefault(name, []).append(entry.id)
+    return {
+        facet: {
+            name: Label(
+                n=len(ids),
+                share=100 * len(ids) / len(entries),
+                accuracy=100 * statistics.fmean(right)
+                if (right := [correct[i] for i in ids if i in correct])
+                else None,
+            )
+            for name, ids in sorted(found.items(), key=lambda one: (-len(one[1]), one[0]))
+        }
+        for facet, found in counted.items()
+    }
+
+
+def _rank_correlation(labels: Mapping[str, Label]) -> float | None:
+    """Return Spearman's correlation of frequency and accuracy over labels; None under 3 of them or without spread."""
+    known = [(label.n, label.accuracy) for label in labels.values() if label.accuracy is not None]
+    if len(known) < 3:  # noqa: PLR2004
+        return None
+    frequency, accuracy = (_ranks([pair[place] for pair in known]) for place in (0, 1))
+    if len(set(frequency)) == 1 or len(set(accuracy)) == 1:
+        return None
+    return statistics.correlation(frequency, accuracy)
+
+
+def _ranks(values: Sequence[float]) -> list[float]:
+    """Return each value's rank from 1 up, equal values sharing the mean of theirs."""
+    ordered = sorted(values)
+    return [ordered.index(value) + (ordered.count(value) + 1) / 2 for value in values]
+
+
+# --- spans ---------------------------------------------------------------------------------------------------------
+
+
+def _with_question_spans(entries: list[Entry], path: Path, note: Callable[[str], None]) -> list[Entry]:
+    spans = read_question_spans(path)
+    ids = {entry.id for entry in entries}
+    strangers = [name for name in spans if name not in ids]
+    if len(strangers) == len(spans):
+        raise InputError(f"{path}: none of its {len(spans)} ids is among the {len(entries)} questions")
+    if strangers:
+        note(f"{path}: {len(strangers)} spans without a question: {', '.join(strangers[:_MOST_NOTED])}")
+    return [replace(entry, question_span=spans.get(entry.id, entry.question_span)) for entry in entries]
+
+
+def _spans(entries: Sequence[Entry]) -> Spans | None:
+    grounded = [entry for entry in entries if entry.span]
+    if not grounded:
+        return None
+    lengths = [entry.span[1] - entry.span[0] for entry in grounded]
+    shares = [100 * length / entry.duration for entry, length in zip(grounded, lengths, strict=True) if entry.duration]
+    both = [(entry.question_span, entry.span) for entry in grounded if entry.question_span]
+    return Spans(
+        n=len(grounded),
+        length=statistics.fmean(lengths),
+        share=statistics.fmean(shares) if shares else None,
+        question_spans=len(both),
+        certificate_length=statistics.fmean(covered(*pair) for pair in both) if both else None,
+        qa_iou=statistics.fmean(temporal_span.iou(*pair) for pair in both) if both else None,
+    )
+
+
+def covered(first: Sequence[float], second: Sequence[float]) -> float:
+    """Return the seconds that two spans cover together; what lies between them is not counted."""
+    overlap = max(0.0, min(first[1], second[1]) - max(first[0], second[0]))
+    return (first[1] - first[0]) + (second[1] - second[0]) - overlap
+
+
+def _steps_document(steps: Counter[int]) -> dict[str, Any] | None:
+    if not steps:
+        return None
+    return {"n": steps.total(), "mean": statistics.fmean(steps.elements()), "counts": dict(sorted(steps.items()))}

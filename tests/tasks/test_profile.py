@@ -1,0 +1,260 @@
+"""Profiles of benchmarks and of the user's own rows."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from reelbench.registry.errors import InputError
+from reelbench.tasks.profile import Extras, covered, profile
+from reelbench.tasks.profile_rows import count_steps, of_benchmark, of_file
+from tests import spacy_models
+from tests.servers.judge import Answer, JudgeServer
+
+ROWS = [
+    {"question": "The cat sat on the mat.", "answer": "It stopped. The square moved."},
+    {
+        "question": "Why does the woman forgive her brother?",
+        "answer": "The detective hesitates. He remembers everything.",
+    },
+]
+# Worked by hand as in tests/judges/test_text_profile.py; the first answer: 5 words, 5 syllables, 2 sentences.
+GRADES = {
+    "question": ((0.39 * 6 + 11.8 - 15.59) + (0.39 * 7 + 11.8 * 10 / 7 - 15.59)) / 2,
+    "answer": ((0.39 * 2.5 + 11.8 - 15.59) + (0.39 * 3 + 11.8 * 14 / 6 - 15.59)) / 2,
+}
+
+
+@pytest.fixture
+def rows(tmp_path):
+    def write(rows, name="rows.jsonl"):
+        path = tmp_path / name
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_the_command_prints_table_1s_numbers_for_ones_own_rows(reelbench, rows):
+    done = reelbench("profile", "--input", rows(ROWS), "--json", env={"REELBENCH_SPACY_MODEL": "no_such_model"})
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["rows"] == 2
+    assert found["flesch_kincaid"] == pytest.approx({**GRADES, "average": sum(GRADES.values()) / 2})
+    assert found["words"]["question"] == 6.5
+    assert found["words"]["answer"] == 5.5
+    assert found["words"]["top"]["the"] == 5
+    # What could not be computed is null, with the command that mends it, and the rest is there.
+    assert found["parse_depth"] is None
+    assert found["bloom"] is None
+    assert "python -m spacy download no_such_model" in done.stderr
+
+
+def test_parse_depth_is_averaged_over_texts_and_sides(rows, tmp_path_factory):
+    pytest.importorskip("spacy")
+    from reelbench.judges.text_profile import load_parser
+
+    own = [
+        {"question": "The square moved.", "answer": "It stopped. The square moved."},
+        {"question": "She asked why the square moved?", "answer": "It stopped."},
+    ]
+    parser = load_parser(str(spacy_models.parser_folder(tmp_path_factory)))
+    found = profile(of_file(rows(own)), Extras(parser=parser)).document()
+    assert found["parse_depth"] == {"question": 2.5, "answer": 1.25, "average": 1.875}
+    assert found["made_with"]["parse_depth"] == parser.name
+
+
+def test_bloom_levels_come_from_the_judge(reelbench, rows):
+    levels = {"The cat sat": "1", "Why does": "4", "It stopped": '{"score": 2}', "The detective": "6"}
+
+    def script(call):
+        return Answer(next(level for start, level in levels.items() if start in call.user))
+
+    with JudgeServer(script) as server:
+        done = reelbench(
+            "profile", "--input", rows(ROWS), "--json", "--judge", "gpt-4o-mini", "--judge-url", server.url
+        )
+        assert done.returncode == 0, done.stderr
+        found = json.loads(done.stdout)
+        assert found["bloom"] == {"question": 2.5, "answer": 4.0, "average": 3.25}
+        assert found["higher_order"] == {"question": 50.0, "answer": 50.0, "average": 50.0}
+        assert len(server.calls) == 4
+        assert all("Bloom" in call.system for call in server.calls)
+        # Paid once: a second profile asks nothing.
+        again = reelbench(
+            "profile", "--input", rows(ROWS), "--json", "--judge", "gpt-4o-mini", "--judge-url", server.url
+        )
+        assert json.loads(again.stdout)["bloom"] == found["bloom"]
+        assert len(server.calls) == 4
+
+
+def test_a_level_that_the_judge_does_not_plainly_give_is_left_out_of_the_mean(rows):
+    from reelbench.judges.llm import JudgeOptions
+
+    def script(call):
+        return Answer("Probably level 5." if "The cat" in call.user else "7" if "It stopped" in call.user else "5")
+
+    notes = []
+    with JudgeServer(script) as server:
+        judge = JudgeOptions(model="m", url=server.url)
+        found = profile(of_file(rows(ROWS)), Extras(judge=judge, note=notes.append)).document()
+    assert found["bloom"] == {"question": 5.0, "answer": 5.0, "average": 5.0}
+    assert any("2 of 4 texts have no level" in note for note in notes)
+
+
+def test_nothing_is_asked_unless_a_judge_is_named(rows, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    assert profile(of_file(rows(ROWS)), Extras()).document()["bloom"] is None
+
+
+def test_answers_that_are_not_there_leave_the_average_open(rows):
+    found = profile(of_file(rows([{"question": "Why?"}])), Extras()).document()
+    assert found["flesch_kincaid"]["answer"] is None
+    assert found["flesch_kincaid"]["average"] is None
+    assert found["flesch_kincaid"]["question"] == pytest.approx(0.39 + 11.8 - 15.59)
+
+
+def test_other_languages_have_words_but_no_english_grade(rows):
+    notes = []
+    own = [
+        {"question": "Warum geht er heim?", "answer": "Er ist müde.", "language": "de-DE"},
+        {"question": "四角形はどちらへ動きますか。", "answer": "右", "language": "ja-JP"},
+    ]
+    found = profile(of_file(rows(own)), Extras(note=notes.append)).document()
+    assert found["flesch_kincaid"] is None
+    assert found["words"]["question"] == 4
+    assert found["languages"] == {"de-DE": 1, "ja-JP": 1}
+    assert any("no question is in English" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ('{"answer": "x"}', 'line 2, field "question"'),
+        ('{"question": "Why?", "answer": 3}', 'line 2, field "answer"'),
+        ('{"question": "Why?", "span": [3, 1]}', 'line 2, field "span"'),
+        ("[1]", "line 2: expected an object"),
+        ('{"question": ', "line 2"),
+    ],
+)
+def test_a_wrong_row_is_named(tmp_path, line, says):
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"question": "Why?"}\n' + line + "\n")
+    with pytest.raises(InputError) as error:
+        of_file(path)
+    assert says in str(error.value)
+
+
+def test_an_empty_file_is_refused(tmp_path):
+    (tmp_path / "rows.jsonl").write_text("\n")
+    with pytest.raises(InputError, match="no rows"):
+        of_file(tmp_path / "rows.jsonl")
+
+
+@pytest.mark.parametrize("name", ["moviecore_mini", "curve_mini", "rextime_mini", "dramaqa_cogme_mini"])
+def test_every_benchmark_has_a_profile(name):
+    found = profile(of_benchmark(name), Extras()).document()
+    assert found["rows"] > 5
+    assert found["flesch_kincaid"]["question"] is not None
+    assert found["words"]["answer"] > 0  # of a choice, the right option's words
+    assert found["labels"]
+
+
+def test_curves_locales_skills_and_steps_are_counted():
+    found = profile(of_benchmark("curve_mini"), Extras()).document()
+    assert sum(label["n"] for label in found["labels"]["locale"].values()) == found["rows"]
+    assert "Spatial Perception" in found["labels"]["skills"]
+    assert found["reasoning_steps"]["n"] > 0
+
+
+def test_steps_are_counted_by_their_numbers_else_by_their_lines():
+    assert count_steps(["1. Look.\n2. Count the\nbowls.\n3. Add."]) == 3
+    assert count_steps(["00:01 → 00:04: a man\n00:05 → 00:08: a dog"]) == 2
+    assert count_steps(["look", "count"]) == 2
+
+
+def test_spans_certificate_length_and_question_answer_iou(rows):
+    own = [
+        # 2 to 6 and 4 to 10: together 8 s, in common 2 of 8.
+        {"question": "Why?", "span": [4, 10], "question_span": [2, 6], "duration": 60},
+        # Apart: 3 + 2 s, nothing in common.
+        {"question": "What then?", "span": [20, 22], "question_span": [10, 13], "duration": 20},
+        {"question": "Where?", "span": [0, 4]},
+    ]
+    found = profile(of_file(rows(own)), Extras()).document()["spans"]
+    assert found["n"] == 3
+    assert found["length"] == pytest.approx((6 + 2 + 4) / 3)
+    assert found["share"] == pytest.approx((10 + 10) / 2)
+    assert found["question_spans"] == 2
+    assert found["certificate_length"] == pytest.approx((8 + 5) / 2)
+    assert found["qa_iou"] == pytest.approx((2 / 8 + 0) / 2)
+    assert covered((0, 4), (1, 2)) == 4
+
+
+def test_question_spans_come_from_a_file_of_their_own(tmp_path):
+    path = tmp_path / "spans.jsonl"
+    path.write_text('{"qid": "mini1", "span": [0, 5]}\n{"qid": "gone", "span": [0, 5]}\n')
+    notes = []
+    found = profile(of_benchmark("rextime_mini"), Extras(question_spans=path, note=notes.append)).document()["spans"]
+    assert found["question_spans"] == 1
+    assert found["certificate_length"] == 10  # the answer's span is 0 to 10
+    assert found["qa_iou"] == 0.5
+    assert any("1 spans without a question: gone" in note for note in notes)
+
+
+def test_cogme_tags_are_counted_and_linked_to_accuracy(reelbench, tmp_path):
+    from reelbench.tasks import dramaqa_cogme
+
+    folder = Path(next(iter(dramaqa_cogme.__path__))) / "mini"
+    right = {1: 0, 2: 1, 3: 0}  # 3's right option is 2
+    predictions = tmp_path / "predictions.json"
+    predictions.write_text(json.dumps([{"qid": qid, "correct_idx": index} for qid, index in right.items()]))
+    questions = [
+        row for row in json.loads((folder / "AnotherMissOhQA_val_set.json").read_text()) if row["qid"] in right
+    ]
+    references = tmp_path / "AnotherMissOhQA_val_set.json"
+    references.write_text(json.dumps(questions))
+    scored = reelbench(
+        "score",
+        "dramaqa_cogme",
+        "--predictions",
+        predictions,
+        "--references",
+        references,
+        "--output",
+        tmp_path / "result",
+    )
+    assert scored.returncode == 0, scored.stderr
+    done = reelbench(
+        "profile",
+        "dramaqa_cogme_mini",
+        "--tags",
+        folder / "cogme_tags.jsonl",
+        "--result",
+        tmp_path / "result",
+        "--json",
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    # Questions 1, 2 and 3 are about Character, 1 about Behavior too; 1 and 2 are right.
+    assert found["labels"]["target"]["Character"]["n"] == 7
+    assert found["labels"]["target"]["Character"]["accuracy"] == pytest.approx(200 / 3)
+    assert found["labels"]["target"]["Behavior"]["accuracy"] == 100
+    assert found["labels"]["content"]["Identity"]["accuracy"] == 100
+    assert found["labels"]["target"]["Event"]["accuracy"] is None
+
+
+def test_several_datasets_stand_side_by_side_with_plots(reelbench, rows, tmp_path):
+    done = reelbench("profile", "moviecore_mini", "--input", rows(ROWS), "--json", "--output", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert [found["name"] for found in json.loads(done.stdout)] == ["moviecore_mini", "rows"]
+    made = {path.name for path in (tmp_path / "out").iterdir()}
+    assert {"profile.json", "profile.md", "words-answer.svg", "flesch_kincaid-question.svg"} <= made
+    assert (tmp_path / "out" / "profile.md").read_text().count("\n") == 4
+    assert "moviecore_mini" in (tmp_path / "out" / "words-answer.svg").read_text()
+
+
+def test_nothing_named_is_an_error_of_the_call(reelbench):
+    done = reelbench("profile")
+    assert done.returncode == 2
+    assert "--input FILE" in done.stderr
