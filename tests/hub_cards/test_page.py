@@ -21,7 +21,9 @@ def browser():
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     with playwright.sync_playwright() as running:
         try:
-            found = running.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+            found = running.chromium.launch(
+                executable_path=shutil.which("chromium") or shutil.which("chromium-browser"), args=["--no-sandbox"]
+            )
         except playwright.Error as error:
             pytest.skip(f"no Chromium to drive: {str(error).splitlines()[0]}")
         yield found

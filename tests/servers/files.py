@@ -103,8 +103,11 @@ class FileServer:
         body: bytes = b"",
     ) -> None:
         """Order a fault: `status` answers with an error, `cut_at` drops the connection after so many bytes of the body,
-        `corrupt` changes the bytes and not their number, `hang_up` drops the connection without an answer. `pattern` is matched with `METHOD /decoded/path`."""
-        self._faults.append(Fault(re.compile(pattern), times, status, cut_at, corrupt, hang_up, dict(headers or {}), body))
+        `corrupt` changes the bytes and not their number, `hang_up` drops the connection without an answer. `pattern`
+        is matched with `METHOD /decoded/path`."""
+        self._faults.append(
+            Fault(re.compile(pattern), times, status, cut_at, corrupt, hang_up, dict(headers or {}), body)
+        )
 
     def asked(self, pattern: str) -> list[Request]:
         """Return the requests whose `METHOD /decoded/path` matches."""
