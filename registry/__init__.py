@@ -1,6 +1,7 @@
 """What a benchmark is and where its data lies: specs, sources, normalised rows, media, frames, records.
 
-`registry.load("rextime", "val")` gives a split's rows, `registry.get("rextime")` its spec, `registry.specs()` all specs.
+`registry.load("rextime", "val")` gives a split's rows, `registry.get("rextime")` its spec, `registry.specs()` all of
+them.
 """
 
 from typing import TYPE_CHECKING

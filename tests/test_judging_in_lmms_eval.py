@@ -110,7 +110,8 @@ def test_a_key_alone_asks_nobody(evaluate, monkeypatch):
     assert results["average,none"] is None
 
 
-def test_two_processes_give_exactly_the_scores_of_one(home, tmp_path, reelbench):
+@pytest.mark.usefixtures("home")
+def test_two_processes_give_exactly_the_scores_of_one(tmp_path, reelbench):
     environ = os.environ | {"CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"}
     arguments = [
         "--tasks", "moviecore_mini,rextime_mini", "--model", "reelbench_baseline", "--model_args", "kind=random,seed=3",

@@ -37,7 +37,7 @@ def test_rows_are_saved_once_and_made_anew_when_the_file_changes(tmp_path, reelb
     assert len(folders(reelbench_home)) == 2
 
 
-def test_a_split_by_a_task_name(tmp_path):
+def test_a_split_by_a_task_name():
     assert registry.load("moviecore_mini")[:] == registry.load("moviecore", "mini")[:]
 
 

@@ -1,0 +1,90 @@
+"""`reelbench compare` and `reelbench judge agree`, from results that `reelbench score` wrote."""
+
+import json
+
+import pytest
+
+from tests.servers.judge import Answer, JudgeServer
+
+LOCALES = ("de-DE", "ja-JP")
+
+
+@pytest.fixture
+def judged(tmp_path, reelbench):
+    """Score six CURVE answers by a judge that gives the scores in `scores`, in order; returns the result's folder."""
+    references = tmp_path / "curve.json"
+    rows = [
+        {
+            "key": f"k{n}",
+            "video_id": f"video{n % 3:06}",
+            "locale": LOCALES[n % 2],
+            "question": f"Frage {n}?",
+            "answer": f"Antwort {n}",
+            "reasoning_steps": "",
+            "external_links": "",
+            "skills": "",
+            "category": "Sports",
+            "subcategory": "",
+        }
+        for n in range(6)
+    ]
+    references.write_text(json.dumps(rows), encoding="utf-8")
+    predictions = tmp_path / "model.jsonl"
+    predictions.write_text("".join(json.dumps({"key": f"k{n}", "pred": f"p{n}"}) + "\n" for n in range(6)), "utf-8")
+
+    def run(name, scores):
+        def answer(call):
+            number = next(n for n in range(6) if f"Frage {n}?" in json.dumps(call.body, ensure_ascii=False))
+            return Answer(str(scores[number]))
+
+        with JudgeServer(answer) as server:
+            done = reelbench(
+                "score", "curve", "--predictions", predictions, "--references", references,
+                "--judge", name, "--judge-url", server.url, "--output", tmp_path / name,
+            )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return tmp_path / name
+
+    return run
+
+
+def test_two_judges_side_by_side(judged, reelbench):
+    first, second = judged("judge-a", [2, 2, 0, 0, 1, 1]), judged("judge-b", [2, 2, 0, 1, 1, 1])
+    done = reelbench("judge", "agree", first, second / "result.json", "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert (report["a"], report["b"], report["both"]) == ("judge-a", "judge-b", 6)
+    # 5 of 6 equal. a: two of each score; b: one 0, three 1, two 2. Chance (2·1 + 2·3 + 2·2)/36 = 1/3.
+    score = report["criteria"]["score"]
+    assert score["exact"] == pytest.approx(100 * 5 / 6)
+    assert report["metrics"]["score"] == pytest.approx([100 * 6 / 12, 100 * 7 / 12])
+    assert report["labels"]["locale"].keys() == set(LOCALES)
+    if report["weights"] == "none":
+        assert score["kappa"] == pytest.approx((5 / 6 - 1 / 3) / (1 - 1 / 3))
+
+
+def test_a_judge_and_people(judged, tmp_path, reelbench):
+    first = judged("judge-a", [2, 2, 0, 0, 1, 1])
+    human = tmp_path / "human.csv"
+    human.write_text("id,score\nk0,2\nk1,2\nk2,0\nk3,2\n", encoding="utf-8")
+    report = json.loads(reelbench("judge", "agree", first, human, "--json").stdout)
+    assert (report["both"], report["only_a"], report["only_b"]) == (4, 2, 0)
+    assert report["criteria"]["score"]["exact"] == 75
+    human.write_text("id,score\nk0,3\n", encoding="utf-8")
+    done = reelbench("judge", "agree", first, human)
+    assert done.returncode == 2
+    assert f"{human}, line 2" in done.stderr
+
+
+def test_two_models_and_what_can_not_be_compared(judged, reelbench):
+    first, second = judged("judge-a", [2, 2, 0, 0, 1, 1]), judged("judge-b", [0, 0, 0, 0, 0, 0])
+    report = json.loads(reelbench("compare", first, second, "--json").stdout)
+    assert report["metrics"]["score"]["difference"] == pytest.approx(50)
+    table = reelbench("compare", first, second)
+    assert "score" in table.stdout
+    result = json.loads((second / "result.json").read_text(encoding="utf-8"))
+    result["benchmark"]["split"] = "mini"
+    (second / "result.json").write_text(json.dumps(result), encoding="utf-8")
+    done = reelbench("compare", first, second)
+    assert done.returncode == 2
+    assert "only results on the same benchmark" in done.stderr

@@ -1,0 +1,57 @@
+"""`reelbench data` as a user runs it: the real Hub client, and a local server that speaks the Hub's protocol."""
+
+import pytest
+
+from tests.registry.upstream import MOVIECORE, clip
+from tests.servers.hub import HubServer
+
+
+@pytest.fixture
+def hub(tmp_path):
+    with HubServer() as server:
+        server.add("MovieCORE/MovieCORE", {"test.json": MOVIECORE})
+        yield server, {**server.env(tmp_path / "hf"), "HF_HUB_OFFLINE": "0"}
+
+
+def test_annotations_and_videos_then_offline(hub, tmp_path, reelbench):
+    server, env = hub
+    server.add("Enxin/MovieChat-1K-test", {"videos/8.mp4": clip(tmp_path, "8")})
+    done = reelbench("data", "fetch", "moviecore", "--media", env=env)
+    assert done.returncode == 1  # one of the two videos is not in the repository
+    assert "2 to fetch" in done.stderr or "1 to fetch" in done.stderr
+    assert "not fetched: " in done.stderr
+    assert "AWA-6" in done.stderr
+
+    check = reelbench("data", "check", "moviecore", env=env)
+    assert check.returncode == 1
+    assert "videos: 1 of 2 here, 1 missing, 0 broken" in check.stdout
+    assert "missing: AWA-6" in check.stdout
+    assert "has not moved" in check.stdout
+
+    server.repos["dataset", "Enxin/MovieChat-1K-test"].commit({"videos/AWA-6.mp4": clip(tmp_path, "AWA-6")}, "more")
+    assert reelbench("data", "fetch", "moviecore", "--media", "--refresh", env=env).returncode == 0
+    assert reelbench("data", "check", "moviecore", env={**env, "HF_HUB_OFFLINE": "1"}).returncode == 0
+
+
+def test_a_gated_repository_says_which_page_to_visit(hub, reelbench):
+    server, env = hub
+    server.repos["dataset", "MovieCORE/MovieCORE"].gated = True
+    done = reelbench("data", "fetch", "moviecore", env=env)
+    assert done.returncode == 1
+    assert f"{server.url}/datasets/MovieCORE/MovieCORE" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_no_network_is_one_line(reelbench, tmp_path):
+    env = {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "0"}
+    done = reelbench("data", "fetch", "rextime", env=env)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "rextime" in done.stderr
+
+
+def test_gated_data_says_what_form_to_fill_in(reelbench):
+    done = reelbench("data", "fetch", "dramaqa_cogme")
+    assert done.returncode == 1
+    assert "https://" in done.stderr
+    assert "REELBENCH_DATA_DRAMAQA_COGME" in done.stderr

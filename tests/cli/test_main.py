@@ -1,0 +1,63 @@
+"""The command as a whole: what it lists, and what an error looks like."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from reelbench import registry
+
+
+def test_list_knows_every_benchmark_and_task(reelbench):
+    listed = json.loads(reelbench("list", "--json").stdout)
+    assert listed.keys() == registry.specs().keys()
+    for name, spec in registry.specs().items():
+        assert set(listed[name]["tasks"]) == {task.name for task in spec.tasks}
+    assert "moviecore_mini" in reelbench("list").stdout
+
+
+def test_path_is_the_folder_with_the_yaml(reelbench, tmp_path):
+    from pathlib import Path
+
+    done = reelbench("path", cwd=tmp_path)
+    assert (Path(done.stdout.strip()) / "moviecore" / "moviecore.yaml").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["score"], "nothing to score"),
+        (["score", "moviecor", "--predictions", "x"], "did you mean 'moviecore'"),
+        (["score", "moviecore", "--run", "x"], "leave out NAME"),
+        (["score", "--run", "/no/such/folder"], "no such folder"),
+        (["score", "moviecore", "--predictions", "/no/such/file"], "no such file"),
+        (["score", "moviecore", "--predictions", "x", "--judge", "m", "--judge-budget", "lots"], "--judge-budget"),
+        (["score", "moviecore", "--predictions", "x", "--judge", "m", "--judge-url", "nonsense"], "--judge-url"),
+        (["run"], "nothing to run"),
+    ],
+)
+def test_a_wrong_call_is_one_line_and_exit_status_2(arguments, said, reelbench):
+    done = reelbench(*arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert "Traceback" not in done.stderr
+
+
+def test_debug_shows_the_traceback(reelbench):
+    assert "Traceback" in reelbench("--debug", "score", "moviecor", "--predictions", "x").stderr
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["list"]])
+def test_help_and_list_import_nothing_heavy(arguments):
+    code = (
+        "import sys; sys.argv = ['reelbench', *sys.argv[1:]]\n"
+        "from reelbench.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "heavy = {'torch', 'transformers', 'evaluate', 'datasets', 'pandas', 'openai', 'numpy', 'plotly'}\n"
+        "print('HEAVY', sorted(heavy & set(sys.modules)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+    assert done.stdout.strip().splitlines()[-1] == "HEAVY []"
