@@ -9,7 +9,7 @@ pictures. Mini splits have clips of their own, made when they are first asked fo
 import logging
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -97,6 +97,7 @@ class Library:
         self.roots = roots(spec, data)
         self._listings: dict[Path, tuple[frozenset[str], tuple[str, ...]]] = {}
         self._broken: dict[tuple[Path, ...], str | None] = {}
+        self._pictures: dict[tuple[str, ...], Pictures | None] = {}
 
     def find(self, row: Row) -> Path | None:
         """Return the row's video, or None where it is missing; of a video in pictures, the first one."""
@@ -122,20 +123,10 @@ class Library:
         source = self._image_source()
         if source is None or source.images is None:
             return None
-        folders: list[str] = imported(source.images.folders)(row)
-        search = self.roots
-        if is_mini(self.split):
-            search = [clips.mini_pictures(self.spec.id, source.layouts[0], folders)]
-        for root in search:
-            for layout in (*source.layouts, "{video}"):
-                found = [
-                    picture
-                    for folder in folders
-                    for picture in self._numbered(_inside(self.spec, root, layout, folder), source.images)
-                ]
-                if found:
-                    return _on_time(found, source.images)
-        return None
+        folders = tuple(imported(source.images.folders)(row))
+        if folders not in self._pictures:  # many questions share a scene of a thousand pictures
+            self._pictures[folders] = self._found(source, source.images, folders)
+        return self._pictures[folders]
 
     def missing(self, rows: Iterable[Row]) -> list[Missing]:
         """Return the rows whose video is not here or can't be read."""
@@ -206,6 +197,21 @@ class Library:
             self._broken[files] = probe.broken(path)
             if self._broken[files] is None:
                 return
+
+    def _found(self, source: MediaSource, images: ImageFolders, folders: Sequence[str]) -> Pictures | None:
+        search = self.roots
+        if is_mini(self.split):
+            search = [clips.mini_pictures(self.spec.id, source.layouts[0], folders)]
+        for root in search:
+            for layout in (*source.layouts, "{video}"):
+                found = [
+                    picture
+                    for folder in folders
+                    for picture in self._numbered(_inside(self.spec, root, layout, folder), images)
+                ]
+                if found:
+                    return _on_time(found, images)
+        return None
 
     def _image_source(self) -> MediaSource | None:
         return next((source for source in self.spec.media if source.images is not None), None)
