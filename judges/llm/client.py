@@ -85,9 +85,8 @@ class ChatClient:
         except openai.APIConnectionError as error:
             cause = error.__cause__ or error
             connecting = "connect" in type(cause).__name__.lower()
-            line = options.redact(
-                _one_line(f"no connection to the judge at {options.host} ({cause or type(cause).__name__})")
-            )
+            what = options.redact(str(cause) or type(cause).__name__)
+            line = _one_line(f"no connection to the judge at {options.host} ({what})")
             raise TransientError(line, maybe_paid=not connecting) from None
 
     async def close(self) -> None:
@@ -113,14 +112,14 @@ class ChatClient:
                 host=options.host,
             )
         except (ValueError, LookupError, TypeError, AttributeError):
-            start = options.redact(_one_line(content[:200].decode("utf-8", "replace")))
+            start = _one_line(options.redact(content.decode("utf-8", "replace")), 200)
             line = f"the judge at {options.host} sent something that is not a chat completion: {start!r}"
             raise TransientError(line, maybe_paid=True) from None
         return reply
 
     def _meaning(self, error: Any) -> Exception:  # noqa: ANN401 - openai.APIStatusError, imported late
         status, host = error.status_code, self._options.host
-        said = self._options.redact(_one_line(_said(error)))
+        said = _one_line(self._options.redact(_said(error)))  # in this order: half a key is a secret too
         line = f"the judge at {host} answered {status}: {said}"
         if status in {401, 403, 404} or error.code == "insufficient_quota":
             return RefusedError(line)

@@ -61,6 +61,14 @@ def test_choices_are_compared_on_the_items_that_both_answered():
     assert "miou" not in found.metrics  # nobody gave a window
 
 
+def test_a_metric_is_compared_where_both_have_it():
+    a = [sample(f"q{n}", {"correct": 1.0, "iou": 0.5}) for n in range(4)]
+    b = [sample(f"q{n}", {"correct": 0.0} | ({"iou": 0.25} if n < 2 else {})) for n in range(4)]
+    found = compare(a, b, REXTIME).metrics
+    assert (found["accuracy"].n, found["miou"].n, found["miou"].videos) == (4, 2, 2)
+    assert (found["miou"].a, found["miou"].b, found["miou"].difference) == (50, 25, 25)
+
+
 def test_the_bootstrap_by_hand():
     # Three videos, differences 1, 1, 0: of 27 equally likely draws one has no difference and none is below; p = 2/27.
     found = compare(choices("111"), choices("001"), REXTIME).metrics["accuracy"]

@@ -287,7 +287,7 @@ def test_a_writer_that_holds_the_file_is_waited_for(home):
 def test_the_key_is_nowhere(moviecore, options, home, caplog, status):
     """Not even where the server echoes it, in a reply or in an error."""
     caplog.set_level(logging.DEBUG)
-    echo = f"your header was Bearer {KEY}"
+    echo = "x" * (300 - len(KEY) // 2 - len("Bearer ")) + f"Bearer {KEY}"  # lines are cut after 300 characters
 
     def script(call):
         if status == 200:
@@ -303,7 +303,7 @@ def test_the_key_is_nowhere(moviecore, options, home, caplog, status):
             shown += [repr(live.judge(item)), *live.notes]
         assert all(call.headers["authorization"] == f"Bearer {KEY}" for call in server.calls)
     shown += [*map(str, caplog.records), caplog.text]
-    assert not any(KEY in text for text in shown)
+    assert not any(KEY[: len(KEY) // 2] in text for text in shown)
     files = [file for file in home.rglob("*") if file.is_file()]
     assert files
     assert not any(KEY.encode() in file.read_bytes() for file in files)

@@ -26,7 +26,9 @@ def verdicts(spec, items, options, **more):
 # --- what is asked, and what comes of it -----------------------------------------------------------------------------
 
 
-def test_one_call_per_dimension_and_scores_in_the_order_of_the_items(moviecore, options, items):
+def test_one_call_per_dimension_and_scores_in_the_order_of_the_items(moviecore, options, items, monkeypatch):
+    monkeypatch.setattr(judging_module, "WINDOW", 10)
+
     def script(call):
         number = int(re.search(r"\((\d+)\)", call.user)[1])
         return Answer(f'{{"score": {number % 6}}}', delay=(number * 7 % 10) / 200)
@@ -393,7 +395,7 @@ def test_a_budget_in_dollars(curve, options, items):
     # The server counts 100 tokens in and 10 out: 100 * $10 / 1e6 + 10 * $100 / 1e6 = $0.002 a call.
     prices = {"usd_per_million_prompt": 10.0, "usd_per_million_completion": 100.0}
     with JudgeServer(always("1")) as server:
-        found, run = verdicts(curve, items(100), options(server.url, budget_usd=0.1, concurrency=1, **prices))
+        found, run = verdicts(curve, items(100), options(server.url, budget_usd=0.101, concurrency=1, **prices))
     assert len(server.calls) <= 50
     assert len(server.calls) >= 40  # the estimate before the first bill is dearer, not wild
     assert run.tally.spent_usd == pytest.approx(0.002 * len(server.calls))
