@@ -11,6 +11,7 @@ from reelbench import registry
 from reelbench.judges import scoring
 from reelbench.judges.scoring import Item, Judged
 from reelbench.registry import media
+from reelbench.registry.clips import write_clip
 from reelbench.registry.errors import DataUnavailableError, InputError
 from reelbench.tasks.curve import data, lmms
 from tests.servers.judge import Answer, JudgeServer
@@ -380,3 +381,20 @@ class TestVideos:
 
     def test_an_address_that_no_reader_would_give_is_refused(self):
         assert data.video_id("javascript:alert(1)") is None
+
+
+@pytest.mark.lmms
+def test_lmms_eval_asks_one_locale_alone_and_in_its_language(tmp_path, monkeypatch):
+    import lmms_eval.models  # noqa: F401 - its entry points register our tasks
+    from lmms_eval.tasks import TaskManager
+
+    monkeypatch.setenv("REELBENCH_DATA_CURVE", str(tmp_path))
+    write(tmp_path, [entry("1"), entry("2", locale="ta-IN"), entry("3", video_id="gone_gone__")])
+    write_clip(tmp_path / f"{ID}.mp4", ID, 1)
+    manager = TaskManager(include_defaults=False, model_name="openai")
+    task = manager.load_task_or_group(["curve_ja-JP"], "chat")["curve_ja-JP"]
+    assert [row["id"] for row in task.task_docs] == ["1"]
+    (message,) = task.doc_to_messages(task.task_docs[0])
+    assert message["content"][0] == {"type": "video", "url": str(tmp_path / f"{ID}.mp4")}
+    assert "日本語で" in message["content"][1]["text"]
+    assert "media_missing=1" in str(task.config.dataset_path)

@@ -415,3 +415,19 @@ def test_a_submission_is_read_back_as_it_was_written(tmp_path):
 def test_nothing_of_the_drama_is_shipped():
     for path in loading.mini_folder(SPEC).iterdir():
         assert "AnotherMissOh" not in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.lmms
+@pytest.mark.parametrize("kind", ["chat", "simple"])
+def test_lmms_eval_shows_what_is_said_where_the_tasks_name_says_so(kind):
+    import lmms_eval.models  # noqa: F401 - its entry points register our tasks
+    from lmms_eval.tasks import TaskManager
+
+    names = ["dramaqa_cogme_mini", "dramaqa_cogme_subtitles_mini"]
+    tasks = TaskManager(include_defaults=False, model_name="openai").load_task_or_group(names, kind)
+    for name, task in tasks.items():
+        row = task.task_docs[0]
+        prompts = [task.doc_to_text(row)]
+        if kind == "chat":
+            prompts.append(task.doc_to_messages(row)[0]["content"][1]["text"])
+        assert all(("Quad: The way is long." in prompt) == ("subtitles" in name) for prompt in prompts)
