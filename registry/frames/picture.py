@@ -6,23 +6,28 @@ from av.video.reformatter import ColorRange, Colorspace, Interpolation
 
 _BT709 = 1
 """ITU-T H.273 code of the BT.709 matrix, in a frame's tags as in libswscale."""
-_UNTAGGED = 2
 _RGB = 0
+
+_FULL = np.arange(256)
+_LUMA = np.rint(16 + _FULL * 219 / 255).astype(np.uint8)
+_CHROMA = np.rint(128 + (_FULL - 128) * 224 / 255).astype(np.uint8)
+"""Full range to limited range, ITU-T H.273 section 8.3."""
 
 
 def prepared(picture: VideoFrame, size: tuple[int, int], rotation: int) -> VideoFrame:
     """Return a picture turned by `rotation` degrees counter-clockwise, then scaled to `size` (width, height), even."""
     width, height = size[::-1] if rotation % 180 else size
-    full = picture.color_range == ColorRange.JPEG or picture.format.name.startswith("yuvj")
     matrix = picture.colorspace
-    if (picture.width, picture.height, picture.format.name, full) != (width, height, "yuv420p", False):
-        picture = picture.reformat(
-            width,
-            height,
-            "yuv420p",
-            interpolation=Interpolation.BICUBIC,
-            src_color_range=ColorRange.JPEG if full else None,
-        )
+    # libswscale squeezes the range of yuvj, gray and RGB pictures by itself, but not that of others.
+    name = picture.format.name
+    full = picture.color_range == ColorRange.JPEG and name.startswith(("yuv", "nv")) and not name.startswith("yuvj")
+    if (picture.width, picture.height, picture.format.name) != (width, height, "yuv420p"):
+        picture = picture.reformat(width, height, "yuv420p", interpolation=Interpolation.BICUBIC)
+    if full:
+        planes = picture.to_ndarray()
+        planes[:height] = _LUMA[planes[:height]]
+        planes[height:] = _CHROMA[planes[height:]]
+        picture = VideoFrame.from_ndarray(planes, format="yuv420p")
     if rotation:
         picture = _turned(picture, rotation // 90)
     # RGB sources become YUV by libswscale's default matrix, BT.601.

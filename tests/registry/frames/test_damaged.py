@@ -61,7 +61,7 @@ def damaged(whole: bytes, rng: random.Random) -> bytes:
 def test_each_of_200_damaged_videos_ends_in_frames_or_one_clear_error(
     clip: Callable[..., Path], tmp_path: Path
 ) -> None:
-    rng = random.Random(20261120)  # noqa: S311 - damage, not secrets
+    rng = random.Random(20261120)
     asked = []
     for number in range(200):
         codec, container = rng.choice(SOURCES)

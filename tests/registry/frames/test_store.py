@@ -203,6 +203,18 @@ def test_a_changed_video_is_decoded_anew(clip: Make, store: FrameStore, tmp_path
     assert [number for number, _ in in_clip(after.path)] == [1000, 1299]
 
 
+def test_a_video_with_another_time_of_change_is_decoded_anew(
+    clip: Make, store: FrameStore, decodes: Callable[[], int], tmp_path: Path
+) -> None:
+    # Only head, middle and tail are hashed: of a change elsewhere, the file's time tells.
+    video = tmp_path / "film.mp4"
+    video.write_bytes(clip("libx264", "mp4").read_bytes())
+    store.get(video, parse("uniform:2"))
+    os.utime(video, (1e9, 1e9))
+    store.get(video, parse("uniform:2"))
+    assert decodes() == 2
+
+
 def test_threads_decode_once(clip: Make, store: FrameStore, decodes: Callable[[], int]) -> None:
     video = clip("libx264", "mp4")
     with ThreadPoolExecutor(8) as pool:
@@ -373,6 +385,17 @@ def test_pictures_asked_for_as_images_are_the_files_themselves(stills: list[Path
     assert store.info().entries == 0
     scaled = store.get_images(stills, parse("uniform:3,as=images,size=48"), fps=3)
     assert [image.parent.parent.parent for image in scaled.images] == [store.root] * 3
+
+
+@pytest.mark.parametrize("name", ["colour.jpg", "colour.png", "gray.jpg", "gray.png"])
+def test_pictures_keep_their_colours(store: FrameStore, tmp_path: Path, name: str) -> None:
+    from PIL import Image
+
+    gray = name.startswith("gray")
+    Image.new("L" if gray else "RGB", (64, 48), 200 if gray else (200, 60, 30)).save(tmp_path / name, quality=95)
+    (image,) = store.get_images([tmp_path / name], parse("all,as=images,size=32"), fps=1).images
+    mean = np.asarray(Image.open(image)).reshape(-1, 3).mean(0)
+    assert mean == pytest.approx((200, 200, 200) if gray else (200, 60, 30), abs=4)
 
 
 def test_pictures_that_do_not_fit_are_refused(stills: list[Path], store: FrameStore) -> None:
