@@ -7,7 +7,6 @@ prompts. Groups are never mixed: each is a column of the overall table and a ran
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Literal
 
 from reelbench.judges import results
@@ -140,9 +139,8 @@ def of_published(spec: BenchmarkSpec) -> Iterable[Entry]:
         )
 
 
-@lru_cache(maxsize=1)
 def samples_of(stored: Stored) -> dict[str, Sample]:
-    """Return a stored result's samples by id; the last one read is kept."""
+    """Return a stored result's samples by id."""
     return {sample.id: sample for sample in results.read_samples(stored.folder)}
 
 
@@ -182,7 +180,7 @@ def _open_weights(result: Result) -> bool | None:
 
 def frame_count(frames: str) -> int | None:
     """Return the number of frames in a setting (`uniform:32`, `256`, `native (8)`), or None where it names none."""
-    found = re.fullmatch(r"(?:[a-z]+:)?(\d+)(?:,.*)?|[a-z]+ \((\d+)\)|none()", frames)
+    found = re.fullmatch(r"(?:uniform:|keyframe:)?(\d+)(?:,.*)?|[a-z]+ \((\d+)\)|none()", frames)
     if found is None:
         return None
     return int(found[1] or found[2] or 0)

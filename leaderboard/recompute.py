@@ -348,7 +348,7 @@ def _contradicts(stated: Mapping[str, Any], target: Mapping[str, Any]) -> bool:
 
 def _other_split(spec: BenchmarkSpec, split: str, ids: Iterable[str]) -> str | None:
     wanted = set(ids)
-    for name in (*spec.splits, loading.MINI):
+    for name in (*spec.splits, loading.MINI, *(f"{loading.MINI}_{known}" for known in spec.splits)):
         if name == split:
             continue
         try:

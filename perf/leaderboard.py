@@ -1,0 +1,137 @@
+"""The leaderboard at scale: results of 20 ReXTime items each, added, built, opened and filtered in a real browser.
+
+    python -m perf.leaderboard [--results 10000] [--half]
+
+Adding computes every number again, in as many processes as there are cores. `--half` measures half as many as well, to
+show that growth is linear. The limits: 10,000 added and built in 60 s; the page opened in 2 s, filtered in 0.1 s.
+"""
+
+import argparse
+import copy
+import json
+import os
+import shutil
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+from reelbench.judges import results, scoring
+from reelbench.judges.scoring import Item
+from reelbench.leaderboard import site, store
+from reelbench.registry import discovery
+from reelbench.registry.records import ModelRecord, SettingsRecord, SourceRecord
+from reelbench.tasks.reread import reread
+
+ITEMS = 20
+DISTINCT = 50
+"""Different sets of answers; the models' names make all results different."""
+
+
+def make(folder: Path, count: int) -> None:
+    """Write `count` results as `reelbench score` does."""
+    spec = discovery.get("rextime")
+    source = SourceRecord(kind="files", location="references.jsonl", fingerprint="0" * 64)
+    categories = ("cause-effect", "means-to-an-end", "sequential")
+    for number in range(min(DISTINCT, count)):
+        items = []
+        for i in range(ITEMS):
+            right = (i * 7 + number) % DISTINCT < number
+            answer = "A" if right else "B"
+            prediction = {"pred_relevant_windows": [[0, 5 + number % 5]], "ans": answer}
+            items.append(
+                Item(
+                    id=f"q{i}",
+                    video=f"video{i % 15}",
+                    target={"answer": "A", "spans": [[0.0, 10.0]]},
+                    prediction=prediction,
+                    parsed={"answer": answer, "span": [0.0, float(5 + number % 5)]},
+                    facets={"category": [categories[i % 3]]},
+                )
+            )
+        results.write(
+            folder / f"{number:05}",
+            spec,
+            scoring.score(spec, items),
+            split="val",
+            source=source,
+            model=ModelRecord(id=f"org/model-{number:05}"),
+            settings=SettingsRecord(frames="uniform:32"),
+        )
+    for number in range(DISTINCT, count):
+        first = folder / f"{number % DISTINCT:05}"
+        target = folder / f"{number:05}"
+        target.mkdir()
+        shutil.copy(first / results.SAMPLES_FILE, target)
+        document = json.loads((first / results.RESULT_FILE).read_text())
+        document = copy.deepcopy(document) | {"model": {"id": f"org/model-{number:05}"}}
+        (target / results.RESULT_FILE).write_text(json.dumps(document))
+
+
+def measure(count: int, browser: bool) -> dict[str, float]:
+    """Return the seconds that each step took."""
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name)
+        os.environ["REELBENCH_HOME"] = str(root / "home")
+        make(root / "runs", count)
+        started = time.perf_counter()
+        added = store.add(root / "runs", root / "store", reread=reread)
+        assert all(one.outcome == "added" for one in added), [one for one in added if one.outcome != "added"][:3]
+        took = {"add": time.perf_counter() - started}
+        started = time.perf_counter()
+        site.build(root / "store", root / "site")
+        took["build"] = time.perf_counter() - started
+        took["add and build"] = sum(took.values())
+        took["board.js, MB"] = (root / "site" / "data" / "board.js").stat().st_size / 1e6
+        if browser:
+            took |= opened(root / "site")
+        return took
+
+
+def opened(folder: Path) -> dict[str, float]:
+    """Open the page three times and filter it; medians, in seconds."""
+    from playwright.sync_api import sync_playwright
+
+    address = f"file://{folder}/index.html#/rextime?group=rextime%2Fv1%2Fval"
+    opening, filtering = [], []
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
+        )
+        for _ in range(3):
+            page = chromium.new_page()
+            started = time.perf_counter()
+            page.goto(address)
+            page.wait_for_selector("table.dataTable tbody .name")
+            opening.append(time.perf_counter() - started)
+            for text in ("model-004", "77", "", "org/model-09999"):
+                # From the key press to the next frame on the screen, inside the page.
+                filtering.append(
+                    page.evaluate(
+                        """(text) => new Promise((done) => {
+                            const box = document.getElementById('q'), start = performance.now();
+                            box.value = text; box.dispatchEvent(new Event('input'));
+                            requestAnimationFrame(() => setTimeout(() => done((performance.now() - start) / 1000), 0));
+                        })""",
+                        text,
+                    )
+                )
+            page.close()
+        chromium.close()
+    return {"open": statistics.median(opening), "filter": statistics.median(filtering), "filter, worst": max(filtering)}
+
+
+def main() -> None:
+    """Print one table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--results", type=int, default=10_000)
+    parser.add_argument("--half", action="store_true")
+    given = parser.parse_args()
+    browser = shutil.which("chromium") is not None
+    for count in [given.results // 2, given.results] if given.half else [given.results]:
+        took = measure(count, browser)
+        print(f"{count} results: " + ", ".join(f"{name} {value:.2f}" for name, value in took.items()))
+
+
+if __name__ == "__main__":
+    main()

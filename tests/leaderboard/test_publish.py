@@ -1,0 +1,197 @@
+"""Publishing to a server that speaks the Hub's protocol to its real client."""
+
+import hashlib
+import io
+import json
+import shutil
+
+import pyarrow.parquet
+import pytest
+
+from reelbench.leaderboard import publish as publishing
+from reelbench.leaderboard import store
+from reelbench.registry.errors import InputError, ReelbenchError
+from tests.servers.hub import HubServer, Token
+
+SPACE, DATASET = "museum/board", "museum/results"
+
+
+@pytest.fixture
+def hub(monkeypatch, tmp_path):
+    with HubServer() as server:
+        server.use(monkeypatch, tmp_path / "hf")
+        server.tokens["hf_museum"] = Token("curator", orgs=("museum",))
+        server.tokens["hf_visitor"] = Token("visitor")
+        monkeypatch.setenv("HF_TOKEN", "hf_museum")
+        yield server
+
+
+@pytest.fixture
+def stored(rextime_run, tmp_path):
+    store.add(rextime_run(), tmp_path / "store")
+    return tmp_path / "store"
+
+
+def files(server, repo, kind, revision="main"):
+    return server.repos[kind, repo].files(revision)
+
+
+def test_the_space_and_the_dataset_are_made_and_a_second_time_nothing_is_committed(hub, stored):
+    done = publishing.publish(stored, space=SPACE, dataset=DATASET)
+    assert [one.done for one in done] == ["committed", "committed"]
+    site = files(hub, SPACE, "space")
+    assert b"sdk: static" in site["README.md"]
+    assert b"org/model" in site["data/board.js"]
+    assert {"index.html", "lib/datatables.js", "lib/plotly.min.js"} <= site.keys()
+    data = files(hub, DATASET, "dataset")
+    table = pyarrow.parquet.read_table(io.BytesIO(data["data/results.parquet"])).to_pylist()
+    [row] = [row for row in table if row["model"] == "org/model" and row["metric"] == "accuracy"]
+    assert (row["value"], row["split"], row["rank"], row["ids"]) == (50.0, "mini", 1, "checked")
+    [key] = [path for path in data if path.endswith("samples.jsonl")]
+    assert key == f"results/{row['key']}/samples.jsonl"
+    assert b"reelbench leaderboard check" in data[".github/workflows/check.yaml"]
+    assert [one.done for one in publishing.publish(stored, space=SPACE, dataset=DATASET)] == ["unchanged"] * 2
+
+
+def test_an_update_is_one_commit_of_what_differs_and_keeps_peoples_card(hub, stored, rextime_run):
+    publishing.publish(stored, space=SPACE, dataset=DATASET)
+    repo = hub.repos["dataset", DATASET]
+    repo.commit({"README.md": "our own words"}, "edit by hand")
+    before = len(repo.history())
+    store.add(rextime_run("other", model="org/other", right=2), stored)
+    publishing.publish(stored, space=SPACE, dataset=DATASET)
+    assert len(repo.history()) == before + 1
+    assert repo.files()["README.md"] == b"our own words"
+    assert sum(path.endswith("result.json") for path in repo.files()) == 2
+    uploads = len(hub.cdn.asked("PUT .*"))
+    publishing.publish(stored, space=SPACE)
+    assert len(hub.cdn.asked("PUT .*")) == uploads
+
+
+def test_what_the_site_no_longer_has_is_deleted_from_the_space(hub, stored):
+    publishing.publish(stored, space=SPACE)
+    hub.repos["space", SPACE].commit({"data/runs/old.js": "x", "notes.txt": "ours"}, "by hand")
+    publishing.publish(stored, space=SPACE)
+    left = files(hub, SPACE, "space")
+    assert "data/runs/old.js" not in left
+    assert left["notes.txt"] == b"ours"
+
+
+def test_a_dry_run_says_what_would_change_and_changes_nothing(hub, stored):
+    told = []
+    [one] = publishing.publish(stored, dataset=DATASET, dry_run=True, note=told.append)
+    assert one.done == "would change"
+    assert any("add results/org__model/unknown/rextime/" in line for line in told)
+    assert ("dataset", DATASET) not in hub.repos
+
+
+def test_a_submission_is_a_pull_request_with_the_results_alone(hub, stored, monkeypatch):
+    repo = hub.add(DATASET, {"README.md": "results", "data/results.parquet": b"PAR1"}, kind="dataset")
+    monkeypatch.setenv("HF_TOKEN", "hf_visitor")
+    [one] = publishing.publish(stored, dataset=DATASET, create_pr=True)
+    assert one.done == "pull request"
+    assert one.url.endswith("/discussions/1")
+    assert repo.files().keys() - {".gitattributes"} == {"README.md", "data/results.parquet"}
+    offered = repo.files("refs/pr/1")
+    assert offered["data/results.parquet"] == b"PAR1"
+    assert sum(path.startswith("results/org__model/") for path in offered) == 3
+
+
+def test_a_pull_request_checks_out_as_it_was_offered(hub, stored, tmp_path):
+    hub.add(DATASET, {"README.md": "results"}, kind="dataset")
+    publishing.publish(stored, dataset=DATASET, create_pr=True)
+    for path, data in files(hub, DATASET, "dataset", "refs/pr/1").items():
+        target = tmp_path / "clone" / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(data)
+    assert [one.outcome for one in store.check(tmp_path / "clone" / "results")] == ["same"]
+    [result] = (tmp_path / "clone").rglob("result.json")
+    found = json.loads(result.read_text())
+    found["metrics"]["accuracy"]["value"] += 0.01
+    result.write_text(json.dumps(found))
+    [one] = store.check(tmp_path / "clone" / "results")
+    assert "metrics.accuracy" in one.why
+
+
+@pytest.mark.usefixtures("hub")
+def test_results_that_others_merged_are_not_forgotten(stored, rextime_run, tmp_path):
+    theirs = tmp_path / "theirs"
+    store.add(rextime_run("theirs-run", model="org/theirs"), theirs)
+    publishing.publish(theirs, dataset=DATASET)
+    with pytest.raises(InputError, match=r"has 1 results that the store lacks, the first results/org__theirs/"):
+        publishing.publish(stored, dataset=DATASET)
+
+
+def test_a_conflicting_commit_is_not_overwritten(hub, stored):
+    publishing.publish(stored, dataset=DATASET)
+    repo = hub.repos["dataset", DATASET]
+    repo.commit({"data/results.parquet": b"theirs"}, "before")
+
+    def note(_):
+        if repo.history()[0].title != "in between":
+            repo.commit({"notes.txt": "a word"}, "in between")
+
+    with pytest.raises(ReelbenchError, match="somebody committed while this ran; nothing was committed, publish again"):
+        publishing.publish(stored, dataset=DATASET, note=note)
+    assert repo.files()["data/results.parquet"] == b"theirs"
+    publishing.publish(stored, dataset=DATASET)
+    assert repo.files()["data/results.parquet"] != b"theirs"
+    assert repo.files()["notes.txt"] == b"a word"
+
+
+def test_a_connection_lost_in_mid_upload_commits_nothing_and_the_next_try_does(hub, stored, monkeypatch):
+    monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", lambda _: None)
+    repo = hub.add(DATASET, {"README.md": "results"}, kind="dataset")
+    before = repo.head
+    hub.cdn.fail("PUT /upload/.*", times=None, hang_up=True)
+    with pytest.raises(ReelbenchError, match="nothing was committed, publish again"):
+        publishing.publish(stored, dataset=DATASET)
+    assert repo.head == before
+    hub.cdn._faults.clear()
+    [one] = publishing.publish(stored, dataset=DATASET)
+    assert one.done == "committed"
+
+
+def test_bad_tokens_none_and_too_few_rights_are_told(hub, stored, monkeypatch):
+    repo = hub.add(DATASET, {"README.md": "results"}, kind="dataset")
+    before = repo.head
+    monkeypatch.setenv("HF_TOKEN", "hf_expired")
+    with pytest.raises(ReelbenchError, match="the Hub refused the token; check HF_TOKEN"):
+        publishing.publish(stored, dataset=DATASET)
+    monkeypatch.delenv("HF_TOKEN")
+    with pytest.raises(ReelbenchError, match=r"HF_TOKEN"):
+        publishing.publish(stored, space=SPACE)
+    monkeypatch.setenv("HF_TOKEN", "hf_visitor")
+    with pytest.raises(ReelbenchError, match="your token may not write there; offer a pull request with --create-pr"):
+        publishing.publish(stored, dataset=DATASET)
+    assert repo.head == before
+
+
+def test_calls_that_are_wrong(stored, monkeypatch):
+    with pytest.raises(InputError, match="nothing to publish to"):
+        publishing.publish(stored)
+    with pytest.raises(InputError, match="expected ORG/NAME"):
+        publishing.publish(stored, space="board")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with pytest.raises(ReelbenchError, match="HF_HUB_OFFLINE is set"):
+        publishing.publish(stored, space=SPACE)
+
+
+def test_samples_of_data_under_an_agreement_stay_at_home(hub, stored, tamper):
+    [source] = stored.glob("*/*/*/*")
+    closed = stored / "org__model" / "unknown" / "dramaqa_cogme" / "0123456789ab"
+    shutil.copytree(source, closed)
+
+    def of_dramaqa(found):
+        found["benchmark"].update(id="dramaqa_cogme", split="val")
+        found["metrics"] = {"accuracy": found["metrics"]["accuracy"]}
+
+    tamper(closed, result=of_dramaqa)
+    check = json.loads((closed / "check.json").read_text())
+    check["result_sha256"] = hashlib.sha256((closed / "result.json").read_bytes()).hexdigest()
+    (closed / "check.json").write_text(json.dumps(check))
+    told = []
+    publishing.publish(stored, space=SPACE, dataset=DATASET, note=told.append)
+    assert not [path for path in files(hub, DATASET, "dataset") if "dramaqa" in path]
+    assert len([path for path in files(hub, SPACE, "space") if path.startswith("data/samples/")]) == 1
+    assert any("1 results are left out" in line for line in told)

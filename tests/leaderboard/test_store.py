@@ -1,0 +1,309 @@
+"""What the store takes, and what it refuses and why."""
+
+import shutil
+
+import pytest
+
+from reelbench.leaderboard import store
+from reelbench.leaderboard.recompute import RefusedError, verify
+from reelbench.registry.errors import InputError
+from reelbench.tasks.reread import reread
+
+
+@pytest.fixture
+def added(tmp_path):
+    """Add a folder; returns what came of each result in it."""
+
+    def run(folder):
+        return store.add(folder, tmp_path / "store", reread=reread)
+
+    return run
+
+
+@pytest.fixture
+def refusal(added):
+    """Add a folder that must be refused; returns the reason."""
+
+    def run(folder):
+        [one] = added(folder)
+        assert one.outcome == "refused", one
+        return one.why
+
+    return run
+
+
+def test_a_result_is_filed_under_model_revision_benchmark_and_settings_and_a_second_time_is_nothing(
+    rextime_run, added, tmp_path
+):
+    run = rextime_run()
+    [first] = added(run)
+    assert first.outcome == "added"
+    parts = first.place.relative_to(tmp_path / "store").parts
+    assert parts[:3] == ("org__model", "unknown", "rextime")
+    assert len(parts) == 4
+    assert (first.place / "samples.jsonl").read_bytes() == (run / "samples.jsonl").read_bytes()
+    assert [one.outcome for one in added(run)] == ["same"]
+    [stored] = store.read(tmp_path / "store")
+    assert stored.check.ids == "checked"
+    assert stored.check.partial is None
+    # By hand: 6 of 12 questions right, window and letter.
+    assert stored.result.metrics["accuracy_at_iou_0.5"].value == 50
+
+
+def test_the_newer_of_two_results_for_one_key_stays(rextime_run, added, tamper, tmp_path):
+    def dated(name, right, date):
+        return tamper(rextime_run(name, right=right), result=lambda found: found["provenance"].update(date=date))
+
+    middle = dated("b", 6, "2026-05-01T00:00:00+00:00")
+    older = dated("a", 3, "2026-04-01T00:00:00+00:00")
+    newer = dated("c", 9, "2026-06-01T00:00:00+00:00")
+    assert [one.outcome for one in added(middle)] == ["added"]
+    [one] = added(older)
+    assert one.outcome == "older"
+    assert "2026-05-01" in one.why
+    assert [one.outcome for one in added(newer)] == ["replaced"]
+    [stored] = store.read(tmp_path / "store")
+    assert stored.result.metrics["accuracy"].value == 75
+
+
+def test_other_settings_are_other_results_and_names_are_safe(rextime_run, added, tamper, tmp_path):
+    added(rextime_run("a"))
+    added(tamper(rextime_run("b"), result=lambda found: found["settings"].update(frames="uniform:8")))
+    [odd] = added(rextime_run("c", model="../../etc/päss wd\u202e"))
+    [other] = added(rextime_run("d", model="../../etc/päss wd"))
+    assert len(store.read(tmp_path / "store")) == 4
+    assert odd.place != other.place
+    assert odd.place.resolve().is_relative_to((tmp_path / "store").resolve())
+
+
+def test_several_results_in_a_folder_are_added_and_a_refused_one_leaves_the_others(
+    rextime_run, added, tamper, tmp_path
+):
+    for name in "ab":
+        shutil.copytree(rextime_run(name, model=f"org/{name}"), tmp_path / "runs" / name)
+    tamper(tmp_path / "runs" / "b", result=lambda found: found["counts"].update(items=13))
+    assert [one.outcome for one in added(tmp_path / "runs")] == ["added", "refused"]
+
+
+# --- tampering: each is done with care (the hash fits again) unless it says otherwise ---
+
+
+def test_a_metric_nudged_by_a_hundredth(rextime_run, refusal, tamper):
+    run = tamper(rextime_run(), result=lambda found: found["metrics"]["miou"].update(value=50.01))
+    assert "metrics.miou is 50.01, recomputed 50.0" in refusal(run)
+
+
+def test_an_interval_a_count_and_a_breakdown_nudged(rextime_run, refusal, tamper):
+    run = tamper(rextime_run("a"), result=lambda found: found["metrics"]["accuracy"].update(ci95=[49.0, 51.0]))
+    assert "metrics.accuracy.ci95 is (49.0, 51.0), recomputed" in refusal(run)
+    run = tamper(rextime_run("b"), result=lambda found: found["counts"].update(parse_failed=3))
+    assert "counts.parse_failed is 3, the samples say 0" in refusal(run)
+    run = tamper(
+        rextime_run("c"),
+        result=lambda found: found["breakdowns"]["category"]["sequential"]["accuracy"].update(value=99.0),
+    )
+    assert "breakdowns.category.sequential.accuracy is 99.0, recomputed 50.0" in refusal(run)
+
+
+def test_an_answer_edited_without_the_hash(rextime_run, refusal, tamper):
+    run = tamper(rextime_run(), samples=lambda lines: lines[11]["prediction"].update(ans="D"), rehash=False)
+    assert "samples.jsonl has the sha256" in refusal(run)
+    assert "changed after scoring" in refusal(run)
+
+
+@pytest.mark.parametrize(
+    ("edit", "reason"),
+    [
+        (
+            lambda line: line["prediction"].update(ans="D"),
+            "item 'mini12': parsed.answer is 'A', its prediction reads 'D'; the answer was edited",
+        ),
+        (
+            lambda line: (line["prediction"].update(ans="D"), line["parsed"].update(answer="D")),
+            "item 'mini12': scores.correct is 0.0, recomputed 1.0",
+        ),
+        (
+            lambda line: line["scores"].update(iou=1.0),
+            "item 'mini12': scores.iou is 1.0, recomputed 0.0",
+        ),
+        (lambda line: line["target"].update(answer="A"), "item 'mini12': its target is not the benchmark's"),
+        (lambda line: line.update(facets={"category": ["cause-effect"]}), "item 'mini12': its category is"),
+    ],
+)
+def test_an_answer_a_score_a_target_or_a_label_edited(rextime_run, refusal, tamper, edit, reason):
+    def samples(lines):
+        edit(lines[11])
+
+    assert reason in refusal(tamper(rextime_run(), samples=samples))
+
+
+def test_a_right_answer_written_in_everywhere_but_in_the_numbers(rextime_run, refusal, tamper):
+    def samples(lines):
+        lines[11]["prediction"]["ans"] = lines[11]["parsed"]["answer"] = "D"
+        lines[11]["scores"]["correct"] = 1.0
+
+    assert "metrics.accuracy is 50.0, recomputed 58.3" in refusal(tamper(rextime_run(), samples=samples))
+
+
+def test_a_row_removed_and_a_row_duplicated(rextime_run, refusal, tamper):
+    run = tamper(rextime_run("a"), samples=lambda lines: lines[:-1])
+    assert "id 'mini12' is missing: split 'mini' has 12 items" in refusal(run)
+    run = tamper(rextime_run("b"), samples=lambda lines: [*lines, lines[0]])
+    assert "id 'mini1' is more than once" in refusal(run)
+
+
+def test_another_models_samples(rextime_run, refusal, tamper):
+    ours, theirs = rextime_run("a", right=4), rextime_run("b", right=9)
+    shutil.copy(theirs / "samples.jsonl", ours / "samples.jsonl")
+    assert "sha256" in refusal(ours)
+    assert "metrics.accuracy_at_iou_0.5 is 33.3" in refusal(tamper(ours))
+
+
+def test_another_splits_samples(rextime_run, refusal, tamper):
+    def samples(lines):
+        for line in lines:
+            line["id"] = line["id"].replace("mini", "minitest")
+
+    reason = refusal(tamper(rextime_run(), samples=samples))
+    assert "not in split 'mini' of rextime, but in 'mini_test'" in reason
+
+
+def test_scores_on_a_split_whose_answers_are_hidden(rextime_run, refusal, tamper):
+    run = tamper(rextime_run(), result=lambda found: found["benchmark"].update(split="test"))
+    assert "the answers of split 'test' are hidden, so no score can be known; items 'mini1'" in refusal(run)
+
+
+def test_an_altered_item_that_is_counted_as_unscored(rextime_run, refusal, tamper):
+    def samples(lines):
+        lines[11].update(state="unscored", reason="media_missing", scores={})
+
+    assert "metrics.accuracy_at_iou_0.5 is 50.0, recomputed 54.5" in refusal(tamper(rextime_run(), samples=samples))
+
+
+# --- judged ---
+
+
+def test_judged_scores_are_read_again_from_the_raw_replies(moviecore_run, added, tmp_path):
+    [one] = added(moviecore_run())
+    assert one.outcome == "added", one.why
+    [stored] = store.read(tmp_path / "store")
+    # By hand: 12 questions score 0, 1, 2, 3, 4, 5, 0, … on every dimension.
+    assert stored.result.metrics["average_per_question"].value == 2.5
+
+
+def test_judge_replies_swapped(moviecore_run, refusal, tamper):
+    def swap(lines, *also):
+        for name in ("judge_replies", *also):
+            lines[0][name], lines[5][name] = lines[5][name], lines[0][name]
+
+    run = tamper(moviecore_run("a"), samples=swap)
+    assert "item 'lantern_1': scores.accuracy is 0.0, recomputed 5.0" in refusal(run)
+    # With the scores swapped too the per-question sums agree; the replies' keys don't.
+    run = tamper(moviecore_run("b"), samples=lambda lines: swap(lines, "scores"))
+    assert "was given to another question or answer" in refusal(run)
+
+
+def test_a_reply_or_its_score_edited(moviecore_run, refusal, tamper):
+    def score(lines):
+        lines[0]["judge_replies"][0]["score"] = 4
+
+    def reply(lines):
+        lines[0]["judge_replies"][0]["raw"] = '{"score": 4}'
+
+    assert "recorded as 4, its text reads 0" in refusal(tamper(moviecore_run("a"), samples=score))
+    assert "recorded as 0, its text reads 4" in refusal(tamper(moviecore_run("b"), samples=reply))
+
+
+def test_votes_count_by_the_rule(moviecore_run, added, refusal, tamper):
+    run = moviecore_run("a", votes=3)
+
+    def one_vote(lines):
+        first = lines[5]["judge_replies"][0]
+        first.update(raw='{"score": 1}', score=1)
+
+    [one] = added(run)
+    assert one.outcome == "added", one.why
+    # Two of three votes still say 5: the score stays.
+    tampered = tamper(run, samples=one_vote)
+    verify(tampered)
+
+    def two_votes(lines):
+        one_vote(lines)
+        lines[5]["judge_replies"][1].update(raw='{"score": 1}', score=1)
+
+    assert "scores.accuracy is 5.0, recomputed 1.0" in refusal(tamper(run, samples=two_votes))
+
+
+# --- what is kept, and what is not a result ---
+
+
+def test_a_limited_run_is_kept_and_marked_and_one_that_hides_its_limit_is_refused(
+    rextime_run, added, refusal, tamper, tmp_path
+):
+    run = rextime_run(first=4)
+    assert "ids 'mini10', 'mini11', 'mini12' and 5 more are missing" in refusal(run)
+    [one] = added(tamper(run, result=lambda found: found["settings"].update(limit=4)))
+    assert one.outcome == "added", one.why
+    [stored] = store.read(tmp_path / "store")
+    assert stored.check.partial == "--limit 4: 4 items"
+
+
+def test_without_the_data_the_ids_are_unchecked(rextime_run, added, tamper, tmp_path):
+    [one] = added(tamper(rextime_run(), result=lambda found: found["benchmark"].update(split="val")))
+    assert one.outcome == "added", one.why
+    [stored] = store.read(tmp_path / "store")
+    assert stored.check.ids == "unchecked"
+    assert stored.check.partial == "12 of 921 items"
+
+
+def test_what_is_no_result_is_told(rextime_run, refusal, tamper, tmp_path):
+    run = tamper(rextime_run("a"), result=lambda found: found["metrics"]["miou"].update(valeu=1))
+    assert "result.json: field metrics.miou.valeu" in refusal(run)
+    run = tamper(rextime_run("b"), samples=lambda lines: lines[2].update(state="fine"))
+    assert "samples.jsonl, line 3: field state" in refusal(run)
+    run = tamper(rextime_run("c"), result=lambda found: found["provenance"].update(kind="published"))
+    assert "only runs can be computed again" in refusal(run)
+    run = tamper(rextime_run("d"), result=lambda found: found["benchmark"].update(version=7))
+    assert "scored by version 7 of rextime" in refusal(run)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match=r"no result.json in it"):
+        store.run_folders(tmp_path / "empty")
+    with pytest.raises(InputError, match="no such folder"):
+        store.run_folders(tmp_path / "nothing")
+
+
+def test_a_store_that_was_edited_is_not_built_from(rextime_run, added, tamper, tmp_path):
+    [one] = added(rextime_run())
+    tamper(one.place, result=lambda found: found["metrics"]["miou"].update(value=99.0))
+    with pytest.raises(InputError, match="changed since it was checked"):
+        store.read(tmp_path / "store")
+
+
+def test_check_holds_a_result_to_its_place(rextime_run, added, tmp_path):
+    [one] = added(rextime_run())
+    right = tmp_path / "results" / one.place.relative_to(tmp_path / "store")
+    shutil.copytree(one.place, right)
+    assert [found.outcome for found in store.check(tmp_path / "results", reread=reread)] == ["same"]
+    wrong = tmp_path / "results" / "someone__else" / "unknown" / "rextime" / "0123456789ab"
+    shutil.copytree(one.place, wrong)
+    [found] = [found for found in store.check(tmp_path / "results") if found.outcome == "refused"]
+    assert "belongs at results/org__model/unknown/rextime/" in found.why
+
+
+def test_many_results_are_checked_by_several_processes(rextime_run, added, tamper, tmp_path):
+    run = rextime_run()
+    for number in range(store._MANY):
+        copy = tmp_path / "many" / f"{number:03}"
+        shutil.copytree(run, copy)
+        tamper(copy, result=lambda found, n=number: found["model"].update(id=f"org/model-{n}"))
+    tamper(tmp_path / "many" / "007", result=lambda found: found["metrics"]["miou"].update(value=1.0))
+    outcomes = [one.outcome for one in added(tmp_path / "many")]
+    assert outcomes.count("added") == store._MANY - 1
+    assert outcomes[7] == "refused"
+
+
+def test_refusals_are_input_errors(rextime_run, tamper):
+    run = tamper(rextime_run(), result=lambda found: found["counts"].update(items=13))
+    with pytest.raises(RefusedError) as caught:
+        verify(run)
+    assert caught.value.exit_code == 2
