@@ -1,15 +1,13 @@
 """`reelbench frames`: what a video holds, its frames decoded ahead of a run, and the store they are kept in."""
 
-import os
 import sys
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from reelbench.cli import console
-from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
     from reelbench.registry.frames.sampling import FrameSampling
@@ -56,11 +54,23 @@ def info(videos: Videos = None, *, frames: Spec = None) -> None:
 
 
 @app.command()
-def extract(videos: Videos = None, *, frames: Spec = None) -> None:
-    """Decode frames into the store, so that a run finds them there; failures are listed at the end."""
-    from rich.console import Console
-    from rich.progress import Progress
+def extract(
+    videos: Videos = None,
+    *,
+    frames: Spec = None,
+    engine: Annotated[
+        str, typer.Option(help="pool: processes here; ray: a Ray cluster (RAY_ADDRESS, or the one running here).")
+    ] = "pool",
+    workers: Annotated[int | None, typer.Option(help="Videos at once.", min=1)] = None,
+) -> None:
+    """Decode frames into the store, so that a run finds them there; failures are listed at the end.
 
+    What the store has is not decoded again: a run that was stopped goes on from there.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from reelbench.registry.frames.fill import fill
     from reelbench.registry.frames.store import FrameStore
 
     sampling = _sampling(frames)
@@ -70,30 +80,19 @@ def extract(videos: Videos = None, *, frames: Spec = None) -> None:
         raise InputError("frames extract: no frames are asked for; give --frames, e.g. --frames uniform:32")
     store = FrameStore()
     failed: list[str] = []
-    given = 0
-    # Each decode uses several threads of its own.
-    workers = max(1, (os.cpu_count() or 2) // 2)
-    with (
-        Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress,
-        ThreadPoolExecutor(workers) as pool,
-    ):
-        bar = progress.add_task(f"frames {sampling}", total=len(videos))
-        waiting = {pool.submit(store.get, video, sampling): video for video in videos}
-        try:
-            for done in as_completed(waiting):
-                try:
-                    stored = done.result()
-                except ReelbenchError as error:
-                    failed.append(str(error))
-                else:
-                    given += stored.given
-                    for note in stored.notes:
-                        console.note(f"{waiting[done]}: {note}")
-                progress.advance(bar)
-        except KeyboardInterrupt:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-    console.write(f"{given} frames of {len(videos) - len(failed)} videos ({sampling}) are in {store.root}")
+    given = done = 0
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress:
+        bar = progress.add_task(f"frames {sampling}", total=len(dict.fromkeys(map(Path.absolute, videos))))
+        for filled in fill(videos, sampling, engine=engine, store=store, workers=workers):
+            if filled.error is not None:
+                failed.append(filled.error)
+            else:
+                done, given = done + 1, given + filled.given
+                for note in filled.notes:
+                    console.note(f"{filled.video}: {note}")
+            progress.advance(bar)
+    console.write(f"{given} frames of {done} videos ({sampling}) are in {store.root}")
     for line in sorted(failed):
         console.note(f"failed: {line}")
     if failed:

@@ -175,6 +175,9 @@ class FrameStore:
                 return stored
             if key in self._failed:
                 raise self._failed[key]
+            # Whoever holds the lock is the only writer: what else lies there half-written is a killed process's.
+            for left in folder.parent.glob(f".{folder.name}.*.tmp"):
+                shutil.rmtree(left, ignore_errors=True)
             try:
                 with written_aside(folder) as aside:
                     aside.mkdir()

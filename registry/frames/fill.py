@@ -1,0 +1,161 @@
+"""Filling a frame store ahead of a run: many videos at once, by a pool of processes here or over a Ray cluster.
+
+A video that fails, or that takes its process down with it, is told and leaves the others alone. What the store has is
+not decoded again, so a run that was stopped goes on where it was. All engines leave the same files.
+"""
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.frames.sampling import FrameSampling
+from reelbench.registry.frames.store import FrameStore
+
+ENGINES = ("pool", "ray")
+
+_RETRIES = 2
+_DIED = "decoding it ends the process (out of memory, or a fault in a codec)"
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """What came of one video: how many frames it gave, what was odd about it, and why it failed, if it did."""
+
+    video: Path
+    given: int = 0
+    notes: tuple[str, ...] = ()
+    error: str | None = None
+
+
+def fill(
+    videos: Sequence[Path],
+    sampling: FrameSampling,
+    *,
+    engine: str = "pool",
+    store: FrameStore | None = None,
+    workers: int | None = None,
+) -> Iterator[Filled]:
+    """Decode videos into a store; yield each as it is done, in no particular order.
+
+    Args:
+        videos: Video files. On a cluster every node must see them, and the store, under the same paths.
+        sampling: Which frames; it must be one that decodes.
+        engine: `pool` are processes on this machine. `ray` is the cluster of `RAY_ADDRESS`, the one that runs on this
+            machine, or else a new one on it.
+        store: Where to; the default one if None.
+        workers: Videos at once; by default half the cores here, since decoding takes threads of its own, and all that
+            the cluster has.
+
+    Raises:
+        InputError: The engine is none, Ray is not installed, or the sampling decodes nothing.
+        ReelbenchError: The cluster can't be reached.
+    """
+    if engine not in ENGINES:
+        raise InputError(f"--engine {engine}: is none; give {' or '.join(ENGINES)}")
+    if not sampling.decodes:
+        raise InputError(f"frames {sampling}: decodes nothing, so there is nothing to store")
+    store = store or FrameStore()
+    # Absolute, and as plain values: workers have a working folder and an environment of their own.
+    work = partial(_filled, root=store.root.absolute(), cap_bytes=store.cap_bytes, sampling=str(sampling))
+    unique = list(dict.fromkeys(video.absolute() for video in videos))
+    if engine == "ray":
+        return _over_ray(unique, work, workers)
+    workers = min(workers or max(1, (os.cpu_count() or 2) // 2), len(unique))
+    return map(work, unique) if len(unique) == 1 else _in_pool(unique, work, workers)
+
+
+Work = Callable[[Path], Filled]
+
+
+def _filled(video: Path, *, root: Path, cap_bytes: int, sampling: str) -> Filled:
+    try:
+        stored = FrameStore(root, cap_bytes=cap_bytes).get(video, FrameSampling.parse(sampling))
+    except ReelbenchError as error:
+        return Filled(video, error=str(error))
+    except Exception as error:  # noqa: BLE001 - one video never ends the others
+        return Filled(video, error=f"{video}: {type(error).__name__}: {error}")
+    return Filled(video, stored.given, stored.notes)
+
+
+def _in_pool(videos: Sequence[Path], work: Work, workers: int) -> Iterator[Filled]:
+    waiting = deque(videos)
+    while waiting:
+        running: dict[Future[Filled], Path] = {}
+        # Spawned, not forked: the caller may have threads.
+        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+            try:
+                while waiting or running:
+                    while waiting and len(running) < workers:  # no more, so that a crash has few suspects
+                        video = waiting.popleft()
+                        running[pool.submit(work, video)] = video
+                    for done in wait(running, return_when=FIRST_COMPLETED).done:
+                        filled = done.result()
+                        del running[done]
+                        yield filled
+            except BrokenProcessPool:
+                pass
+        for suspect in running.values():
+            yield _alone(suspect, work)
+
+
+def _alone(video: Path, work: Work) -> Filled:
+    """Decode a video in a process of its own: if that dies too, it was this one."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        try:
+            return pool.submit(work, video).result()
+        except BrokenProcessPool:
+            return Filled(video, error=f"{video}: {_DIED}")
+
+
+def _over_ray(videos: Sequence[Path], work: Work, workers: int | None) -> Iterator[Filled]:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # read when Ray is imported; nothing is sent unasked
+    try:
+        import ray
+    except ImportError:
+        raise InputError(
+            "--engine ray: Ray is not installed; pip install 'reelbench[ray]', or use --engine pool"
+        ) from None
+    return _ray_results(ray, videos, work, workers)
+
+
+def _ray_results(ray: Any, videos: Sequence[Path], work: Work, workers: int | None) -> Iterator[Filled]:  # noqa: ANN401
+    ours = not ray.is_initialized()
+    if ours:
+        try:
+            ray.init(log_to_driver=False, logging_level="ERROR", include_dashboard=False)
+        except Exception as error:  # noqa: BLE001 - Ray raises bare ones where a node does not start
+            raise ReelbenchError(f"--engine ray: no cluster: {' '.join(str(error).split())}") from None
+    try:
+        # A worker that dies is replaced, and its video tried again.
+        remote = ray.remote(num_cpus=1, max_retries=_RETRIES)(_remote)
+        waiting, running = deque(videos), {}
+        while waiting or running:
+            while waiting and (workers is None or len(running) < workers):
+                video = waiting.popleft()
+                running[remote.remote(work, video)] = video
+            for done in ray.wait(list(running), num_returns=1)[0]:
+                yield _ray_result(ray, done, running.pop(done))
+    finally:
+        if ours:
+            ray.shutdown()
+
+
+def _remote(work: Work, video: Path) -> Filled:
+    return work(video)
+
+
+def _ray_result(ray: Any, done: object, video: Path) -> Filled:  # noqa: ANN401
+    try:
+        return ray.get(done)
+    except ray.exceptions.WorkerCrashedError:
+        return Filled(video, error=f"{video}: {_DIED}")
+    except ray.exceptions.RayError as error:
+        return Filled(video, error=f"{video}: Ray gave it up: {str(error).strip().splitlines()[-1]}")
