@@ -290,12 +290,19 @@ def _model(document: Mapping[str, Any]) -> ModelRecord:
 
 
 def _parsed_args(given: object) -> dict[str, Any]:
-    """Return --model_args as a dict, without anything that may be a secret."""
+    """Return --model_args as a dict, without anything that may be a secret; of a local path only its last part."""
     if isinstance(given, str):
         pairs = (part.partition("=") for part in given.split(",") if part)
         given = {key.strip(): value for key, _, value in pairs}
     found = given if isinstance(given, dict) else {}
-    return {key: value for key, value in found.items() if not any(word in key.lower() for word in _SECRET)}
+    shown = {key: value for key, value in found.items() if not any(word in key.lower() for word in _SECRET)}
+    return {key: _without_folders(value) for key, value in shown.items()}
+
+
+def _without_folders(value: object) -> object:
+    # A checkpoint on this machine: its folder's name says which, and where it lies is nobody's business.
+    local = isinstance(value, str) and (value.startswith(("/", "~", "./", "../")) or Path(value).is_absolute())
+    return f"local/{Path(str(value)).name}" if local else value
 
 
 def _yaml_frames(task_config: Mapping[str, Any], document: Mapping[str, Any]) -> str:

@@ -13,7 +13,7 @@ from reelbench.judges import results
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "demo_output"
-TASKS = "reelbench_mini"
+TASKS = "reelbench_mini,dramaqa_cogme_mini"
 
 
 def main() -> None:
@@ -31,11 +31,19 @@ def main() -> None:
         console.note(f"running {TASKS} with {name} …")
         _run(name, [*arguments, "--tasks", TASKS, "--gen_kwargs", "max_new_tokens=8"])
     _show()
+    _build()
 
 
 def _run(name: str, arguments: list[str]) -> None:
     log = OUT / f"{name}.log"
-    command = [Path(sys.executable).with_name("reelbench"), "run", "--", *arguments, "--output_path", OUT / name]
+    command = [
+        Path(sys.executable).with_name("reelbench"),
+        "run",
+        "--",
+        *arguments,
+        "--output_path",
+        OUT / f"{name}-run",
+    ]
     # qwen_vl_utils prefers a torchcodec that is installed, even one that can't find its FFmpeg libraries.
     environ = os.environ | {"HF_HUB_OFFLINE": "1", "FORCE_QWENVL_VIDEO_READER": "decord"}
     with log.open("w", encoding="utf-8") as file:
@@ -54,7 +62,21 @@ def _show() -> None:
             values = [same[model].metrics[metric].value for model in _models(found)]
             table.add_row(benchmark, metric, *("N/A" if value is None else f"{value:.2f}" for value in values))
     console.show(table)
-    console.write("N/A: needs a judge; `reelbench score --run demo_output/tiny-vlm --judge MODEL` would finish it.")
+    console.write("N/A: needs a judge; `reelbench score --run demo_output/tiny-vlm-run --judge MODEL` would finish it.")
+
+
+def _build() -> None:
+    """File every scored result in a store and build the leaderboard's page from it."""
+    reelbench, store = Path(sys.executable).with_name("reelbench"), OUT / "store"
+    for name in ("tiny-vlm-run", "baseline-run"):
+        subprocess.run(
+            [reelbench, "leaderboard", "add", OUT / name, "--store", store], check=True, stdout=subprocess.DEVNULL
+        )
+    site = OUT / "site"
+    subprocess.run(
+        [reelbench, "leaderboard", "build", "--store", store, "--out", site], check=True, stdout=subprocess.DEVNULL
+    )
+    console.write(f"The leaderboard's page: {site / 'index.html'}")
 
 
 def _models(found: list[results.Result]) -> list[str]:
