@@ -4,13 +4,13 @@ import hashlib
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from reelbench.registry.files import written_aside
 from reelbench.registry.home import home
 
 if TYPE_CHECKING:
-    from av import VideoFrame
+    from av import VideoCodecContext, VideoFrame
 
 WIDTH, HEIGHT = 128, 96
 FPS = 8
@@ -48,7 +48,7 @@ def _write_pictures(folder: Path, key: str) -> None:
     # Shots follow one another: the number says where in the episode a picture is.
     first = int(key.rpartition("/")[2] or 0) * PICTURES * NUMBER_STEP
     for number in range(PICTURES):
-        encoder = CodecContext.create("mjpeg", "w")
+        encoder = cast("VideoCodecContext", CodecContext.create("mjpeg", "w"))
         encoder.width, encoder.height, encoder.pix_fmt, encoder.time_base = WIDTH, HEIGHT, "yuvj420p", Fraction(1, 25)
         frame = _drawn(key, number, PICTURES).reformat(format="yuvj420p")
         frame.pts = 0
