@@ -104,6 +104,43 @@ def publish(
         console.write(f"{one.done}: {one.url}")
 
 
+@app.command()
+def export(
+    stores: Annotated[list[Path], typer.Argument(metavar="STORE...", help="Results stores.")],
+    *,
+    out: Annotated[Path, typer.Option(help="Folder for the files.")],
+    style: Annotated[
+        Literal["eval-results", "eee"],
+        typer.Option("--format", help="eval-results: for models' repositories on the Hub; eee: Every Eval Ever 0.3.0."),
+    ],
+    dataset: Annotated[
+        list[str] | None, typer.Option(metavar="BENCHMARK=ORG/NAME", help="Dataset repository with the eval.yaml.")
+    ] = None,
+    organization: Annotated[str | None, typer.Option(help="Who ran the evaluations (eee).")] = None,
+    relationship: Annotated[
+        str, typer.Option(help="Theirs to the models: first_party, third_party, collaborative or other (eee).")
+    ] = "other",
+) -> None:
+    """Write results for others' leaderboards; what they can't show is left out and said."""
+    from reelbench.leaderboard import every_eval_ever, hub_results
+    from reelbench.leaderboard import store as stores_
+    from reelbench.registry.errors import InputError
+
+    pairs = [pair.partition("=") for pair in dataset or ()]
+    if not all(name and repository for name, _, repository in pairs):
+        raise InputError("--dataset: expected BENCHMARK=ORG/NAME, like rextime=ReXTime/ReXTime")
+    stored = [one for store in stores for one in stores_.read(store)]
+    if style == "eee":
+        done = every_eval_ever.export(stored, out, organization=organization, relationship=relationship)
+    else:
+        done = hub_results.export(stored, out, {name: repository for name, _, repository in pairs})
+    for one in done:
+        if one.why:
+            console.note(f"left out: {one.key}: {one.why}")
+        for path in one.files:
+            console.write(str(path))
+
+
 def _refuse(reasons: list[str], of: int, error: type[Exception]) -> None:
     for reason in reasons[1:_SHOWN]:
         console.note(f"refused: {reason}")
