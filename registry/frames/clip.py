@@ -11,7 +11,9 @@ from fractions import Fraction
 from pathlib import Path
 
 import av
+from av.container import InputContainer
 from av.video.frame import VideoFrame
+from av.video.stream import VideoStream
 
 CLOCK = 90_000
 """Ticks per second of a clip's time line."""
@@ -56,16 +58,22 @@ def repeat_last(source: Path, target: Path) -> None:
     with av.open(str(source)) as old, av.open(str(target), "w", format="mp4", options={"fflags": "+bitexact"}) as new:
         # `opaque` takes the source's decoder along as it is; without it PyAV would open an encoder.
         stream = new.add_stream_from_template(old.streams.video[0], opaque=True)
-        last = b""
+        last = None
         for packet in _timed(old):
-            last, at, lasts, time_base = bytes(packet), packet.pts or 0, packet.duration or 0, packet.time_base
-            packet.stream = stream
-            new.mux(packet)
-        again = av.Packet(last)
-        again.pts = again.dts = at + lasts
-        again.duration, again.time_base, again.stream, again.is_keyframe = lasts, time_base, stream, True
-        new.mux(again)
+            last = packet
+            new.mux(_copy(packet, stream, later=0))
+        if last is not None:
+            new.mux(_copy(last, stream, later=1))
 
 
-def _timed(container: av.container.InputContainer) -> Iterator[av.Packet]:
+def _copy(packet: av.Packet, stream: VideoStream, *, later: int) -> av.Packet:
+    """Return a packet like this one, shown `later` of its own lengths later."""
+    copy = av.Packet(bytes(packet))
+    lasts = packet.duration or 0
+    copy.pts = copy.dts = (packet.pts or 0) + later * lasts
+    copy.duration, copy.time_base, copy.stream, copy.is_keyframe = lasts, packet.time_base, stream, True
+    return copy
+
+
+def _timed(container: InputContainer) -> Iterator[av.Packet]:
     return (packet for packet in container.demux(container.streams.video[0]) if packet.size)

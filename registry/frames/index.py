@@ -104,7 +104,9 @@ class FrameIndex:
 
     def packet_at(self, pts: int | None) -> int | None:
         """Return the packet with this time, or None."""
-        found = np.flatnonzero(self.pts == pts) if pts is not None else ()
+        if pts is None:
+            return None
+        found = np.flatnonzero(self.pts == pts)
         return int(found[0]) if len(found) else None
 
 
@@ -155,7 +157,8 @@ def read_index(path: Path, deadline: Deadline) -> FrameIndex:
     """Read all packets of a file and decode its first frame; MediaError where there is no frame at all."""
     table = _Table()
     first: VideoFrame | None = None
-    with open_container(path) as container:
+    container = open_container(path)
+    try:
         stream = video_stream(container, path)
         context = stream.codec_context
         context.thread_count = 1
@@ -171,6 +174,8 @@ def read_index(path: Path, deadline: Deadline) -> FrameIndex:
         # AVI stores no times of presentation: what FFmpeg gives as such is wrong where frames are reordered.
         if table.timed and not (container.format.name == "avi" and context.has_b_frames):
             return _from_packets(path, stream, first, table)
+    finally:
+        container.close()
     deadline.extend(0.05 * len(table.keys))
     return _from_frames(path, first, deadline)
 
@@ -231,7 +236,8 @@ def _from_packets(path: Path, stream: VideoStream, first: VideoFrame, table: _Ta
 def _from_frames(path: Path, first: VideoFrame, deadline: Deadline) -> FrameIndex:
     """Decode the whole file to learn what it holds: only where its packets don't tell."""
     keys = array("b")
-    with open_container(path) as container:
+    container = open_container(path)
+    try:
         stream = video_stream(container, path)
         stream.codec_context.thread_type = "AUTO"
         for packet in chain(packets(container, stream), (None,)):
@@ -239,6 +245,8 @@ def _from_frames(path: Path, first: VideoFrame, deadline: Deadline) -> FrameInde
             with suppress(FFmpegError, ValueError):
                 keys.extend(frame.key_frame for frame in stream.decode(packet))
         fps, codec = _fps(stream), stream.codec_context.name
+    finally:
+        container.close()
     nothing = np.arange(0)
     return FrameIndex(
         path=path,

@@ -1,6 +1,7 @@
 """Pictures made ready: upright, scaled, 8-bit yuv420p in limited range, with the colours that their tags state."""
 
 import numpy as np
+import numpy.typing as npt
 from av.video.frame import VideoFrame
 from av.video.reformatter import ColorRange, Colorspace, Interpolation
 
@@ -24,7 +25,7 @@ def prepared(picture: VideoFrame, size: tuple[int, int], rotation: int) -> Video
     if (picture.width, picture.height, picture.format.name) != (width, height, "yuv420p"):
         picture = picture.reformat(width, height, "yuv420p", interpolation=Interpolation.BICUBIC)
     if full:
-        planes = picture.to_ndarray()
+        planes = _planes(picture)
         planes[:height] = _LUMA[planes[:height]]
         planes[height:] = _CHROMA[planes[height:]]
         picture = VideoFrame.from_ndarray(planes, format="yuv420p")
@@ -43,9 +44,14 @@ def to_rgb(picture: VideoFrame) -> VideoFrame:
     return picture.reformat(format="rgb24", src_colorspace=Colorspace.ITU601, dst_colorspace=Colorspace.ITU601)
 
 
+def _planes(picture: VideoFrame) -> npt.NDArray[np.uint8]:
+    """Return a yuv420p picture's planes, one below the other: (height * 3 / 2, width)."""
+    return picture.to_ndarray().astype(np.uint8, copy=False)
+
+
 def _turned(picture: VideoFrame, quarters: int) -> VideoFrame:
     width, height = picture.width, picture.height
-    planes = picture.to_ndarray()
+    planes = _planes(picture)
     luma = planes[:height]
     chroma = planes[height:].reshape(2, height // 2, width // 2)
     turned = [np.rot90(luma, quarters), *(np.rot90(plane, quarters) for plane in chroma)]
