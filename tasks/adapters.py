@@ -26,24 +26,24 @@ class Adapter:
     """One of lmms-eval's adapters.
 
     `arguments` are the --model_args that make it take a clip whole, with `{n}` for the number of frames; `others` are
-    those with which a user chooses frames too. `even`: it takes pairs of frames, from 2 up. `most`: it takes no more.
-    `sees`: whether it looks at videos at all. `caveat`: what may go wrong all the same.
+    those with which a user chooses frames too. `even`: it takes pairs of frames, from 2 up. `images`: it is given
+    images whatever was asked for. `sees`: whether it looks at videos at all. `caveat`: what may go wrong all the same.
     """
 
     arguments: Mapping[str, str] = field(default_factory=dict)
     others: tuple[str, ...] = ()
     even: bool = False
-    most: int | None = None
+    images: bool = False
     sees: bool = True
     caveat: str = ""
 
 
 _SHORT_FAILS = "it fails on a video that gives fewer frames than asked; as=images avoids that"
-_QWEN_CAP = 768
 _QWEN3 = Adapter({"fps": EVERY_FRAME, "max_num_frames": "{n}"}, ("max_frames",), even=True)
-_VLLM = Adapter({"fps": EVERY_FRAME, "max_frame_num": "{n}"}, ("nframes",), even=True)
-_OPENAI = Adapter({"video_fps": EVERY_FRAME, "max_frames_num": "{n}"}, even=True, most=_QWEN_CAP)
-_ASYNC_OPENAI = Adapter({"fps": EVERY_FRAME, "max_frames": "{n}"}, ("nframes",), even=True)
+_CLIPS_OF_QWEN = Adapter({"fps": EVERY_FRAME, "max_frame_num": "{n}"}, ("nframes",), even=True)
+# It sends a video as images in any case, and mixes them up on the way: it keeps what it has encoded under `id()` of a
+# picture that is gone by then (`lmms_eval.protocol.ChatMessages.to_openai_messages`). Images on disk it keeps by path.
+_SENDS_IMAGES = Adapter(images=True)
 _MAX_FRAMES_NUM = Adapter({"max_frames_num": "{n}"})
 
 ADAPTERS: Mapping[str, Adapter] = {
@@ -57,15 +57,18 @@ ADAPTERS: Mapping[str, Adapter] = {
     ),
     "qwen3_vl": _QWEN3,
     "qwen3_5": _QWEN3,
-    "vllm": _VLLM,
-    "vllm_generate": _VLLM,
-    "sglang": _VLLM,
-    "openai": _OPENAI,
-    "openai_compatible": _OPENAI,
-    "openai_compatible_chat": _OPENAI,
-    "async_openai": _ASYNC_OPENAI,
-    "async_openai_compatible": _ASYNC_OPENAI,
-    "async_openai_compatible_chat": _ASYNC_OPENAI,
+    "vllm_generate": _CLIPS_OF_QWEN,
+    "sglang": _CLIPS_OF_QWEN,
+    "vllm": _SENDS_IMAGES,
+    "openai": _SENDS_IMAGES,
+    "openai_compatible": _SENDS_IMAGES,
+    "openai_compatible_chat": _SENDS_IMAGES,
+    "async_openai": _SENDS_IMAGES,
+    "async_openai_compatible": _SENDS_IMAGES,
+    "async_openai_compatible_chat": _SENDS_IMAGES,
+    "litellm": _SENDS_IMAGES,
+    "litellm_chat": _SENDS_IMAGES,
+    "litellm_compatible": _SENDS_IMAGES,
     "llava_onevision1_5": Adapter({"max_num_frames": "{n}"}, even=True, caveat=_SHORT_FAILS),
     "internvl_hf": Adapter({"num_frames": "{n}"}, ("fps",), caveat=_SHORT_FAILS),
     # These spread max_frames_num positions evenly over the clip: as many as it has are each of them once.
@@ -81,6 +84,12 @@ def pairs(model: str | None) -> bool:
     """Whether a clip for this adapter needs an even number of frames; an adapter nobody knows gets one, to be safe."""
     adapter = ADAPTERS.get(model or "")
     return adapter is None or adapter.even
+
+
+def images(model: str | None) -> bool:
+    """Whether this adapter is given images whatever was asked for."""
+    adapter = ADAPTERS.get(model or "")
+    return adapter is not None and adapter.images
 
 
 def sees(model: str | None) -> bool:
@@ -101,15 +110,10 @@ def matched(model: str | None, given: Mapping[str, str], sampling: FrameSampling
         who = f"the adapter {model}" if model else "an adapter that the command line does not name"
         advice = "set its own number of frames to match, or add as=images"
         return {}, [f"frames {sampling}: how {who} samples is not known here; {advice}"]
-    if not adapter.sees:
+    if adapter.images or not adapter.sees:
         return {}, []
     wanted = _arguments(adapter, sampling)
     notes = [f"frames {sampling}: {model}: {adapter.caveat}"] if adapter.caveat else []
-    if adapter.most is not None and (sampling.frames or UNBOUNDED) > adapter.most:
-        notes.append(
-            f"frames {sampling}: {model} takes at most {adapter.most} frames of a clip, and samples longer ones again; "
-            "as=images avoids that"
-        )
     own = {name: given[name] for name in (*wanted, *adapter.others) if name in given}
     if not own:
         return wanted, notes

@@ -9,7 +9,7 @@ the questions that `--limit` and the rank leave. A video that gives no frames ma
 import logging
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -131,6 +131,8 @@ def _show(library: Library, row: Row, wanted: FrameSampling) -> Shown:
         if video is None:
             raise ReelbenchError(f"the video {row['video']!r} is not here any more")
         return Shown(video=video)
+    if adapters.images(adapters.running):
+        wanted = replace(wanted, form="images")
     # Images are taken one by one: only a clip is read in pairs.
     stored = library.frames(row, wanted, even=wanted.form == "clip" and adapters.pairs(adapters.running))
     if stored is None:

@@ -109,7 +109,8 @@ def _drawn(rows: list[dict[str, Any]]) -> str | None:
             if value is not None and value["value"] is not None
         ]
         if points:
-            return draw(f"{rows[0]['task']} · {rows[0]['model']}", metric.title, points)
+            range_of_metric = (1.0 if metric.high is None else metric.high) - metric.low
+            return draw(f"{rows[0]['task']} · {rows[0]['model']}", metric.title, points, least=range_of_metric / 10)
     return None
 
 

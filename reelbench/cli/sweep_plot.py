@@ -27,10 +27,10 @@ class Point:
     n: int
 
 
-def draw(title: str, metric: str, points: Sequence[Point]) -> str:
-    """Return the plot; `points` rise in frames."""
+def draw(title: str, metric: str, points: Sequence[Point], least: float) -> str:
+    """Return the plot; `points` rise in frames, and the y axis spans at least `least`."""
     ends = [end for point in points for end in (point.value, *(point.ci95 or ()))]
-    ticks = _ticks(min(ends), max(ends))
+    ticks = _ticks(min(ends), max(ends), least)
     places = [math.log2(point.frames + 1) for point in points]
     across = max(places[-1] - places[0], 1e-9)
     # The first and last points stand off the edges, so that no interval lies on the axis.
@@ -86,9 +86,10 @@ def _point(at: float, point: Point, y) -> list[str]:  # noqa: ANN001 - the calle
     return parts
 
 
-def _ticks(low: float, high: float) -> list[float]:
+def _ticks(low: float, high: float, least: float) -> list[float]:
     """Return four to seven even ticks that hold both ends."""
-    span = max(high - low, 1e-9, abs(high) * 1e-3)
+    span = max(high - low, least)
+    high = low + span
     power = 10 ** math.floor(math.log10(span / 4))
     step = next(power * factor for factor in (1, 2, 5, 10) if span / (power * factor) <= 5)  # noqa: PLR2004 - a plot's look
     first, last = math.floor(low / step), math.ceil(high / step)
