@@ -35,13 +35,13 @@ test: install
 
 # Type checkers can't follow an editable install's import hook, so they read the built package.
 wheel: install
-	rm -rf .pkg build
-	$(UV) pip install --quiet --python $(BIN)/python --no-deps --target .pkg .
+	rm -rf built build
+	$(UV) pip install --quiet --python $(BIN)/python --no-deps --target built .
 
 lint: wheel
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	cd .pkg && ../$(BIN)/lint-imports --config ../.importlinter
+	cd built && ../$(BIN)/lint-imports --config ../.importlinter
 	$(BIN)/pyright
 
 format: install
@@ -52,4 +52,4 @@ perf: install
 	$(BIN)/python -m perf
 
 clean:
-	rm -rf .pkg build *.egg-info .pytest_cache .ruff_cache
+	rm -rf built build *.egg-info .pytest_cache .ruff_cache

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from math import fsum
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -265,7 +265,7 @@ def resampled(
     taking_part = {sample.video for i, sample in enumerate(samples) if any(term.weights[i] for term in terms)}
     return Resampled(
         value=_value(wanted),
-        draws=None if not draws or any(draw is None for draw in draws) else np.mean(draws, axis=0),
+        draws=_mean_draw(draws),
         n=_n(terms),
         videos=len(taking_part),
     )
@@ -327,9 +327,15 @@ def _with_intervals(
         if value is None:
             result[key] = MetricValue(value=None, ci95=None, n=0)
             continue
-        ci95 = None if any(draw is None for draw in mine) else statistics.interval(np.mean(mine, axis=0))
+        mean = _mean_draw(mine)
+        ci95 = statistics.interval(mean) if mean is not None else None
         result[key] = MetricValue(value=value, ci95=ci95, n=_n(some))
     return result
+
+
+def _mean_draw(draws: Sequence[np.ndarray | None]) -> np.ndarray | None:
+    known = [draw for draw in draws if draw is not None]
+    return np.mean(known, axis=0) if known and len(known) == len(draws) else None
 
 
 def _draws(
@@ -353,7 +359,9 @@ def _draws(
 
 def _overlap(samples: Sequence[Sample], metrics: Sequence[Metric]) -> Metrics:
     answered = [s for s in _by_id(samples) if s.reason not in UNANSWERED and isinstance(s.target.get("text"), str)]
-    scorers = {metric.name: metric.aggregate.scorer for metric in metrics if isinstance(metric.aggregate, Corpus)}
+    scorers: dict[str, Literal["bleu4", "cider", "meteor"]] = {
+        metric.name: metric.aggregate.scorer for metric in metrics if isinstance(metric.aggregate, Corpus)
+    }
     if not answered:
         return {name: MetricValue(value=None, ci95=None, n=0) for name in scorers}
     from reelbench.judges import text_overlap

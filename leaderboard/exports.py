@@ -115,7 +115,8 @@ def as_document(board: Board) -> dict[str, Any]:
 def _three(found: MetricValue | None) -> tuple[float | str, float | str, float | str]:
     if found is None or found.value is None:
         return "", "", ""
-    return (found.value, *(found.ci95 or ("", "")))
+    low, high = found.ci95 or ("", "")
+    return found.value, low, high
 
 
 def _cell(value: object) -> object:

@@ -154,7 +154,8 @@ class _Push:
         from huggingface_hub import HfApi
 
         self.api = HfApi(endpoint=hub.endpoint())
-        self.repo, self.kind, self.folder = repo, kind, folder
+        self.repo, self.folder = repo, folder
+        self.kind: RepoType = kind
         self.create_pr, self.dry_run, self.note = create_pr, dry_run, note
         self.page = f"{hub.endpoint()}/{kind}s/{repo}"
 
@@ -190,7 +191,7 @@ class _Push:
                 sha256=sibling.lfs.sha256 if sibling.lfs else None,
                 git_sha1=None if sibling.lfs else sibling.blob_id,
             )
-            for sibling in info.siblings or ()
+            for sibling in getattr(info, "siblings", None) or ()
         }
         return info.sha, found
 
@@ -221,8 +222,7 @@ class _Push:
         from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
         if parent is None:
-            made = {"space_sdk": "static"} if self.kind == "space" else {}
-            self.api.create_repo(self.repo, repo_type=self.kind, **made)
+            self.api.create_repo(self.repo, repo_type=self.kind, space_sdk="static" if self.kind == "space" else None)
             parent = self.api.repo_info(self.repo, repo_type=self.kind).sha
         count = len({path.rpartition("/")[0] for path in changed if path.startswith(f"{_RESULTS}/")})
         what = f"{count} results" if self.kind == "dataset" and count else "leaderboard"

@@ -11,7 +11,7 @@ import json
 import os
 import random
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from lmms_eval.api.instance import Instance
 from lmms_eval.api.model import lmms
@@ -108,7 +108,7 @@ class _Baseline(lmms):
 
     def _text(self, request: Instance) -> str:
         # Both layouts of a request end in (..., doc_id, task, split).
-        doc_id, task, split = request.args[-3:]
+        doc_id, task, split = request.arguments[-3:]
         doc = self.task_dict[task][split][doc_id]
         if "question" not in doc or "id" not in doc:
             raise InputError(f"reelbench_baseline answers Reelbench's tasks only; {task} is not one")
@@ -120,10 +120,10 @@ class _Baseline(lmms):
 class SimpleBaseline(_Baseline):
     """The baseline for lmms-eval's simple models (`--force_simple`)."""
 
-    is_simple: ClassVar[bool] = True
+    is_simple = True
 
 
 class ChatBaseline(_Baseline):
     """The baseline for lmms-eval's chat models."""
 
-    is_simple: ClassVar[bool] = False
+    is_simple = False

@@ -88,13 +88,16 @@ class Item(Protocol):
     @property
     def whats(self) -> tuple[str, ...]:
         """What it brings: file names or media keys."""
+        ...
 
     @property
     def size(self) -> int | None:
         """Bytes to transfer, None where upstream doesn't say."""
+        ...
 
     def bring(self, advance: Callable[[int], None]) -> Iterator[tuple[str, str | None]]:
         """Transfer and verify; yield each of `whats` with None, or with the reason why it could not be had."""
+        ...
 
 
 @dataclass(frozen=True)

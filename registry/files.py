@@ -65,6 +65,27 @@ def write_jsonl(path: Path | str, rows: Iterable[dict[str, Any]]) -> None:
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
+def valid_text(text: str) -> str:
+    """Return `text` with lone surrogates (half an emoji, cut by a tokenizer) made U+FFFD: UTF-8 can't hold them."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _loads(text: str) -> Any:  # noqa: ANN401 - any JSON value
+    # JSON can spell a lone surrogate and UTF-8 can't: left in, it would fail far from here, when something is written.
+    value = json.loads(text)
+    return _valid(value) if "\\ud" in text or "\\uD" in text else value
+
+
+def _valid(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    if isinstance(value, str):
+        return valid_text(value)
+    if isinstance(value, list):
+        return [_valid(part) for part in value]
+    if isinstance(value, dict):
+        return {_valid(key): _valid(part) for key, part in value.items()}
+    return value
+
+
 def _read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
@@ -81,7 +102,7 @@ def read_json(path: Path | str) -> Any:  # noqa: ANN401 - any JSON value
     path = Path(path)
     text = _read_text(path)
     try:
-        return json.loads(text)
+        return _loads(text)
     except json.JSONDecodeError as error:
         what = "the file is empty" if not text.strip() else error.msg
         raise InputError(
@@ -97,7 +118,7 @@ def read_jsonl(path: Path | str) -> list[tuple[int, Any]]:
         if not line.strip():
             continue
         try:
-            rows.append((number, json.loads(line)))
+            rows.append((number, _loads(line)))
         except json.JSONDecodeError as error:
             raise InputError(
                 f"{path}, line {number}, column {error.colno}: not valid JSON ({error.msg}); is the line whole?"

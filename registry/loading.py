@@ -128,10 +128,10 @@ def locate(name: str, split: str | None = None, data: Path | str | None = None) 
 
 def load(name: str, split: str | None = None, *, data: Path | str | None = None) -> "Dataset":
     """Return a split's normalised rows as a `datasets.Dataset`; see `registry.rows` for the columns."""
-    from datasets import load_from_disk
+    from datasets import Dataset
 
     located = locate(name, split, data)
-    return load_from_disk(str(located.materialise()))[located.split]
+    return Dataset.load_from_disk(str(located.materialise() / located.split))
 
 
 def _fingerprint(spec: BenchmarkSpec, paths: Sequence[Path]) -> str:

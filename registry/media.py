@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reelbench.registry import clips, sources
 from reelbench.registry.errors import InputError
@@ -128,7 +128,7 @@ class Library:
             self._pictures[folders] = self._found(source, source.images, folders)
         return self._pictures[folders]
 
-    def missing(self, rows: Iterable[Row]) -> list[Missing]:
+    def missing(self, rows: Iterable[Any]) -> list[Missing]:
         """Return the rows whose video is not here or can't be read."""
         looked_in = tuple(str(root) for root in self.roots)
         found = [(row["id"], row["video"], self._files(row)) for row in rows]

@@ -25,7 +25,7 @@ class SourceRecord(Record):
 
     kind: Literal["hub", "url", "local", "mini", "files", "samples"]
     location: str = Field(description="Repository, URL, or file name (never a private path's parents).")
-    revision: str | None = Field(None, description="Commit as resolved; null where there is none.")
+    revision: str | None = Field(default=None, description="Commit as resolved; null where there is none.")
     fingerprint: str = Field(description="sha256 of the upstream bytes and the reader's version.")
 
 
@@ -50,15 +50,17 @@ class ModelRecord(Record):
 class SettingsRecord(Record):
     """What shapes the answers: equal settings make two results comparable."""
 
-    frames: str = Field("native", description="Frame sampling asked for; `native` leaves it to the model.")
+    frames: str = Field(default="native", description="Frame sampling asked for; `native` leaves it to the model.")
     frames_given: dict[str, int] = Field(
         default_factory=dict,
         description="Number of frames, repeats not counted -> items that were shown so many; empty where unknown.",
     )
-    prompt_sha256: str | None = Field(None, description="Hash of our prompt file; null for answers made elsewhere.")
+    prompt_sha256: str | None = Field(
+        default=None, description="Hash of our prompt file; null for answers made elsewhere."
+    )
     generation: dict[str, Any] = Field(default_factory=dict)
     seed: int | None = None
-    limit: float | None = Field(None, description="lmms-eval's --limit; a partial run is never ranked.")
+    limit: float | None = Field(default=None, description="lmms-eval's --limit; a partial run is never ranked.")
 
 
 class JudgeRecord(Record):
@@ -66,7 +68,7 @@ class JudgeRecord(Record):
 
     requested: str
     returned: dict[str, int] = Field(default_factory=dict, description="Model id that the server returned -> replies.")
-    url: str | None = Field(None, description="Host of the server; never a key, a user name or a query.")
+    url: str | None = Field(default=None, description="Host of the server; never a key, a user name or a query.")
     prompt: str = Field(description="Name of the prompt set: reelbench, official, or a file's name.")
     prompt_sha256: str
     temperature: float | None = None
@@ -76,7 +78,7 @@ class JudgeRecord(Record):
     cached: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    cost_usd: float | None = Field(None, description="Null where no price was given.")
+    cost_usd: float | None = Field(default=None, description="Null where no price was given.")
 
 
 class MetricValue(Record):
@@ -97,14 +99,16 @@ class Counts(Record):
     items: int
     scored: int
     unscored: dict[str, int] = Field(default_factory=dict, description="Reason -> items.")
-    parse_failed: int = Field(0, description="Scored as wrong because the answer could not be read.")
-    empty: int = Field(0, description="Scored as wrong because the answer was empty.")
-    media_missing: int = Field(0, description="Left out of the run because the video was not here; part of `unscored`.")
-    missing: int = Field(0, description="Ids of the references without a prediction; part of `unscored`.")
-    extra: int = Field(0, description="Predicted ids that the references do not have; not part of `items`.")
-    duplicate: int = Field(0, description="Predictions for an id that had one already; the last one counts.")
-    tags_without_question: int = Field(0, description="Tagged ids that no item has, where tags were given.")
-    questions_without_tags: int = Field(0, description="Items that the tags leave out, where tags were given.")
+    parse_failed: int = Field(default=0, description="Scored as wrong because the answer could not be read.")
+    empty: int = Field(default=0, description="Scored as wrong because the answer was empty.")
+    media_missing: int = Field(
+        default=0, description="Left out of the run because the video was not here; part of `unscored`."
+    )
+    missing: int = Field(default=0, description="Ids of the references without a prediction; part of `unscored`.")
+    extra: int = Field(default=0, description="Predicted ids that the references do not have; not part of `items`.")
+    duplicate: int = Field(default=0, description="Predictions for an id that had one already; the last one counts.")
+    tags_without_question: int = Field(default=0, description="Tagged ids that no item has, where tags were given.")
+    questions_without_tags: int = Field(default=0, description="Items that the tags leave out, where tags were given.")
 
 
 class Provenance(Record):
@@ -141,7 +145,7 @@ class JudgeReply(Record):
     attempt: int = 0
     raw: str | None = Field(description="The reply's text; null where the server gave none.")
     score: int | None = Field(description="The score in it, or null where it does not parse.")
-    model: str | None = Field(None, description="Model id that the server returned.")
+    model: str | None = Field(default=None, description="Model id that the server returned.")
     key: str = Field(description="The reply's key in the cache.")
 
 
@@ -151,13 +155,17 @@ class Sample(Record):
     id: str
     video: str = Field(description="Media key; questions on one video are resampled together.")
     prediction: Any = Field(description="As the model or the submission gave it; null where there is none.")
-    parsed: dict[str, Any] | None = Field(None, description="What was read from the prediction; null for open answers.")
+    parsed: dict[str, Any] | None = Field(
+        default=None, description="What was read from the prediction; null for open answers."
+    )
     target: dict[str, Any] = Field(description="`text`, or `answer` and `spans`, by the benchmark's kinds.")
     state: State
-    reason: str | None = Field(None, description="Why it is unscored, or null.")
+    reason: str | None = Field(default=None, description="Why it is unscored, or null.")
     flags: list[str] = Field(default_factory=list, description="`parse_failed`, `empty`.")
     scores: dict[str, float] = Field(default_factory=dict, description="Per-item score by column, before scaling.")
     facets: dict[str, list[str]] = Field(default_factory=dict, description="Facet -> the item's labels, in order.")
     judge_replies: list[JudgeReply] = Field(default_factory=list)
-    frame_timestamps: list[float] | None = Field(None, description="Seconds; null where the model sampled by itself.")
-    frame_padding: int = Field(0, description="How many of the last frames repeat the one before them.")
+    frame_timestamps: list[float] | None = Field(
+        default=None, description="Seconds; null where the model sampled by itself."
+    )
+    frame_padding: int = Field(default=0, description="How many of the last frames repeat the one before them.")

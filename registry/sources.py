@@ -71,8 +71,8 @@ def present(spec: BenchmarkSpec, split: str, data: Path | None = None) -> Resolv
         return None
     if isinstance(source, HubFile):
         commit = source.revision or hub.recorded_commit(source.repo_id)
-        for name in source.filenames if commit else ():
-            if (path := hub.in_cache(source.repo_id, name, commit)) is not None:
+        for name in source.filenames:
+            if commit and (path := hub.in_cache(source.repo_id, name, commit)) is not None:
                 return Resolved((path,), "hub", source.repo_id, commit)
     if isinstance(source, UrlFile) and download.recorded(path := download.place(source.url)) is not None:
         return Resolved((path,), "url", source.url)

@@ -60,11 +60,13 @@ class SplitSpec(Declared):
     """One split: its source, its size as the owner states it, and whether its answers are public."""
 
     source: Source
-    rows: int | None = Field(None, description="Rows as published; None where the sources disagree.")
+    rows: int | None = Field(default=None, description="Rows as published; None where the sources disagree.")
     videos: int | None = None
-    joined: tuple[str, ...] = Field((), description="Files read too, joined by id, where a local folder has them.")
-    hidden_answers: bool = Field(False, description="True where only the owners' server can score it.")
-    cite: str = Field("", description="Where the counts are stated.")
+    joined: tuple[str, ...] = Field(
+        default=(), description="Files read too, joined by id, where a local folder has them."
+    )
+    hidden_answers: bool = Field(default=False, description="True where only the owners' server can score it.")
+    cite: str = Field(default="", description="Where the counts are stated.")
 
 
 # --- where videos come from ----------------------------------------------------------------------------------------
@@ -87,12 +89,20 @@ class MediaSource(Declared):
     location: str = Field(description="Repository id, URL, or the form's page.")
     revision: str | None = None
     gated: bool = False
-    path: str = Field("", description="Path of one video inside the repository or archive, with `{video}`.")
-    layouts: tuple[str, ...] = Field((), description="Paths searched under every media root, `{video}` in them.")
-    roots: tuple[str, ...] = Field((), description="Media roots beside the user's; `~` and `$VAR` are expanded.")
-    matches: str | None = Field(None, description="Regular expression on the media key: which videos are from here.")
-    splits: tuple[Split, ...] = Field((), description="Splits whose videos are here; empty for all.")
-    images: ImageFolders | None = Field(None, description="Set where the videos are folders of pictures, not files.")
+    path: str = Field(default="", description="Path of one video inside the repository or archive, with `{video}`.")
+    layouts: tuple[str, ...] = Field(
+        default=(), description="Paths searched under every media root, `{video}` in them."
+    )
+    roots: tuple[str, ...] = Field(
+        default=(), description="Media roots beside the user's; `~` and `$VAR` are expanded."
+    )
+    matches: str | None = Field(
+        default=None, description="Regular expression on the media key: which videos are from here."
+    )
+    splits: tuple[Split, ...] = Field(default=(), description="Splits whose videos are here; empty for all.")
+    images: ImageFolders | None = Field(
+        default=None, description="Set where the videos are folders of pictures, not files."
+    )
     note: str = ""
 
 
@@ -145,9 +155,11 @@ class Metric(Declared):
     low: float = 0.0
     high: float | None = None
     aggregate: Annotated[Mean | MeanOf | Macro | Corpus, Field(discriminator="how")]
-    judged: bool = Field(False, description="True where an LLM judge scores the items.")
-    in_breakdowns: bool = Field(True, description="Whether facets that name no metrics of their own break it down.")
-    cite: str = Field("", description="Paper and section, or the owner's file.")
+    judged: bool = Field(default=False, description="True where an LLM judge scores the items.")
+    in_breakdowns: bool = Field(
+        default=True, description="Whether facets that name no metrics of their own break it down."
+    )
+    cite: str = Field(default="", description="Paper and section, or the owner's file.")
 
 
 class Facet(Declared):
@@ -160,7 +172,7 @@ class Facet(Declared):
     name: str
     title: str
     labels: tuple[str, ...] | None = None
-    in_rows: bool = Field(True, description="False where the labels come from elsewhere (a tags file).")
+    in_rows: bool = Field(default=True, description="False where the labels come from elsewhere (a tags file).")
     metrics: tuple[Metric, ...] = ()
 
 
@@ -171,8 +183,8 @@ class JudgeSpec(Declared):
     low: int
     high: int
     default_model: str
-    official_temperature: float | None = Field(None, description="None: the owners send none.")
-    official_prompts: UrlFile | None = Field(None, description="The owners' prompts at a pinned commit.")
+    official_temperature: float | None = Field(default=None, description="None: the owners send none.")
+    official_prompts: UrlFile | None = Field(default=None, description="The owners' prompts at a pinned commit.")
 
 
 # --- the rest ------------------------------------------------------------------------------------------------------
@@ -226,13 +238,13 @@ class PublishedResult(Declared):
     )
     cite: str
     url: str | None = None
-    verified: Literal["V", "3P"] = Field("V", description="Read in the owners' own file, or said by a third party's.")
+    verified: Literal["V", "3P"] = Field(default="V", description="Read in the owners' own file, or in another's.")
     judge: str | None = None
-    prompts: str | None = Field(None, description="The judge's prompt set, as a run's record names it.")
+    prompts: str | None = Field(default=None, description="The judge's prompt set, as a run's record names it.")
     frames: str | None = None
-    subset: str | None = Field(None, description="Part of the split that it covers: a column of its own.")
+    subset: str | None = Field(default=None, description="Part of the split that it covers: a column of its own.")
     open_weights: bool | None = None
-    note: str = Field("", description="What a reader must know, such as an inconsistency in the source.")
+    note: str = Field(default="", description="What a reader must know, such as an inconsistency in the source.")
 
 
 class TaskSpec(Declared):
@@ -241,7 +253,7 @@ class TaskSpec(Declared):
     name: str
     split: Split
     only: dict[str, str] = Field(default_factory=dict, description="Facet -> label: that part of the split.")
-    prompt: str | None = Field(None, description="Prompt file, where it is not the benchmark's own.")
+    prompt: str | None = Field(default=None, description="Prompt file, where it is not the benchmark's own.")
 
 
 class BenchmarkSpec(Declared):
@@ -254,17 +266,17 @@ class BenchmarkSpec(Declared):
     homepage: str
     license: str = Field(description="SPDX-like id as the Hub writes it, of the annotations.")
     license_note: str = ""
-    open_data: bool = Field(True, description="False: agreement-gated; never fetched, never pushed.")
+    open_data: bool = Field(default=True, description="False: agreement-gated; never fetched, never pushed.")
     languages: tuple[str, ...] = Field(description="BCP-47 tags.")
     row_kind: Literal["open", "grounded_choice", "choice"]
-    columns: tuple[Column, ...] = Field((), description="Columns beside those of the row kind and the facets.")
+    columns: tuple[Column, ...] = Field(default=(), description="Columns beside those of the row kind and the facets.")
     splits: dict[Split, SplitSpec]
     default_split: Split
     mini_note: str = "a dozen rows written for Reelbench, with clips made on first use"
     reader: str = Field(description="`package.module:function`: upstream files -> normalised rows.")
-    reader_version: int = Field(1, description="Raised when the reader's rows change; part of the cache's key.")
+    reader_version: int = Field(default=1, description="Raised when the reader's rows change; part of the cache's key.")
     formats: str = Field(description="Module that reads the owners' prediction and reference files.")
-    prompt: str = Field("prompt.txt", description="File beside `formats`; a .json one has a prompt per language.")
+    prompt: str = Field(default="prompt.txt", description="File beside `formats`; a .json one has one per language.")
     media: tuple[MediaSource, ...]
     tasks: tuple[TaskSpec, ...]
     kinds: tuple[Kind, ...]
@@ -272,7 +284,9 @@ class BenchmarkSpec(Declared):
     facets: tuple[Facet, ...] = ()
     judge: JudgeSpec | None = None
     paper: Paper
-    builds_on: tuple[Paper, ...] = Field((), description="Papers to cite as well: of what the benchmark is made from.")
+    builds_on: tuple[Paper, ...] = Field(
+        default=(), description="Papers to cite as well: of what the benchmark is made from."
+    )
     published: tuple[PublishedResult, ...] = ()
 
     @property

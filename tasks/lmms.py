@@ -24,7 +24,7 @@ from reelbench.judges.scoring import Item
 from reelbench.registry import rows
 from reelbench.registry.dataset import RowsOnDisk
 from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.files import write_jsonl, write_text
+from reelbench.registry.files import valid_text, write_jsonl, write_text
 from reelbench.registry.home import home
 from reelbench.registry.loading import imported, upstream_split
 from reelbench.registry.media import Library
@@ -99,13 +99,14 @@ class LmmsTask:
 
         Where that leaves nothing to ask, the task can't be run, and its data's `problem` says why.
         """
-        data = self.data[dataset.info.dataset_name]
+        data = self.data[str(dataset.info.dataset_name)]
         data.problem = self._lacking(data.task, dataset)
+        sampling = None
         try:
             sampling = frames.sampling()
         except InputError as error:
             data.problem = str(error)
-        if data.problem is not None:
+        if sampling is None or data.problem is not None:
             return dataset.select([])
         self._frames.forget(dataset[0]["split"])
         if sampling.kind == "none":  # asked in words only, a question needs no video
@@ -182,7 +183,7 @@ class LmmsTask:
 
     def process_results(self, doc: Row, results: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Score one answer; every metric's dict says which metric and item it is, the first has the whole sample."""
-        item = self.item(doc, results[0] if results else "")
+        item = self.item(doc, valid_text(results[0]) if results else "")
         try:
             sample = scoring.to_sample(self.spec, item, self._judge.judge(item))
         except Exception:  # a scorer's bug must not cost the run its answers: it is logged and counted

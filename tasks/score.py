@@ -238,13 +238,18 @@ def _data_name(document: Mapping[str, Any], task: str) -> str:
     return str(document.get("configs", {}).get(task, {}).get("dataset_path", ""))
 
 
+def _stated(data: str) -> dict[str, str]:
+    """Return what the name of a run's rows says beside them: `reelbench:<task>@<hash>;key=value;…`."""
+    pairs = ((part.partition("=")[0], part.partition("=")[2]) for part in data.split(";")[1:] if "=" in part)
+    return dict(pairs)
+
+
 def _media_missing(data: str, answered: set[str], note: Note) -> list[Item]:
     """Return an unscored item for each row that the run left out because its video was missing."""
     from reelbench.tasks.lmms import missing_note
 
-    name, _, rest = data.partition(";")
-    stated = dict(part.partition("=")[::2] for part in rest.split(";") if part)
-    count = int(stated.get("media_missing", 0))
+    name = data.partition(";")[0]
+    count = int(_stated(data).get("media_missing", 0))
     if count == 0:
         return []
     path = missing_note(name)
@@ -323,7 +328,7 @@ def _settings(spec: BenchmarkSpec, document: Mapping[str, Any], task: TaskSpec, 
     generation = dict(task_config.get("generation_kwargs") or {})
     if given := config.get("gen_kwargs"):
         generation |= _parsed_args(given)
-    stated = dict(part.partition("=")[::2] for part in _data_name(document, task.name).split(";")[1:])
+    stated = _stated(_data_name(document, task.name))
     given_frames: dict[str, int] = {}
     for sample in scored.samples:
         if sample.frame_timestamps is not None:

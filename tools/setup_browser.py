@@ -31,7 +31,7 @@ def _install() -> str | None:
         ["apt-get", "update", "-qq"],
         ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium", "fonts-noto-core"],
     ):
-        done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)  # noqa: S603 - constant
+        done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
         if done.returncode and "install" in command:
             return done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "apt-get failed"
     return None if shutil.which("chromium") else "apt-get installed no chromium"

@@ -2,7 +2,7 @@
 
 import logging
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import closing
 from types import TracebackType
@@ -50,7 +50,7 @@ class JudgeRun(Iterator[Verdict]):
         self._verdicts.close()
         self._engine.close()
 
-    def _judged(self, items: Iterable[JudgeItem]) -> Iterator[Verdict]:
+    def _judged(self, items: Iterable[JudgeItem]) -> Generator[Verdict]:
         waiting: deque[Verdict | Future[Verdict]] = deque()
         with closing(self._engine):
             for item in items:

@@ -1,7 +1,7 @@
 """The judge's options, which several commands share."""
 
 import os
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -48,6 +48,15 @@ Price = Annotated[
         rich_help_panel=_PANEL,
     ),
 ]
+Temperature = Annotated[
+    str,
+    typer.Option(
+        "--judge-temperature",
+        metavar="T",
+        help="auto (what the prompt set says), none (reasoning models want none), or a number.",
+        rich_help_panel=_PANEL,
+    ),
+]
 Retry = Annotated[
     bool, typer.Option("--retry-unscored", help="Ask again where no reply could be read.", rich_help_panel=_PANEL)
 ]
@@ -64,6 +73,7 @@ def judge_options(
     prompts: str,
     budget: str | None,
     price: str | None,
+    temperature: str,
     retry_unscored: bool,
 ) -> "JudgeOptions | None":
     """Return the judge that was named by `--judge`, else by `REELBENCH_JUDGE`; None where none was."""
@@ -82,10 +92,20 @@ def judge_options(
         votes=votes,
         vote_rule=vote_rule,
         prompts=prompts,
+        temperature=_temperature(temperature),
         retry_unscored=retry_unscored,
         **_budget(budget),
         **_price(price),
     )
+
+
+def _temperature(text: str) -> float | Literal["auto", "none"]:
+    if text == "auto" or text == "none":  # noqa: PLR1714 - a type checker follows this, and not `in`
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"--judge-temperature: {text!r} is neither auto, none nor a number") from None
 
 
 def _budget(text: str | None) -> dict[str, Any]:
@@ -99,7 +119,7 @@ def _budget(text: str | None) -> dict[str, Any]:
         raise InputError(f"--judge-budget: {text!r} is neither calls (500) nor dollars ($2.50)") from None
 
 
-def _price(text: str | None) -> dict[str, float]:
+def _price(text: str | None) -> dict[str, Any]:
     if text is None:
         return {}
     try:

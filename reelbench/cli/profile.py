@@ -15,6 +15,7 @@ from reelbench.cli.judging import (
     NoJudge,
     Price,
     Retry,
+    Temperature,
     VoteRule,
     Votes,
     judge_options,
@@ -57,6 +58,7 @@ def profile(
     judge_vote_rule: VoteRule = "majority",
     judge_budget: Budget = None,
     judge_price: Price = None,
+    judge_temperature: Temperature = "auto",
     retry_unscored: Retry = False,
 ) -> None:
     """Measure datasets: readability, parse depth, Bloom's levels (with --judge), words, labels, spans, steps."""
@@ -77,6 +79,7 @@ def profile(
             prompts="reelbench",
             budget=judge_budget,
             price=judge_price,
+            temperature=judge_temperature,
             retry_unscored=retry_unscored,
         ),
         tags=tags,

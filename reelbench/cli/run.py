@@ -20,6 +20,7 @@ from reelbench.cli.judging import (
     Price,
     Prompts,
     Retry,
+    Temperature,
     VoteRule,
     Votes,
     judge_options,
@@ -61,6 +62,7 @@ def run(
     judge_prompts: Prompts = "reelbench",
     judge_budget: Budget = None,
     judge_price: Price = None,
+    judge_temperature: Temperature = "auto",
     retry_unscored: Retry = False,
 ) -> None:
     """Run lmms-eval with the arguments after `--`, then score what it logged.
@@ -83,6 +85,7 @@ def run(
             prompts=judge_prompts,
             budget=judge_budget,
             price=judge_price,
+            temperature=judge_temperature,
             retry_unscored=retry_unscored,
         ),
         note=console.note,

@@ -17,6 +17,7 @@ from reelbench.cli.judging import (
     Price,
     Prompts,
     Retry,
+    Temperature,
     VoteRule,
     Votes,
     judge_options,
@@ -55,6 +56,7 @@ def score(
     judge_prompts: Prompts = "reelbench",
     judge_budget: Budget = None,
     judge_price: Price = None,
+    judge_temperature: Temperature = "auto",
     retry_unscored: Retry = False,
 ) -> None:
     """Score predictions from a file (NAME --predictions FILE) or from an lmms-eval run (--run DIR)."""
@@ -73,6 +75,7 @@ def score(
             prompts=judge_prompts,
             budget=judge_budget,
             price=judge_price,
+            temperature=judge_temperature,
             retry_unscored=retry_unscored,
         ),
         note=console.note,

@@ -65,7 +65,7 @@ def _by_id(
 
     The authors' shape has no ids, so against other references an entry without one is matched by video and question.
     """
-    by_question = {(r.video, r.question.strip()): r.id for r in references or ()}
+    by_question: dict[tuple[str, str], str] = {(r.video, r.question.strip()): r.id for r in references or ()}
     known = {r.id for r in references or ()}
     predictions: dict[str, Prediction] = {}
     duplicate = []
@@ -74,7 +74,7 @@ def _by_id(
             continue
         if not isinstance(entry["pred"], str):
             raise InputError(f"{where}: 'pred' is a {type(entry['pred']).__name__}, expected the answer's text")
-        name = entry["id"]
+        name: str = entry["id"]
         if references is not None and not (entry["named"] and name in known):
             name = by_question.get((entry["video"], str(entry.get("question", "")).strip()), name)
         if name in predictions:

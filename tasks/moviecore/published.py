@@ -47,6 +47,11 @@ _SYSTEM_1 = (
     "where HERMES has {} accuracy (about {} on the scale of 0 to 5)."
 )
 
+_QUOTED: tuple[tuple[Setting, float, str, tuple[str, str]], ...] = (
+    ("zero-shot", 1.14, "Table 2 prints 1.41 for the same setting.", ("78.6 %", "3.93")),
+    ("fine-tuned", 3.52, "Table 2 prints 3.52 as accuracy and 2.93 as average.", ("84.9 %", "4.25")),
+)
+
 PUBLISHED: tuple[PublishedResult, ...] = (
     _judged("Gemini-2.5-flash", "zero-shot", "4.26 4.50 4.00 4.03 3.84 4.13", open_weights=False),
     _judged("Gemini-1.5-pro", "zero-shot", "3.91 3.81 3.90 3.87 3.79 3.86", open_weights=False),
@@ -104,9 +109,6 @@ PUBLISHED: tuple[PublishedResult, ...] = (
             open_weights=True,
             note=f"{contradiction} {_SYSTEM_1.format(*system_1)}",
         )
-        for setting, score, contradiction, system_1 in (
-            ("zero-shot", 1.14, "Table 2 prints 1.41 for the same setting.", ("78.6 %", "3.93")),
-            ("fine-tuned", 3.52, "Table 2 prints 3.52 as accuracy and 2.93 as average.", ("84.9 %", "4.25")),
-        )
+        for setting, score, contradiction, system_1 in _QUOTED
     ),
 )

@@ -41,7 +41,7 @@ def test_quadratic_kappa_by_hand():
 @pytest.mark.parametrize("weights", ["none", "quadratic"])
 def test_kappa_as_scikit_learn_has_it(weights):
     metrics = pytest.importorskip("sklearn.metrics")
-    rng = random.Random(4)  # noqa: S311 - made-up scores
+    rng = random.Random(4)
     for _ in range(20):
         a = [rng.randrange(6) for _ in range(80)]
         b = [min(5, max(0, score + rng.choice([-2, -1, 0, 0, 0, 1]))) for score in a]

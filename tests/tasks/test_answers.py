@@ -29,7 +29,7 @@ OPTIONS = ["because it rains", "because it is late", "because it is late at nigh
         ("because it is late", "B"),
         ("I think it is because it is late at night.", "C"),
         ("It rains... (A), clearly", "A"),
-        ("First I thought {\"answer\": \"A\"} but then {\"answer\": \"D\"}", "D"),
+        ('First I thought {"answer": "A"} but then {"answer": "D"}', "D"),
     ],
 )
 def test_an_option_is_read(text, letter):
@@ -38,7 +38,15 @@ def test_an_option_is_read(text, letter):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "I can't tell.", "E", "(A) or (B)", "answer: A, no, answer: B", "It could answer a question.", '{"answer": 3}'],
+    [
+        "",
+        "I can't tell.",
+        "E",
+        "(A) or (B)",
+        "answer: A, no, answer: B",
+        "It could answer a question.",
+        '{"answer": 3}',
+    ],
 )
 def test_no_option_is_guessed(text):
     assert read_option(text, OPTIONS) is None
@@ -69,6 +77,8 @@ def test_a_span_is_read(text, span):
     assert read_span(text) == span
 
 
-@pytest.mark.parametrize("text", ["", "B", "at second 3", "1-2 or maybe 5-6", '{"span": [3]}', '{"span": [true, false]}'])
+@pytest.mark.parametrize(
+    "text", ["", "B", "at second 3", "1-2 or maybe 5-6", '{"span": [3]}', '{"span": [true, false]}']
+)
 def test_no_span_is_guessed(text):
     assert read_span(text) is None

@@ -139,7 +139,14 @@ class TestEveryTask:
     def test_every_function_that_its_yaml_names_is_there(self, spec, task):
         (path,) = [path for path in folder(spec).rglob("*.yaml") if read_yaml(path)["task"] == task.name]
         config = read_yaml(path)
-        for key in ("doc_to_messages", "doc_to_visual", "doc_to_text", "doc_to_target", "process_docs", "process_results"):
+        for key in (
+            "doc_to_messages",
+            "doc_to_visual",
+            "doc_to_text",
+            "doc_to_target",
+            "process_docs",
+            "process_results",
+        ):
             assert callable(imported(config[key]))
         assert all(callable(imported(entry["aggregation"])) for entry in config["metric_list"])
         assert imported(config["dataset_path"]).task == task.name

@@ -92,18 +92,17 @@ class TestScoring:
     def test_predictions_without_references_are_matched_by_video_and_question(self, tmp_path, reelbench):
         truth = write(tmp_path, {"v_1": entry(question="Why?"), "v_2": entry(question="How?")})
         file = write(tmp_path, {"v.mp4": [{"question": "How?", "pred": "slowly"}]}, "predictions.json")
-        done = reelbench(
-            "score", "moviecore", "--predictions", file, "--references", truth, "--no-overlap", "--json"
-        )
+        done = reelbench("score", "moviecore", "--predictions", file, "--references", truth, "--no-overlap", "--json")
         assert json.loads(done.stdout)["counts"]["unscored"] == {"judge_unavailable": 1, "prediction_missing": 1}
         assert "1 missing ids: v_1" in done.stderr
         assert "--judge gpt-4o-mini-2024-07-18" in done.stderr
 
     def test_no_overlap_leaves_the_three_metrics_out(self, tmp_path, score):
         file = write(tmp_path, {"1.mp4": [entry(pred="x")]}, "predictions.json")
-        assert not {"bleu4", "cider", "meteor"} & score("moviecore", "--predictions", file, "--no-overlap")[
-            "metrics"
-        ].keys()
+        assert (
+            not {"bleu4", "cider", "meteor"}
+            & score("moviecore", "--predictions", file, "--no-overlap")["metrics"].keys()
+        )
 
     @pytest.mark.parametrize(
         ("document", "said"), [({"1.mp4": [entry()]}, "no 'pred'"), ({"1.mp4": [entry(pred=3)]}, "'pred' is a int")]
