@@ -1,0 +1,128 @@
+"""`reelbench frames` and `reelbench run --frames`: what is printed, the exit status, and one line for an error."""
+
+import pytest
+
+from reelbench.cli import run as run_command
+from reelbench.registry.errors import InputError
+from reelbench.registry.frames.sampling import FrameSampling
+from tests.registry.frames import clips
+
+BAD = "reelbench: frames 'uniform:x': 'x' is not a number of frames from 1 to 100000; give uniform:N, "
+
+
+@pytest.fixture
+def video(tmp_path):
+    return clips.encode(tmp_path / "a film.mp4", codec="libx264", gop=12, ticks=clips.constant(50))
+
+
+@pytest.fixture
+def junk(tmp_path):
+    path = tmp_path / "junk.mp4"
+    path.write_text("no video")
+    return path
+
+
+class TestInfo:
+    def test_says_what_a_video_holds_and_what_a_sampling_would_give(self, reelbench, video):
+        done = reelbench("frames", "info", video, "--frames", "uniform:3")
+        assert done.stdout.splitlines() == [
+            f"{video}: h264, 128 x 96, 2.000 s, 50 frames (25.000 per second), 5 keyframes",
+            "  uniform:3: 3 frames asked, 3 given, at 0.000 0.960 1.960 s",
+        ]
+        assert (done.returncode, done.stderr) == (0, "")
+
+    def test_one_line_for_each_that_is_no_video(self, reelbench, video, junk, tmp_path):
+        done = reelbench("frames", "info", junk, video, tmp_path / "none.mp4")
+        assert done.returncode == 1
+        assert len(done.stdout.splitlines()) == 1
+        first, second = done.stderr.splitlines()
+        assert first.startswith(f"{junk}: ")
+        assert second.startswith(f"{tmp_path / 'none.mp4'}: can't be read")
+
+
+class TestExtractAndClear:
+    def test_a_failure_costs_one_video_and_is_listed_at_the_end(self, reelbench, video, junk, reelbench_home):
+        done = reelbench("frames", "extract", junk, video, "--frames", "uniform:60")
+        assert done.returncode == 1
+        assert done.stdout == f"50 frames of 1 videos (uniform:60) are in {reelbench_home / 'frames'}\n"
+        note, failed = done.stderr.splitlines()
+        assert note == f"{video}: short: 60 frames asked for, the video has 50"
+        assert failed.startswith(f"failed: {junk}: ")
+        held = reelbench("frames", "info", video).stdout.splitlines()
+        assert held[1:] == ["  in the store: uniform:60: 50 frames"]
+
+    def test_one_video_goes_or_everything(self, reelbench, video, tmp_path, reelbench_home):
+        other = clips.encode(tmp_path / "other.mp4", codec="libx264", gop=5, ticks=clips.constant(20))
+        for spec in ("uniform:3", "uniform:4,as=images"):
+            assert reelbench("frames", "extract", video, other, "--frames", spec).returncode == 0
+        gone = reelbench("frames", "clear", video)
+        assert gone.stdout == f"2 entries removed from {reelbench_home / 'frames'}\n"
+        assert len(reelbench("frames", "info", video).stdout.splitlines()) == 1
+        assert len(reelbench("frames", "info", other).stdout.splitlines()) == 3
+        assert reelbench("frames", "clear").stdout.startswith("2 entries removed")
+        assert reelbench("frames", "info").stdout.startswith(f"{reelbench_home / 'frames'}: 0 entries, 0.000 GB of 20")
+
+    def test_the_environment_names_the_sampling_too(self, reelbench, video):
+        done = reelbench("frames", "extract", video, env={"REELBENCH_FRAMES": "keyframe:2"})
+        assert done.stdout.startswith("2 frames of 1 videos (keyframe:2)")
+
+    @pytest.mark.parametrize("arguments", [(), ("--frames", "native"), ("--frames", "none")])
+    def test_nothing_to_extract_is_one_line(self, arguments, reelbench, video):
+        done = reelbench("frames", "extract", video, *arguments)
+        assert done.returncode == 2
+        assert done.stderr.startswith("reelbench: frames extract: no frames are asked for; give --frames")
+
+
+class TestRun:
+    def test_a_wrong_spec_is_one_line_before_anything_runs(self, reelbench):
+        wanted = ("--", "--tasks", "rextime_mini", "--model", "dummy")
+        for done in (
+            reelbench("run", "--frames", "uniform:x", *wanted),
+            reelbench("run", *wanted, env={"REELBENCH_FRAMES": "uniform:x"}),
+            reelbench("run", "--frames", "uniform:x", "--frames-sweep", "1,2", *wanted),
+        ):
+            assert done.returncode == 2
+            assert done.stderr.startswith(BAD)
+            assert len(done.stderr.splitlines()) == 1
+
+    @pytest.mark.parametrize(
+        ("given", "expected"),
+        [
+            (["--model", "qwen2_5_vl"], ["--model", "qwen2_5_vl", "--model_args", "max_num_frames=8"]),
+            (
+                ["--model=qwen2_5_vl", "--model_args=pretrained=x"],
+                ["--model=qwen2_5_vl", "--model_args=pretrained=x,max_num_frames=8"],
+            ),
+            (["--model_args", "a=1,max_num_frames=4", "--model", "qwen2_5_vl"], None),
+            (["--model", "openai", "--model_args", "model=m"], None),
+        ],
+    )
+    def test_the_adapters_own_argument_is_set_to_match(self, given, expected):
+        assert run_command.with_frames(given, FrameSampling.parse("uniform:8")) == (expected or given)
+
+
+class TestSweep:
+    def test_the_numbers_stand_in_for_n(self):
+        from reelbench.cli.sweep import planned
+
+        def specs(spec, counts):
+            return [(count, str(sampling)) for count, sampling in planned(spec, counts)]
+
+        assert specs("uniform:N,size=448", "8,0,1,8") == [
+            (0, "none"),
+            (1, "uniform:1,size=448"),
+            (8, "uniform:8,size=448"),
+        ]
+        assert specs("window:2-5,N", "4") == [(4, "window:2-5,4")]
+        assert specs("keyframe:32", "2") == [(2, "keyframe:2")]
+        assert specs(None, "16") == [(16, "uniform:16")]
+
+    @pytest.mark.parametrize(
+        ("spec", "counts"),
+        [("uniform:N", "1,x"), ("uniform:N", ""), ("fps:N", "1"), ("all", "1"), ("uniform:N", "999999")],
+    )
+    def test_what_can_not_be_swept_is_refused_before_anything_runs(self, spec, counts):
+        from reelbench.cli.sweep import planned
+
+        with pytest.raises(InputError):
+            planned(spec, counts)

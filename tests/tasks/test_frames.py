@@ -1,0 +1,227 @@
+"""What a row is shown as, without lmms-eval: which adapter gets what, videos in pictures, and what is recorded."""
+
+import numpy as np
+import pytest
+
+from reelbench import registry
+from reelbench.registry.dataset import RowsOnDisk
+from reelbench.registry.errors import InputError
+from reelbench.registry.frames.sampling import FrameSampling
+from reelbench.tasks import adapters, rextime
+from reelbench.tasks.lmms import LmmsTask
+from tests.registry.frames import clips
+
+
+@pytest.fixture
+def task():
+    return LmmsTask(rextime.SPEC, rextime.DATA)
+
+
+@pytest.fixture
+def row(reelbench_home):
+    """A mini row whose video is 10 numbered frames, 2 per second."""
+    row = registry.load("rextime_mini")[0]
+    path = reelbench_home / "mini" / "rextime" / f"{row['video']}.mp4"
+    path.parent.mkdir(parents=True)
+    clips.encode(path, codec="libx264", gop=4, ticks=clips.constant(10, 2))
+    return row
+
+
+@pytest.fixture
+def shown_to(monkeypatch):
+    """Run an adapter with a sampling: shown_to("openai", "uniform:8")."""
+
+    def run(model, spec):
+        monkeypatch.setattr(adapters, "running", model)
+        monkeypatch.setenv("REELBENCH_FRAMES", spec)
+
+    return run
+
+
+def asked(task, row, kwargs=None):
+    """Ask as lmms-eval does: the prompt first, then the message, then the score."""
+    task.doc_to_text(row, kwargs)
+    (message,) = task.doc_to_messages(row, kwargs)
+    sample = task.item(row, "{}")
+    return [part for part in message["content"] if part["type"] != "text"], sample
+
+
+class TestWhatIsShown:
+    def test_by_default_the_video_itself_and_nothing_is_known_of_its_frames(self, task, row, reelbench_home):
+        content, sample = asked(task, row)
+        assert content == [{"type": "video", "url": str(reelbench_home / "mini/rextime/v_square00001.mp4")}]
+        assert sample.frame_timestamps is None
+        assert not (reelbench_home / "frames").exists()
+
+    @pytest.mark.parametrize(
+        "case",
+        [
+            ("qwen2_5_vl", "video", [0, 2, 4.5, 4.5], 1),
+            ("some_adapter_nobody_looked_at", "video", [0, 2, 4.5, 4.5], 1),
+            (None, "video", [0, 2, 4.5, 4.5], 1),
+            ("llava_onevision", "video", [0, 2, 4.5], 0),
+            ("openai", "image", [0, 2, 4.5], 0),
+        ],
+    )
+    def test_each_adapter_gets_the_frames_in_the_form_that_it_takes_whole(self, case, task, row, shown_to):
+        model, kind, times, padding = case
+        shown_to(model, "uniform:3")
+        content, sample = asked(task, row)
+        assert [part["type"] for part in content] == [kind] * (1 if kind == "video" else len(times))
+        assert (sample.frame_timestamps, sample.frame_padding) == (times, padding)
+
+    def test_the_kwargs_of_a_yaml_ask_and_the_environment_overrules_them(self, task, row, monkeypatch):
+        assert asked(task, row, {"frames": "uniform:4"})[1].frame_timestamps == [0, 1.5, 3, 4.5]
+        monkeypatch.setenv("REELBENCH_FRAMES", "none")
+        again = LmmsTask(rextime.SPEC, rextime.DATA)
+        content, sample = asked(again, row, {"frames": "uniform:4"})
+        assert content == []
+        assert sample.frame_timestamps == []
+
+    def test_where_two_samplings_were_asked_for_none_is_recorded(self, task, row):
+        asked(task, row, {"frames": "uniform:4"})
+        _, sample = asked(task, row, {"frames": "uniform:2"})
+        assert sample.frame_timestamps is None
+
+    def test_simple_models_get_a_path_or_opened_pictures(self, task, row, monkeypatch):
+        (path,) = task.doc_to_visual(row)
+        assert path.endswith("v_square00001.mp4")
+        monkeypatch.setenv("REELBENCH_FRAMES", "uniform:3,as=images")
+        assert [clips.number_in(np.asarray(picture)) for picture in task.doc_to_visual(row)] == [0, 4, 9]
+        monkeypatch.setenv("REELBENCH_FRAMES", "none")
+        assert task.doc_to_visual(row) == []
+
+    def test_nothing_is_decoded_for_a_model_that_does_not_look(self, task, row, shown_to, reelbench_home):
+        shown_to("reelbench_baseline", "uniform:3")
+        task.doc_to_text(row)
+        assert task.item(row, "{}").frame_timestamps is None
+        assert not (reelbench_home / "frames").exists()
+
+    def test_a_window_behind_the_end_leaves_its_question_unscored(self, task, row, monkeypatch):
+        monkeypatch.setenv("REELBENCH_FRAMES", "window:5-9,4")
+        content, sample = asked(task, row)
+        assert content == []
+        assert (sample.reason, sample.frame_timestamps) == ("media_unreadable", None)
+        assert task.doc_to_text(row).endswith("(The video can't be shown.)")
+
+
+class TestWithoutVideos:
+    def test_text_only_asks_every_question_and_looks_for_no_video(self, task, monkeypatch, reelbench_home):
+        rows = registry.load("rextime_mini")
+        monkeypatch.setenv("REELBENCH_FRAMES", "none")
+        kept = task.process_docs(rows)
+        assert len(kept) == len(rows)
+        assert not (reelbench_home / "mini").exists()
+        assert "media_missing=0;frames=none" in str(task.data["rextime_mini"])
+
+    def test_a_wrong_spec_is_the_tasks_problem(self, task, monkeypatch):
+        monkeypatch.setenv("REELBENCH_FRAMES", "uniform:0")
+        assert len(task.process_docs(registry.load("rextime_mini"))) == 0
+        problem = task.data["rextime_mini"].problem
+        assert problem.startswith("frames 'uniform:0': '0' is not a number of frames from 1")
+        with pytest.raises(InputError, match="uniform:0"):
+            task.doc_to_text(registry.load("rextime_mini")[0])
+
+
+class TestVideosInPictures:
+    """DramaQA's shots are folders of numbered pictures: they go through the same store."""
+
+    @pytest.fixture
+    def task(self):
+        return LmmsTask(registry.get("dramaqa_cogme"), ())
+
+    @pytest.fixture
+    def row(self):
+        return registry.load("dramaqa_cogme", "mini")[0]
+
+    def test_frames_are_picked_among_the_pictures(self, task, row, shown_to):
+        shown_to("qwen2_5_vl", "uniform:4")
+        content, sample = asked(task, row)
+        (path,) = [part["url"] for part in content]
+        assert len(clips.decoded_in_order(path)) == 4
+        every = task._library("mini").pictures(row)
+        picked = np.linspace(0, len(every.paths) - 1, 4, dtype=int)
+        assert sample.frame_timestamps == pytest.approx([every.timestamps[number] for number in picked])
+
+    def test_as_images_they_are_the_owners_own_files(self, task, row, monkeypatch):
+        monkeypatch.setenv("REELBENCH_FRAMES", "uniform:2,as=images")
+        content, _ = asked(task, row)
+        every = task._library("mini").pictures(row).paths
+        assert [part["url"] for part in content] == [str(every[0]), str(every[-1])]
+
+    def test_a_broken_picture_does_not_reach_the_model(self, task, row, monkeypatch):
+        monkeypatch.setenv("REELBENCH_FRAMES", "uniform:2,as=images")
+        task._library("mini").pictures(row).paths[0].write_bytes(b"no picture")
+        content, sample = asked(task, row)
+        assert content == []
+        assert sample.reason == "media_unreadable"
+
+
+class TestTheName:
+    def test_it_has_the_canonical_spec_so_that_equal_ones_share_answers(self, monkeypatch):
+        data = RowsOnDisk("rextime_mini")
+        plain = str(data)
+        monkeypatch.setenv("REELBENCH_FRAMES", " uniform:08, size=0448 ")
+        assert str(data) == f"{plain};frames=uniform:8,size=448;encoder=1"
+
+
+class TestTheAdaptersOwnArguments:
+    @pytest.mark.parametrize(
+        ("model", "spec", "added"),
+        [
+            ("qwen2_5_vl", "uniform:7", {"max_num_frames": "8"}),
+            ("qwen2_5_vl", "all", {"max_num_frames": "100000"}),
+            ("qwen3_vl", "fps:1,max=64", {"fps": "1000000", "max_num_frames": "64"}),
+            ("vllm_generate", "uniform:8", {"fps": "1000000", "max_frame_num": "8"}),
+            ("llava_onevision", "uniform:7", {"max_frames_num": "7"}),
+            ("openai", "uniform:7", {}),
+            ("qwen2_5_vl", "uniform:7,as=images", {}),
+            ("qwen2_5_vl", "native", {}),
+            ("qwen2_5_vl", "none", {}),
+            ("reelbench_baseline", "uniform:7", {}),
+        ],
+    )
+    def test_they_let_it_take_every_frame_of_the_clip(self, model, spec, added):
+        assert adapters.matched(model, {}, FrameSampling.parse(spec)) == (added, [])
+
+    def test_the_users_own_stay_and_it_is_said_where_they_differ(self):
+        spec = FrameSampling.parse("uniform:8")
+        assert adapters.matched("qwen2_5_vl", {"max_num_frames": "8", "device": "cpu"}, spec) == ({}, [])
+        added, (note,) = adapters.matched("qwen2_5_vl", {"max_num_frames": "16"}, spec)
+        assert added == {}
+        assert "keeps your max_num_frames=16" in note
+        assert "fps=2" in adapters.matched("qwen2_5_vl", {"fps": "2"}, spec)[1][0]
+
+    @pytest.mark.parametrize("model", ["some_adapter_nobody_looked_at", None])
+    def test_one_that_is_not_known_is_said_so(self, model):
+        added, (note,) = adapters.matched(model, {}, FrameSampling.parse("uniform:8"))
+        assert added == {}
+        assert "is not known here" in note
+        assert (model or "does not name") in note
+
+    def test_each_is_an_adapter_of_the_installed_lmms_eval_and_takes_these_arguments(self):
+        import ast
+        from importlib.util import find_spec
+        from pathlib import Path
+
+        spec = find_spec("lmms_eval")
+        if spec is None:
+            pytest.skip("lmms-eval is not installed")
+        models = Path(next(iter(spec.submodule_search_locations))) / "models"
+        registered = ast.walk(ast.parse((models / "__init__.py").read_text()))
+        names = {node.value for node in registered if isinstance(node, ast.Constant)}
+        for name, adapter in adapters.ADAPTERS.items():
+            if name == "reelbench_baseline":
+                continue
+            assert name in names
+            files = [path for kind in ("chat", "simple") if (path := models / kind / f"{name}.py").is_file()]
+            if name == "qwen3_5":  # its arguments are handed on to qwen3_vl's
+                files.append(models / "simple" / "qwen3_vl.py")
+            taken = {
+                argument.arg
+                for path in files
+                for node in ast.walk(ast.parse(path.read_text()))
+                if isinstance(node, ast.FunctionDef) and node.name == "__init__"
+                for argument in (*node.args.args, *node.args.kwonlyargs)
+            }
+            assert set(adapter.arguments) <= taken, name
