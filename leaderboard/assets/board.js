@@ -99,9 +99,10 @@
     const kind = row.kind === "run" ? '<span class="badge run" title="Recomputed from samples">recomputed</span>' : `<span class="badge" title="Quoted; can’t be recomputed">${esc(KIND[row.kind].toLowerCase())}</span>`;
     const setting = row.setting !== "run" && row.setting !== "floor" && row.setting !== "human" ? `<span class="badge">${esc(row.setting)}</span>` : "";
     const partial = row.partial ? `<span class="badge warn" title="${esc(row.partial)}">partial</span>` : "";
+    const ids = row.ids === "unchecked" ? '<span class="badge" title="The benchmark’s data was not on the machine that checked this: ids and targets are as the result states them">ids unchecked</span>' : "";
     const note = row.note ? `<span class="badge warn" title="${esc(row.note)}" aria-label="Note: ${esc(row.note)}">note</span>` : "";
     return `<a class="name" href="${esc(modelHref(row.model))}"><bdi>${esc(row.model)}</bdi></a>` +
-      `${row.rev ? ` <span class="sub"><bdi>${esc(row.rev.slice(0, 12))}</bdi></span>` : ""}<span class="badges">${kind}${setting}${partial}${note}</span>`;
+      `${row.rev ? ` <span class="sub"><bdi>${esc(row.rev.slice(0, 12))}</bdi></span>` : ""}<span class="badges">${kind}${setting}${partial}${ids}${note}</span>`;
   }
   const rankCell = (rank) => (rank == null ? '<span class="none" title="Not ranked">–</span>' : `<span class="rank r${rank}">${rank}</span>`);
 
@@ -113,7 +114,7 @@
     const chosen = state.query.get("cols");
     const shown = chosen == null ? null : new Set(chosen.split(","));
     const start = (state.query.get("sort") || options.sort).split(":");
-    const at = columns.findIndex((column) => column.id === start[0]);
+    const at = columns.findIndex((column) => column.id === start[0]), then = columns.findIndex((column) => column.id === options.then);
     table = new DataTable(element, {
       data: rows,
       deferRender: true,
@@ -121,8 +122,7 @@
       orderClasses: false,
       pageLength: 50,
       lengthChange: false,
-      order: at < 0 ? [] : [[at, start[1] === "asc" ? "asc" : "desc"]],
-      caption: options.caption,
+      order: at < 0 ? [] : [[at, start[1] === "asc" ? "asc" : "desc"], ...(then < 0 || then === at ? [] : [[then, "desc"]])],
       layout: { topStart: null, topEnd: null, bottomStart: "info", bottomEnd: "paging" },
       language: { info: "_START_ to _END_ of _TOTAL_", infoEmpty: "Nothing matches", infoFiltered: "(of _MAX_)", zeroRecords: "Nothing matches these filters.", emptyTable: "No results yet." },
       columns: columns.map((column) => ({
@@ -133,7 +133,7 @@
         orderSequence: column.asc ? ["asc", "desc"] : ["desc", "asc"],
         data: null,
         type: column.sort ? "num" : "string",
-        searchable: !column.sort,
+        searchable: false,
         render: (_, kind, row) => {
           if (kind === "display") return column.html ? column.html(row) : esc(column.text(row) ?? "–");
           if (column.sort && kind !== "filter") return column.sort(row) ?? (column.asc ? Infinity : -Infinity);
@@ -141,14 +141,23 @@
         },
       })),
     });
-    table.search.fixed("filters", (_, row) => options.keep(row));
+    // Our own search: every word somewhere in the row's text, made once. DataTables would render each cell to search it.
+    const texts = new Map();
+    let wanted = null, words = [];
+    const matches = (row) => {
+      const query = state.query.get("q") || "";
+      if (query !== wanted) { wanted = query; words = query.toLowerCase().split(/\s+/).filter(Boolean); }
+      if (!words.length) return true;
+      let text = texts.get(row);
+      if (text === undefined) texts.set(row, text = options.text(row).join(" ").toLowerCase());
+      return words.every((word) => text.includes(word));
+    };
+    table.search.fixed("filters", (_, row) => matches(row) && options.keep(row));
     table.on("order", () => {
-      const [first] = table.order();
+      const first = table.order()[0];
       if (first) setQuery({ sort: `${columns[first[0]].id}:${first[1]}` });
     });
     table.on("draw", () => say(`${table.page.info().recordsDisplay} rows`));
-    const query = state.query.get("q");
-    if (query) table.search(query);
     table.draw();
     return table;
   }
@@ -209,7 +218,7 @@
   function search(apply) {
     const box = h("input", { type: "search", id: "q", placeholder: "Model, setting, source…", autocomplete: "off", spellcheck: "false" });
     box.value = state.query.get("q") || "";
-    box.addEventListener("input", () => { setQuery({ q: box.value }); table.search(box.value); apply(); });
+    box.addEventListener("input", () => { setQuery({ q: box.value }); apply(); });
     return h("label", { class: "field grow" }, "Search", box);
   }
   function toolbar(fields, columns, name) {
@@ -273,7 +282,9 @@
     if (groups.length > 1) chips.append(h("button", { type: "button", class: "chip", "aria-pressed": String(group == null), onclick: () => choose(null) }, "All groups", h("b", { text: rows.length })));
 
     const holder = h("div", { class: "card table-card" });
-    const apply = () => { table.draw(); charts(); };
+    let later = 0; // the table answers at once, the pictures when typing rests
+    const chartsSoon = () => { clearTimeout(later); later = setTimeout(charts, 200); };
+    const apply = () => { table.draw(); chartsSoon(); };
     const wide = (name) => { if (group != null && state.query.get(name)) { setQuery({ group: "all" }); render(); } else apply(); };
     const fields = [
       search(apply),
@@ -293,7 +304,9 @@
     if (group == null) main.append(h("p", { class: "note" }, "Rows of different groups are not comparable with each other; each group has its own ranks."));
     const place = h("div");
     main.append(place, holder);
-    makeTable(holder, rows, columns, { sort: `${primary.name}:desc`, keep, caption: null });
+    makeTable(holder, rows, columns, {
+      sort: "rank:asc", then: primary.name, keep, text: (row) => [row.model, row.rev, row.setting, row.frames, row.kind, row.cite, D.groups[row.group].label],
+    });
     holder.querySelector("table").setAttribute("aria-label", `${b.title}${g ? `, ${g.label}` : ""}`);
     place.replaceWith(toolbar(fields, columns, b.id));
     const refs = rows.filter((row) => apart(row) && (group == null || row.group === group));
@@ -308,6 +321,7 @@
     const canvas = h("div", { class: "charts" });
     main.append(h("h2", { text: "Charts" }), picks, canvas);
     const charts = () => {
+      if (!canvas.isConnected) return;
       const shown = table.rows({ search: "applied", order: "applied" }).data().toArray();
       const chosen = picked.size ? rows.filter((row) => picked.has(row.id)) : shown.slice(0, 6);
       picks.textContent = picked.size ? `Radar and heat map draw the ${picked.size} rows ticked in the table.` : "Radar and heat map draw the first rows of the table; tick rows to choose others.";
@@ -320,7 +334,7 @@
       setQuery({ pick: [...picked].join(",") });
       charts();
     });
-    table.on("order", charts);
+    table.on("order", chartsSoon);
     charts();
   }
 
@@ -357,7 +371,7 @@
     const place = h("div");
     main.append(place, holder);
     if (!ranked && rows.length) main.append(h("p", { class: "note" }, "No model is ranked overall yet: that takes results on at least half of the benchmarks. Each benchmark has its own ranking."));
-    makeTable(holder, rows, columns, { sort: ranked ? "rank:asc" : "rate:desc", keep });
+    makeTable(holder, rows, columns, { sort: ranked ? "rank:asc" : "rate:desc", keep, text: (m) => [m.model, m.revision, m.setting] });
     holder.querySelector("table").setAttribute("aria-label", "Overall");
     place.replaceWith(toolbar([
       search(apply),

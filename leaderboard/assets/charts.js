@@ -51,17 +51,22 @@ globalThis.REELBENCH_CHARTS = (() => {
   // --- pictures ---
   const radar = (rows, axes, range) => ({
     data: rows.map((row) => ({ type: "scatterpolar", r: [...row.r, row.r[0]], theta: [...axes, axes[0]].map((a) => text(a)), fill: "toself", opacity: 0.85, fillcolor: "rgba(0,0,0,0)", name: row.name, hovertemplate: "%{theta}: %{r:.2f}<extra>%{fullData.name}</extra>" })),
-    layout: { radial: range, margin: { l: 56, r: 56, t: 26, b: 20 }, legend: { orientation: "h", y: -0.08, entrywidth: 0.48, entrywidthmode: "fraction", font: { color: css("--soft"), size: 11 } } },
+    layout: { radial: range, margin: { l: 56, r: 56, t: 26, b: 20 }, legend: { orientation: "h", y: -0.08, entrywidth: matchMedia("(max-width: 640px)").matches ? 1 : 0.48, entrywidthmode: "fraction", font: { color: css("--soft"), size: 11 } } },
   });
 
   function bars({ b, rows }) {
     const metric = b.metrics[0];
     const top = rows.filter((row) => row.v[0]).slice(0, MOST).reverse();
     if (!top.length) return null;
+    const places = top.map((row, i) => ({ row, i }));
+    // Two traces, since a bar without an interval would get whiskers of no length.
+    const trace = (mine, whiskers) => ({
+      type: "bar", orientation: "h", x: mine.map(({ row }) => value(row, 0)), y: mine.map(({ i }) => i), marker: { color: css("--bar"), line: { color: css("--bar-line"), width: 1 } }, hovertext: mine.map(({ row }) => label(row)), hovertemplate: "%{hovertext}: %{x:.2f}<extra></extra>",
+      ...(whiskers && { error_x: { type: "data", symmetric: false, array: mine.map(({ row }) => row.v[0][2] - row.v[0][0]), arrayminus: mine.map(({ row }) => row.v[0][0] - row.v[0][1]), color: css("--ink"), thickness: 1.2, width: 3 } }),
+    });
     return {
-      data: [{ type: "bar", orientation: "h", x: top.map((row) => value(row, 0)), y: top.map((row, i) => i), marker: { color: css("--bar"), line: { color: css("--bar-line"), width: 1 } }, hovertext: top.map(label), hovertemplate: "%{hovertext}: %{x:.2f}<extra></extra>",
-        error_x: { type: "data", symmetric: false, array: top.map((row) => (row.v[0].length > 1 ? row.v[0][2] - row.v[0][0] : null)), arrayminus: top.map((row) => (row.v[0].length > 1 ? row.v[0][0] - row.v[0][1] : null)), color: css("--ink"), thickness: 1.2, width: 3 } }],
-      layout: { xaxis: { title: metric.title.replace(/ \(per label\)$/, ""), range: [metric.low, metric.high] }, yaxis: { tickvals: top.map((_, i) => i), ticktext: top.map((row) => text(label(row), 30)) }, showlegend: false },
+      data: [trace(places.filter(({ row }) => row.v[0].length === 1), false), trace(places.filter(({ row }) => row.v[0].length > 1), true)].filter((t) => t.x.length),
+      layout: { barmode: "overlay", xaxis: { title: metric.title.replace(/ \(per label\)$/, ""), range: [metric.low, metric.high] }, yaxis: { tickvals: top.map((_, i) => i), ticktext: top.map((row) => text(label(row), 30)) }, showlegend: false },
     };
   }
   function dimensions({ b, chosen }) {

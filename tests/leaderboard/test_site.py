@@ -142,6 +142,7 @@ def test_filter_search_and_column_choice_are_in_the_link(page_of, published_site
         }
         page.locator("summary", has_text="Columns").click()
         page.get_by_role("checkbox", name="Setting").check()
+        page.keyboard.press("Escape")
         page.get_by_role("columnheader", name="Depth").locator(".dt-column-order").click()
         shown, address = names(page), page.url
     with page_of(published_site, address.partition("index.html")[2]) as page:
@@ -166,12 +167,14 @@ def test_groups_keep_splits_apart(page_of, published_site):
 
 @pytest.mark.browser
 def test_the_pictures_are_drawn(page_of, published_site):
+    from playwright.sync_api import expect
+
     with page_of(published_site, "#/moviecore") as page:
         assert drawn(page, "dimensions").locator(".scatterlayer .js-line").count() == 6
         page.locator("input.pick").nth(0).check()
         page.locator("input.pick").nth(3).check()
-        page.wait_for_selector("#chart-dimensions .scatterlayer .trace:nth-child(3)", state="detached")
-        assert page.locator("#chart-dimensions .scatterlayer .js-line").count() == 2
+        drawn(page, "dimensions")
+        expect(page.locator("#chart-dimensions .scatterlayer .js-line")).to_have_count(2)
         assert "pick=" in page.url
         assert drawn(page, "bars").locator(".bars .point").count() == 20
     with page_of(published_site, "#/curve") as page:
