@@ -6,7 +6,7 @@ Positions on the x axis are log2(N + 1), so that 0 (text only) has a place and e
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -67,7 +67,7 @@ def draw(title: str, metric: str, points: Sequence[Point], least: float) -> str:
     )
 
 
-def _point(at: float, point: Point, y) -> list[str]:  # noqa: ANN001 - the caller's scale
+def _point(at: float, point: Point, y: Callable[[float], float]) -> list[str]:
     parts = []
     if point.ci95 is not None:
         low, high = (y(end) for end in point.ci95)
