@@ -181,11 +181,24 @@ def lmms_eval(arguments: list[str], environ: dict[str, str] | None = None) -> No
 
 
 def wanted_tasks(arguments: list[str]) -> set[str]:
-    """Return our tasks that the arguments name; tags and other people's tasks are left to lmms-eval."""
+    """Return our tasks that the arguments name, by themselves or by one of our tags; other people's are lmms-eval's."""
     from reelbench.registry import discovery
 
-    named = (_value(arguments, "--tasks") or "").split(",")
-    return {name.strip() for name in named if discovery.find_task(name.strip()) is not None}
+    wanted: set[str] = set()
+    for name in (part.strip() for part in (_value(arguments, "--tasks") or "").split(",")):
+        wanted |= {name} if discovery.find_task(name) is not None else _tagged(name)
+    return wanted
+
+
+def _tagged(tag: str) -> set[str]:
+    from reelbench.lmms_eval_plugin import tasks_folder
+
+    tasks: set[str] = set()
+    for path in tasks_folder().glob("*/*.yaml"):
+        fields = dict(re.findall(r"^(task|tag): *(.+?) *$", path.read_text(encoding="utf-8"), re.MULTILINE))
+        if tag in re.findall(r"\w+", fields.get("tag", "")):
+            tasks.add(fields["task"])
+    return tasks
 
 
 def replaced(arguments: list[str], option: str, value: str) -> list[str]:

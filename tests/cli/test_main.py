@@ -61,3 +61,11 @@ def test_help_and_list_import_nothing_heavy(arguments):
     )
     done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
     assert done.stdout.strip().splitlines()[-1] == "HEAVY []"
+
+
+def test_a_run_wants_the_tasks_of_our_tags_too():
+    from reelbench.cli.run import wanted_tasks
+
+    wanted = wanted_tasks(["--model", "m", "--tasks", "reelbench_mini,mmmu_val,moviecore"])
+    assert {"moviecore", "moviecore_mini", "rextime_mini", "curve_mini"} <= wanted
+    assert not {"mmmu_val", "reelbench_mini", "rextime"} & wanted
