@@ -27,7 +27,6 @@ _WORD = re.compile(r"[^\W_]+(?:['’\-][^\W_]+)*")
 # A full stop after these, or after a single letter, ends no sentence.
 _SHORT = re.compile(r"\b(?:mr|mrs|ms|dr|st|jr|sr|prof|vs|etc|e\.g|i\.e|no|[a-z])\.$", re.IGNORECASE)
 _END = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s|$)")
-_TWO_PROCESSES_FROM = 2000  # texts
 
 
 class ParserUnavailableError(ReelbenchError):
@@ -98,9 +97,8 @@ class Parser:
 
     def depths(self, texts: Iterable[str]) -> Iterator[float | None]:
         """Yield each text's depth: the mean over its sentences' trees; None for a text without a word."""
-        texts = list(texts)
-        processes = min(2, os.cpu_count() or 1) if len(texts) >= _TWO_PROCESSES_FROM else 1
-        for doc in self.pipeline.pipe(texts, batch_size=128, n_process=processes):
+        # In one process: handing parses from one to another costs more than a second one gains.
+        for doc in self.pipeline.pipe(texts, batch_size=128):
             if not _WORD.search(doc.text):
                 yield None
                 continue
