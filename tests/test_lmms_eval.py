@@ -118,6 +118,8 @@ class TestFromPython:
 
     def test_a_model_behind_a_server_is_sent_real_frames_and_the_question(self, evaluate, monkeypatch):
         monkeypatch.setenv("OPENAI_API_KEY", "x")
+        # Frames of a video that lmms-eval 0.7.3 reads itself may reach the server mixed up (FOOTGUNS); ours can't.
+        monkeypatch.setenv("REELBENCH_FRAMES", "uniform:4")
         reply = '{"span": [0, 5], "answer": "A"}'
         with JudgeServer(lambda _: Answer(reply)) as server:
             arguments = f"model=m,base_url={server.url},num_concurrent=2,max_frames_num=4"
