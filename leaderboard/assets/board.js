@@ -63,14 +63,19 @@
     try { name = decodeURIComponent(name); } catch { /* as it stands */ }
     return { page: path[0] || "overall", name, query };
   }
-  function setQuery(changes) {
+  let writing = 0;
+  function setQuery(changes, typing) {
     for (const [name, text] of Object.entries(changes)) {
       if (text == null || text === "") state.query.delete(name);
       else state.query.set(name, text);
     }
     const query = state.query.toString();
     const path = state.name ? `${state.page}/${encodeURIComponent(state.name)}` : state.page;
-    history.replaceState(null, "", `#/${path}${query ? `?${query}` : ""}`);
+    const write = () => history.replaceState(null, "", `#/${path}${query ? `?${query}` : ""}`);
+    clearTimeout(writing);
+    // Browsers take their time over each change of the address, so typing changes it when it rests.
+    if (typing) writing = setTimeout(write, 150);
+    else write();
   }
 
   // --- theme ---
@@ -120,7 +125,7 @@
       deferRender: true,
       autoWidth: false,
       orderClasses: false,
-      pageLength: 50,
+      pageLength: rows.length > 500 ? 25 : 50,
       lengthChange: false,
       order: at < 0 ? [] : [[at, start[1] === "asc" ? "asc" : "desc"], ...(then < 0 || then === at ? [] : [[then, "desc"]])],
       layout: { topStart: null, topEnd: null, bottomStart: "info", bottomEnd: "paging" },
@@ -218,11 +223,11 @@
   function search(apply) {
     const box = h("input", { type: "search", id: "q", placeholder: "Model, setting, source…", autocomplete: "off", spellcheck: "false" });
     box.value = state.query.get("q") || "";
-    box.addEventListener("input", () => { setQuery({ q: box.value }); apply(); });
+    box.addEventListener("input", () => { setQuery({ q: box.value }, true); apply(); });
     return h("label", { class: "field grow" }, "Search", box);
   }
   function toolbar(fields, columns, name) {
-    const copied = h("button", { type: "button", class: "tool", onclick: () => { navigator.clipboard?.writeText(location.href).then(() => say("Link copied"), () => {}); copied.textContent = "Copied"; setTimeout(() => { copied.textContent = "Copy link"; }, 1500); } }, "Copy link");
+    const copied = h("button", { type: "button", class: "tool", onclick: () => { setQuery({}); navigator.clipboard?.writeText(location.href).then(() => say("Link copied"), () => {}); copied.textContent = "Copied"; setTimeout(() => { copied.textContent = "Copy link"; }, 1500); } }, "Copy link");
     const save = h("details", { class: "menu" }, h("summary", { class: "tool" }, "Download"), h("div", { class: "pop" },
       h("button", { type: "button", class: "link", id: "save-csv", onclick: () => download(columns, name, "csv") }, "This view as CSV"),
       h("button", { type: "button", class: "link", id: "save-json", onclick: () => download(columns, name, "json") }, "This view as JSON"),
@@ -515,6 +520,7 @@
   // --- go ---
   const TABS = [["overall", "Overall"], ...D.benchmarks.map((b) => [b.id, b.title])];
   function render() {
+    clearTimeout(writing);
     state = readAddress();
     if (table) { table.destroy(); table = null; }
     globalThis.REELBENCH_CHARTS.clear();
