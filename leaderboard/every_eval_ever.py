@@ -2,8 +2,8 @@
 
     <out>/data/<benchmark>/<developer>/<model>/<uuid>.json, <uuid>_samples.jsonl
 
-The format's instances must have a score: an answer that was not scored has no row there, and both files say how many
-are left out and why. Questions are not repeated, since datasets' licences differ: an instance names its question by the
+The format's instances must have a score: what was not scored of an answer has no row there, and the aggregate says how
+many are unscored and why. Questions are not repeated, since datasets' licences differ: an instance names its question by the
 dataset and the id. Samples of a benchmark whose data is under an agreement are not written at all.
 """
 
@@ -300,11 +300,11 @@ def _is_number(value: object) -> bool:
 def instances(
     spec: BenchmarkSpec, result: Result, samples: Iterator[Sample], evaluation: str
 ) -> Iterator[dict[str, Any]]:
-    """Yield a row per scored answer and per-answer metric; an answer counts as correct at the top of its scale."""
+    """Yield a row for each score that an answer has; an answer counts as correct at the top of its scale."""
     columns = list(_columns(spec, result))
     for sample in samples:
         for metric, names, best in columns:
-            if sample.state != "scored" or not all(name in sample.scores for name in names):
+            if not all(name in sample.scores for name in names):
                 continue
             score = sum(sample.scores[name] for name in names) / len(names)
             yield {
