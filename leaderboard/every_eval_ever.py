@@ -3,8 +3,8 @@
     <out>/data/<benchmark>/<developer>/<model>/<uuid>.json, <uuid>_samples.jsonl
 
 The format's instances must have a score: what was not scored of an answer has no row there, and the aggregate says how
-many are unscored and why. Questions are not repeated, since datasets' licences differ: an instance names its question by the
-dataset and the id. Samples of a benchmark whose data is under an agreement are not written at all.
+many are unscored and why. Questions are not repeated, since datasets' licences differ: an instance names its question
+by the dataset and the id. Samples of a benchmark whose data is under an agreement are not written at all.
 """
 
 import hashlib
