@@ -126,24 +126,26 @@ def _number(value: float | None, digits: int = 2) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
 
 
+_MEASURES = {
+    "parse_depth": "parse depth",
+    "flesch_kincaid": "Flesch-Kincaid grade",
+    "bloom": "Bloom's level",
+    "higher_order": "higher order, %",
+    "words": "words",
+}
+
+
 def _show(found: "list[Profile]", *, judged: bool) -> None:
-    table = console.table(
-        "questions / answers / average",
-        "dataset",
-        "#rows",
-        "#parse depth",
-        "#Flesch-Kincaid",
-        "#Bloom's level",
-        "#higher order, %",
-        "#words",
-        "#vocabulary",
-    )
-    for one in found:
-        cells = [
-            "–" if measure is None else " / ".join(_number(value) for value in measure.document().values())
-            for measure in (one.parse_depth, one.flesch_kincaid, one.bloom, one.higher_order, one.words)
-        ]
-        table.add_row(one.name, str(one.rows), *cells, str(len(one.vocabulary)))
+    table = console.table("", "measure", "of", *(f"#{one.name}" for one in found))
+    table.add_row("rows", "", *(str(one.rows) for one in found))
+    for name, title in _MEASURES.items():
+        measures = [getattr(one, name) for one in found]
+        if any(measure is not None for measure in measures):
+            for side, head in (("question", title), ("answer", ""), ("average", "")):
+                table.add_row(
+                    head, side, *(_number(None if measure is None else getattr(measure, side)) for measure in measures)
+                )
+    table.add_row("vocabulary", "", *(str(len(one.vocabulary)) for one in found))
     console.show(table)
     if not judged:
         console.note("Bloom's levels need a judge: --judge MODEL")
@@ -168,10 +170,11 @@ def _show_more(one: "Profile") -> None:
         title = f"{one.name}: {facet}" + (
             "" if link is None else f" (frequency and accuracy: Spearman's rho {link:.2f})"
         )
-        table = console.table(title, "label", "#questions", "#%", "#accuracy")
+        linked = any(label.accuracy is not None for label in labels.values())
+        table = console.table(title, "label", "#questions", "#%", *(["#accuracy"] if linked else []))
         for name, label in list(labels.items())[:_SHOWN_LABELS]:
-            accuracy = "" if label.accuracy is None else f"{label.accuracy:.1f}"
-            table.add_row(name, str(label.n), f"{label.share:.1f}", accuracy)
+            accuracy = [_number(label.accuracy, 1)] if linked else []
+            table.add_row(name, str(label.n), f"{label.share:.1f}", *accuracy)
         if len(labels) > _SHOWN_LABELS:
-            table.add_row(f"and {len(labels) - _SHOWN_LABELS} more", "", "", "")
+            table.add_row(f"and {len(labels) - _SHOWN_LABELS} more")
         console.show(table)
