@@ -3,7 +3,7 @@
 from typing import Any
 
 from reelbench.hub_cards.material import CONFIG, UNLICENSED, Material, data_path
-from reelbench.hub_cards.statistics import language_of
+from reelbench.registry.languages import language_of
 from reelbench.registry.loading import is_mini
 from reelbench.registry.spec import BenchmarkSpec, LocalFile
 

@@ -5,11 +5,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from reelbench.registry.languages import UNSPACED, language_of
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, Facet
-
-# Scripts that don't put spaces between words: text in them is measured in characters.
-UNSPACED = frozenset({"ja", "km", "lo", "my", "th", "zh"})
 
 Labels = Mapping[str, Mapping[str, Sequence[str]]]
 """Labels that rows don't have (CogME's tags): question id -> facet -> labels."""
@@ -80,17 +78,13 @@ def of_split(spec: BenchmarkSpec, rows: Sequence[Row], labels: Labels | None = N
     )
 
 
-def language_of(tag: str) -> str:
-    """Return the ISO 639 code of a BCP-47 tag."""
-    return tag.partition("-")[0].lower()
-
-
 def facet_title(facet: Facet) -> str:
     """Return what a facet is called above its table."""
     return facet.name.replace("_", " ").capitalize()
 
 
 def _distributions(spec: BenchmarkSpec, rows: Sequence[Row]) -> list[Distribution]:
+    # Text without spaces between its words is measured in characters.
     spaced = [row for row in rows if language_of(row["language"]) not in UNSPACED]
     unspaced = [row for row in rows if language_of(row["language"]) in UNSPACED]
     what, texts = ("answer", _answers) if spec.row_kind == "open" else ("option", _options)

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
 DEFAULT_MODEL = "en_core_web_sm"
-UNSPACED = frozenset({"ja", "km", "lo", "my", "th", "zh"})
-"""Languages that put no spaces between words: their words are not counted."""
-
 _WORD = re.compile(r"[^\W_]+(?:['’\-][^\W_]+)*")
 # A full stop after these, or after a single letter, ends no sentence.
 _SHORT = re.compile(r"\b(?:mr|mrs|ms|dr|st|jr|sr|prof|vs|etc|e\.g|i\.e|no|[a-z])\.$", re.IGNORECASE)
@@ -36,11 +33,6 @@ class ParserUnavailableError(ReelbenchError):
 def words(text: str) -> list[str]:
     """Return a text's words: runs of letters and digits, apostrophes and hyphens within them kept."""
     return _WORD.findall(text)
-
-
-def language_of(tag: str) -> str:
-    """Return the ISO 639 code of a BCP-47 tag."""
-    return tag.replace("_", "-").partition("-")[0].lower()
 
 
 def sentences(text: str) -> int:

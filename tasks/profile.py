@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from reelbench.judges import bloom, cognitive_profile, results, temporal_span, text_profile
 from reelbench.registry.errors import InputError
+from reelbench.registry.languages import UNSPACED, language_of
 from reelbench.tasks.profile_rows import Dataset, Entry, read_question_spans
 
 if TYPE_CHECKING:
@@ -169,7 +170,7 @@ def profile(dataset: Dataset, extras: Extras) -> Profile:
     made_with = {"parse_depth": extras.parser.name} if depth is not None and extras.parser is not None else {}
     if record is not None:
         made_with["bloom"] = record
-    spaced = [entry for entry in entries if text_profile.language_of(entry.language) not in text_profile.UNSPACED]
+    spaced = [entry for entry in entries if language_of(entry.language) not in UNSPACED]
     return Profile(
         name=dataset.name,
         rows=len(entries),
@@ -220,7 +221,7 @@ def _over_texts(values: Values) -> Measure | None:
 
 
 def _grades(dataset: Dataset, note: Callable[[str], None]) -> Values:
-    english = [text_profile.language_of(entry.language) == "en" for entry in dataset.entries]
+    english = [language_of(entry.language) == "en" for entry in dataset.entries]
     if (others := english.count(False)) and any(english):
         note(f"{dataset.name}: {others} questions are not in English and left out of the Flesch-Kincaid grade")
     elif others:
@@ -238,7 +239,7 @@ def _depths(dataset: Dataset, extras: Extras) -> Values:
     parser = extras.parser
     if parser is None:
         return {}
-    fits = [entry for entry in dataset.entries if text_profile.language_of(entry.language) == parser.language]
+    fits = [entry for entry in dataset.entries if language_of(entry.language) == parser.language]
     if len(fits) < len(dataset.entries):
         extras.note(
             f"{dataset.name}: {len(dataset.entries) - len(fits)} questions are in languages that {parser.name} does "
