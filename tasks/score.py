@@ -210,11 +210,15 @@ def logged_items(path: Path) -> LoggedItems:
             judged[sample.id] = Judged(sample.scores, sample.reason, sample.judge_replies)
             record = dict(detail["judge"])
             process, record = record.pop("process"), JudgeRecord.model_validate(record)
-            known = judges.get(process)
-            if known is None or record.calls + record.cached > known.calls + known.cached:
+            if process not in judges or _progress(record) > _progress(judges[process]):
                 judges[process] = record  # each counts on from the one before
     judge = judging.recorded(judged, judging.merged(judges.values())) if judges else None
     return LoggedItems(list(items.values()), duplicate, judge)
+
+
+def _progress(record: JudgeRecord) -> tuple[int, int]:
+    # Replies first: a call is counted when it is made, so an early record can have all calls and not all replies.
+    return sum(record.returned.values()), record.calls + record.cached
 
 
 def _item(sample: Sample, question: str) -> Item:

@@ -80,3 +80,12 @@ def decoded_in_order(path: Path) -> list[tuple[int, float, bool]]:
     with av.open(str(path)) as container:
         frames = [(number_in(f.to_ndarray(format="rgb24")), f.time, f.key_frame) for f in container.decode(video=0)]
     return [(number, at - frames[0][1], key) for number, at, key in frames]
+
+
+PEAK_MIB = """
+def peak_mib():
+    # Not ru_maxrss: a process begins with that of the one it was forked from, here all of pytest with lmms-eval in it.
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) // 1024
+"""
+"""Source of a function for a child process: the most memory that it itself has had, in MiB (Linux)."""

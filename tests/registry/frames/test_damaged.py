@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.registry.frames.clips import PEAK_MIB
+
 SOURCES = [
     ("libx264", "mp4"),
     ("libx264", "mkv"),
@@ -19,7 +21,7 @@ SPECS = ["uniform:8", "fps:3", "keyframe:5", "window:1-3,4", "all"]
 
 # In a process of its own, so that a crash in a codec is a failed test and not the end of the test run.
 CHILD = """
-import json, resource, sys
+import json, sys
 from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.frames.decoder import decode
 from reelbench.registry.frames.sampling import FrameSampling
@@ -29,7 +31,7 @@ for line in sys.stdin:
         end = {"frames": sum(1 for _ in decode(path, FrameSampling.parse(spec), time_limit=20))}
     except ReelbenchError as error:
         end = {"error": str(error)}
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    peak = peak_mib()
     print(json.dumps(end | {"path": path, "peak": peak}), flush=True)
 """
 
@@ -69,7 +71,12 @@ def test_each_of_200_damaged_videos_ends_in_frames_or_one_clear_error(
         path.write_bytes(damaged(clip(codec, container).read_bytes(), rng))
         asked.append(json.dumps([str(path), rng.choice(SPECS)]))
     child = subprocess.run(
-        [sys.executable, "-c", CHILD], input="\n".join(asked), capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, "-c", PEAK_MIB + CHILD],
+        input="\n".join(asked),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
     assert child.returncode == 0, child.stderr[-2000:]
     ends = [json.loads(line) for line in child.stdout.splitlines()]
