@@ -127,7 +127,7 @@ def load_parser(model: str | None = None) -> Parser:
     if "parser" not in pipeline.pipe_names:
         raise InputError(f"{model}: has no dependency parser, only {', '.join(pipeline.pipe_names) or 'a tokenizer'}")
     return Parser(
-        f"{pipeline.meta['lang']}_{pipeline.meta['name']} {pipeline.meta['version']}", pipeline.lang, pipeline
+        f"{pipeline.meta['lang']}_{pipeline.meta['name']} {pipeline.meta['version']}", pipeline.lang or "", pipeline
     )
 
 
