@@ -1,6 +1,6 @@
 """Predictions from files joined with their references: what every benchmark's `formats.py` ends in."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,8 @@ from typing import Any
 from reelbench.judges.scoring import Item
 from reelbench.registry import rows
 from reelbench.registry.errors import InputError
-from reelbench.registry.loading import SplitData, locate
+from reelbench.registry.files import sha256_of
+from reelbench.registry.loading import locate, upstream_split
 from reelbench.registry.records import SourceRecord
 from reelbench.registry.spec import BenchmarkSpec
 
@@ -131,14 +132,26 @@ def join(
     return Submission(items, source, split, extra, list(duplicate), list(notes))
 
 
-def known_references(spec: BenchmarkSpec, inputs: Inputs) -> tuple[list[Reference], SplitData]:
-    """Return the benchmark's own references, from where its data is; InputError where their answers are hidden."""
+def references_of(
+    spec: BenchmarkSpec, inputs: Inputs, read: Callable[[Path], list[Reference]]
+) -> tuple[list[Reference], SourceRecord, str]:
+    """Return the references, where they are from, and their split: a file's, by `read`, else the benchmark's own.
+
+    InputError where the split's answers are hidden.
+    """
+    if inputs.references is not None:
+        path = inputs.references
+        return read(path), file_source(spec, path, sha256_of(path)), inputs.split or spec.default_split
     located = locate(spec.id, inputs.split, inputs.data)
+    if spec.splits[upstream_split(spec, located.split)].hidden_answers:
+        raise InputError(
+            f"{spec.id}: the answers of {located.split!r} are hidden; submit the file to the owners' server"
+        )
     found = [
         Reference(row["id"], row["video"], rows.target(spec, row), rows.facets(spec, row), row["question"])
         for row in located.read()
     ]
-    return found, located
+    return found, located.source, located.split
 
 
 def file_source(spec: BenchmarkSpec, path: Path, fingerprint: str) -> SourceRecord:

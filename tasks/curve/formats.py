@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_json_or_jsonl, sha256_of
+from reelbench.registry.files import read_json_or_jsonl
 from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.tasks.curve import data
-from reelbench.tasks.submissions import Inputs, Prediction, Reference, Submission, file_source, join, known_references
+from reelbench.tasks.submissions import Inputs, Prediction, Reference, Submission, join, references_of
 
 EXPECTED = '"key" (the question\'s) and "pred" (the answer\'s text)'
 
@@ -16,13 +16,7 @@ EXPECTED = '"key" (the question\'s) and "pred" (the answer\'s text)'
 def read(spec: BenchmarkSpec, inputs: Inputs) -> Submission:
     """Read predictions and hold them against their references."""
     predictions, duplicate = read_predictions(inputs.predictions)
-    if inputs.references is None:
-        references, located = known_references(spec, inputs)
-        source, split = located.source, located.split
-    else:
-        references = read_references(inputs.references)
-        source = file_source(spec, inputs.references, sha256_of(inputs.references))
-        split = inputs.split or spec.default_split
+    references, source, split = references_of(spec, inputs, read_references)
     return join(predictions, references, source, path=inputs.predictions, split=split, duplicate=duplicate)
 
 

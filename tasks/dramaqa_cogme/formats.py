@@ -12,7 +12,7 @@ from typing import Any
 from reelbench.judges import cognitive_profile
 from reelbench.judges.scoring import Item
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_json_or_jsonl, sha256_of
+from reelbench.registry.files import read_json_or_jsonl
 from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.tasks.dramaqa_cogme import data
@@ -22,9 +22,8 @@ from reelbench.tasks.submissions import (
     Reference,
     Submission,
     Tagged,
-    file_source,
     join,
-    known_references,
+    references_of,
 )
 
 EXPECTED = '"qid" and "correct_idx" (0 to 4)'
@@ -34,15 +33,7 @@ SUBMISSION_SUFFIX = ".json"
 def read(spec: BenchmarkSpec, inputs: Inputs) -> Submission:
     """Read predictions and hold them against their references; questions get their CogME tags where these are given."""
     predictions, duplicate = read_predictions(inputs.predictions)
-    if inputs.references is None:
-        references, located = known_references(spec, inputs)
-        source, split = located.source, located.split
-        if spec.splits.get(split) is not None and spec.splits[split].hidden_answers:
-            raise InputError(f"{spec.id}: the answers of {split!r} are hidden; submit the file to the owners' server")
-    else:
-        references = read_references(inputs.references)
-        source = file_source(spec, inputs.references, sha256_of(inputs.references))
-        split = inputs.split or spec.default_split
+    references, source, split = references_of(spec, inputs, read_references)
     submission = join(predictions, references, source, path=inputs.predictions, split=split, duplicate=duplicate)
     return submission if inputs.tags is None else submission.with_tags(tagged(submission.items, inputs.tags))
 

@@ -5,14 +5,14 @@ with the references inside (evaluate_moviecore.py at 316f1ff). Any of the annota
 is read the same way; predictions without references are held against a references file, or the benchmark's own data.
 """
 
+from pathlib import Path
 from typing import Any
 
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import sha256_of
-from reelbench.registry.records import SourceRecord
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.tasks.moviecore import data
-from reelbench.tasks.submissions import Inputs, Prediction, Reference, Submission, file_source, join, known_references
+from reelbench.tasks.submissions import Inputs, Prediction, Reference, Submission, file_source, join, references_of
 
 EXPECTED = (
     'an object of video -> list of {"question", "answer" (or "enhanced_answer"), "pred", "classification"}, or a list '
@@ -26,26 +26,22 @@ def read(spec: BenchmarkSpec, inputs: Inputs) -> Submission:
     entries = list(data.entries(path))
     if not any("pred" in entry for _, entry in entries):
         raise InputError(f"{path}: no 'pred' in it; expected {EXPECTED}")
-    split = inputs.split or spec.default_split
     if inputs.references is None and all("answer" in e or "enhanced_answer" in e for _, e in entries):
         references = [_reference(where, entry) for where, entry in entries]
         source = file_source(spec, path, sha256_of(path))
         named, duplicate = _by_id(entries)
+        split = inputs.split or spec.default_split
         return join(named, references, source, path=path, split=split, duplicate=duplicate)
-    references, source = _other_references(spec, inputs)
+    references, source, split = references_of(spec, inputs, _read_references)
     named, duplicate = _by_id(entries, references)
     return join(named, references, source, path=path, split=split, duplicate=duplicate)
 
 
-def _other_references(spec: BenchmarkSpec, inputs: Inputs) -> tuple[list[Reference], SourceRecord]:
-    if inputs.references is None:
-        references, located = known_references(spec, inputs)
-        return references, located.source
-    path = inputs.references
+def _read_references(path: Path) -> list[Reference]:
     references = [_reference(where, entry) for where, entry in data.entries(path)]
     if not references:
         raise InputError(f"{path}: no questions in it")
-    return references, file_source(spec, path, sha256_of(path))
+    return references
 
 
 def _reference(where: str, entry: dict[str, Any]) -> Reference:

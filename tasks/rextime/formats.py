@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_json_or_jsonl, sha256_of
+from reelbench.registry.files import read_json_or_jsonl
 from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.tasks.rextime import data
-from reelbench.tasks.submissions import Inputs, Prediction, Reference, Submission, file_source, join, known_references
+from reelbench.tasks.submissions import Inputs, Prediction, Reference, Submission, join, references_of
 
 EXPECTED = '"qid" with "pred_relevant_windows" ([[start, end]]), "ans" (a letter), or both'
 
@@ -21,15 +21,7 @@ EXPECTED = '"qid" with "pred_relevant_windows" ([[start, end]]), "ans" (a letter
 def read(spec: BenchmarkSpec, inputs: Inputs) -> Submission:
     """Read a submission and hold it against its references."""
     predictions, duplicate = read_predictions(inputs.predictions)
-    if inputs.references is None:
-        references, located = known_references(spec, inputs)
-        source, split = located.source, located.split
-        if spec.splits.get(split) is not None and spec.splits[split].hidden_answers:
-            raise InputError(f"{spec.id}: the answers of {split!r} are hidden; submit the file to the owners' server")
-    else:
-        references = read_references(inputs.references)
-        source = file_source(spec, inputs.references, sha256_of(inputs.references))
-        split = inputs.split or spec.default_split
+    references, source, split = references_of(spec, inputs, read_references)
     return join(predictions, references, source, path=inputs.predictions, split=split, duplicate=duplicate)
 
 

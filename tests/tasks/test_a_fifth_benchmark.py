@@ -73,7 +73,7 @@ FORMATS = '''\
 """Silhouettes' predictions: {"n", "letter"} lines."""
 
 from reelbench.registry.files import read_jsonl
-from reelbench.tasks.submissions import Prediction, join, known_references
+from reelbench.tasks.submissions import Prediction, join, references_of
 
 
 def read(spec, inputs):
@@ -81,8 +81,8 @@ def read(spec, inputs):
     predictions = {
         row["n"]: Prediction(row["letter"], {"answer": row["letter"]}) for _, row in read_jsonl(inputs.predictions)
     }
-    references, located = known_references(spec, inputs)
-    return join(predictions, references, located.source, path=inputs.predictions, split=located.split)
+    references, source, split = references_of(spec, inputs, lambda path: [])
+    return join(predictions, references, source, path=inputs.predictions, split=split)
 '''
 
 YAML = """\
