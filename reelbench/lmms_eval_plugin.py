@@ -50,8 +50,8 @@ def _models() -> Iterator[Any]:
 
     yield ModelManifest(
         model_id="reelbench_baseline",
-        simple_class_path="reelbench.baseline.SimpleBaseline",
-        chat_class_path="reelbench.baseline.ChatBaseline",
+        simple_class_path="reelbench.methods.baseline.SimpleBaseline",
+        chat_class_path="reelbench.methods.baseline.ChatBaseline",
     )
 
 

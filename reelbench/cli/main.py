@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from reelbench import __version__
-from reelbench.cli import cards, compare, console, data, frames, leaderboard, listing, profile, run, score, verify
+from reelbench.cli import cards, compare, console, data, frames, leaderboard, listing, profile, review, run, score
 from reelbench.registry.errors import ReelbenchError
 
 app = typer.Typer(
@@ -22,8 +22,8 @@ app.command("path")(listing.path)
 app.command("score")(score.score)
 app.command("compare")(compare.compare)
 app.command("profile")(profile.profile)
-app.command("verify")(verify.verify)
 app.add_typer(data.app, name="data")
+app.add_typer(review.app, name="review")
 app.add_typer(compare.app, name="judge")
 app.add_typer(frames.app, name="frames")
 app.add_typer(cards.app, name="cards")

@@ -23,9 +23,9 @@ from reelbench.cli.judging import (
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
-    from reelbench.judges.text_profile import Parser
-    from reelbench.tasks.profile import Profile
-    from reelbench.tasks.profile_rows import Dataset
+    from reelbench.making.profile import Profile
+    from reelbench.making.profile_rows import Dataset
+    from reelbench.making.readability import Parser
 
 _SHOWN_LABELS = 30
 
@@ -62,7 +62,7 @@ def profile(
     retry_unscored: Retry = False,
 ) -> None:
     """Measure datasets: readability, parse depth, Bloom's levels (with --judge), words, labels, spans, steps."""
-    from reelbench.tasks import profile as profiling
+    from reelbench.making import profile as profiling
 
     datasets = _datasets(names or [], input_files or [], split, data)
     if len(datasets) > 1 and (tags or question_spans or result):
@@ -103,7 +103,7 @@ def profile(
 
 
 def _datasets(names: list[str], files: list[Path], split: str | None, data: Path | None) -> "list[Dataset]":
-    from reelbench.tasks.profile_rows import of_benchmark, of_file
+    from reelbench.making.profile_rows import of_benchmark, of_file
 
     if not names and not files:
         raise InputError("nothing to profile: give a benchmark's name, or --input FILE with questions and answers")
@@ -113,7 +113,7 @@ def _datasets(names: list[str], files: list[Path], split: str | None, data: Path
 
 
 def _parser(model: str | None) -> "Parser | None":
-    from reelbench.judges.text_profile import ParserUnavailableError, load_parser
+    from reelbench.making.readability import ParserUnavailableError, load_parser
 
     try:
         return load_parser(model)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from reelbench.registry.files import write_text, written_aside
 
 if TYPE_CHECKING:
-    from reelbench.tasks.profile import Measure, Profile
+    from reelbench.making.profile import Measure, Profile
 
 _MEASURES = {
     "flesch_kincaid": ("Flesch-Kincaid grade", "grade"),

@@ -12,10 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reelbench.judges import bloom, cognitive_profile, results, temporal_span, text_profile
+from reelbench.judges import cognitive_profile, results, temporal_span
+from reelbench.making import bloom
+from reelbench.making import readability as text_profile
+from reelbench.making.profile_rows import Dataset, Entry, read_question_spans
 from reelbench.registry.errors import InputError
 from reelbench.registry.languages import UNSPACED, language_of
-from reelbench.tasks.profile_rows import Dataset, Entry, read_question_spans
 
 if TYPE_CHECKING:
     from reelbench.judges.llm import JudgeOptions

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from reelbench.making.review import make, read_review, summarize
 from reelbench.registry.errors import InputError
-from reelbench.tasks.verify import make, read_review, summarize
 
 ARGUMENTS = [
     "--no-sandbox",
@@ -122,7 +122,7 @@ def saved(page, folder, name) -> Path:
 
 @pytest.mark.browser
 def test_a_review_outlives_a_reload_and_is_saved_resumed_and_summarised(opened, reelbench, tmp_path):
-    done = reelbench("verify", "moviecore_mini", "--sample", 30, "--output", tmp_path / "page.html")
+    done = reelbench("review", "page", "moviecore_mini", "--sample", 30, "--output", tmp_path / "page.html")
     assert done.returncode == 0, done.stderr
     assert "all of them are on the page" in done.stderr
     path = tmp_path / "page.html"
@@ -172,7 +172,7 @@ def test_a_review_outlives_a_reload_and_is_saved_resumed_and_summarised(opened, 
     rate(other, "answer", "clarity", 2)
     grace = saved(other, tmp_path, "Grace")
 
-    done = reelbench("verify", "summarize", ada, grace, "--json")
+    done = reelbench("review", "summarize", ada, grace, "--json")
     assert done.returncode == 0, done.stderr
     table = json.loads(done.stdout)
     assert table["reviewers"] == ["Ada", "Grace"]
@@ -299,7 +299,7 @@ def test_files_that_do_not_belong_together_are_refused(review, tmp_path):
     with pytest.raises(InputError, match="another page"):
         summarize([one, review("Grace", {}, page="p2")])
     (tmp_path / "other.json").write_text('{"a": 1}')
-    with pytest.raises(InputError, match="is no review"):
+    with pytest.raises(InputError, match="is not a review"):
         summarize([tmp_path / "other.json"])
     with pytest.raises(InputError, match="nothing to summarize"):
         summarize([])

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reelbench.judges.syllables import syllables
+from reelbench.making.syllables import syllables
 from reelbench.registry.errors import InputError, ReelbenchError
 
 if TYPE_CHECKING:

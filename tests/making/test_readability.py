@@ -4,8 +4,7 @@ import sys
 
 import pytest
 
-from reelbench.judges.syllables import syllables
-from reelbench.judges.text_profile import (
+from reelbench.making.readability import (
     ParserUnavailableError,
     flesch_kincaid,
     load_parser,
@@ -13,6 +12,7 @@ from reelbench.judges.text_profile import (
     tree_depths,
     words,
 )
+from reelbench.making.syllables import syllables
 from reelbench.registry.errors import InputError
 from tests import spacy_models
 

@@ -20,6 +20,7 @@ from urllib.parse import quote
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from reelbench.judges.reliability import krippendorff_alpha
+from reelbench.making.profile_rows import LETTERS
 from reelbench.registry import loading
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, write_text
@@ -27,7 +28,6 @@ from reelbench.registry.frames.errors import MediaError
 from reelbench.registry.media import Library
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.tasks.profile_rows import LETTERS
 
 KIND = "reelbench-review"
 PARTS = ("caption", "question", "answer")
@@ -43,7 +43,7 @@ LOW = 2.0
 """A mean at or below it is for another look, as MovieCORE's meta-reviewer took one."""
 
 _SCALE = range(1, 6)
-_PAGE = "verify.html"
+_PAGE = "review.html"
 _DATA = "/*REVIEW*/null"
 
 
@@ -158,7 +158,7 @@ def make(
         "dimensions": DIMENSIONS,
         "videos": videos,
     }
-    template = (resources.files("reelbench.tasks") / _PAGE).read_text(encoding="utf-8")
+    template = (resources.files("reelbench.making") / _PAGE).read_text(encoding="utf-8")
     # A text may hold "</script>" or a comment's start: neither may end the block that it stands in.
     inline = json.dumps(review, ensure_ascii=False).replace("<", "\\u003c").replace("\u2028", "\\u2028")
     write_text(output, template.replace(_DATA, inline.replace("\u2029", "\\u2029")))
@@ -195,7 +195,7 @@ def read_review(path: Path) -> Review:
     """Read a file that the page saved; InputError names the field that is wrong."""
     document = read_json(path)
     if not isinstance(document, dict) or document.get("kind") != KIND:
-        raise InputError(f"{path}: is no review; give a file that a page of `reelbench verify` saved")
+        raise InputError(f"{path}: is not a review; give a file that a page of `reelbench review` saved")
     try:
         review = Review.model_validate(document)
     except ValidationError as error:
@@ -222,7 +222,7 @@ def summarize(paths: Sequence[Path]) -> Summary:
     """Merge reviewers' files; of two by one reviewer the one saved last counts.
 
     Raises:
-        InputError: A file is no review, or they are of different pages.
+        InputError: A file is not a review, or they are of different pages.
     """
     latest: dict[str, Review] = {}
     first: tuple[Path, Review] | None = None

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from reelbench.making.profile import Extras, covered, profile
+from reelbench.making.profile_rows import count_steps, of_benchmark, of_file
 from reelbench.registry.errors import InputError
-from reelbench.tasks.profile import Extras, covered, profile
-from reelbench.tasks.profile_rows import count_steps, of_benchmark, of_file
 from tests import spacy_models
 from tests.servers.judge import Answer, JudgeServer
 
@@ -18,7 +18,7 @@ ROWS = [
         "answer": "The detective hesitates. He remembers everything.",
     },
 ]
-# Worked by hand as in tests/judges/test_text_profile.py; the first answer: 5 words, 5 syllables, 2 sentences.
+# Worked by hand as in tests/making/test_readability.py; the first answer: 5 words, 5 syllables, 2 sentences.
 GRADES = {
     "question": ((0.39 * 6 + 11.8 - 15.59) + (0.39 * 7 + 11.8 * 10 / 7 - 15.59)) / 2,
     "answer": ((0.39 * 2.5 + 11.8 - 15.59) + (0.39 * 3 + 11.8 * 14 / 6 - 15.59)) / 2,
@@ -52,7 +52,7 @@ def test_the_command_prints_table_1s_numbers_for_ones_own_rows(reelbench, rows):
 
 def test_parse_depth_is_averaged_over_texts_and_sides(rows, tmp_path_factory):
     pytest.importorskip("spacy")
-    from reelbench.judges.text_profile import load_parser
+    from reelbench.making.readability import load_parser
 
     own = [
         {"question": "The square moved.", "answer": "It stopped. The square moved."},

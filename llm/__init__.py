@@ -1,0 +1,1 @@
+"""Asking a language model: paid once, leased between processes, paced and within a budget."""
