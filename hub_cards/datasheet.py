@@ -46,7 +46,7 @@ class Datasheet(Declared):
 
 def path_of(spec: BenchmarkSpec) -> Path:
     """Return where the benchmark's datasheet is: beside the module that reads its files."""
-    package = import_module(spec.reader.partition(":")[0].rpartition(".")[0])
+    package = import_module(spec.package)
     return Path(package.__path__[0]) / FILE
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from reelbench.judges.pairing import percent, require_same_ids
 from reelbench.registry.errors import InputError
+from reelbench.registry.records import Item
 
 
 def score_item(parsed: Mapping[str, Any], target: Mapping[str, Any]) -> dict[str, float]:
@@ -22,14 +23,9 @@ def score_item(parsed: Mapping[str, Any], target: Mapping[str, Any]) -> dict[str
     return {"correct": float(parsed.get("answer") == target["answer"])}
 
 
-def columns(
-    parsed: dict[str, Any] | None,
-    prediction: Any,  # noqa: ANN401, ARG001 - what every kind is called with
-    target: dict[str, Any],
-    facets: dict[str, list[str]],  # noqa: ARG001
-) -> dict[str, float]:
+def columns(item: Item) -> dict[str, float]:
     """Return the item's columns; none where the submission gives no answers at all (no key `answer`)."""
-    return score_item(parsed, target) if parsed is not None and "answer" in parsed else {}
+    return score_item(item.parsed, item.target) if item.parsed is not None and "answer" in item.parsed else {}
 
 
 def compute_score(

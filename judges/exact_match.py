@@ -14,9 +14,9 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
 
 from reelbench.judges.pairing import percent, require_same_ids
+from reelbench.registry.records import Item
 
 # Where the comma is the decimal sign, among the benchmarks' languages. Mexico, the only Spanish one, has the point.
 _DECIMAL_COMMA = frozenset({"de", "fr", "id", "it", "pt", "ru"})
@@ -60,17 +60,12 @@ def normalize(text: str, locale: str | None = None) -> str:
     return _WHOLE.sub(lambda match: _words(match[0], locale), text) if locale else text
 
 
-def columns(
-    parsed: dict[str, Any] | None,  # noqa: ARG001 - what every kind is called with
-    prediction: Any,  # noqa: ANN401
-    target: dict[str, Any],
-    facets: dict[str, list[str]],
-) -> dict[str, float]:
+def columns(item: Item) -> dict[str, float]:
     """Return `{"exact_match": 0.0 or 1.0}`; nothing without predicted text. The facet `locale` names the language."""
-    if not isinstance(prediction, str):
+    if not isinstance(item.prediction, str):
         return {}
-    locale = next(iter(facets.get("locale", ())), None)
-    return {"exact_match": float(matches(prediction, target["text"], locale))}
+    locale = next(iter(item.facets.get("locale", ())), None)
+    return {"exact_match": float(matches(item.prediction, item.target["text"], locale))}
 
 
 def compute_score(

@@ -7,15 +7,15 @@ except that overlap metrics start Java on a cache miss and a judge may be asked.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from importlib import import_module
+from dataclasses import dataclass
 from math import fsum
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
-from reelbench.judges import statistics
-from reelbench.registry.records import Breakdowns, Counts, JudgeRecord, JudgeReply, Metrics, MetricValue, Sample
+from reelbench.judges import choice, exact_match, statistics, temporal_span
+from reelbench.judges.llm.verdicts import JUDGE_UNAVAILABLE, Verdict
+from reelbench.registry.records import Breakdowns, Counts, Item, JudgeRecord, Metrics, MetricValue, Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Facet, Macro, Mean, MeanOf, Metric
 
 UNANSWERED = frozenset(
@@ -26,40 +26,15 @@ UNANSWERED = frozenset(
 FAILURE_MARKERS = ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED]")
 """What lmms-eval's adapters write in place of an answer when a request failed."""
 
-_COLUMN_KINDS = ("temporal_span", "choice", "exact_match")
+_COLUMNS: dict[str, Callable[[Item], dict[str, float]]] = {
+    "temporal_span": temporal_span.columns,
+    "choice": choice.columns,
+    "exact_match": exact_match.columns,
+}
+"""Kind of scoring -> an item's columns, for the kinds that score an item by itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One question with its answer, ready to be scored.
-
-    `target` and `parsed` are plain data by kind: `{"text"}` for open answers, `{"answer"}` for a choice, `{"spans"}`
-    (list of [start, end] in seconds) for a span; `parsed` has `answer` and `span`. A set `reason` means unscored.
-    """
-
-    id: str
-    video: str
-    target: dict[str, Any]
-    prediction: Any = None
-    parsed: dict[str, Any] | None = None
-    facets: dict[str, list[str]] = field(default_factory=dict)
-    question: str = ""
-    reason: str | None = None
-    flags: tuple[str, ...] = ()
-    frame_timestamps: list[float] | None = None
-    frame_padding: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """What a judge made of one item: a score per criterion that it scored, and why if any is missing."""
-
-    scores: Mapping[str, float]
-    reason: str | None
-    replies: Sequence[JudgeReply]
-
-
-Judge = Callable[[BenchmarkSpec, Sequence[Item]], tuple[Sequence[Judged], JudgeRecord]]
+Judge = Callable[[BenchmarkSpec, Sequence[Item]], tuple[Sequence[Verdict], JudgeRecord]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,53 +59,19 @@ def item_columns(spec: BenchmarkSpec, item: Item) -> dict[str, float]:
         return {}
     columns: dict[str, float] = {}
     for kind in spec.kinds:
-        if kind in _COLUMN_KINDS:
-            scorer = import_module(f"reelbench.judges.{kind}")
-            columns |= scorer.columns(item.parsed, item.prediction, item.target, item.facets)
+        if kind in _COLUMNS:
+            columns |= _COLUMNS[kind](item)
     return columns
 
 
-def to_sample(spec: BenchmarkSpec, item: Item, judged: Judged | None = None) -> Sample:
+def to_sample(spec: BenchmarkSpec, item: Item, verdict: Verdict | None = None) -> Sample:
     """Score one item, with what a judge made of it where one was asked."""
-    reason, scores, replies = item.reason, item_columns(spec, item), []
-    if reason is None and spec.judge is not None:
-        if judged is None:
-            reason = "judge_unavailable"
-        else:
-            scores |= judged.scores
-            reason, replies = judged.reason, list(judged.replies)
-    return Sample(
-        id=item.id,
-        video=item.video,
-        prediction=item.prediction,
-        parsed=item.parsed,
-        target=item.target,
-        state="scored" if reason is None else "unscored",
-        reason=reason,
-        flags=list(item.flags),
-        scores=scores,
-        facets=item.facets,
-        judge_replies=replies,
-        frame_timestamps=item.frame_timestamps,
-        frame_padding=item.frame_padding,
-    )
-
-
-def unscored(item: Item, reason: str) -> Sample:
-    """Return an item that could not be scored, with why."""
-    return Sample(
-        id=item.id,
-        video=item.video,
-        prediction=item.prediction,
-        parsed=item.parsed,
-        target=item.target,
-        state="unscored",
-        reason=reason,
-        flags=list(item.flags),
-        facets=item.facets,
-        frame_timestamps=item.frame_timestamps,
-        frame_padding=item.frame_padding,
-    )
+    reason, scores = item.reason, item_columns(spec, item)
+    if reason is not None or spec.judge is None:
+        return item.sample(reason, scores)
+    if verdict is None:
+        return item.sample(JUDGE_UNAVAILABLE, scores)
+    return item.sample(verdict.reason, scores | verdict.scores, list(verdict.replies))
 
 
 def score(
@@ -142,7 +83,7 @@ def score(
     **beside: int,
 ) -> Scored:
     """Score `items`; `beside` is what the reader counted beside them, as `Counts` names it (`extra`, `duplicate`)."""
-    judged: dict[str, Judged] = {}
+    judged: dict[str, Verdict] = {}
     record = None
     if judge is not None and spec.judge is not None:
         asked = [item for item in items if item.reason is None]

@@ -12,6 +12,7 @@ from typing import Any
 from reelbench.judges import choice
 from reelbench.judges.pairing import percent, require_same_ids
 from reelbench.registry.errors import InputError
+from reelbench.registry.records import Item
 
 RECALL_THRESHOLDS = (0.3, 0.5)
 GROUNDED_THRESHOLD = 0.5
@@ -59,14 +60,9 @@ def score_item(parsed: Mapping[str, Any], target: Mapping[str, Any]) -> dict[str
     return scores
 
 
-def columns(
-    parsed: dict[str, Any] | None,
-    prediction: Any,  # noqa: ANN401, ARG001 - what every kind is called with
-    target: dict[str, Any],
-    facets: dict[str, list[str]],  # noqa: ARG001
-) -> dict[str, float]:
+def columns(item: Item) -> dict[str, float]:
     """Return the item's columns; none where the submission gives no windows at all (no key `span`)."""
-    return score_item(parsed, target) if parsed is not None and "span" in parsed else {}
+    return score_item(item.parsed, item.target) if item.parsed is not None and "span" in item.parsed else {}
 
 
 def compute_score(

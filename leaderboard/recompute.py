@@ -5,10 +5,7 @@ ones from the judge's raw replies, and metrics, breakdowns and counts from those
 machine, ids, targets and labels are held to it as well, and the replies' keys to the very questions they answer.
 """
 
-import hashlib
-import json
 import math
-import statistics
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,11 +13,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 from reelbench.judges import results, scoring
+from reelbench.judges.llm.parsing import parse_score
+from reelbench.judges.llm.verdicts import counted, needs_no_judge, takes_bare_integer
+from reelbench.llm.messages import reply_key, request_shape
 from reelbench.registry import discovery, loading, rows, sources
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import sha256_of
 from reelbench.registry.records import (
     Breakdowns,
+    Item,
     JudgeRecord,
     JudgeReply,
     Metrics,
@@ -182,7 +183,7 @@ def _sample(
         yield f"{where}: state {sample.state} with reason {sample.reason}"
         return
     judged_columns = set(spec.judge.criteria) if spec.judge else set()
-    item = scoring.Item(
+    item = Item(
         id=sample.id,
         video=sample.video,
         target=sample.target,
@@ -260,55 +261,40 @@ class _Replies:
         yield from self._keys(judge, record, sample)
 
     def _scores(self, judge: JudgeSpec, record: JudgeRecord, sample: Sample) -> dict[str, float]:
-        if not str(sample.prediction if sample.prediction is not None else "").strip():
+        if needs_no_judge(sample.prediction):
             return dict.fromkeys(judge.criteria, float(judge.low))
         votes: dict[str, dict[int, int]] = defaultdict(dict)
         for reply in sorted(sample.judge_replies, key=lambda reply: reply.attempt):
             if reply.score is not None and (read := self._parsed(judge, record, reply)) is not None:
                 votes[reply.criterion].setdefault(reply.vote, read)
-        counted = {name: _count(list(cast.values()), record) for name, cast in votes.items() if name in judge.criteria}
-        return {name: float(score) for name, score in counted.items() if score is not None}
+        scores = {
+            name: counted(list(cast.values()), record.votes, record.vote_rule)
+            for name, cast in votes.items()
+            if name in judge.criteria
+        }
+        return {name: float(score) for name, score in scores.items() if score is not None}
 
     def _parsed(self, judge: JudgeSpec, record: JudgeRecord, reply: JudgeReply) -> int | None:
-        from reelbench.judges.llm.parsing import parse_score
-
-        # Which sets take a bare integer: see reelbench.judges.llm.prompting.
-        bare = {"official": False, "reelbench": len(judge.criteria) == 1}.get(record.prompt, True)
-        return parse_score(reply.raw, judge.low, judge.high, bare_integer=bare)
+        return parse_score(reply.raw, judge.low, judge.high, bare_integer=takes_bare_integer(record.prompt, judge))
 
     def _keys(self, judge: JudgeSpec, record: JudgeRecord, sample: Sample) -> Iterator[str]:
         """A reply's key is made from the messages that asked for it, so another item's reply shows."""
         row = (self._rows or {}).get(sample.id)
         if self._prompts is None or row is None:
             return
-        from reelbench.judges.llm import JudgeItem
-
-        asked = JudgeItem(sample.id, row["question"], sample.target["text"], str(sample.prediction))
+        asked = Item.of(sample, row["question"], None)
         sampling = {} if record.temperature is None else {"temperature": record.temperature}
         for reply in sample.judge_replies:
             if reply.criterion not in judge.criteria:
                 yield f"item {sample.id!r}: a reply on {reply.criterion!r}, which is no criterion"
                 continue
             messages = self._prompts.messages(reply.criterion, asked)
-            shape = hashlib.sha256(json.dumps([record.requested, messages, sampling], ensure_ascii=True).encode())
-            key = hashlib.sha256(b"%s|%d|%d" % (shape.digest(), reply.vote, reply.attempt)).hexdigest()
-            if key != reply.key:
+            key = reply_key(request_shape(record.requested, messages, sampling), reply.vote, reply.attempt)
+            if key.hex() != reply.key:
                 yield (
                     f"item {sample.id!r}: the judge's reply on {reply.criterion} was given to another question or "
                     "answer (its key does not fit)"
                 )
-
-
-def _count(cast: list[int], record: JudgeRecord) -> float | None:
-    """The rule by which votes become a score (see `reelbench.judges.llm.engine`)."""
-    if 2 * len(cast) <= record.votes:
-        return None
-    if record.votes == 1:
-        return cast[0]
-    if record.vote_rule == "mean":
-        return statistics.fmean(cast)
-    most = statistics.multimode(cast)
-    return most[0] if len(most) == 1 else statistics.median_low(cast)
 
 
 # --- the benchmark's data --------------------------------------------------------------------------------------------

@@ -7,9 +7,10 @@ III, which asks GPT-4o-mini). Each text is classified by itself, through the sam
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass
+from importlib import resources
 from typing import TYPE_CHECKING, Literal
 
-from reelbench.registry.records import JudgeRecord
+from reelbench.registry.records import Item, JudgeRecord
 from reelbench.registry.spec import JudgeSpec
 
 if TYPE_CHECKING:
@@ -20,11 +21,7 @@ HIGHER_ORDER = 4
 """The lowest level of higher-order thinking."""
 
 
-class Bloom:
-    """What the engine needs to know of this scale; it takes it in a benchmark's place."""
-
-    id = "bloom"
-    judge = JudgeSpec(criteria=("level",), low=1, high=len(LEVELS), default_model="gpt-4o-mini-2024-07-18")
+SCALE = JudgeSpec(criteria=("level",), low=1, high=len(LEVELS), default_model="gpt-4o-mini-2024-07-18")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +41,15 @@ def classify(
         InputError: An option of the judge makes no sense.
         ReelbenchError: The cache of replies can't be written.
     """
-    from reelbench.judges.llm import JudgeItem, judge_items, judging_progress
+    from reelbench.judges.llm.prompting import load_scale_prompts
+    from reelbench.judges.llm.run import judge_on_scale
+    from reelbench.llm.progress import asking_progress
 
-    items = [JudgeItem(str(place), text.what, "", text.text) for place, text in enumerate(texts)]
-    with judging_progress(len(items), "classifying") if items else nullcontext() as progress:
-        run = judge_items(Bloom(), items, options, progress=progress, on_note=note)
+    own = resources.files("reelbench.making") / "prompts" / "bloom"
+    prompts = load_scale_prompts("bloom", SCALE, own, options.prompts)
+    items = [Item(str(place), "", {"text": ""}, text.text, question=text.what) for place, text in enumerate(texts)]
+    with asking_progress(len(items), "classifying") if items else nullcontext() as progress:
+        run = judge_on_scale(SCALE, prompts, items, options, progress=progress, on_note=note)
         # Under mean votes a level may lie between two; the nearest counts.
         levels = [round(verdict.scores["level"]) if "level" in verdict.scores else None for verdict in run]
     return levels, run.record

@@ -56,12 +56,16 @@ print(json.dumps(judged(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])) | {"sec
 
 def judged(url: str, questions: int, criteria: int) -> dict[str, int]:
     """Judge so many questions on the first dimensions, each verdict dropped as it comes -> counts."""
-    from reelbench.judges.llm import JudgeItem, JudgeOptions, judge_items
+    from reelbench.judges.llm import JudgeOptions, judge_items
+    from reelbench.registry.records import Item
     from reelbench.tasks.moviecore import SPEC
 
     judge = SPEC.judge.model_copy(update={"criteria": SPEC.judge.criteria[:criteria]})
     spec = SPEC.model_copy(update={"judge": judge})
-    items = (JudgeItem(str(n), f"Why does he return? ({n})", TEXT, TEXT.upper()) for n in range(questions))
+    items = (
+        Item(str(n), "film", {"text": TEXT}, TEXT.upper(), question=f"Why does he return? ({n})")
+        for n in range(questions)
+    )
     run = judge_items(spec, items, JudgeOptions(model="judge", url=url, concurrency=CONCURRENCY))
     scored = sum(len(verdict.scores) for verdict in run)
     return {"scored": scored, "calls": run.record.calls}

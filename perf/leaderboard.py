@@ -17,10 +17,9 @@ import time
 from pathlib import Path
 
 from reelbench.judges import results, scoring
-from reelbench.judges.scoring import Item
 from reelbench.leaderboard import site, store
 from reelbench.registry import discovery
-from reelbench.registry.records import ModelRecord, SettingsRecord, SourceRecord
+from reelbench.registry.records import Item, ModelRecord, SettingsRecord, SourceRecord
 from reelbench.tasks.reread import reread
 
 ITEMS = 20

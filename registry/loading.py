@@ -95,8 +95,7 @@ def upstream_split(spec: BenchmarkSpec, split: str) -> str:
 
 def mini_folder(spec: BenchmarkSpec) -> Path:
     """Return the folder with the benchmark's mini data, in the owners' file format."""
-    package = import_module(spec.reader.partition(":")[0].rpartition(".")[0])
-    return Path(package.__path__[0]) / MINI
+    return Path(import_module(spec.package).__path__[0]) / MINI
 
 
 def locate(name: str, split: str | None = None, data: Path | str | None = None) -> SplitData:

@@ -4,7 +4,8 @@ They are versioned, refuse unknown fields, and hold all that is needed to comput
 benchmark's data: `result.json` names what was run and what came out, `samples.jsonl` has one line per item.
 """
 
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -169,3 +170,46 @@ class Sample(Record):
         default=None, description="Seconds; null where the model sampled by itself."
     )
     frame_padding: int = Field(default=0, description="How many of the last frames repeat the one before them.")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One question with its answer, ready to be scored.
+
+    `target` and `parsed` are plain data by kind: `{"text"}` for open answers, `{"answer"}` for a choice, `{"spans"}`
+    (list of [start, end] in seconds) for a span; `parsed` has `answer` and `span`. A set `reason` means unscored.
+    """
+
+    id: str
+    video: str
+    target: dict[str, Any]
+    prediction: Any = None
+    parsed: dict[str, Any] | None = None
+    facets: dict[str, list[str]] = field(default_factory=dict)
+    question: str = ""
+    reason: str | None = None
+    flags: tuple[str, ...] = ()
+    frame_timestamps: list[float] | None = None
+    frame_padding: int = 0
+
+    def sample(
+        self, reason: str | None, scores: dict[str, float] | None = None, replies: list[JudgeReply] | None = None
+    ) -> Sample:
+        """Return the sample that this item became: scored, or unscored for a `reason`."""
+        return Sample(
+            **{name: getattr(self, name) for name in _OF_BOTH},
+            flags=list(self.flags),
+            state="scored" if reason is None else "unscored",
+            reason=reason,
+            scores=scores or {},
+            judge_replies=replies or [],
+        )
+
+    @classmethod
+    def of(cls, sample: Sample, question: str, reason: str | None) -> Self:
+        """Return the item that a sample was, to be scored anew."""
+        shared = {name: getattr(sample, name) for name in _OF_BOTH}
+        return cls(**shared, flags=tuple(sample.flags), question=question, reason=reason)
+
+
+_OF_BOTH = ("id", "video", "prediction", "parsed", "target", "facets", "frame_timestamps", "frame_padding")

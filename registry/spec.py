@@ -4,7 +4,7 @@ Data, tasks, scoring, cards and the leaderboard's columns are all read from it. 
 and its enumerations are `Literal` types, so a typo fails at import.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -183,6 +183,9 @@ class JudgeSpec(Declared):
     low: int
     high: int
     default_model: str
+    prompts: str = Field(
+        default="judge", description="Folder in the benchmark's package: `<criterion>.txt` for each, and `user.txt`."
+    )
     official_temperature: float | None = Field(default=None, description="None: the owners send none.")
     official_prompts: UrlFile | None = Field(default=None, description="The owners' prompts at a pinned commit.")
 
@@ -273,10 +276,17 @@ class BenchmarkSpec(Declared):
     splits: dict[Split, SplitSpec]
     default_split: Split
     mini_note: str = "a dozen rows written for Reelbench, with clips made on first use"
-    reader: str = Field(description="`package.module:function`: upstream files -> normalised rows.")
+    package: str = Field(
+        description="Import name of the package that holds the benchmark's code, prompts and mini data."
+    )
+    reader: str = Field(
+        description="`package.module:function`: upstream files -> normalised rows; by default `data:read` in `package`."
+    )
     reader_version: int = Field(default=1, description="Raised when the reader's rows change; part of the cache's key.")
-    formats: str = Field(description="Module that reads the owners' prediction and reference files.")
-    prompt: str = Field(default="prompt.txt", description="File beside `formats`; a .json one has one per language.")
+    formats: str = Field(
+        description="Module that reads the owners' prediction and reference files; by default `formats` in `package`."
+    )
+    prompt: str = Field(default="prompt.txt", description="File in `package`; a .json one has one per language.")
     media: tuple[MediaSource, ...]
     tasks: tuple[TaskSpec, ...]
     kinds: tuple[Kind, ...]
@@ -307,6 +317,13 @@ class BenchmarkSpec(Declared):
             if facet.name == name:
                 return facet
         raise KeyError(name)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _where_code_lies(cls, values: dict[str, Any]) -> dict[str, Any]:
+        if package := values.get("package"):
+            return {"reader": f"{package}.data:read", "formats": f"{package}.formats", **values}
+        return values
 
     @model_validator(mode="after")
     def _names_agree(self) -> "BenchmarkSpec":

@@ -20,7 +20,7 @@ from string import Formatter
 from typing import TYPE_CHECKING, Any
 
 from reelbench.judges import scoring
-from reelbench.judges.scoring import Item
+from reelbench.judges.llm import modes as judging
 from reelbench.registry import rows
 from reelbench.registry.dataset import RowsOnDisk
 from reelbench.registry.errors import InputError, ReelbenchError
@@ -28,10 +28,10 @@ from reelbench.registry.files import valid_text, write_jsonl, write_text
 from reelbench.registry.home import home
 from reelbench.registry.loading import imported, upstream_split
 from reelbench.registry.media import Library
-from reelbench.registry.records import Sample
+from reelbench.registry.records import Item, Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, MeanOf, Metric
-from reelbench.tasks import answers, frames, judging
+from reelbench.tasks import answers, frames
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -188,7 +188,7 @@ class LmmsTask:
             sample = scoring.to_sample(self.spec, item, self._judge.judge(item))
         except Exception:  # a scorer's bug must not cost the run its answers: it is logged and counted
             log.exception("%s: %s could not be scored", self.spec.id, item.id)
-            sample = scoring.unscored(item, "scorer_failed")
+            sample = item.sample("scorer_failed")
         if self._hidden(doc["split"]):
             return {SUBMISSION: {"metric": SUBMISSION, "sample": sample.model_dump(), "split": doc["split"]}}
         details = {metric.name: _detail(self.spec, metric, sample) for metric in self.spec.metrics}

@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reelbench.judges import results, scoring
-from reelbench.judges.scoring import Item, Judged, Scored
+from reelbench.judges.llm import modes as judging
+from reelbench.judges.llm.verdicts import Verdict
+from reelbench.judges.scoring import Scored
 from reelbench.registry import discovery
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, read_jsonl
 from reelbench.registry.loading import imported, upstream_split
 from reelbench.registry.records import (
+    Item,
     JudgeRecord,
     ModelRecord,
     Result,
@@ -24,7 +27,6 @@ from reelbench.registry.records import (
     SourceRecord,
 )
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
-from reelbench.tasks import judging
 from reelbench.tasks.submissions import Inputs, Submission, Tagged
 
 if TYPE_CHECKING:
@@ -196,7 +198,7 @@ def logged_items(path: Path) -> LoggedItems:
     """
     items: dict[str, Item] = {}
     duplicate: list[str] = []
-    judged: dict[str, Judged] = {}
+    judged: dict[str, Verdict] = {}
     judges: dict[int, JudgeRecord] = {}
     for number, line in read_jsonl(path):
         detail = next((v for v in line.values() if isinstance(v, dict) and "sample" in v), None)
@@ -207,7 +209,9 @@ def logged_items(path: Path) -> LoggedItems:
             duplicate.append(sample.id)
         items[sample.id] = _item(sample, detail.get("question", ""))
         if "judge" in detail:
-            judged[sample.id] = Judged(sample.scores, sample.reason, sample.judge_replies)
+            judged[sample.id] = Verdict(
+                sample.id, sample.scores, {"": sample.reason} if sample.reason else {}, sample.judge_replies
+            )
             record = dict(detail["judge"])
             process, record = record.pop("process"), JudgeRecord.model_validate(record)
             if process not in judges or _progress(record) > _progress(judges[process]):
@@ -222,20 +226,8 @@ def _progress(record: JudgeRecord) -> tuple[int, int]:
 
 
 def _item(sample: Sample, question: str) -> Item:
-    return Item(
-        id=sample.id,
-        video=sample.video,
-        target=sample.target,
-        prediction=sample.prediction,
-        parsed=sample.parsed,
-        facets=sample.facets,
-        question=question,
-        # What a judge or a scorer could not do then may be done now; what the model did not answer stays.
-        reason=sample.reason if sample.reason in scoring.UNANSWERED else None,
-        flags=tuple(sample.flags),
-        frame_timestamps=sample.frame_timestamps,
-        frame_padding=sample.frame_padding,
-    )
+    # What a judge or a scorer could not do then may be done now; what the model did not answer stays.
+    return Item.of(sample, question, sample.reason if sample.reason in scoring.UNANSWERED else None)
 
 
 def _data_name(document: Mapping[str, Any], task: str) -> str:

@@ -2,9 +2,9 @@
 
 Three kinds of prompt set:
 
-- `reelbench`: the files in `reelbench.judges.llm.prompts`. The rubric is the system message; question, reference and
-  answer stand verbatim in the user message, between tags that carry a mark made from their hash, so that an answer
-  can't close its own tag. Temperature 0.
+- `reelbench`: the files in the benchmark's own folder `judge/`. The rubric is the system message; question, reference
+  and answer stand verbatim in the user message, between tags that carry a mark made from their hash, so that an
+  answer can't close its own tag. Temperature 0.
 - `official`: the owners' prompts, fetched from their repository at the commit and with the sha256 that the benchmark's
   spec pins, kept under `$REELBENCH_HOME/prompts`, and sent byte for byte with the owners' temperature. The file is a
   Python module: its strings are read from the syntax tree, it is never run.
@@ -22,49 +22,19 @@ import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
+from reelbench.llm.messages import Message
 from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.files import written_aside
+from reelbench.registry.files import valid_text, written_aside
 from reelbench.registry.home import home
-from reelbench.registry.spec import JudgeSpec, UrlFile
+from reelbench.registry.records import Item
+from reelbench.registry.spec import BenchmarkSpec, JudgeSpec, UrlFile
 
 GITHUB_RAW = "https://raw.githubusercontent.com"
 """Where owners' prompts come from; `REELBENCH_GITHUB_RAW` names a mirror, which the sha256 keeps honest."""
-
-Message = dict[str, str]
-
-
-class Judgeable(Protocol):
-    """What is judged: a `BenchmarkSpec`, or anything else with a name for its prompts and a scale."""
-
-    @property
-    def id(self) -> str:
-        """Name, the first part of its prompt files' names."""
-        ...
-
-    @property
-    def judge(self) -> JudgeSpec | None:
-        """Criteria and scale; None where nothing is judged."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeItem:
-    """One answer to judge.
-
-    Attributes:
-        id: The question's id.
-        question: As the benchmark has it.
-        reference: The reference answer.
-        prediction: The model's answer.
-    """
-
-    id: str
-    question: str
-    reference: str
-    prediction: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,43 +59,36 @@ class PromptSet:
     user: Mapping[str, str]
     style: Literal["named", "positional"] = "named"
 
-    def messages(self, criterion: str, item: JudgeItem) -> list[Message]:
+    def messages(self, criterion: str, item: Item) -> list[Message]:
         """Return the chat messages that ask for `criterion` of `item`."""
         template = self.user[criterion]
-        if self.style == "positional":
-            text = template.format(item.question, item.reference, item.prediction)
-        else:
-            text = _fill(template, criterion, item)
+        positional = self.style == "positional"
+        text = template.format(*_texts(item)) if positional else _fill(template, criterion, item)
         system = self.system[criterion]
-        messages = [{"role": "user", "content": encodable(text)}]
+        messages = [{"role": "user", "content": valid_text(text)}]
         return messages if system is None else [{"role": "system", "content": system}, *messages]
 
 
-def encodable(text: str) -> str:
-    """Return `text` with half characters, which models cut short leave behind and UTF-8 can't hold, as U+FFFD."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
-
-
-def load_prompts(spec: Judgeable, prompts: str) -> PromptSet:
+def load_prompts(spec: BenchmarkSpec, prompts: str) -> PromptSet:
     """Return the prompt set called `prompts` (`reelbench`, `official`, or a path) for a benchmark.
 
     Raises:
         InputError: The benchmark has no such prompts, or the file is not one.
         ReelbenchError: The owners' prompts could not be fetched, or are not the pinned ones.
     """
-    judge = spec.judge
-    if judge is None:
+    if spec.judge is None:
         raise InputError(f"{spec.id}: has no judged metric; leave --judge out")
+    return load_scale_prompts(spec.id, spec.judge, resources.files(spec.package) / spec.judge.prompts, prompts)
+
+
+def load_scale_prompts(name: str, judge: JudgeSpec, own: Traversable, prompts: str) -> PromptSet:
+    """Return the prompt set called `prompts` for any scale; `own` is the folder of ours, `name` is for errors."""
     if prompts == "reelbench":
-        return _own(spec.id, judge)
+        return _own(name, judge, own)
     if prompts == "official":
         if judge.official_prompts is None:
             raise InputError(
-                f"--judge-prompts official: {spec.id}'s owners publish no prompt file; save the prompt that their paper"
+                f"--judge-prompts official: {name}'s owners publish no prompt file; save the prompt that their paper"
                 " prints as a text file and give its path"
             )
         return _official(judge, judge.official_prompts)
@@ -137,18 +100,21 @@ def load_prompts(spec: Judgeable, prompts: str) -> PromptSet:
 _PLACE = re.compile(r"\{(question|reference|answer|criterion|mark)\}")
 
 
-def _fill(template: str, criterion: str, item: JudgeItem) -> str:
+def _fill(template: str, criterion: str, item: Item) -> str:
     # One pass over the template alone, so that text put in is never read for places.
-    texts = (item.question, item.reference, item.prediction)
+    texts = _texts(item)
     values = dict(zip(("question", "reference", "answer"), texts, strict=True), criterion=criterion)
     if "{mark}" in template:
         values["mark"] = hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return _PLACE.sub(lambda place: values[place[1]], template)
 
 
-def _own(benchmark: str, judge: JudgeSpec) -> PromptSet:
-    folder = resources.files("reelbench.judges.llm.prompts")
-    names = [*(f"{benchmark}.{criterion}.txt" for criterion in judge.criteria), f"{benchmark}.user.txt"]
+def _texts(item: Item) -> tuple[str, str, str]:
+    return item.question, item.target["text"], str(item.prediction)
+
+
+def _own(benchmark: str, judge: JudgeSpec, folder: Traversable) -> PromptSet:
+    names = [*(f"{criterion}.txt" for criterion in judge.criteria), "user.txt"]
     missing = [name for name in names if not (folder / name).is_file()]
     if missing:
         raise InputError(f"--judge-prompts reelbench: there is none for {benchmark}; give a file's path")

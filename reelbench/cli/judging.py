@@ -1,14 +1,15 @@
-"""The judge's options, which several commands share."""
+"""The judge's options, declared once for the commands that take them."""
 
 import os
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from reelbench.cli.options import takes
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
-    from reelbench.judges.llm import JudgeOptions
+    from reelbench.judges.llm.options import JudgeOptions
 
 _PANEL = "Judge"
 
@@ -63,40 +64,44 @@ Retry = Annotated[
 
 
 def judge_options(
-    model: str | None,
     *,
-    no_judge: bool,
-    url: str | None,
-    concurrency: int,
-    votes: int,
-    vote_rule: str,
-    prompts: str,
-    budget: str | None,
-    price: str | None,
-    temperature: str,
-    retry_unscored: bool,
+    judge: JudgeModel = None,
+    no_judge: NoJudge = False,
+    judge_url: JudgeUrl = None,
+    judge_concurrency: Concurrency = 32,
+    judge_votes: Votes = 1,
+    judge_vote_rule: VoteRule = "majority",
+    judge_prompts: Prompts = "reelbench",
+    judge_budget: Budget = None,
+    judge_price: Price = None,
+    judge_temperature: Temperature = "auto",
+    retry_unscored: Retry = False,
 ) -> "JudgeOptions | None":
     """Return the judge that was named by `--judge`, else by `REELBENCH_JUDGE`; None where none was."""
-    model = model or os.environ.get("REELBENCH_JUDGE") or None
+    model = judge or os.environ.get("REELBENCH_JUDGE") or None
     if no_judge or model is None:
         return None
-    from reelbench.judges.llm import JudgeOptions, default_api_key, default_url
+    from reelbench.judges.llm.options import JudgeOptions, default_api_key, default_url
 
-    if vote_rule not in ("majority", "mean"):
-        raise InputError(f"--judge-vote-rule: {vote_rule!r} is neither majority nor mean")
+    if judge_vote_rule not in ("majority", "mean"):
+        raise InputError(f"--judge-vote-rule: {judge_vote_rule!r} is neither majority nor mean")
     return JudgeOptions(
         model=model,
-        url=url or default_url(),
+        url=judge_url or default_url(),
         api_key=default_api_key(),
-        concurrency=concurrency,
-        votes=votes,
-        vote_rule=vote_rule,
-        prompts=prompts,
-        temperature=_temperature(temperature),
-        retry_unscored=retry_unscored,
-        **_budget(budget),
-        **_price(price),
+        concurrency=judge_concurrency,
+        votes=judge_votes,
+        vote_rule=judge_vote_rule,
+        prompts=judge_prompts,
+        temperature=_temperature(judge_temperature),
+        retry_unread=retry_unscored,
+        **budget_of("--judge-budget", judge_budget),
+        **price_of("--judge-price", judge_price),
     )
+
+
+takes_judge = takes("judge", judge_options)
+"""Gives a command the judge's options; it takes their outcome as its argument `judge`."""
 
 
 def _temperature(text: str) -> float | Literal["auto", "none"]:
@@ -108,7 +113,8 @@ def _temperature(text: str) -> float | Literal["auto", "none"]:
         raise InputError(f"--judge-temperature: {text!r} is neither auto, none nor a number") from None
 
 
-def _budget(text: str | None) -> dict[str, Any]:
+def budget_of(option: str, text: str | None) -> dict[str, Any]:
+    """Return a budget as options take it: calls (`500`) or dollars (`$2.50`)."""
     if text is None:
         return {}
     dollars = text.startswith("$") or text.lower().endswith("usd")
@@ -116,14 +122,15 @@ def _budget(text: str | None) -> dict[str, Any]:
     try:
         return {"budget_usd": float(number)} if dollars else {"budget_calls": int(number)}
     except ValueError:
-        raise InputError(f"--judge-budget: {text!r} is neither calls (500) nor dollars ($2.50)") from None
+        raise InputError(f"{option}: {text!r} is neither calls (500) nor dollars ($2.50)") from None
 
 
-def _price(text: str | None) -> dict[str, Any]:
+def price_of(option: str, text: str | None) -> dict[str, Any]:
+    """Return prices as options take them: `IN,OUT` in dollars per million tokens."""
     if text is None:
         return {}
     try:
         prompt, completion = (float(part) for part in text.split(","))
     except ValueError:
-        raise InputError(f"--judge-price: {text!r} is not IN,OUT in dollars per million tokens (0.15,0.60)") from None
+        raise InputError(f"{option}: {text!r} is not IN,OUT in dollars per million tokens (0.15,0.60)") from None
     return {"usd_per_million_prompt": prompt, "usd_per_million_completion": completion}

@@ -7,22 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.judging import (
-    Budget,
-    Concurrency,
-    JudgeModel,
-    JudgeUrl,
-    NoJudge,
-    Price,
-    Retry,
-    Temperature,
-    VoteRule,
-    Votes,
-    judge_options,
-)
+from reelbench.cli.judging import takes_judge
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
+    from reelbench.judges.llm.options import JudgeOptions
     from reelbench.making.profile import Profile
     from reelbench.making.profile_rows import Dataset
     from reelbench.making.readability import Parser
@@ -30,6 +19,7 @@ if TYPE_CHECKING:
 _SHOWN_LABELS = 30
 
 
+@takes_judge
 def profile(
     names: Annotated[list[str] | None, typer.Argument(help="Benchmarks or tasks; several stand side by side.")] = None,
     *,
@@ -50,16 +40,7 @@ def profile(
     output: Annotated[
         Path | None, typer.Option(help="Folder for profile.json, profile.md, plots, word clouds.")
     ] = None,
-    judge: JudgeModel = None,
-    no_judge: NoJudge = False,
-    judge_url: JudgeUrl = None,
-    judge_concurrency: Concurrency = 32,
-    judge_votes: Votes = 1,
-    judge_vote_rule: VoteRule = "majority",
-    judge_budget: Budget = None,
-    judge_price: Price = None,
-    judge_temperature: Temperature = "auto",
-    retry_unscored: Retry = False,
+    judge: "JudgeOptions | None",
 ) -> None:
     """Measure datasets: readability, parse depth, Bloom's levels (with --judge), words, labels, spans, steps."""
     from reelbench.making import profile as profiling
@@ -69,19 +50,7 @@ def profile(
         raise InputError("--tags, --question-spans and --result belong to one dataset; name only that one")
     extras = profiling.Extras(
         parser=_parser(spacy_model),
-        judge=judge_options(
-            judge,
-            no_judge=no_judge,
-            url=judge_url,
-            concurrency=judge_concurrency,
-            votes=judge_votes,
-            vote_rule=judge_vote_rule,
-            prompts="reelbench",
-            budget=judge_budget,
-            price=judge_price,
-            temperature=judge_temperature,
-            retry_unscored=retry_unscored,
-        ),
+        judge=judge,
         tags=tags,
         question_spans=question_spans,
         result=result,

@@ -11,29 +11,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.judging import (
-    Budget,
-    Concurrency,
-    JudgeModel,
-    JudgeUrl,
-    NoJudge,
-    Price,
-    Prompts,
-    Retry,
-    Temperature,
-    VoteRule,
-    Votes,
-    judge_options,
-)
+from reelbench.cli.judging import takes_judge
 from reelbench.cli.score import report
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.home import home
 
 if TYPE_CHECKING:
+    from reelbench.judges.llm.options import JudgeOptions
     from reelbench.registry.frames.sampling import FrameSampling
     from reelbench.tasks.score import Options, Outcome
 
 
+@takes_judge
 def run(
     context: typer.Context,
     *,
@@ -53,17 +42,7 @@ def run(
             "--frames then has N for the number, e.g. uniform:N,size=448.",
         ),
     ] = None,
-    judge: JudgeModel = None,
-    no_judge: NoJudge = False,
-    judge_url: JudgeUrl = None,
-    judge_concurrency: Concurrency = 32,
-    judge_votes: Votes = 1,
-    judge_vote_rule: VoteRule = "majority",
-    judge_prompts: Prompts = "reelbench",
-    judge_budget: Budget = None,
-    judge_price: Price = None,
-    judge_temperature: Temperature = "auto",
-    retry_unscored: Retry = False,
+    judge: "JudgeOptions | None",
 ) -> None:
     """Run lmms-eval with the arguments after `--`, then score what it logged.
 
@@ -75,19 +54,7 @@ def run(
     from reelbench.tasks.score import Options
 
     options = Options(
-        judge=judge_options(
-            judge,
-            no_judge=no_judge,
-            url=judge_url,
-            concurrency=judge_concurrency,
-            votes=judge_votes,
-            vote_rule=judge_vote_rule,
-            prompts=judge_prompts,
-            budget=judge_budget,
-            price=judge_price,
-            temperature=judge_temperature,
-            retry_unscored=retry_unscored,
-        ),
+        judge=judge,
         note=console.note,
     )
     if frames_sweep is not None:

@@ -8,29 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.judging import (
-    Budget,
-    Concurrency,
-    JudgeModel,
-    JudgeUrl,
-    NoJudge,
-    Price,
-    Prompts,
-    Retry,
-    Temperature,
-    VoteRule,
-    Votes,
-    judge_options,
-)
+from reelbench.cli.judging import takes_judge
 from reelbench.registry.errors import InputError
 from reelbench.registry.home import home
 
 if TYPE_CHECKING:
+    from reelbench.judges.llm.options import JudgeOptions
     from reelbench.tasks.score import Outcome
 
 _SHOWN = 10
 
 
+@takes_judge
 def score(
     name: Annotated[str | None, typer.Argument(help="Benchmark; left out with --run.")] = None,
     *,
@@ -47,17 +36,7 @@ def score(
         bool, typer.Option(help="Exit with 1 if anything is unscored, missing, extra or double.")
     ] = False,
     no_overlap: Annotated[bool, typer.Option("--no-overlap", help="Leave out BLEU, CIDEr and METEOR.")] = False,
-    judge: JudgeModel = None,
-    no_judge: NoJudge = False,
-    judge_url: JudgeUrl = None,
-    judge_concurrency: Concurrency = 32,
-    judge_votes: Votes = 1,
-    judge_vote_rule: VoteRule = "majority",
-    judge_prompts: Prompts = "reelbench",
-    judge_budget: Budget = None,
-    judge_price: Price = None,
-    judge_temperature: Temperature = "auto",
-    retry_unscored: Retry = False,
+    judge: "JudgeOptions | None",
 ) -> None:
     """Score predictions from a file (NAME --predictions FILE) or from an lmms-eval run (--run DIR)."""
     from reelbench.tasks.score import Options, score_files, score_run
@@ -65,19 +44,7 @@ def score(
 
     options = Options(
         overlap=not no_overlap,
-        judge=judge_options(
-            judge,
-            no_judge=no_judge,
-            url=judge_url,
-            concurrency=judge_concurrency,
-            votes=judge_votes,
-            vote_rule=judge_vote_rule,
-            prompts=judge_prompts,
-            budget=judge_budget,
-            price=judge_price,
-            temperature=judge_temperature,
-            retry_unscored=retry_unscored,
-        ),
+        judge=judge,
         note=console.note,
     )
     folder = output or fresh_folder(name or "run")

@@ -46,8 +46,7 @@ SPEC = BenchmarkSpec(
         )
     },
     default_split="test",
-    reader="reelbench.tasks.curve.data:read",
-    formats="reelbench.tasks.curve.formats",
+    package=__name__,
     prompt="prompt.json",
     media=(
         MediaSource(

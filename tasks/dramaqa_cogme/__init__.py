@@ -75,8 +75,7 @@ SPEC = BenchmarkSpec(
     splits={"train": _split("train"), "val": _split("val"), "test": _split("test", hidden_answers=True)},
     default_split="val",
     mini_note="a dozen rows written for Reelbench, with pictures drawn on first use",
-    reader="reelbench.tasks.dramaqa_cogme.data:read",
-    formats="reelbench.tasks.dramaqa_cogme.formats",
+    package=__name__,
     media=(
         MediaSource(
             title="DramaQA pictures",

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.judges import cognitive_profile
-from reelbench.judges.scoring import Item
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json_or_jsonl
-from reelbench.registry.records import Sample
+from reelbench.registry.records import Item, Sample
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.tasks.dramaqa_cogme import data
 from reelbench.tasks.submissions import (

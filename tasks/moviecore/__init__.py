@@ -85,8 +85,7 @@ SPEC = BenchmarkSpec(
     columns=(Column(name="caption", dtype="string", description="Caption of the video where the row has one."),),
     splits={"train": _split(4080, 816, "train.json"), "test": _split(850, 170, "test.json")},
     default_split="test",
-    reader="reelbench.tasks.moviecore.data:read",
-    formats="reelbench.tasks.moviecore.formats",
+    package=__name__,
     media=(
         MediaSource(
             title="MovieChat-1K test videos",

@@ -50,8 +50,7 @@ SPEC = BenchmarkSpec(
         "test": _split("rextime_test_release.json", 2143, hidden_answers=True),
     },
     default_split="val",
-    reader="reelbench.tasks.rextime.data:read",
-    formats="reelbench.tasks.rextime.formats",
+    package=__name__,
     media=(
         MediaSource(
             title="QVHighlights videos",

@@ -4,6 +4,7 @@ import pytest
 
 from reelbench.judges.choice import columns, compute_score, score_item
 from reelbench.registry.errors import InputError
+from reelbench.registry.records import Item
 
 
 @pytest.mark.parametrize(
@@ -14,9 +15,9 @@ def test_only_the_very_letter_is_right(given, correct):
 
 
 def test_a_submission_without_answers_has_no_column():
-    assert columns({"span": [0, 1]}, "x", {"answer": "B"}, {}) == {}
-    assert columns(None, "x", {"answer": "B"}, {}) == {}
-    assert columns({"answer": None}, "x", {"answer": "B"}, {}) == {"correct": 0.0}
+    assert columns(Item("q", "v", {"answer": "B"}, "x", {"span": [0, 1]})) == {}
+    assert columns(Item("q", "v", {"answer": "B"}, "x", None, {})) == {}
+    assert columns(Item("q", "v", {"answer": "B"}, "x", {"answer": None}, {})) == {"correct": 0.0}
 
 
 def test_accuracy_is_a_percentage_over_all_items():
@@ -29,7 +30,7 @@ def test_accuracy_is_a_percentage_over_all_items():
 @pytest.mark.parametrize("hidden", [{}, {"answer": None}])
 def test_a_hidden_answer_is_an_error_not_a_zero(hidden):
     with pytest.raises(InputError, match="no correct answer"):
-        columns({"answer": "A"}, "A", hidden, {})
+        columns(Item("q", "v", hidden, "A", {"answer": "A"}, {}))
 
 
 def test_ids_must_agree():

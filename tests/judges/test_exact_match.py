@@ -4,6 +4,7 @@ import pytest
 
 from reelbench.judges.exact_match import columns, compute_score, matches, normalize
 from reelbench.registry.errors import InputError
+from reelbench.registry.records import Item
 
 # Locale -> reference, the same answer written otherwise, another answer that differs in little.
 ANSWERS = {
@@ -141,11 +142,11 @@ def test_combining_marks_stay():
 def test_columns_take_the_language_from_the_facets():
     target = {"text": "12"}
 
-    assert columns(None, "twelve", target, {"locale": ["en-GB"]}) == {"exact_match": 1.0}
-    assert columns(None, "twelve", target, {}) == {"exact_match": 0.0}
-    assert columns(None, "twelve", target, {"locale": ["xx-XX"]}) == {"exact_match": 0.0}
-    assert columns(None, "", target, {"locale": ["en-GB"]}) == {"exact_match": 0.0}
-    assert columns(None, None, target, {"locale": ["en-GB"]}) == {}
+    assert columns(Item("q", "v", target, "twelve", None, {"locale": ["en-GB"]})) == {"exact_match": 1.0}
+    assert columns(Item("q", "v", target, "twelve", None, {})) == {"exact_match": 0.0}
+    assert columns(Item("q", "v", target, "twelve", None, {"locale": ["xx-XX"]})) == {"exact_match": 0.0}
+    assert columns(Item("q", "v", target, "", None, {"locale": ["en-GB"]})) == {"exact_match": 0.0}
+    assert columns(Item("q", "v", target, None, None, {"locale": ["en-GB"]})) == {}
 
 
 def test_a_percentage_over_all_items():

@@ -6,8 +6,8 @@ import pytest
 
 from reelbench import registry
 from reelbench.judges import scoring
-from reelbench.judges.scoring import Item, Judged
-from reelbench.registry.records import JudgeRecord
+from reelbench.judges.llm.verdicts import Verdict
+from reelbench.registry.records import Item, JudgeRecord
 
 DIMENSIONS = ("accuracy", "comprehensiveness", "depth", "evidence", "coherence")
 
@@ -51,7 +51,7 @@ def judge(_, asked):
     judged = []
     for item in asked:
         scores = {name: value for name, value in zip(DIMENSIONS, by_id[item.id], strict=True) if value is not None}
-        judged.append(Judged(scores, None if len(scores) == len(DIMENSIONS) else "judge_unparsable", []))
+        judged.append(Verdict(item.id, scores, {} if len(scores) == len(DIMENSIONS) else {"?": "judge_unparsable"}))
     return judged, JudgeRecord(requested="m", prompt="reelbench", prompt_sha256="0")
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from reelbench.judges.temporal_span import columns, compute_score, iou, score_item
 from reelbench.registry.errors import InputError
+from reelbench.registry.records import Item
 
 # True windows, predicted windows, true answer, predicted answer; then what the authors' script printed for this item
 # alone as a whole submission: MR-full-mIoU, R1@0.3, R1@0.5, VQA, "VQA,mIoU@0.5".
@@ -109,7 +110,7 @@ TARGET = {"spans": [[0, 10]], "answer": "A"}
     ],
 )
 def test_columns_are_those_that_the_submission_supports(parsed, target, expected):
-    assert columns(parsed, "as given", target, {}).keys() == expected
+    assert columns(Item("q", "v", target, "as given", parsed, {})).keys() == expected
 
 
 def test_a_hidden_truth_is_an_error_not_a_zero():

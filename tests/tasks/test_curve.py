@@ -9,10 +9,11 @@ import pytest
 
 from reelbench import registry
 from reelbench.judges import scoring
-from reelbench.judges.scoring import Item, Judged
+from reelbench.judges.llm.verdicts import Verdict
 from reelbench.registry import media
 from reelbench.registry.clips import write_clip
 from reelbench.registry.errors import DataUnavailableError, InputError
+from reelbench.registry.records import Item
 from reelbench.tasks.curve import data, lmms
 from tests.servers.judge import Answer, JudgeServer
 
@@ -234,7 +235,7 @@ def judged(points):
 
     def judge(_, asked):
         outcomes = [
-            Judged({}, "judge_unparsable", []) if score is None else Judged({"score": score}, None, [])
+            Verdict("", {}, {"score": "judge_unparsable"}) if score is None else Verdict("", {"score": score}, {})
             for score in (points[int(item.id)][1] for item in asked)
         ]
         return outcomes, None

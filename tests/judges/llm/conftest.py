@@ -4,12 +4,17 @@ from typing import Any
 
 import pytest
 
-from reelbench.judges.llm import JudgeItem, JudgeOptions
+from reelbench.judges.llm import JudgeOptions
+from reelbench.registry.records import Item
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.tasks.curve import SPEC as CURVE
 from reelbench.tasks.moviecore import SPEC as MOVIECORE
 
 KEY = "sk-test-7f3a9c51d2"
+
+
+def judged_item(id_: str, question: str, reference: str, prediction: str) -> Item:
+    return Item(id_, "film", {"text": reference}, prediction, question=question)
 
 
 @pytest.fixture
@@ -37,7 +42,7 @@ def options() -> Callable[..., JudgeOptions]:
 
 
 @pytest.fixture
-def items() -> Callable[[int], list[JudgeItem]]:
+def items() -> Callable[[int], list[Item]]:
     return lambda n: [
-        JudgeItem(f"q{i}", f"Why does she leave? ({i})", f"Because of {i}.", f"I think {i}.") for i in range(n)
+        judged_item(f"q{i}", f"Why does she leave? ({i})", f"Because of {i}.", f"I think {i}.") for i in range(n)
     ]

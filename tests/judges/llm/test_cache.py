@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from reelbench.judges.llm import JudgeItem, LiveJudge, judge_items
-from reelbench.judges.llm.cache import Reply, ReplyCache
+from reelbench.judges.llm import LiveJudge, judge_items
+from reelbench.llm.cache import Reply, ReplyCache
 from reelbench.registry.errors import InputError, ReelbenchError
-from tests.judges.llm.conftest import KEY
+from tests.judges.llm.conftest import KEY, judged_item
 from tests.servers.judge import Answer, JudgeServer, always
 
 ROOT = Path(__file__).parents[3]
@@ -25,10 +25,14 @@ ROOT = Path(__file__).parents[3]
 SCORER = """
 import json, logging, os, sys
 logging.basicConfig(level=logging.INFO)
-from reelbench.judges.llm import JudgeItem, JudgeOptions, judge_items
+from reelbench.judges.llm import JudgeOptions, judge_items
+from reelbench.registry.records import Item
 from reelbench.tasks.moviecore import SPEC
 url, key, questions = sys.argv[1], sys.argv[2], int(sys.argv[3])
-items = (JudgeItem(f"q{n}", f"Why? ({n})", f"Because of {n}.", f"I think {n}.") for n in range(questions))
+items = (
+    Item(f"q{n}", "film", {"text": f"Because of {n}."}, f"I think {n}.", question=f"Why? ({n})")
+    for n in range(questions)
+)
 try:
     run = judge_items(SPEC, items, JudgeOptions(model="judge-1", url=url, api_key=key, concurrency=8, backoff=0.01))
     scored = {v.id: [v.scores, v.reasons] for v in run}
@@ -142,7 +146,7 @@ def test_what_is_kept_survives_closing(home):
 
 def test_a_full_disk_stops_the_work_and_loses_nothing(curve, options, tmp_path):
     def items(count):
-        return [JudgeItem(f"q{n}", f"Why? {n}", "Because.", "Hm.") for n in range(count)]
+        return [judged_item(f"q{n}", f"Why? {n}", "Because.", "Hm.") for n in range(count)]
 
     with JudgeServer(always("1")) as server:
         cache = tmp_path / "judge.sqlite"
@@ -213,7 +217,7 @@ def test_a_disk_that_is_really_full(tmp_path):
 @pytest.mark.parametrize("damage", ["not a database", "empty pages", "a torn file"])
 def test_a_damaged_file_is_set_aside_and_said(curve, options, home, damage):
     path = home / "judge.sqlite"
-    item = JudgeItem("q", "Why?", "Because.", "Hm.")
+    item = judged_item("q", "Why?", "Because.", "Hm.")
     with JudgeServer(always("1")) as server:
         list(judge_items(curve, [item], options(server.url)))
         content = path.read_bytes()
@@ -294,7 +298,7 @@ def test_the_key_is_nowhere(moviecore, options, home, caplog, status):
             return Answer(f'{{"score": 1, "why": "{echo}"}}', model=f"judge {call.headers['authorization']}")
         return Answer(status=status, error={"message": echo})
 
-    item = JudgeItem("q", "Why?", "Because.", "Hm.")
+    item = judged_item("q", "Why?", "Because.", "Hm.")
     with JudgeServer(script) as server:
         chosen = options(server.url, tries=2)
         run = judge_items(moviecore, [item], chosen)

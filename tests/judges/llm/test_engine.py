@@ -9,13 +9,14 @@ from email.utils import formatdate
 
 import pytest
 
-from reelbench.judges.llm import JudgeItem, JudgeOptions, LiveJudge, judge_items, judging_progress
-from reelbench.judges.llm import judging as judging_module
+from reelbench.judges.llm import JudgeOptions, LiveJudge, judge_items
+from reelbench.judges.llm import run as run_module
+from reelbench.llm.progress import asking_progress
 from reelbench.registry.errors import InputError
-from tests.judges.llm.conftest import KEY
+from tests.judges.llm.conftest import KEY, judged_item
 from tests.servers.judge import Answer, JudgeServer, always
 
-ITEM = JudgeItem("q1", "Why?", "Because.", "Hm.")
+ITEM = judged_item("q1", "Why?", "Because.", "Hm.")
 
 
 def verdicts(spec, items, options, **more):
@@ -27,7 +28,7 @@ def verdicts(spec, items, options, **more):
 
 
 def test_one_call_per_dimension_and_scores_in_the_order_of_the_items(moviecore, options, items, monkeypatch):
-    monkeypatch.setattr(judging_module, "WINDOW", 10)
+    monkeypatch.setattr(run_module, "WINDOW", 10)
 
     def script(call):
         number = int(re.search(r"\((\d+)\)", call.user)[1])
@@ -59,9 +60,9 @@ def test_again_costs_no_call_and_gives_the_same(moviecore, options, items):
 @pytest.mark.parametrize("answer", ["", "  \n\t　"])
 def test_white_space_gets_the_minimum_without_a_call(moviecore, options, answer):
     with JudgeServer() as server:
-        (verdict,), run = verdicts(moviecore, [JudgeItem("q", "Why?", "So.", answer)], options(server.url))
+        (verdict,), run = verdicts(moviecore, [judged_item("q", "Why?", "So.", answer)], options(server.url))
     assert verdict.scores == dict.fromkeys(moviecore.judge.criteria, 0)
-    assert (verdict.replies, verdict.reason, server.calls, run.record.calls) == ([], None, [], 0)
+    assert (list(verdict.replies), verdict.reason, server.calls, run.record.calls) == ([], None, [], 0)
 
 
 def test_curve_takes_one_integer(curve, options):
@@ -109,7 +110,7 @@ def test_the_model_and_the_settings_are_part_of_the_key_and_the_server_is_not(cu
 
 
 def test_equal_questions_are_asked_once(curve, options):
-    same = [JudgeItem(f"q{i}", "Why?", "Because.", "Hm.") for i in range(50)]
+    same = [judged_item(f"q{i}", "Why?", "Because.", "Hm.") for i in range(50)]
     with JudgeServer(always("1", delay=0.05)) as server:
         found, run = verdicts(curve, same, options(server.url))
     assert [verdict.scores for verdict in found] == [{"score": 1}] * 50
@@ -139,7 +140,7 @@ def test_what_is_no_score_is_asked_three_times_and_then_left_unscored(moviecore,
         server.script(always('{"score": 3}'))
         (again,), _ = verdicts(moviecore, [ITEM], options(server.url))
         assert (again, len(server.calls)) == (verdict, 15)  # what was paid is kept, and not asked for again
-        (retried,), _ = verdicts(moviecore, [ITEM], options(server.url, retry_unscored=True))
+        (retried,), _ = verdicts(moviecore, [ITEM], options(server.url, retry_unread=True))
         assert (retried.scores, len(server.calls)) == (dict.fromkeys(moviecore.judge.criteria, 3), 20)
         (after,), _ = verdicts(moviecore, [ITEM], options(server.url))
         assert (after, len(server.calls)) == (retried, 20)
@@ -148,7 +149,7 @@ def test_what_is_no_score_is_asked_three_times_and_then_left_unscored(moviecore,
 def test_retrying_the_unscored_ends_too(curve, options):
     with JudgeServer(always("dunno")) as server:
         verdicts(curve, [ITEM], options(server.url))
-        (verdict,), _ = verdicts(curve, [ITEM], options(server.url, retry_unscored=True))
+        (verdict,), _ = verdicts(curve, [ITEM], options(server.url, retry_unread=True))
     assert (verdict.reason, len(server.calls)) == ("judge_unparsable", 6)
 
 
@@ -164,7 +165,7 @@ def test_a_dimension_without_a_score_does_not_take_the_others_with_it(moviecore,
 
 def test_half_characters_are_sent_and_kept_as_such(curve, options):
     """A model that is cut short may leave half a surrogate pair, in its answer or in its verdict."""
-    half = JudgeItem("q", "Why?", "Because.", "It rains \ud83d")
+    half = judged_item("q", "Why?", "Because.", "It rains \ud83d")
     with JudgeServer(lambda _: Answer(raw=rb'{"choices": [{"message": {"content": "rain \ud83d"}}]}')) as server:
         (verdict,), _ = verdicts(curve, [half], options(server.url))
     assert "It rains \ufffd" in server.calls[0].user
@@ -468,13 +469,13 @@ def test_the_key_goes_to_the_server_as_a_bearer_token(curve, options):
 
 
 def test_a_batch_holds_a_window_of_items_only(curve, options, monkeypatch):
-    monkeypatch.setattr(judging_module, "WINDOW", 10)
+    monkeypatch.setattr(run_module, "WINDOW", 10)
     taken = []
 
     def stream():
         for number in range(100):
             taken.append(number)
-            yield JudgeItem(f"q{number}", f"Why? {number}", "Because.", "Hm.")
+            yield judged_item(f"q{number}", f"Why? {number}", "Because.", "Hm.")
 
     ahead = []
     with JudgeServer(always("1")) as server:
@@ -505,7 +506,7 @@ def test_the_progress_bar_shows_items_calls_and_dollars_on_a_terminal_only(curve
     with JudgeServer(always("1")) as server:
         for screen in (io.StringIO(), Screen()):
             monkeypatch.setattr(sys, "stderr", screen)
-            with judging_progress(10) as progress:
+            with asking_progress(10, "judging") as progress:
                 list(judge_items(curve, items(10), options(server.url, **prices), progress=progress))
             assert ("10/10" in screen.getvalue()) == screen.isatty()
     assert "0 calls" in screen.getvalue()  # the second time all was in the cache

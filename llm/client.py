@@ -1,4 +1,4 @@
-"""One call to a judge: what is sent, what comes back, and what each failure means.
+"""One call to a language model: what is sent, what comes back, and what each failure means.
 
 `openai` is imported when the first call is made, so that a run from the cache never pays for it.
 """
@@ -7,15 +7,16 @@ import asyncio
 import json
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
-from reelbench.judges.llm.cache import Reply
-from reelbench.judges.llm.options import OPENAI_URL, JudgeOptions
-from reelbench.judges.llm.prompting import Message, encodable
+from reelbench.llm.cache import Reply
+from reelbench.llm.messages import Message, on_the_wire
+from reelbench.llm.options import OPENAI_URL, AskOptions
 from reelbench.registry.errors import InputError
+from reelbench.registry.files import valid_text
 
 _PLACEHOLDER_KEY = "no-key"  # the client wants one, local servers ignore it
 _AZURE_HOSTS = (".openai.azure.com", ".cognitiveservices.azure.com")
@@ -50,27 +51,27 @@ class TransientError(Exception):
 class ChatClient:
     """Asks an OpenAI-compatible server for chat completions; must be made and used in one running event loop."""
 
-    def __init__(self, options: JudgeOptions) -> None:
+    def __init__(self, options: AskOptions) -> None:
         import openai
 
         self._openai = openai
         self._options = options
         if options.api_key is None and options.url is None:
             raise RefusedError(
-                "no API key for the judge: set REELBENCH_JUDGE_API_KEY (or OPENAI_API_KEY), or --judge-url"
+                f"no API key for {options.who}: set {options.key_variable} (or OPENAI_API_KEY), or {options.option}-url"
             )
         self._client = _make_client(openai, options)
 
-    async def ask(self, messages: list[Message], sampling: Mapping[str, Any]) -> Reply:
+    async def ask(self, messages: Sequence[Message], sampling: Mapping[str, Any]) -> Reply:
         """Send one request, once.
 
         Raises:
-            RefusedError: Judging is over.
+            RefusedError: Asking is over.
             RejectedError: This request is over.
             TransientError: Try again.
         """
         openai, options = self._openai, self._options
-        body = {"model": options.model, "messages": messages, **sampling}
+        body = {"model": options.model, "messages": on_the_wire(messages), **sampling}
         try:
             async with asyncio.timeout(options.timeout):
                 # The bytes, not `chat.completions.create`: that spends more time on rewriting its arguments by their
@@ -80,13 +81,13 @@ class ChatClient:
         except openai.APIStatusError as error:
             raise self._meaning(error) from None
         except (openai.APITimeoutError, TimeoutError):
-            line = f"the judge at {options.host} did not answer within {options.timeout:g} s"
+            line = f"{options.who} at {options.host} did not answer within {options.timeout:g} s"
             raise TransientError(line, maybe_paid=True) from None
         except openai.APIConnectionError as error:
             cause = error.__cause__ or error
             connecting = "connect" in type(cause).__name__.lower()
             what = options.redact(str(cause) or type(cause).__name__)
-            line = _one_line(f"no connection to the judge at {options.host} ({what})")
+            line = _one_line(f"no connection to {options.who} at {options.host} ({what})")
             raise TransientError(line, maybe_paid=not connecting) from None
 
     async def close(self) -> None:
@@ -104,33 +105,33 @@ class ChatClient:
             text = message.get("content")
             reply = Reply(
                 # A server that echoes our headers must not get the key into the cache.
-                raw=options.redact(encodable(text)) if isinstance(text, str) else None,
+                raw=options.redact(valid_text(text)) if isinstance(text, str) else None,
                 finish=_text(choice.get("finish_reason")),
-                returned=None if body.get("model") is None else options.redact(encodable(str(body["model"]))),
+                returned=None if body.get("model") is None else options.redact(valid_text(str(body["model"]))),
                 prompt_tokens=int(usage.get("prompt_tokens") or 0),
                 completion_tokens=int(usage.get("completion_tokens") or 0),
                 host=options.host,
             )
         except (ValueError, LookupError, TypeError, AttributeError):
             start = _one_line(options.redact(content.decode("utf-8", "replace")), 200)
-            line = f"the judge at {options.host} sent something that is not a chat completion: {start!r}"
+            line = f"{options.who} at {options.host} sent something that is not a chat completion: {start!r}"
             raise TransientError(line, maybe_paid=True) from None
         return reply
 
     def _meaning(self, error: Any) -> Exception:  # noqa: ANN401 - openai.APIStatusError, imported late
         status, host = error.status_code, self._options.host
         said = _one_line(self._options.redact(_said(error)))  # in this order: half a key is a secret too
-        line = f"the judge at {host} answered {status}: {said}"
+        line = f"{self._options.who} at {host} answered {status}: {said}"
         if status in {401, 403, 404} or error.code == "insufficient_quota":
             return RefusedError(line)
         if error.param == "temperature":
-            return RefusedError(f"{line}; this model wants no temperature: add --judge-temperature none")
+            return RefusedError(f"{line}; this model takes no temperature: add {self._options.option}-temperature none")
         if status in {408, 409, 429} or status >= 500:  # noqa: PLR2004
             return TransientError(line, limited=status == 429, wait=_retry_after(error.response.headers))  # noqa: PLR2004
         return RejectedError(line)
 
 
-def _make_client(openai: Any, options: JudgeOptions) -> Any:  # noqa: ANN401 - openai is imported late
+def _make_client(openai: Any, options: AskOptions) -> Any:  # noqa: ANN401 - openai is imported late
     parts = urlsplit(options.url or OPENAI_URL)
     query = dict(parse_qsl(parts.query))
     base = urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/"), "", ""))
@@ -144,7 +145,9 @@ def _make_client(openai: Any, options: JudgeOptions) -> Any:  # noqa: ANN401 - o
     if deployments or (str(parts.hostname).endswith(_AZURE_HOSTS) and "/openai/v1" not in parts.path):
         version = query.pop("api-version", None)
         if version is None:
-            raise InputError("--judge-url: an Azure URL needs its API version: end it in ?api-version=2024-10-21, say")
+            raise InputError(
+                f"{options.option}-url: an Azure URL needs its API version: end it in ?api-version=2024-10-21, say"
+            )
         if not deployments:
             base = f"{base.removesuffix('/openai')}/openai/deployments/{options.model}"
         base = base.removesuffix("/chat/completions")
@@ -152,7 +155,7 @@ def _make_client(openai: Any, options: JudgeOptions) -> Any:  # noqa: ANN401 - o
     return openai.AsyncOpenAI(api_key=key, base_url=base, default_query=query, **common)
 
 
-def _http_client(openai: Any, options: JudgeOptions) -> Any:  # noqa: ANN401 - openai is imported late
+def _http_client(openai: Any, options: AskOptions) -> Any:  # noqa: ANN401 - openai is imported late
     # The aiohttp back end takes much less processor time than the default one; older clients don't have it, and newer
     # ones raise where aiohttp is missing.
     try:

@@ -6,12 +6,15 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import closing
 from types import TracebackType
-from typing import Self
+from typing import Self, cast
 
-from reelbench.judges.llm.engine import JUDGE_UNAVAILABLE, Engine, Tally, Verdict
+from reelbench.judges.llm.engine import Engine
 from reelbench.judges.llm.options import JudgeOptions
-from reelbench.judges.llm.prompting import Judgeable, JudgeItem
-from reelbench.registry.records import JudgeRecord
+from reelbench.judges.llm.prompting import PromptSet, load_prompts
+from reelbench.judges.llm.verdicts import JUDGE_UNAVAILABLE, Verdict
+from reelbench.llm.asker import Tally
+from reelbench.registry.records import Item, JudgeRecord
+from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
 
 WINDOW = 2048
 """Items under way at once in a batch: bounds memory, and lets work go on behind one slow reply."""
@@ -26,7 +29,7 @@ class JudgeRun(Iterator[Verdict]):
         notes: One line for each thing that the user should know (a refusal, a spent budget, a damaged cache).
     """
 
-    def __init__(self, engine: Engine, items: Iterable[JudgeItem], progress: Callable[[Tally], None] | None) -> None:
+    def __init__(self, engine: Engine, items: Iterable[Item], progress: Callable[[Tally], None] | None) -> None:
         self._engine = engine
         self._progress = progress
         self.notes = engine.notes
@@ -50,7 +53,7 @@ class JudgeRun(Iterator[Verdict]):
         self._verdicts.close()
         self._engine.close()
 
-    def _judged(self, items: Iterable[JudgeItem]) -> Generator[Verdict]:
+    def _judged(self, items: Iterable[Item]) -> Generator[Verdict]:
         waiting: deque[Verdict | Future[Verdict]] = deque()
         with closing(self._engine):
             for item in items:
@@ -83,8 +86,8 @@ class JudgeRun(Iterator[Verdict]):
 
 
 def judge_items(
-    spec: Judgeable,
-    items: Iterable[JudgeItem],
+    spec: BenchmarkSpec,
+    items: Iterable[Item],
     options: JudgeOptions,
     *,
     progress: Callable[[Tally], None] | None = None,
@@ -107,7 +110,21 @@ def judge_items(
         InputError: The benchmark is not judged, the prompts are not there, or an option makes no sense.
         ReelbenchError: The cache can't be written (while iterating, too); what it holds is kept.
     """
-    return JudgeRun(Engine(spec, options, on_note), items, progress)
+    prompts = load_prompts(spec, options.prompts)  # refuses a spec without a judge
+    return judge_on_scale(cast("JudgeSpec", spec.judge), prompts, items, options, progress=progress, on_note=on_note)
+
+
+def judge_on_scale(
+    scale: JudgeSpec,
+    prompts: PromptSet,
+    items: Iterable[Item],
+    options: JudgeOptions,
+    *,
+    progress: Callable[[Tally], None] | None = None,
+    on_note: Callable[[str], None] | None = None,
+) -> JudgeRun:
+    """Judge items in one batch, on a scale that need not be a benchmark's; otherwise like `judge_items`."""
+    return JudgeRun(Engine(scale, prompts, options, on_note), items, progress)
 
 
 class LiveJudge:
@@ -116,13 +133,17 @@ class LiveJudge:
     All threads share one event loop, one cache and one limit on calls in flight.
     """
 
-    def __init__(self, spec: Judgeable, options: JudgeOptions, *, on_note: Callable[[str], None] | None = None) -> None:
+    def __init__(
+        self, spec: BenchmarkSpec, options: JudgeOptions, *, on_note: Callable[[str], None] | None = None
+    ) -> None:
         """Raises InputError or ReelbenchError where the judge can't be set up at all."""
-        self._criteria = spec.judge.criteria if spec.judge is not None else ()
-        self._engine = Engine(spec, options, on_note)
+        prompts = load_prompts(spec, options.prompts)  # refuses a spec without a judge
+        scale = cast("JudgeSpec", spec.judge)
+        self._criteria = scale.criteria
+        self._engine = Engine(scale, prompts, options, on_note)
         self._told = False
 
-    def judge(self, item: JudgeItem) -> Verdict:
+    def judge(self, item: Item) -> Verdict:
         """Return the item's verdict; whatever goes wrong leaves it unscored, and is logged once."""
         try:
             started = self._engine.start(item)
@@ -131,7 +152,7 @@ class LiveJudge:
             if not self._told:
                 self._told = True
                 _log.error("%s", self._engine.options.redact(" ".join(str(error).split()) or repr(error)))
-            return Verdict(item.id, {}, dict.fromkeys(self._criteria, JUDGE_UNAVAILABLE), [])
+            return Verdict(item.id, {}, dict.fromkeys(self._criteria, JUDGE_UNAVAILABLE))
 
     @property
     def notes(self) -> list[str]:

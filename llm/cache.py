@@ -1,4 +1,4 @@
-"""Every reply a judge ever gave, in one SQLite file.
+"""Every reply that a language model ever gave, in one SQLite file.
 
 A reply's key is the sha256 of everything that shapes it: model asked, messages, sampling settings, vote, attempt.
 The server's address is not in the key, so a server that comes back on another port is not paid again; the host is kept
@@ -40,7 +40,7 @@ _TABLES = (
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A judge's reply as it came.
+    """A model's reply as it came.
 
     Attributes:
         raw: Its text; None where the server gave none.

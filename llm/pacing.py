@@ -1,4 +1,4 @@
-"""How many calls are in flight: as many as asked for, fewer while the server says 429, and none once judging stops."""
+"""How many calls are in flight: as many as asked for, fewer while the server says 429, and none once asking stops."""
 
 import asyncio
 import random
@@ -9,10 +9,10 @@ from typing import Self
 
 
 class StoppedError(Exception):
-    """Judging is over for this run.
+    """Asking is over for this run.
 
     Attributes:
-        reason: The reason that unscored items get.
+        reason: The reason that questions without an answer get.
         line: What happened and what to do, for the user.
     """
 
@@ -50,7 +50,7 @@ class Pacer:
         return int(self._limit)
 
     async def enter(self, *, again: bool = False) -> int:
-        """Wait to be let in and return the round it is; StoppedError once judging is over.
+        """Wait to be let in and return the round it is; StoppedError once asking is over.
 
         Who comes `again` goes ahead of the others, so that few requests are in trouble at once.
         """
@@ -71,6 +71,9 @@ class Pacer:
             if gate.done() and not gate.cancelled() and gate.exception() is None:
                 self.leave()  # let in and cancelled in the same moment
             raise
+        if self.stopped is not None:  # let in, and stopped in the same moment
+            self.leave()
+            raise self.stopped
         return self._round
 
     def leave(self) -> None:
@@ -99,7 +102,7 @@ class Pacer:
             self._limit = max(1.0, self._limit / 2)
 
     def stop(self, stopped: StoppedError) -> None:
-        """End judging: who waits, or comes, gets `stopped`."""
+        """End asking: who waits, or comes, gets `stopped`."""
         if self.stopped is not None:
             return
         self.stopped = stopped
@@ -110,7 +113,7 @@ class Pacer:
                 gate.set_exception(stopped)
 
     async def sleep(self, seconds: float) -> None:
-        """Sleep, or until judging stops."""
+        """Sleep, or until asking stops."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._stop.wait()
@@ -159,7 +162,7 @@ class Turn:
         self._leave()
 
     async def wait(self, seconds: float) -> None:
-        """Sleep in place; StoppedError once judging is over."""
+        """Sleep in place; StoppedError once asking is over."""
         await self._pacer.sleep(seconds)
         if self._pacer.stopped is not None:
             raise self._pacer.stopped

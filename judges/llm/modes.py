@@ -8,38 +8,41 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from reelbench.judges.scoring import Item, Judge, Judged
+from reelbench.judges.llm.verdicts import JUDGE_UNAVAILABLE, Verdict
 from reelbench.registry.errors import ReelbenchError
-from reelbench.registry.records import JudgeRecord
+from reelbench.registry.records import Item, JudgeRecord
 from reelbench.registry.spec import BenchmarkSpec
 
 if TYPE_CHECKING:
-    from reelbench.judges.llm import JudgeItem, JudgeOptions, LiveJudge, Verdict
+    from reelbench.judges.llm.options import JudgeOptions
+    from reelbench.judges.llm.run import LiveJudge
+    from reelbench.judges.scoring import Judge
 
 log = logging.getLogger("reelbench")
 
 
-def batch(options: "JudgeOptions", note: Callable[[str], None]) -> Judge:
+def batch(options: "JudgeOptions", note: Callable[[str], None]) -> "Judge":
     """Return a judge that asks about all items in one batch, with a progress bar on a terminal."""
 
-    def judge(spec: BenchmarkSpec, items: Sequence[Item]) -> tuple[list[Judged], JudgeRecord]:
-        from reelbench.judges.llm import judge_items, judging_progress
+    def judge(spec: BenchmarkSpec, items: Sequence[Item]) -> tuple[list[Verdict], JudgeRecord]:
+        from reelbench.judges.llm.run import judge_items
+        from reelbench.llm.progress import asking_progress
 
-        with judging_progress(len(items), f"judging {spec.id}") if items else nullcontext() as progress:
-            run = judge_items(spec, map(_asked, items), options, progress=progress, on_note=note)
-            judged = [_judged(verdict) for verdict in run]
-        return judged, run.record
+        with asking_progress(len(items), f"judging {spec.id}") if items else nullcontext() as progress:
+            run = judge_items(spec, items, options, progress=progress, on_note=note)
+            verdicts = list(run)
+        return verdicts, run.record
 
     return judge
 
 
-def recorded(judged: Mapping[str, Judged], record: JudgeRecord) -> Judge:
+def recorded(verdicts: Mapping[str, Verdict], record: JudgeRecord) -> "Judge":
     """Return a judge that says again what it said in a run; an item that it never saw is not judged."""
-    unseen = Judged({}, "judge_unavailable", ())
 
-    def judge(spec: BenchmarkSpec, items: Sequence[Item]) -> tuple[list[Judged], JudgeRecord]:
+    def judge(spec: BenchmarkSpec, items: Sequence[Item]) -> tuple[list[Verdict], JudgeRecord]:
         del spec
-        return [judged.get(item.id, unseen) for item in items], record
+        unseen = {item.id: Verdict(item.id, {}, {"": JUDGE_UNAVAILABLE}) for item in items}
+        return [verdicts.get(item.id, unseen[item.id]) for item in items], record
 
     return judge
 
@@ -56,12 +59,12 @@ class Live:
         self._judge: LiveJudge | None = None
         self._tried = False
 
-    def judge(self, item: Item) -> Judged | None:
+    def judge(self, item: Item) -> Verdict | None:
         """Return what the judge makes of an item, or None where no judge was named or it can't be set up."""
         if self._spec.judge is None or item.reason is not None or not os.environ.get("REELBENCH_JUDGE", "").strip():
             return None
         judge = self._started()
-        return _judged(judge.judge(_asked(item))) if judge is not None else None
+        return judge.judge(item) if judge is not None else None
 
     def record(self) -> JudgeRecord | None:
         """Return the judge's record so far, or None where it was never asked."""
@@ -71,7 +74,8 @@ class Live:
         with self._lock:
             if not self._tried:
                 self._tried = True
-                from reelbench.judges.llm import JudgeOptions, LiveJudge
+                from reelbench.judges.llm.options import JudgeOptions
+                from reelbench.judges.llm.run import LiveJudge
 
                 try:
                     options = JudgeOptions.from_environment()
@@ -99,13 +103,3 @@ def merged(records: Iterable[JudgeRecord]) -> JudgeRecord:
             "cost_usd": None if None in costs else sum(cost for cost in costs if cost is not None),
         }
     )
-
-
-def _asked(item: Item) -> "JudgeItem":
-    from reelbench.judges.llm import JudgeItem
-
-    return JudgeItem(item.id, item.question, item.target["text"], str(item.prediction))
-
-
-def _judged(verdict: "Verdict") -> Judged:
-    return Judged(verdict.scores, verdict.reason, verdict.replies)

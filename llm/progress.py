@@ -1,15 +1,15 @@
-"""A progress bar for judging: items, calls a second, time left, dollars; on a terminal only."""
+"""A progress bar for asking: items, calls a second, time left, dollars; on a terminal only."""
 
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from reelbench.judges.llm.engine import Tally
+from reelbench.llm.asker import Tally
 
 
 @contextmanager
-def judging_progress(total: int, title: str = "judging") -> Iterator[Callable[[Tally], None] | None]:
+def asking_progress(total: int, title: str) -> Iterator[Callable[[Tally], None] | None]:
     """Show a bar on standard error while the block runs; yield what to pass as `progress`, None without a terminal."""
     if not sys.stderr.isatty():
         yield None

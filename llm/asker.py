@@ -1,0 +1,474 @@
+"""`Asker`: a question to a language model, answered from the cache where it can be and by the model where it must.
+
+What it holds to:
+
+- A reply is kept before it counts, so nothing is paid twice: not in a rerun, by two processes, or for equal requests.
+- What goes wrong is a reason beside the question; only a cache that can't be written ends the work with an error.
+- Nothing is sent that nobody asked for: the first question is the probe.
+"""
+
+import asyncio
+import logging
+import random
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Generic, Self, TypeVar
+
+from reelbench.llm.cache import Reply, ReplyCache
+from reelbench.llm.client import ChatClient, RefusedError, RejectedError, TransientError
+from reelbench.llm.messages import Message, estimated_tokens, reply_key, request_shape
+from reelbench.llm.options import ATTEMPTS, REJECTIONS, AskOptions
+from reelbench.llm.pacing import Pacer, StoppedError, Turn
+from reelbench.llm.reading import UnreadableError
+from reelbench.registry.errors import ReelbenchError
+
+UNAVAILABLE = "unavailable"
+"""The server did not answer, or asking was stopped."""
+UNPARSABLE = "unparsable"
+"""Replies came, and none could be read."""
+BUDGET = "budget"
+"""The budget is used up."""
+REFUSED = "refused"
+"""The server serves us not at all."""
+REJECTED = "rejected"
+"""The server does not take this request."""
+
+_OTHERS = 0.2  # seconds between looks at whether another process has got its reply
+_CUT = {"length", "content_filter"}
+
+_log = logging.getLogger("reelbench.llm")
+
+T = TypeVar("T")
+Read = Callable[[str], T | None]
+"""What a reply's text says; None, or an `UnreadableError` that says why, where it does not read."""
+Again = Callable[[Sequence[Message], str | None, str], Sequence[Message]]
+"""(messages, the reply, why it was not read) -> the messages of the next attempt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One reply behind an answer: its key, which attempt it was, and what it reads as (None: it does not)."""
+
+    key: bytes
+    attempt: int
+    reply: Reply
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Asked(Generic[T]):
+    """What came of a question.
+
+    Attributes:
+        value: What was read, or None.
+        reason: Why there is no value (`unavailable`, `unparsable`, `budget`, `refused`, `rejected`), or None.
+        replies: All replies behind it, in order of attempt.
+        error: Why the last reply could not be read, in one line, or None.
+    """
+
+    value: T | None
+    reason: str | None
+    replies: list[Kept]
+    error: str | None = None
+
+
+@dataclass(slots=True)
+class Tally:
+    """What asking has come to so far.
+
+    Attributes:
+        items: Finished, as the caller counts them.
+        replies: Replies behind what was answered.
+        calls: Replies that this run asked for and got.
+        requests: Requests sent, failed ones too.
+        prompt_tokens: Behind the answers, whenever they were paid.
+        completion_tokens: Likewise.
+        spent_usd: What this run's calls cost; None without prices.
+        returned: Model id that the server returned -> replies.
+        other_hosts: Host -> replies reused that another host than the one asked gave.
+    """
+
+    items: int = 0
+    replies: int = 0
+    calls: int = 0
+    requests: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    spent_usd: float | None = None
+    returned: Counter[str] = field(default_factory=Counter)
+    other_hosts: Counter[str] = field(default_factory=Counter)
+
+
+class Budget:
+    """Calls and dollars that a run may spend; several askers may share one. Lives in one event loop."""
+
+    def __init__(self, calls: int | None = None, usd: float | None = None) -> None:
+        self.calls = calls
+        self.usd = usd
+        self._reserved_calls = 0
+        self._reserved_usd = 0.0
+        self._spent_usd = 0.0
+        self._dearest_usd = 0.0
+
+    def reserve(self, estimate: float) -> float | None:
+        """Set aside one call of about `estimate` dollars -> dollars set aside, or None where there is no room."""
+        if self.calls is not None and self._reserved_calls >= self.calls:
+            return None
+        if self.usd is None:
+            estimate = 0.0
+        else:
+            estimate = max(estimate, self._dearest_usd)
+            if self._spent_usd + self._reserved_usd + estimate > self.usd:
+                return None
+        self._reserved_calls += 1
+        self._reserved_usd += estimate
+        return estimate
+
+    def settle(self, reserved: float, cost: float | None, *, kept: bool) -> None:
+        """Book what a call cost; one that brought nothing (not `kept`) is given back."""
+        self._reserved_usd -= reserved
+        if not kept:
+            self._reserved_calls -= 1
+        if cost is not None:
+            self._spent_usd += cost
+            self._dearest_usd = max(self._dearest_usd, cost)
+
+    @property
+    def shown(self) -> str:
+        """The limit that is used up, for the user."""
+        used_up = self.calls is not None and self._reserved_calls >= self.calls
+        return f"{self.calls} calls" if used_up or self.usd is None else f"${self.usd:g}"
+
+
+class _Walk(Generic[T]):
+    """A question's attempts, followed through the cache as far as it goes."""
+
+    def __init__(
+        self, asker: "Asker", messages: Sequence[Message], read: Read[T], vote: int, again: Again | None
+    ) -> None:
+        self._asker = asker
+        self._read = read
+        self._vote = vote
+        self._again = again
+        self._limit = ATTEMPTS
+        self._extended = False
+        self._attempt = 0
+        self._shape: bytes | None = None
+        self.messages = messages
+        self.value: T | None = None
+        self.error: str | None = None
+        self.replies: list[Kept] = []
+
+    def advance(self) -> bytes | None:
+        """Follow the cache -> the key that is to be asked for next, or None where the walk is over."""
+        while self.value is None:
+            if self._shape is None:
+                self._shape = self._asker.shape(self.messages)
+            key = reply_key(self._shape, self._vote, self._attempt)
+            reply = self._asker.cache.get(key)
+            if reply is None:
+                return key if self._may_ask() else None
+            text = None if reply.finish in _CUT else reply.raw
+            self.value, self.error = self._reading(text)
+            self.replies.append(Kept(key, self._attempt, reply, self.value))
+            self._attempt += 1
+            if self.value is None and self._again is not None:
+                self.messages = self._again(self.messages, reply.raw, self.error or "it could not be read")
+                self._shape = None
+        return None
+
+    def _reading(self, text: str | None) -> tuple[T | None, str | None]:
+        if text is None:
+            return None, "the reply is empty or was cut short"
+        try:
+            value = self._read(text)
+        except UnreadableError as error:
+            return None, str(error)
+        return value, None if value is not None else "it could not be read"
+
+    def _may_ask(self) -> bool:
+        if self._attempt < self._limit:
+            return True
+        if self._asker.options.retry_unread and not self._extended:
+            self._extended = True
+            self._limit = self._attempt + ATTEMPTS
+            return True
+        return False
+
+    def asked(self, reason: str | None = None) -> Asked[T]:
+        if self.value is None and reason is None:
+            reason = UNPARSABLE
+        return Asked(self.value, reason, self.replies, self.error)
+
+
+class Asker:
+    """Asks one language model. `look` may be called from any thread; `ask` belongs to one event loop.
+
+    `openai` is imported by the first reply that is not in the cache.
+    """
+
+    def __init__(
+        self,
+        options: AskOptions,
+        sampling: Mapping[str, Any] | None = None,
+        *,
+        on_note: Callable[[str], None] | None = None,
+        budget: Budget | None = None,
+    ) -> None:
+        """Set up, without sending anything.
+
+        Args:
+            options: The model and how to ask it.
+            sampling: Sent with each call beside model and messages (`temperature`, …); part of the key.
+            on_note: Called with each line that the user should know, perhaps from another thread; by default logged.
+            budget: Shared with other askers; by default the options' own.
+        """
+        self.options = options
+        self.sampling = {**(sampling or {}), **options.extra}
+        self.notes: list[str] = []
+        self.tally = Tally(spent_usd=options.cost_usd(0, 0))
+        self.lock = threading.Lock()
+        self._on_note = on_note
+        self.cache = ReplyCache(options.cache_path, self.note)
+        self._budget = budget or Budget(options.budget_calls, options.budget_usd)
+        # What follows lives in the event loop alone.
+        self._pacer = Pacer(options.concurrency)
+        self._client: ChatClient | None = None
+        self._asking: dict[bytes, asyncio.Task[str | None]] = {}
+        self._heart: asyncio.Task[None] | None = None
+        self._last_good = 0.0
+        self._rejected = 0
+
+    # --- the outside -------------------------------------------------------------------------------------------------
+
+    def shape(self, messages: Sequence[Message]) -> bytes:
+        """Return the digest of a request: the part of its key that is neither vote nor attempt."""
+        return request_shape(self.options.model, messages, self.sampling)
+
+    def look(
+        self, messages: Sequence[Message], read: Read[T], *, vote: int = 0, again: Again | None = None
+    ) -> Asked[T] | None:
+        """Return what the cache alone answers, or None where the model would have to be asked. Nothing is counted."""
+        walk = _Walk(self, messages, read, vote, again)
+        return walk.asked() if walk.advance() is None else None
+
+    async def ask(
+        self, messages: Sequence[Message], read: Read[T], *, vote: int = 0, again: Again | None = None
+    ) -> Asked[T]:
+        """Ask until a reply reads, at most `ATTEMPTS` times in all.
+
+        Args:
+            messages: The question.
+            read: What a reply's text says.
+            vote: Number of the reply among several wanted for one question.
+            again: Makes the messages of the next attempt; by default the same are sent again.
+
+        Raises:
+            ReelbenchError: The cache can't be written; what it holds is kept.
+        """
+        walk = _Walk(self, messages, read, vote, again)
+        while (key := walk.advance()) is not None:
+            reason = await self._get(key, walk.messages)
+            if reason is not None:
+                return self.counted(walk.asked(reason))
+        return self.counted(walk.asked())
+
+    def counted(self, asked: Asked[T]) -> Asked[T]:
+        """Add the replies behind an answer to the tally."""
+        tally = self.tally
+        with self.lock:
+            tally.replies += len(asked.replies)
+            for kept in asked.replies:
+                tally.prompt_tokens += kept.reply.prompt_tokens
+                tally.completion_tokens += kept.reply.completion_tokens
+                if kept.reply.returned is not None:
+                    tally.returned[kept.reply.returned] += 1
+                if kept.reply.host != self.options.host:
+                    tally.other_hosts[kept.reply.host] += 1
+        return asked
+
+    def note(self, line: str) -> None:
+        """Tell the user one line, without the key."""
+        line = self.options.redact(line)
+        self.notes.append(line)
+        if self._on_note is None:
+            _log.warning("%s", line)
+        else:
+            self._on_note(line)
+
+    async def shut(self) -> None:
+        """Stop asking, in the event loop: what is in flight is given up, connections are closed."""
+        self._pacer.stop(StoppedError(UNAVAILABLE, ""))
+        tasks = [*self._asking.values(), *([self._heart] if self._heart is not None else [])]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if self._client is not None:
+            await self._client.close()
+
+    def close(self) -> None:
+        """Close the cache, after `shut` where anything was asked; may be called twice."""
+        self.cache.close()
+        for host, replies in self.tally.other_hosts.items():
+            self.note(
+                f"{replies} replies of {self.options.model} in the cache are from {host}, not {self.options.host};"
+                " where these serve different models under one name, give each its own REELBENCH_HOME"
+            )
+        self.tally.other_hosts.clear()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.shut()
+        self.close()
+
+    # --- in the event loop -------------------------------------------------------------------------------------------
+
+    async def _get(self, key: bytes, messages: Sequence[Message]) -> str | None:
+        """Get a reply into the cache -> None, or the reason why it can't be had. Equal requests are asked once."""
+        task = self._asking.get(key)
+        if task is None:
+            task = self._asking[key] = asyncio.ensure_future(self._fetch(key, messages))
+            task.add_done_callback(lambda _: self._asking.pop(key, None))
+        return await asyncio.shield(task)
+
+    async def _fetch(self, key: bytes, messages: Sequence[Message]) -> str | None:
+        try:
+            return await self._try(key, messages)
+        except StoppedError as stopped:
+            return stopped.reason
+
+    async def _try(self, key: bytes, messages: Sequence[Message]) -> str | None:
+        claimed = False
+        async with Turn(self._pacer) as turn:
+            client = self._ready()
+            try:
+                while not claimed:
+                    state = self.cache.claim(key)
+                    claimed = state == "mine"
+                    if state == "stored":
+                        return None
+                    if state == "theirs":
+                        await turn.pass_on(_OTHERS)
+                return await self._call_until_kept(client, turn, key, messages)
+            except RejectedError as error:
+                return self._reject(error)
+            except ReelbenchError:
+                # The cache can't be written: a reply more would be lost, so nothing more is asked. Said before the
+                # turn ends, or the next in line would be let in.
+                self._stop(UNAVAILABLE, None)
+                raise
+            finally:
+                if claimed:
+                    self.cache.release(key)
+
+    async def _call_until_kept(
+        self, client: ChatClient, turn: Turn, key: bytes, messages: Sequence[Message]
+    ) -> str | None:
+        started, failures, tries = asyncio.get_running_loop().time(), 0, 0
+        while True:
+            try:
+                await self._call(client, key, messages)
+            except TransientError as error:
+                failures += 1
+                tries += not error.limited
+                self._give_up_if_hopeless(started, error)
+                if tries >= self.options.tries:
+                    return self._exhausted(started, error)
+                wait = self.options.backoff * 2 ** min(failures - 1, 6) * random.uniform(0.5, 1.0)  # noqa: S311
+                wait = max(wait, error.wait or 0.0)
+                if error.limited:
+                    self._pacer.limited(turn.round, error.wait)
+                    await turn.pass_on(wait)
+                else:
+                    # Others would only fail at a server in trouble, so the turn is kept.
+                    self._pacer.failed()
+                    await turn.wait(wait)
+            else:
+                return None
+
+    def _ready(self) -> ChatClient:
+        # Before the first claim: importing `openai` takes seconds on a busy machine, and a claim would lapse meanwhile.
+        if self._client is None:
+            try:
+                self._client = ChatClient(self.options)
+            except RefusedError as error:
+                raise self._stop(REFUSED, str(error)) from None
+            self._heart = asyncio.ensure_future(self._beat())
+        return self._client
+
+    async def _call(self, client: ChatClient, key: bytes, messages: Sequence[Message]) -> None:
+        """Make one call and keep its reply."""
+        options = self.options
+        estimate = options.cost_usd(estimated_tokens(messages), 64) or 0.0
+        reserved = self._budget.reserve(estimate)
+        if reserved is None:
+            line = f"the budget of {self._budget.shown} for {options.who} is used up; run again to go on"
+            raise self._stop(BUDGET, line)
+        self.tally.requests += 1
+        kept, cost = False, None
+        try:
+            reply = await client.ask(messages, self.sampling)
+            self.cache.put(key, options.model, reply)
+            kept = True
+            cost = options.cost_usd(reply.prompt_tokens, reply.completion_tokens)
+        except RefusedError as error:
+            raise self._stop(REFUSED, f"{error}; asking stopped, what was answered is kept") from None
+        except TransientError as error:
+            kept = error.maybe_paid  # counts against the budget, to be on the safe side
+            raise
+        finally:
+            self._budget.settle(reserved, cost, kept=kept)
+        self._pacer.good()
+        self._last_good = asyncio.get_running_loop().time()
+        with self.lock:
+            self.tally.calls += 1
+            if cost is not None:
+                self.tally.spent_usd = (self.tally.spent_usd or 0.0) + cost
+
+    def _reject(self, error: RejectedError) -> str:
+        self._pacer.failed()
+        self._rejected += 1
+        if self._rejected == 1:
+            self.note(str(error))
+        if self._rejected >= REJECTIONS and not self._last_good:
+            line = f"{error}; so for {self._rejected} requests and none was taken: asking stopped"
+            raise self._stop(REFUSED, line)
+        return REJECTED
+
+    def _give_up_if_hopeless(self, started: float, error: TransientError) -> None:
+        options = self.options
+        idle = asyncio.get_running_loop().time() - max(started, self._last_good)
+        if error.wait is not None and error.wait > options.patience:
+            line = f"{error}; it asks to wait {error.wait:.0f} s: asking stopped, run again then"
+            raise self._stop(UNAVAILABLE, line)
+        if error.limited and idle > options.patience:
+            raise self._stop(UNAVAILABLE, f"{error}; so for {idle:.0f} s: asking stopped, run again later")
+
+    def _exhausted(self, started: float, error: TransientError) -> str:
+        if self._last_good <= started:  # nobody else got a reply either: the server is down, not the request bad
+            line = f"{error}; {self.options.tries} tries: asking stopped, run again later"
+            raise self._stop(UNAVAILABLE, line)
+        return UNAVAILABLE
+
+    def _stop(self, reason: str, line: str | None) -> StoppedError:
+        stopped = StoppedError(reason, line or "")
+        if self._pacer.stopped is None:
+            self._pacer.stop(stopped)
+            if line:
+                self.note(line)
+        return stopped
+
+    async def _beat(self) -> None:
+        while True:
+            await asyncio.sleep(1.0)
+            try:
+                self.cache.renew()
+            except ReelbenchError:  # whoever writes next meets the same error, and tells
+                return

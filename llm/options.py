@@ -1,0 +1,124 @@
+"""What the user asks of a language model: which, where, how many calls at once, and at what cost at most."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+from urllib.parse import urlsplit
+
+from reelbench.registry.errors import InputError
+from reelbench.registry.home import home
+
+OPENAI_URL = "https://api.openai.com/v1"
+
+# Three numbers say how often something is asked again. None of them counts a 429: the server asks for less, no more.
+TRIES = 5
+"""Calls at most for one reply where the server fails (an error, a timeout, a dropped connection)."""
+ATTEMPTS = 3
+"""Replies at most for one question where they came and could not be read."""
+REJECTIONS = 8
+"""Refused requests, without one good reply, that mean it is not the request but us."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskOptions:
+    """A language model and how to ask it; InputError where a value makes no sense.
+
+    Attributes:
+        model: Model asked, as the server knows it; on Azure the deployment.
+        url: Base URL of an OpenAI-compatible server; None is OpenAI itself. A query in it (Azure's `api-version`) is
+            sent with every call.
+        api_key: Never shown, logged or stored; None sends a placeholder, which local servers take.
+        concurrency: Calls in flight at most; fewer while the server answers 429.
+        extra: Sent with every request as it is (`reasoning_effort`, `chat_template_kwargs`, …); part of the key.
+        budget_calls: Replies paid for at most in this run.
+        budget_usd: Dollars at most in this run; needs both prices.
+        usd_per_million_prompt: Price of a million prompt tokens, in dollars.
+        usd_per_million_completion: Price of a million completion tokens, in dollars.
+        retry_unread: Ask again, up to `ATTEMPTS` times more, where all replies in the cache can't be read.
+        timeout: Seconds for one call, from sending to the last byte.
+        tries: Calls at most for one reply where the server fails (429 is not counted).
+        backoff: Seconds before the first retry at most; doubled for each further one.
+        patience: Seconds without a single reply, under 429, after which asking stops; also the longest `Retry-After`
+            that is waited for.
+        cache: SQLite file; None is `judge.sqlite` in `$REELBENCH_HOME`, which all askers share.
+    """
+
+    option: ClassVar[str] = "--llm"
+    """The command-line option that names the model: errors name those beside it."""
+    who: ClassVar[str] = "the model"
+    """What a sentence to the user calls it."""
+    key_variable: ClassVar[str] = "REELBENCH_LLM_API_KEY"
+
+    model: str
+    url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    concurrency: int = 32
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    budget_calls: int | None = None
+    budget_usd: float | None = None
+    usd_per_million_prompt: float | None = None
+    usd_per_million_completion: float | None = None
+    retry_unread: bool = False
+    timeout: float = 120.0
+    tries: int = TRIES
+    backoff: float = 0.5
+    patience: float = 300.0
+    cache: Path | None = None
+
+    def __post_init__(self) -> None:
+        option = self.option
+        if not self.model.strip():
+            raise InputError(f"{option}: the name of {self.who} is empty; name one, as its server knows it")
+        if self.url is not None:
+            parts = urlsplit(self.url)
+            if parts.scheme not in {"http", "https"} or not parts.hostname or not self.host:
+                raise InputError(
+                    f"{option}-url: not an http(s) URL; give the server's base, like http://127.0.0.1:8000/v1"
+                )
+        for name in ("concurrency", "tries"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{option}-{name}: {getattr(self, name)} is not a number from 1 up")
+        if not self.timeout > 0:
+            raise InputError(f"{option}-timeout: {self.timeout} is not a number of seconds above 0")
+        prices = (self.usd_per_million_prompt, self.usd_per_million_completion)
+        if (prices[0] is None) != (prices[1] is None):
+            raise InputError(
+                f"the price of {self.who} needs both numbers: dollars per million prompt and per million completion "
+                "tokens"
+            )
+        if self.budget_usd is not None and prices[0] is None:
+            raise InputError(
+                f"a budget in dollars needs the price of {self.who} per million tokens; or give it in calls"
+            )
+
+    @property
+    def host(self) -> str:
+        """Host (and port) of the server: all of the URL that may be shown or stored."""
+        parts = urlsplit(self.url or OPENAI_URL)
+        try:
+            port = parts.port
+        except ValueError:
+            raise InputError(f"{self.option}-url: the port is not a number") from None
+        return f"{parts.hostname}:{port}" if port else str(parts.hostname)
+
+    @property
+    def cache_path(self) -> Path:
+        """Where replies are kept."""
+        return self.cache if self.cache is not None else home() / "judge.sqlite"
+
+    def cost_usd(self, prompt_tokens: int, completion_tokens: int) -> float | None:
+        """Return what tokens cost, in dollars; None where no price was given."""
+        if self.usd_per_million_prompt is None or self.usd_per_million_completion is None:
+            return None
+        return (prompt_tokens * self.usd_per_million_prompt + completion_tokens * self.usd_per_million_completion) / 1e6
+
+    def redact(self, text: str) -> str:
+        """Return `text` without the key, which a server may echo."""
+        return text.replace(self.api_key, "[key]") if self.api_key else text
+
+
+def api_key(*variables: str) -> str | None:
+    """Return the first key that the environment has under `variables`, else under `OPENAI_API_KEY`, or None."""
+    return next((key for name in (*variables, "OPENAI_API_KEY") if (key := os.environ.get(name))), None)

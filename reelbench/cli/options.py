@@ -1,0 +1,38 @@
+"""Groups of options that several commands share: declared as one function's parameters, taken as one argument."""
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, get_type_hints
+
+
+def takes(argument: str, group: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return a decorator that puts the keyword parameters of `group` in the place of a command's parameter `argument`.
+
+    The command is then called with what `group` returns for them.
+    """
+    options = inspect.signature(group).parameters
+    hints = get_type_hints(group, include_extras=True, localns=_Anything()) if options else {}
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        signature = inspect.signature(command)
+
+        @functools.wraps(command)
+        def wrapper(*args: Any, **given: Any) -> None:  # noqa: ANN401 - whatever the command takes
+            group_given = {name: given.pop(name) for name in options if name in given}
+            return command(*args, **given, **{argument: group(**group_given)})
+
+        own = [parameter for name, parameter in signature.parameters.items() if name != argument]
+        wrapper.__signature__ = signature.replace(parameters=[*own, *options.values()])  # type: ignore[attr-defined]
+        annotations = {name: hint for name, hint in command.__annotations__.items() if name != argument}
+        wrapper.__annotations__ = annotations | {name: hints[name] for name in options}
+        return wrapper
+
+    return decorate
+
+
+class _Anything(dict[str, Any]):
+    """A name space for hints that name types imported for checking only (a group's return type)."""
+
+    def __missing__(self, name: str) -> Any:  # noqa: ANN401
+        return object
