@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from reelbench.judges import results, scoring
-from reelbench.registry import discovery, loading, rows, sources
+from reelbench.registry import discovery, rows
+from reelbench.registry.data import loading, sources
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import sha256_of
 from reelbench.registry.records import (

@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Any
 from reelbench.judges import scoring
 from reelbench.judges.scoring import Item
 from reelbench.registry import rows
-from reelbench.registry.dataset import RowsOnDisk
+from reelbench.registry.data.loading import imported, upstream_split
+from reelbench.registry.data.rows_on_disk import RowsOnDisk
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import valid_text, write_jsonl, write_text
 from reelbench.registry.home import home
-from reelbench.registry.loading import imported, upstream_split
 from reelbench.registry.media import Library
 from reelbench.registry.records import Sample
 from reelbench.registry.rows import Row

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from reelbench.judges import results, scoring
 from reelbench.judges.scoring import Item, Judged, Scored
 from reelbench.registry import discovery
+from reelbench.registry.data.loading import imported, upstream_split
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, read_jsonl
-from reelbench.registry.loading import imported, upstream_split
 from reelbench.registry.records import (
     JudgeRecord,
     ModelRecord,
@@ -270,8 +270,8 @@ def _media_missing(data: str, answered: set[str], note: Note) -> list[Item]:
 
 def _source(spec: BenchmarkSpec, task: str, data: str) -> SourceRecord:
     """Return where the run's rows came from: in full where the same data is here, else as the run named it."""
+    from reelbench.registry.data.loading import locate
     from reelbench.registry.errors import ReelbenchError
-    from reelbench.registry.loading import locate
 
     fingerprint = data.partition(";")[0].rpartition("@")[2]
     try:

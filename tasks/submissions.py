@@ -7,9 +7,9 @@ from typing import Any
 
 from reelbench.judges.scoring import Item
 from reelbench.registry import rows
+from reelbench.registry.data.loading import locate, upstream_split
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import sha256_of
-from reelbench.registry.loading import locate, upstream_split
 from reelbench.registry.records import SourceRecord
 from reelbench.registry.spec import BenchmarkSpec
 

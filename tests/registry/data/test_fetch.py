@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from reelbench.registry import discovery, download, fetch, loading, media, sources
+from reelbench.registry import discovery, media
+from reelbench.registry.data import download, fetch, loading, sources
 from reelbench.registry.errors import DataUnavailableError
 from reelbench.registry.spec import BenchmarkSpec, MediaSource
 from tests.registry.upstream import MOVIECORE, REXTIME, clip, tar_gz

@@ -20,10 +20,11 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, Protocol, Self
 
-from reelbench.registry import download, hub, media, probe, sources
+from reelbench.registry import media, probe
+from reelbench.registry.data import download, hub, sources
+from reelbench.registry.data.loading import imported
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError
 from reelbench.registry.files import read_json, write_text
-from reelbench.registry.loading import imported
 from reelbench.registry.spec import BenchmarkSpec, HubFile, MediaSource, UrlFile
 
 WORKERS = 4

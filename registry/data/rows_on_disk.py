@@ -31,7 +31,7 @@ class RowsOnDisk(os.PathLike[str]):
 
     def __fspath__(self) -> str:
         """Return the folder; raises the same one-line error each time where the data can't be had."""
-        from reelbench.registry.loading import locate
+        from reelbench.registry.data.loading import locate
 
         # lmms-eval tries a failing load five times and then hides the reason: remember it, so that the retries cost
         # nothing and whoever reports it can.
@@ -45,7 +45,7 @@ class RowsOnDisk(os.PathLike[str]):
 
     def __str__(self) -> str:
         """Name the data and how its frames are sampled: what lmms-eval's response cache tells settings apart by."""
-        from reelbench.registry.loading import locate
+        from reelbench.registry.data.loading import locate
 
         try:
             fingerprint = locate(self.task).source.fingerprint[:16]

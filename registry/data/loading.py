@@ -11,7 +11,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reelbench.registry import discovery, rows, sources
+from reelbench.registry import discovery, rows
+from reelbench.registry.data import sources
 from reelbench.registry.errors import DataUnavailableError, InputError
 from reelbench.registry.files import sha256_of, written_aside
 from reelbench.registry.home import home

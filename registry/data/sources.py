@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 from urllib.parse import unquote, urlsplit
 
-from reelbench.registry import download, hub
+from reelbench.registry.data import download, hub
 from reelbench.registry.errors import DataUnavailableError, InputError
 from reelbench.registry.spec import BenchmarkSpec, HubFile, LocalFile, Source, SplitSpec, UrlFile
 
