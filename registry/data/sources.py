@@ -117,6 +117,14 @@ def how_to_supply(spec: BenchmarkSpec, source: Source) -> str:
     )
 
 
+def how_to_get(spec: BenchmarkSpec, split: str) -> str:
+    """Say, in one line, how a split's data gets here."""
+    source = split_spec(spec, split).source
+    if not spec.open_data or not isinstance(source, HubFile | UrlFile):
+        return how_to_supply(spec, source)
+    return f"not here; run `reelbench data fetch {spec.id} --split {split}`"
+
+
 def find_files(path: Path, names: tuple[str, ...], joined: tuple[str, ...], origin: str) -> tuple[Path, ...]:
     """Find the first of `names` in a folder, and those of `joined` that are there; a file is itself.
 
