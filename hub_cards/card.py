@@ -6,7 +6,7 @@ from typing import Any
 from reelbench.hub_cards import metadata, provenance, scoring, structure
 from reelbench.hub_cards.markdown import code, table
 from reelbench.hub_cards.material import CONFIG, Material, why_not_redistributed
-from reelbench.registry.loading import is_mini
+from reelbench.registry.data.loading import is_mini
 
 
 @dataclass(frozen=True)

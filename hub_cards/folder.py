@@ -7,9 +7,9 @@ from reelbench.hub_cards import card as cards
 from reelbench.hub_cards import merge
 from reelbench.hub_cards.material import Material, data_path
 from reelbench.registry import rows
+from reelbench.registry.data.loading import SplitData, rows_to_columns
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import open_aside, written_aside
-from reelbench.registry.loading import SplitData, rows_to_columns
 
 README = "README.md"
 EVAL = "eval.yaml"

@@ -7,9 +7,9 @@ from pathlib import Path
 from reelbench.hub_cards import datasheet, statistics
 from reelbench.hub_cards.datasheet import Datasheet
 from reelbench.hub_cards.statistics import Labels, SplitStatistics
-from reelbench.registry import loading, sources
+from reelbench.registry.data import loading, sources
+from reelbench.registry.data.loading import SplitData
 from reelbench.registry.errors import InputError
-from reelbench.registry.loading import SplitData
 from reelbench.registry.records import SourceRecord
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, SplitSpec

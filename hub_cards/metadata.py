@@ -3,8 +3,8 @@
 from typing import Any
 
 from reelbench.hub_cards.material import CONFIG, UNLICENSED, Material, data_path
+from reelbench.registry.data.loading import is_mini
 from reelbench.registry.languages import language_of
-from reelbench.registry.loading import is_mini
 from reelbench.registry.spec import BenchmarkSpec, LocalFile
 
 FRAMEWORK = "lmms-eval"

@@ -2,7 +2,7 @@
 
 from reelbench.hub_cards.markdown import table
 from reelbench.hub_cards.material import Material, why_not_redistributed
-from reelbench.registry.sources import expected_files
+from reelbench.registry.data.sources import expected_files
 from reelbench.registry.spec import HubFile, LocalFile, MediaSource, SplitSpec
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Literal
 
 from reelbench.hub_cards import folder, material, merge
 from reelbench.hub_cards.statistics import Labels
-from reelbench.registry import hub, loading, sources
+from reelbench.registry.data import hub, loading, sources
+from reelbench.registry.data.loading import SplitData
 from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.loading import SplitData
 from reelbench.registry.spec import BenchmarkSpec, LocalFile
 
 if TYPE_CHECKING:

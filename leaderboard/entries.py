@@ -11,7 +11,7 @@ from typing import Literal
 
 from reelbench.judges import results
 from reelbench.leaderboard.store import Stored
-from reelbench.registry import loading
+from reelbench.registry.data import loading
 from reelbench.registry.records import Breakdowns, JudgeRecord, Metrics, MetricValue, Result, Sample
 from reelbench.registry.spec import BenchmarkSpec, PublishedResult
 

@@ -20,7 +20,8 @@ from reelbench.judges import results
 from reelbench.judges.llm import load_prompts
 from reelbench.leaderboard.hub_results import Exported
 from reelbench.leaderboard.store import Stored
-from reelbench.registry import discovery, loading
+from reelbench.registry import discovery
+from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import sha256_of, write_jsonl, write_text
 from reelbench.registry.records import JudgeRecord, MetricValue, Result, Sample

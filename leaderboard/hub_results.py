@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reelbench.leaderboard.store import Stored
-from reelbench.registry import discovery, loading
+from reelbench.registry import discovery
+from reelbench.registry.data import loading
 from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.files import write_text
 from reelbench.registry.records import MetricValue

@@ -16,7 +16,7 @@ from reelbench.judges import results
 from reelbench.leaderboard import board as boards
 from reelbench.leaderboard import exports, site, store
 from reelbench.leaderboard.board import Board
-from reelbench.registry import hub
+from reelbench.registry.data import hub
 from reelbench.registry.errors import InputError, ReelbenchError
 
 RepoType = Literal["space", "dataset"]

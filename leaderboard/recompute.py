@@ -16,8 +16,9 @@ from reelbench.judges import results, scoring
 from reelbench.judges.llm.parsing import parse_score
 from reelbench.judges.llm.verdicts import counted, needs_no_judge, takes_bare_integer
 from reelbench.llm.messages import reply_key, request_shape
-from reelbench.registry import discovery, loading, rows, sources
-from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry import discovery, rows
+from reelbench.registry.data import loading
+from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError
 from reelbench.registry.files import sha256_of
 from reelbench.registry.records import (
     Breakdowns,
@@ -28,7 +29,6 @@ from reelbench.registry.records import (
     MetricValue,
     Result,
     Sample,
-    SourceRecord,
 )
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
@@ -81,14 +81,10 @@ class KnownRows:
         return self._found[key]
 
     def _read(self, spec: BenchmarkSpec, split: str) -> dict[str, Row] | None:
-        if loading.is_mini(split):
-            located = loading.locate(spec.id, split)
-        else:
-            present = sources.present(spec, split)
-            if present is None:
-                return None
-            source = SourceRecord(kind="local", location=present.location, fingerprint="")
-            located = loading.SplitData(spec, split, present.paths, source)
+        try:
+            located = loading.locate(spec.id, split, fetch=False)
+        except DataUnavailableError:
+            return None
         return {row["id"]: row for row in located.read()}
 
 

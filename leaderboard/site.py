@@ -21,7 +21,7 @@ from reelbench.leaderboard import board as boards
 from reelbench.leaderboard import exports, ranking
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import Entry, frame_count
-from reelbench.registry import loading
+from reelbench.registry.data import loading
 from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.records import MetricValue
 from reelbench.registry.spec import BenchmarkSpec

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from reelbench.registry import loading
+from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json_or_jsonl, read_jsonl
 from reelbench.registry.rows import Row
@@ -47,7 +47,7 @@ class Dataset:
 
 
 def of_benchmark(name: str, split: str | None = None, data: Path | None = None) -> Dataset:
-    """Read a benchmark's (or one of its tasks') rows; errors as in `registry.loading.locate`."""
+    """Read a benchmark's (or one of its tasks') rows; errors as in `registry.data.loading.locate`."""
     located = loading.locate(name, split, data)
     entries = [_of_row(located.spec, row) for row in located.read()]
     return Dataset(name if split is None else f"{name} {split}", entries, located.spec)

@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from reelbench.judges.reliability import krippendorff_alpha
 from reelbench.making.profile_rows import LETTERS
-from reelbench.registry import loading
+from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, write_text
 from reelbench.registry.frames.errors import MediaError

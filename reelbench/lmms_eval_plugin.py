@@ -161,7 +161,7 @@ def _or_nothing_left(original: Callable[..., Any]) -> Callable[..., Any]:
 def _rows_of(manager: Any, name_or_config: Any) -> Any:  # noqa: ANN401 - lmms-eval's TaskManager, a name or a config
     """Return the rows of a task of ours, as its YAML names them; None for anything else."""
     from reelbench.registry import discovery
-    from reelbench.registry.dataset import RowsOnDisk
+    from reelbench.registry.data.rows_on_disk import RowsOnDisk
 
     config = name_or_config if isinstance(name_or_config, dict) else {"task": name_or_config}
     name = config.get("task")

@@ -7,8 +7,8 @@ them.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from reelbench.registry.data.loading import load, locate
     from reelbench.registry.discovery import get, specs
-    from reelbench.registry.loading import load, locate
 
 __all__ = ["get", "load", "locate", "specs"]
 
@@ -20,7 +20,7 @@ def __getattr__(name: str) -> object:
 
         return getattr(discovery, name)
     if name in ("load", "locate"):
-        from reelbench.registry import loading
+        from reelbench.registry.data import loading
 
         return getattr(loading, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -16,10 +16,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reelbench.registry import clips, sources
+from reelbench.registry import clips
+from reelbench.registry.data import sources
+from reelbench.registry.data.loading import imported, is_mini
 from reelbench.registry.errors import InputError
 from reelbench.registry.home import home
-from reelbench.registry.loading import imported, is_mini
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, ImageFolders, MediaSource
 

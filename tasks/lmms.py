@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Any
 from reelbench.judges import scoring
 from reelbench.judges.llm import modes as judging
 from reelbench.registry import rows
-from reelbench.registry.dataset import RowsOnDisk
+from reelbench.registry.data.loading import imported, upstream_split
+from reelbench.registry.data.rows_on_disk import RowsOnDisk
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import valid_text, write_jsonl, write_text
 from reelbench.registry.home import home
-from reelbench.registry.loading import imported, upstream_split
 from reelbench.registry.media import Library
 from reelbench.registry.records import Item, Sample
 from reelbench.registry.rows import Row
@@ -116,7 +116,7 @@ class LmmsTask:
         library = self._libraries[split] = Library(self.spec, split)  # anew: files may have come since the last run
         missing = library.missing(dataset)
         data.media_missing = len(missing)
-        note = missing_note(str(data).partition(";")[0])
+        note = data.name.missing_note
         note.unlink(missing_ok=True)
         if not missing:
             return dataset
@@ -272,11 +272,6 @@ def flags(answer: str, parsed: Mapping[str, Any] | None) -> tuple[str, ...]:
     if not answer.strip():
         return ("empty",)
     return ("parse_failed",) if parsed is not None and None in parsed.values() else ()
-
-
-def missing_note(data: str) -> Path:
-    """Return the file that lists the rows left out of a task's last run on `data` (`reelbench:<task>@<hash>`)."""
-    return home() / "media_missing" / f"{data.removeprefix('reelbench:')}.json"
 
 
 def submission_suffix(spec: BenchmarkSpec) -> str:

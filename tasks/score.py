@@ -14,9 +14,10 @@ from reelbench.judges.llm import modes as judging
 from reelbench.judges.llm.verdicts import Verdict
 from reelbench.judges.scoring import Scored
 from reelbench.registry import discovery
-from reelbench.registry.errors import InputError
+from reelbench.registry.data.loading import imported, locate, upstream_split
+from reelbench.registry.data.rows_on_disk import DataName
+from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import read_json, read_jsonl
-from reelbench.registry.loading import imported, upstream_split
 from reelbench.registry.records import (
     Item,
     JudgeRecord,
@@ -153,7 +154,7 @@ def score_logged(logged: LoggedTask, folder: Path, options: Options, *, tags: Pa
     """Score one task from its logged samples."""
     spec, task = _spec_and_task(logged.task)
     document = read_json(logged.results)
-    data = _data_name(document, logged.task)
+    data = _data_name(document, logged)
     run = logged_items(logged.samples)
     items = run.items + _media_missing(data, {item.id for item in run.items}, options.note)
     notes, beside = [], {"duplicate": len(run.duplicate)}
@@ -169,9 +170,9 @@ def score_logged(logged: LoggedTask, folder: Path, options: Options, *, tags: Pa
         spec,
         scored,
         split=task.split,
-        source=_source(spec, logged.task, data),
+        source=_source(spec, data),
         model=_model(document),
-        settings=_settings(spec, document, task, scored),
+        settings=_settings(spec, document, task, data, scored),
     )
     if spec.splits[upstream_split(spec, task.split)].hidden_answers:
         from reelbench.tasks.lmms import submission_suffix, write_submission
@@ -230,29 +231,26 @@ def _item(sample: Sample, question: str) -> Item:
     return Item.of(sample, question, sample.reason if sample.reason in scoring.UNANSWERED else None)
 
 
-def _data_name(document: Mapping[str, Any], task: str) -> str:
-    return str(document.get("configs", {}).get(task, {}).get("dataset_path", ""))
+def _data_name(document: Mapping[str, Any], logged: LoggedTask) -> DataName:
+    named = document.get("configs", {}).get(logged.task, {}).get("dataset_path", "")
+    try:
+        return DataName.parse(str(named))
+    except InputError as error:
+        raise InputError(f"{logged.results}: configs, {logged.task}, dataset_path: {error}") from None
 
 
-def _stated(data: str) -> dict[str, str]:
-    """Return what the name of a run's rows says beside them: `reelbench:<task>@<hash>;key=value;…`."""
-    pairs = ((part.partition("=")[0], part.partition("=")[2]) for part in data.split(";")[1:] if "=" in part)
-    return dict(pairs)
-
-
-def _media_missing(data: str, answered: set[str], note: Note) -> list[Item]:
+def _media_missing(data: DataName, answered: set[str], note: Note) -> list[Item]:
     """Return an unscored item for each row that the run left out because its video was missing."""
-    from reelbench.tasks.lmms import missing_note
-
-    name = data.partition(";")[0]
-    count = int(_stated(data).get("media_missing", 0))
-    if count == 0:
+    if data.media_missing == 0:
         return []
-    path = missing_note(name)
+    path = data.missing_note
     rows = read_json(path)["rows"] if path.is_file() else []
-    if len(rows) != count:
-        note(f"{name}: the run left out {count} questions without a video, but {path} does not list them any more")
-        rows = [{"id": f"unlisted-{number}", "video": ""} for number in range(1, count + 1)]
+    if len(rows) != data.media_missing:
+        note(
+            f"{data.task}: the run left out {data.media_missing} questions without a video, "
+            f"but {path} does not list them any more"
+        )
+        rows = [{"id": f"unlisted-{number}", "video": ""} for number in range(1, data.media_missing + 1)]
     return [
         Item(id=row["id"], video=row["video"], target={}, reason="media_missing")
         for row in rows
@@ -260,19 +258,16 @@ def _media_missing(data: str, answered: set[str], note: Note) -> list[Item]:
     ]
 
 
-def _source(spec: BenchmarkSpec, task: str, data: str) -> SourceRecord:
+def _source(spec: BenchmarkSpec, data: DataName) -> SourceRecord:
     """Return where the run's rows came from: in full where the same data is here, else as the run named it."""
-    from reelbench.registry.errors import ReelbenchError
-    from reelbench.registry.loading import locate
-
-    fingerprint = data.partition(";")[0].rpartition("@")[2]
     try:
-        source = locate(task).source
+        source = locate(data.task, fetch=False).source
     except ReelbenchError:
         source = None
-    if source is not None and source.fingerprint.startswith(fingerprint):
+    if source is not None and source.fingerprint.startswith(data.fingerprint):
         return source
-    return SourceRecord(kind="samples", location=f"{spec.id} rows of the run", revision=None, fingerprint=fingerprint)
+    location = f"{spec.id} rows of the run"
+    return SourceRecord(kind="samples", location=location, revision=None, fingerprint=data.fingerprint)
 
 
 def _model(document: Mapping[str, Any]) -> ModelRecord:
@@ -316,7 +311,9 @@ def _yaml_frames(task_config: Mapping[str, Any], document: Mapping[str, Any]) ->
     return str(FrameSampling.parse(str(spec))) if spec else "native"
 
 
-def _settings(spec: BenchmarkSpec, document: Mapping[str, Any], task: TaskSpec, scored: Scored) -> SettingsRecord:
+def _settings(
+    spec: BenchmarkSpec, document: Mapping[str, Any], task: TaskSpec, data: DataName, scored: Scored
+) -> SettingsRecord:
     from reelbench.tasks.lmms import prompt_sha256
 
     config = document.get("config", {})
@@ -324,14 +321,13 @@ def _settings(spec: BenchmarkSpec, document: Mapping[str, Any], task: TaskSpec, 
     generation = dict(task_config.get("generation_kwargs") or {})
     if given := config.get("gen_kwargs"):
         generation |= _parsed_args(given)
-    stated = _stated(_data_name(document, task.name))
     given_frames: dict[str, int] = {}
     for sample in scored.samples:
         if sample.frame_timestamps is not None:
             count = str(len(sample.frame_timestamps) - sample.frame_padding)
             given_frames[count] = given_frames.get(count, 0) + 1
     return SettingsRecord(
-        frames=stated.get("frames") or _yaml_frames(task_config, document),
+        frames=data.frames or _yaml_frames(task_config, document),
         frames_given=given_frames,
         prompt_sha256=prompt_sha256(spec, task.prompt),
         generation=json.loads(json.dumps(generation, default=str)),

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.registry import rows
+from reelbench.registry.data.loading import locate, upstream_split
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import sha256_of
-from reelbench.registry.loading import locate, upstream_split
 from reelbench.registry.records import Item, SourceRecord
 from reelbench.registry.spec import BenchmarkSpec
 
@@ -136,12 +136,12 @@ def references_of(
 ) -> tuple[list[Reference], SourceRecord, str]:
     """Return the references, where they are from, and their split: a file's, by `read`, else the benchmark's own.
 
-    InputError where the split's answers are hidden.
+    Nothing is fetched. InputError where the split's answers are hidden, DataUnavailableError where it is not here.
     """
     if inputs.references is not None:
         path = inputs.references
         return read(path), file_source(spec, path, sha256_of(path)), inputs.split or spec.default_split
-    located = locate(spec.id, inputs.split, inputs.data)
+    located = locate(spec.id, inputs.split, inputs.data, fetch=False)
     if spec.splits[upstream_split(spec, located.split)].hidden_answers:
         raise InputError(
             f"{spec.id}: the answers of {located.split!r} are hidden; submit the file to the owners' server"

@@ -81,3 +81,23 @@ def shared_data():
     if not folder.is_dir():
         pytest.skip("the authors' ground truth (../shared/data) is not beside this checkout")
     return folder
+
+
+@pytest.fixture
+def network_asked(tmp_path, monkeypatch):
+    """Forbid the network to every process started; returns the file that lists who asked for it all the same."""
+    folder = tmp_path / "guard"
+    folder.mkdir()
+    asked = folder / "asked.txt"
+    (folder / "sitecustomize.py").write_text(
+        "import socket\n"
+        "def refuse(*arguments, **options):\n"
+        f"    with open({str(asked)!r}, 'a') as file: print(arguments[-1], file=file)\n"
+        "    raise OSError('the network is forbidden')\n"
+        "socket.socket.connect = socket.socket.connect_ex = socket.getaddrinfo = refuse\n",
+        encoding="utf-8",
+    )
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    monkeypatch.delenv("HF_HUB_OFFLINE")
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
+    return asked

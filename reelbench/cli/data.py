@@ -25,7 +25,8 @@ def fetch(
     refresh: Annotated[bool, typer.Option(help="Ask upstream anew; moves an unpinned revision on.")] = False,
 ) -> None:
     """Fetch annotations, and with --media the videos: resumable, each file verified, failures listed at the end."""
-    from reelbench.registry import discovery, fetch
+    from reelbench.registry import discovery
+    from reelbench.registry.data import fetch
 
     spec = discovery.get(name)
     split = split or spec.default_split
@@ -51,8 +52,9 @@ def fetch(
 @app.command()
 def check(name: Name, *, split: Split = None, data: Data = None) -> None:
     """Say what is here, what is missing or broken, and whether upstream has moved; exits with 1 if anything lacks."""
-    from reelbench.registry import check as checking
-    from reelbench.registry import discovery, sources
+    from reelbench.registry import discovery
+    from reelbench.registry.data import check as checking
+    from reelbench.registry.data import sources
 
     spec = discovery.get(name)
     split = split or spec.default_split
@@ -85,6 +87,6 @@ def check(name: Name, *, split: Split = None, data: Data = None) -> None:
 
 def wanted_videos(name: str, split: str, data: Path | None) -> list[str]:
     """Return the media keys of a split's rows, in order."""
-    from reelbench.registry import loading
+    from reelbench.registry.data import loading
 
     return [row["video"] for row in loading.locate(name, split, data).read()]

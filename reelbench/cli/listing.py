@@ -12,7 +12,8 @@ def list_benchmarks(
     *, as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False
 ) -> None:
     """List the benchmarks, their lmms-eval tasks, and whether data and media are here."""
-    from reelbench.registry import discovery, presence
+    from reelbench.registry import discovery
+    from reelbench.registry.data import presence
 
     found = {spec.id: (spec, presence.of(spec)) for spec in discovery.specs().values()}
     if as_json:

@@ -1,6 +1,6 @@
 """CURVE (MINERVA-Cultural): open questions on long videos from many cultures, asked in the language of each."""
 
-from reelbench.registry.dataset import RowsOnDisk
+from reelbench.registry.data.rows_on_disk import RowsOnDisk
 from reelbench.registry.spec import (
     BenchmarkSpec,
     Column,

@@ -4,7 +4,7 @@ The owners' README lists 18 locales and the paper's supplement 18 others in part
 where the README has `bn-BD` and `kn-IN`), so each of the 20 has a task; which of them have rows is for the data to say.
 """
 
-from reelbench.registry.dataset import RowsOnDisk
+from reelbench.registry.data.rows_on_disk import RowsOnDisk
 
 AR_EG = RowsOnDisk("curve_ar-EG")
 BN_BD = RowsOnDisk("curve_bn-BD")

@@ -1,7 +1,7 @@
 """DramaQA with CogME: five options on scenes of a television drama, by difficulty and by what has to be understood."""
 
 from reelbench.judges import cognitive_profile
-from reelbench.registry.dataset import RowsOnDisk
+from reelbench.registry.data.rows_on_disk import RowsOnDisk
 from reelbench.registry.spec import (
     BenchmarkSpec,
     Column,

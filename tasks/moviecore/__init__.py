@@ -1,6 +1,6 @@
 """MovieCORE: open questions on films that ask for System-2 thinking, judged on five dimensions."""
 
-from reelbench.registry.dataset import RowsOnDisk
+from reelbench.registry.data.rows_on_disk import RowsOnDisk
 from reelbench.registry.spec import (
     BenchmarkSpec,
     Column,

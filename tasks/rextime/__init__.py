@@ -1,6 +1,6 @@
 """ReXTime: questions whose answer lies in another part of the video than the question; a span and an option each."""
 
-from reelbench.registry.dataset import RowsOnDisk
+from reelbench.registry.data.rows_on_disk import RowsOnDisk
 from reelbench.registry.spec import (
     BenchmarkSpec,
     Column,

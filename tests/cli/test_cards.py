@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from reelbench.registry import discovery
-from reelbench.registry.loading import mini_folder
+from reelbench.registry.data.loading import mini_folder
 from tests.servers.hub import HubServer, Token
 
 

@@ -21,7 +21,7 @@ def render(name: str, folder: Path, *, counted: bool) -> dict[str, bytes]:
     from reelbench.hub_cards import material
     from reelbench.judges.cognitive_profile import facets_of, read_tags
     from reelbench.registry import discovery
-    from reelbench.registry.loading import mini_folder
+    from reelbench.registry.data.loading import mini_folder
 
     spec = discovery.get(name)
     mini = mini_folder(spec)

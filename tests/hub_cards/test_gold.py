@@ -8,7 +8,7 @@ import yaml
 
 from reelbench.hub_cards import folder, material
 from reelbench.registry import discovery
-from reelbench.registry.loading import mini_folder
+from reelbench.registry.data.loading import mini_folder
 from tests.hub_cards.rendering import NAMES, files, gold, render
 from tests.servers.hub import HubServer
 

@@ -13,8 +13,8 @@ import yaml
 from reelbench.hub_cards.push import TITLE, Options, push
 from reelbench.registry import discovery
 from reelbench.registry import rows as rows_module
+from reelbench.registry.data.loading import mini_folder
 from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.loading import mini_folder
 from tests.servers.hub import HubServer, Token
 
 REPO = "museum/films"

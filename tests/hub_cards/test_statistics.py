@@ -4,8 +4,8 @@ import pytest
 
 from reelbench.hub_cards import material, statistics
 from reelbench.registry import discovery
+from reelbench.registry.data.loading import mini_folder
 from reelbench.registry.errors import InputError
-from reelbench.registry.loading import mini_folder
 
 
 def grounded(number, video, question, *, span, category, duration=100.0):

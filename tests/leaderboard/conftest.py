@@ -6,7 +6,7 @@ import json
 import pytest
 
 from reelbench.judges.llm import JudgeOptions
-from reelbench.registry import loading
+from reelbench.registry.data import loading
 from reelbench.tasks.score import Options, score_files
 from reelbench.tasks.submissions import Inputs
 from tests.servers.judge import Answer, JudgeServer

@@ -40,7 +40,7 @@ def as_real(tmp_path, monkeypatch):
 
 def rextime_result(folder, *, model="org/model"):
     """The first half of the questions right, the rest wrong in letter and window."""
-    from reelbench.registry import loading
+    from reelbench.registry.data import loading
 
     rows = loading.locate("rextime").read()
     folder.mkdir(parents=True)
@@ -59,7 +59,7 @@ def rextime_result(folder, *, model="org/model"):
 def moviecore_result(folder, *, unparsable=0):
     """Judged answers, all 4 of 5, of which the first so many questions get replies that can't be read."""
     from reelbench.judges.llm import JudgeOptions
-    from reelbench.registry import loading
+    from reelbench.registry.data import loading
 
     rows = loading.locate("moviecore").read()
     folder.mkdir(parents=True)
@@ -204,7 +204,7 @@ def test_the_judge_stands_in_its_metrics(exported):
 
 
 def test_no_question_is_repeated(exported):
-    from reelbench.registry import loading
+    from reelbench.registry.data import loading
 
     for benchmark, (path, _, _) in exported.items():
         text = path.with_name(path.stem + "_samples.jsonl").read_text() + path.read_text()

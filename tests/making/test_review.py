@@ -30,7 +30,7 @@ def data_of(page: Path) -> dict:
 
 
 def test_the_draw_is_of_videos_with_all_their_questions_and_the_seed_decides(tmp_path):
-    from reelbench.registry import loading
+    from reelbench.registry.data import loading
 
     rows = loading.locate("moviecore_mini").read()
     made = make("moviecore_mini", tmp_path / "a.html", sample=2)

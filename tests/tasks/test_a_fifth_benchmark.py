@@ -13,7 +13,7 @@ HERE = Path(__file__).resolve().parent
 SPEC = '''\
 """Silhouettes: which of three shapes crosses the field?"""
 
-from reelbench.registry.dataset import RowsOnDisk
+from reelbench.registry.data.rows_on_disk import RowsOnDisk
 from reelbench.registry.spec import (
     BenchmarkSpec, Facet, HubFile, Macro, Mean, MediaSource, Metric, Paper, SplitSpec, TaskSpec
 )

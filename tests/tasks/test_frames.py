@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from reelbench import registry
-from reelbench.registry.dataset import RowsOnDisk
+from reelbench.registry.data.rows_on_disk import RowsOnDisk
 from reelbench.registry.errors import InputError
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.tasks import adapters, rextime

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from reelbench.registry import discovery, download, fetch, loading, media, sources
+from reelbench.registry import discovery, media
+from reelbench.registry.data import download, fetch, loading, sources
 from reelbench.registry.errors import DataUnavailableError
 from reelbench.registry.spec import BenchmarkSpec, MediaSource
 from tests.registry.upstream import MOVIECORE, REXTIME, clip, tar_gz
@@ -111,7 +112,7 @@ def test_limit_takes_the_first_videos(server, spec, tmp_path):
 
     plan = fetch.plan(spec, "test", wanted=["2", "2", "3", "1"], limit=2)
 
-    assert sorted(what for item in plan.items for what in item.whats if what.isdigit()) == ["2", "3"]
+    assert sorted(what for item in plan.items for what in item.names if what.isdigit()) == ["2", "3"]
 
 
 def test_a_missing_video_is_reported_and_the_rest_arrives(server, spec, tmp_path):

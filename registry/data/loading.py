@@ -11,7 +11,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reelbench.registry import discovery, rows, sources
+from reelbench.registry import discovery, rows
+from reelbench.registry.data import sources
 from reelbench.registry.errors import DataUnavailableError, InputError
 from reelbench.registry.files import sha256_of, written_aside
 from reelbench.registry.home import home
@@ -98,24 +99,28 @@ def mini_folder(spec: BenchmarkSpec) -> Path:
     return Path(import_module(spec.package).__path__[0]) / MINI
 
 
-def locate(name: str, split: str | None = None, data: Path | str | None = None) -> SplitData:
+def locate(name: str, split: str | None = None, data: Path | str | None = None, *, fetch: bool = True) -> SplitData:
     """Find a split's files: a folder or file the user gave, else the pinned Hub or URL source.
 
-    `name` is a benchmark or one of its tasks (`moviecore_mini`). Raises InputError for an unknown name or split,
-    DataUnavailableError where the files can't be had.
+    Args:
+        name: A benchmark or one of its tasks (`moviecore_mini`).
+        split: One of its splits, mini ones too; by default the task's, or the benchmark's default one.
+        data: The user's own file or folder.
+        fetch: Whether files that are not here may be fetched; with False nothing reaches for the network.
+
+    Raises:
+        InputError: The name or split is unknown, or `data` isn't as expected.
+        DataUnavailableError: The files are not here, and may not or could not be fetched.
     """
-    if (found := discovery.find_task(name)) is not None and split in (None, found[1].split):
-        spec, task = found
-        split = task.split
-    else:
-        spec, task = found[0] if found and name not in discovery.specs() else discovery.get(name), None
-        split = split or spec.default_split
-    if upstream_split(spec, split) not in spec.splits:
+    spec, split, task = _named(name, split)
+    upstream = upstream_split(spec, split)
+    if upstream not in spec.splits:
         raise InputError(f"{spec.id} has no split {split!r}; it has {', '.join([*spec.splits, MINI])}")
     mini = is_mini(split)
-    resolved = sources.resolve(
-        spec, upstream_split(spec, split), mini_folder(spec) if mini else Path(data) if data is not None else None
-    )
+    own = mini_folder(spec) if mini else Path(data) if data is not None else None
+    resolved = sources.resolve(spec, upstream, own) if fetch else sources.present(spec, upstream, own)
+    if resolved is None:
+        raise DataUnavailableError(f"{spec.id} {split}: {sources.how_to_get(spec, upstream)}")
     source = SourceRecord(
         kind="mini" if mini else resolved.kind,
         location=f"{spec.id} {split}" if mini else resolved.location,
@@ -123,6 +128,15 @@ def locate(name: str, split: str | None = None, data: Path | str | None = None) 
         fingerprint=_fingerprint(spec, resolved.paths),
     )
     return SplitData(spec, split, resolved.paths, source, task)
+
+
+def _named(name: str, split: str | None) -> tuple[BenchmarkSpec, str, TaskSpec | None]:
+    """Return the benchmark, the split, and the task where the name stands for one with that split."""
+    found = discovery.find_task(name)
+    if found is not None and split in (None, found[1].split):
+        return found[0], found[1].split, found[1]
+    spec = found[0] if found is not None and name not in discovery.specs() else discovery.get(name)
+    return spec, split or spec.default_split, None
 
 
 def load(name: str, split: str | None = None, *, data: Path | str | None = None) -> "Dataset":

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from reelbench.registry import discovery, download, hub, sources
+from reelbench.registry import discovery
+from reelbench.registry.data import download, hub, sources
 from reelbench.registry.errors import DataUnavailableError, InputError
 from reelbench.registry.spec import BenchmarkSpec, HubFile, LocalFile, SplitSpec, UrlFile
 from tests.registry.upstream import MOVIECORE, REXTIME
@@ -111,7 +112,7 @@ def test_the_clients_cache_is_where_the_environment_says_at_the_call(server, mon
 def test_offline_works_from_the_cache_in_a_process_of_its_own(server, tmp_path):
     server.add("MovieCORE/MovieCORE", {"test.json": MOVIECORE})
     resolve = (
-        "from reelbench.registry import discovery, sources;"
+        "from reelbench.registry import discovery; from reelbench.registry.data import sources;"
         "print(sources.resolve(discovery.get('moviecore'), 'test').paths[0].read_text())"
     )
     env = {**os.environ, **server.env(tmp_path / "hf"), "REELBENCH_HOME": str(tmp_path / "home")}

@@ -5,7 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from reelbench.registry import download, fetch, hub, media, probe, sources
+from reelbench.registry import media, probe
+from reelbench.registry.data import download, fetch, hub, sources
 from reelbench.registry.errors import DataUnavailableError, InputError
 from reelbench.registry.spec import BenchmarkSpec, HubFile, UrlFile
 
@@ -77,7 +78,7 @@ def check(spec: BenchmarkSpec, split: str, data: Path | None = None, wanted: Seq
             here.append(key)
     return CheckReport(
         annotations=annotations,
-        problem=None if annotations else _how_to_get(spec, split),
+        problem=None if annotations else sources.how_to_get(spec, split),
         here=tuple(here),
         missing=tuple(missing),
         broken=tuple(broken),
@@ -98,13 +99,6 @@ def _broken(path: Path, verified: fetch.Verified) -> str | None:
     if (before := verified.size(path)) is not None and size and size != before:
         return f"{size} bytes, and {before} when it was fetched"
     return probe.broken(path)
-
-
-def _how_to_get(spec: BenchmarkSpec, split: str) -> str:
-    source = spec.splits[split].source
-    if not spec.open_data or not isinstance(source, HubFile | UrlFile):
-        return sources.how_to_supply(spec, source)
-    return f"not here; run `reelbench data fetch {spec.id} --split {split}`"
 
 
 def _upstream(spec: BenchmarkSpec, split: str, annotations: sources.Resolved | None) -> list[Upstream]:

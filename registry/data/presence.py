@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from reelbench.registry import media, sources
+from reelbench.registry import media
+from reelbench.registry.data import sources
 from reelbench.registry.home import home
 from reelbench.registry.spec import BenchmarkSpec
 

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 from urllib.parse import unquote, urlsplit
 
-from reelbench.registry import download, hub
+from reelbench.registry.data import download, hub
 from reelbench.registry.errors import DataUnavailableError, InputError
 from reelbench.registry.spec import BenchmarkSpec, HubFile, LocalFile, Source, SplitSpec, UrlFile
 
@@ -115,6 +115,14 @@ def how_to_supply(spec: BenchmarkSpec, source: Source) -> str:
         f"{spec.title}'s data is under an agreement and is never fetched:{form} "
         f"then give the folder that holds {names} with --data or {variable(spec)}"
     )
+
+
+def how_to_get(spec: BenchmarkSpec, split: str) -> str:
+    """Say, in one line, how a split's data gets here."""
+    source = split_spec(spec, split).source
+    if not spec.open_data or not isinstance(source, HubFile | UrlFile):
+        return how_to_supply(spec, source)
+    return f"not here; run `reelbench data fetch {spec.id} --split {split}`"
 
 
 def find_files(path: Path, names: tuple[str, ...], joined: tuple[str, ...], origin: str) -> tuple[Path, ...]:

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from reelbench import registry
-from reelbench.registry import loading
+from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 
 

@@ -1,0 +1,178 @@
+"""Running a plan: its transfers, several at a time, and what came of each."""
+
+import shutil
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from reelbench.registry import media
+from reelbench.registry.data.fetch.planning import Failure, FetchPlan, human_bytes
+from reelbench.registry.data.fetch.transfers import Transfer
+from reelbench.registry.errors import DataUnavailableError, ReelbenchError
+from reelbench.registry.spec import BenchmarkSpec
+
+WORKERS = 4
+
+
+class Progress(Protocol):
+    """Told how a run goes on; called from several threads."""
+
+    def advance(self, transferred: int) -> None:
+        """Count bytes transferred."""
+
+    def finished(self, what: str) -> None:
+        """Count one thing as done, or as failed for good."""
+
+
+class _Quiet:
+    def advance(self, transferred: int) -> None:
+        """Do nothing."""
+
+    def finished(self, what: str) -> None:
+        """Do nothing."""
+
+
+@dataclass(frozen=True)
+class FetchReport:
+    """What a run did. Failures hold what could not be had and why, in the plan's order where it knew them before."""
+
+    done: tuple[str, ...]
+    skipped: tuple[str, ...]
+    failed: tuple[Failure, ...]
+
+
+def run(plan: FetchPlan, progress: Progress | None = None, *, workers: int = WORKERS) -> FetchReport:
+    """Transfer what the plan holds, several at a time. A failure is reported, and never stops the rest.
+
+    Raises:
+        DataUnavailableError: The disk has less room than the plan is known to need, or another fetch of the benchmark
+            is running; nothing has been transferred.
+    """
+    _refuse_full_disk(plan)
+    if not plan.items:
+        return FetchReport((), plan.here, plan.problems)
+    with _alone(plan.spec):
+        return _transfer(plan, progress or _Quiet(), workers)
+
+
+@contextmanager
+def _alone(spec: BenchmarkSpec) -> Iterator[None]:
+    # Two fetches of one benchmark would write the same partial files.
+    from filelock import FileLock, Timeout
+
+    path = media.fetched_root(spec) / ".fetch.lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        lock = FileLock(path, blocking=False).acquire()
+    except Timeout:
+        raise DataUnavailableError(f"{spec.id}: another fetch is running (it holds {path}); wait for it") from None
+    with lock:
+        yield
+
+
+def _transfer(plan: FetchPlan, told: Progress, workers: int) -> FetchReport:
+    done: list[str] = []
+    failed: list[Failure] = list(plan.problems)
+    stop = threading.Event()
+    with ThreadPoolExecutor(max_workers=workers) as pool:
+        try:
+            for future in as_completed([pool.submit(_outcomes, item, told, stop) for item in plan.items]):
+                for what, reason in future.result():
+                    if reason is None:
+                        done.append(what)
+                    else:
+                        failed.append((what, reason))
+        finally:
+            # On Ctrl-C the pool waits for its threads; each notices the event at its next block of bytes.
+            stop.set()
+            pool.shutdown(cancel_futures=True)
+    return FetchReport(tuple(done), plan.here, tuple(failed))
+
+
+class _StoppedError(Exception):
+    """The user stopped the run."""
+
+
+def _outcomes(item: Transfer, told: Progress, stop: threading.Event) -> list[tuple[str, str | None]]:
+    outcomes: list[tuple[str, str | None]] = []
+
+    def note(what: str, reason: str | None) -> None:
+        outcomes.append((what, reason))
+        told.finished(what)
+
+    def advance(transferred: int) -> None:
+        if stop.is_set():
+            raise _StoppedError
+        told.advance(transferred)
+
+    try:
+        for what, reason in item.bring(advance):
+            note(what, reason)
+    except (ReelbenchError, OSError) as error:
+        known = {what for what, _ in outcomes}
+        for what in item.names:
+            if what not in known:
+                note(what, str(error))
+    return outcomes
+
+
+def _refuse_full_disk(plan: FetchPlan) -> None:
+    if not plan.size:
+        return
+    folder = media.fetched_root(plan.spec)
+    while not folder.exists():
+        folder = folder.parent
+    free = shutil.disk_usage(folder).free
+    if plan.size > free:
+        raise DataUnavailableError(
+            f"{plan.spec.id}: {human_bytes(plan.size)} to fetch and {human_bytes(free)} free in {folder}; "
+            "use --limit, or set REELBENCH_HOME to a larger disk"
+        )
+
+
+@contextmanager
+def progress_bar(plan: FetchPlan) -> Iterator[Progress]:
+    """Show a bar on standard error while a plan runs; on anything but a terminal nothing is shown."""
+    if not sys.stderr.isatty() or not plan.items:
+        yield _Quiet()
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+    from rich.progress import Progress as Bars
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[items]}"),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+        yield _Shown(bars, sum(len(item.names) for item in plan.items), plan)
+
+
+@dataclass
+class _Shown:
+    bars: Any
+    items: int
+    plan: FetchPlan
+    finished_items: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        total = None if self.plan.unknown else self.plan.size
+        self.task = self.bars.add_task(self.plan.spec.id, total=total, items=f"0/{self.items}")
+
+    def advance(self, transferred: int) -> None:
+        self.bars.advance(self.task, transferred)
+
+    def finished(self, what: str) -> None:
+        del what
+        with self.lock:
+            self.finished_items += 1
+            self.bars.update(self.task, items=f"{self.finished_items}/{self.items}")

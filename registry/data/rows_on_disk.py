@@ -1,0 +1,126 @@
+"""`RowsOnDisk`: a benchmark's rows as a path that appears when it is opened, and its name, which tells runs apart.
+
+lmms-eval's YAML names a dataset by path; this object is that path. Opening it (`__fspath__`) materialises the rows, so
+one YAML serves simple and chat models, the command line and Python, with no loader of lmms-eval's to patch.
+"""
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.home import home
+
+_NAME = re.compile(r"reelbench:(?P<task>[\w.-]+)@(?P<fingerprint>[0-9a-z]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class DataName:
+    """What a run's rows were and how they were shown: lmms-eval logs it as text, and scoring reads that text.
+
+    Attributes:
+        task: The task's name.
+        fingerprint: The first 16 digits of its source's fingerprint, or `unavailable`.
+        media_missing: Number of rows left out because their video was not here.
+        frames: The frame sampling asked for by the environment; None where it asked for none.
+        encoder: Version of the encoder of stored frames, where the sampling decodes.
+    """
+
+    task: str
+    fingerprint: str
+    media_missing: int = 0
+    frames: str | None = None
+    encoder: str | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read `reelbench:<task>@<hash>;media_missing=3;frames=…`; InputError where it is something else.
+
+        A part that is not known here is passed over: a later version may say more.
+        """
+        head, *parts = text.split(";")
+        stated = {key: value for key, _, value in (part.partition("=") for part in parts)}
+        missing = stated.get("media_missing", "0")
+        named = _NAME.fullmatch(head)
+        if named is None or not re.fullmatch(r"[0-9]{1,7}", missing):
+            raise InputError(f"{text!r} does not name rows of ours (`reelbench:<task>@<hash>;media_missing=<number>`)")
+        return cls(named["task"], named["fingerprint"], int(missing), stated.get("frames"), stated.get("encoder"))
+
+    def __str__(self) -> str:
+        frames = "" if self.frames is None else f";frames={self.frames}"
+        encoder = "" if self.encoder is None else f";encoder={self.encoder}"
+        return f"reelbench:{self.task}@{self.fingerprint};media_missing={self.media_missing}{frames}{encoder}"
+
+    @property
+    def missing_note(self) -> Path:
+        """The file that lists the rows left out of the task's last run on this data."""
+        return home() / "media_missing" / f"{self.task}@{self.fingerprint}.json"
+
+
+class RowsOnDisk(os.PathLike[str]):
+    """The folder with a task's rows as a saved `datasets.DatasetDict`, made on first use."""
+
+    def __init__(self, task: str) -> None:
+        self.task = task
+        self.media_missing = 0
+        """Rows left out because their video is not here; set when the task is loaded."""
+        self.problem: str | None = None
+        """Why the task can't be run although its rows are here, in one line; set when the task is loaded."""
+        self._failure: ReelbenchError | None = None
+
+    def ready(self) -> str | None:
+        """Try anew to have the rows here; return why they can't be had, in one line, or None."""
+        self._failure = self.problem = None
+        try:
+            self.__fspath__()
+        except ReelbenchError as error:
+            return str(error)
+        return None
+
+    def __fspath__(self) -> str:
+        """Return the folder; raises the same one-line error each time where the data can't be had."""
+        from reelbench.registry.data.loading import locate
+
+        # lmms-eval tries a failing load five times and then hides the reason: remember it, so that the retries cost
+        # nothing and whoever reports it can.
+        if self._failure is not None:
+            raise self._failure
+        try:
+            return str(locate(self.task).materialise())
+        except ReelbenchError as error:
+            self._failure = error
+            raise
+
+    @property
+    def name(self) -> DataName:
+        """Name the data and how its frames are sampled."""
+        from reelbench.registry.data.loading import locate
+
+        try:
+            fingerprint = locate(self.task, fetch=False).source.fingerprint[:16]
+        except ReelbenchError:
+            fingerprint = "unavailable"
+        frames, encoder = _frames()
+        return DataName(self.task, fingerprint, self.media_missing, frames, encoder)
+
+    def __str__(self) -> str:
+        """Return the name as text: what lmms-eval's response cache tells settings apart by."""
+        return str(self.name)
+
+    __repr__ = __str__
+
+
+def _frames() -> tuple[str | None, str | None]:
+    """Return the environment's sampling and the encoder; one in a task's YAML is in lmms-eval's config by itself."""
+    from reelbench.registry.frames import asked
+    from reelbench.registry.frames.store import ENCODER_VERSION
+
+    try:
+        sampling = asked.from_environment()
+    except ReelbenchError:
+        return "invalid", None
+    if sampling is None:
+        return None, None
+    return str(sampling), str(ENCODER_VERSION) if sampling.decodes else None

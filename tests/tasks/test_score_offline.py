@@ -1,0 +1,78 @@
+"""Scoring never reaches for the network, whatever is or isn't on this machine."""
+
+import json
+from importlib import import_module
+
+import pytest
+
+from reelbench import registry
+from reelbench.registry.data.loading import mini_folder, upstream_split
+
+SPECS = registry.specs()
+each_benchmark = pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
+MINI_FILES = {
+    "curve": "curve.json",
+    "dramaqa_cogme": "AnotherMissOhQA_val_set.json",
+    "moviecore": "test.json",
+    "rextime": "rextime_val.json",
+}
+
+
+def default_task(spec):
+    return next(task for task in spec.tasks if task.split == spec.default_split and not task.only)
+
+
+def logged_run(folder, spec, task):
+    """What lmms-eval leaves of a run of `task` whose rows are not on this machine (here: answers to the mini rows)."""
+    functions = import_module(f"{spec.formats.rpartition('.')[0]}.lmms").TASK
+    config = {"dataset_path": f"reelbench:{task.name}@0123456789abcdef;media_missing=0"}
+    document = {"results": {task.name: {}}, "configs": {task.name: config}, "config": {"model": "openai"}}
+    folder.mkdir()
+    (folder / "1_results.json").write_text(json.dumps(document), encoding="utf-8")
+    with (folder / f"1_samples_{task.name}.jsonl").open("w", encoding="utf-8") as file:
+        for row in registry.load(spec.id, "mini"):
+            details = functions.process_results({**row, "split": upstream_split(spec, "mini")}, ["(A)"])
+            file.write(json.dumps(details) + "\n")
+
+
+def predictions(path, spec):
+    rows = registry.load(spec.id, "mini")
+    if spec.id == "moviecore":
+        document = {row["id"]: {"video": row["video"], "question": row["question"], "pred": "x"} for row in rows}
+    else:
+        key = {"curve": "key", "rextime": "qid", "dramaqa_cogme": "qid"}[spec.id]
+        row = {"curve": {"pred": "x"}, "rextime": {"ans": "A"}, "dramaqa_cogme": {"correct_idx": 0}}[spec.id]
+        document = [{key: found["id"], **row} for found in rows]
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return path
+
+
+@each_benchmark
+def test_a_run_is_scored_without_its_rows(spec, tmp_path, network_asked, reelbench):
+    task = default_task(spec)
+    logged_run(tmp_path / "run", spec, task)
+    done = reelbench(
+        "score", "--run", tmp_path / "run", "--no-overlap", env={"REELBENCH_HOME": str(tmp_path / "empty")}
+    )
+    assert done.returncode == 0, done.stderr
+    (result,) = tmp_path.rglob("result.json")
+    source = json.loads(result.read_text())["benchmark"]["source"]
+    assert (source["kind"], source["fingerprint"]) == ("samples", "0123456789abcdef")
+    assert not network_asked.exists()
+
+
+@each_benchmark
+@pytest.mark.parametrize("references", [True, False])
+def test_files_are_scored_against_what_is_here(spec, references, tmp_path, network_asked, reelbench):
+    own = ("--references", mini_folder(spec) / MINI_FILES[spec.id]) if references else ()
+    file = predictions(tmp_path / "predictions.json", spec)
+    done = reelbench(
+        "score", spec.id, "--predictions", file, *own, "--no-overlap", env={"REELBENCH_HOME": str(tmp_path / "empty")}
+    )
+    if references:
+        assert done.returncode == 0, done.stderr
+    else:
+        assert done.returncode == 1
+        (line,) = done.stderr.strip().splitlines()
+        assert "reelbench data fetch" in line if spec.open_data else "REELBENCH_DATA" in line
+    assert not network_asked.exists()
