@@ -25,7 +25,7 @@ from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, write_text
 from reelbench.registry.frames.errors import MediaError
-from reelbench.registry.media import Library
+from reelbench.registry.media.library import Library
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.frames import asked
 from reelbench.registry.frames.sampling import FrameSampling
-from reelbench.registry.media import Library
+from reelbench.registry.media.library import Library
 from reelbench.registry.rows import Row
 from reelbench.tasks import adapters
 

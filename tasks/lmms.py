@@ -27,7 +27,7 @@ from reelbench.registry.data.rows_on_disk import RowsOnDisk
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import valid_text, write_jsonl, write_text
 from reelbench.registry.home import home
-from reelbench.registry.media import Library
+from reelbench.registry.media.library import Library
 from reelbench.registry.records import Item, Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, MeanOf, Metric

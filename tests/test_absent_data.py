@@ -12,7 +12,7 @@ import av
 import numpy as np
 import pytest
 
-from reelbench.registry.clips import write_clip
+from reelbench.registry.media.mini import write_clip
 from reelbench.registry.errors import DataUnavailableError
 
 pytestmark = pytest.mark.lmms

@@ -5,7 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from reelbench.registry import media, probe
+from reelbench.registry.media import playable as probe
+from reelbench.registry.media import library as media
 from reelbench.registry.data import download, fetch, hub, sources
 from reelbench.registry.errors import DataUnavailableError, InputError
 from reelbench.registry.spec import BenchmarkSpec, HubFile, UrlFile

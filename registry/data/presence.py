@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from reelbench.registry import media
+from reelbench.registry.media import library as media
 from reelbench.registry.data import sources
 from reelbench.registry.home import home
 from reelbench.registry.spec import BenchmarkSpec

@@ -6,7 +6,7 @@ import av
 import numpy as np
 import pytest
 
-from reelbench.registry.probe import broken
+from reelbench.registry.media.playable import broken
 
 CODECS = {"mp4": "libx264", "mkv": "libx264", "webm": "libvpx-vp9", "avi": "mpeg4", "mov": "libx264"}
 

@@ -6,7 +6,7 @@ import tarfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from reelbench.registry.clips import write_clip
+from reelbench.registry.media.mini import write_clip
 
 # The shape of MovieCORE's Hub file: one object, keyed by question id.
 MOVIECORE = json.dumps(

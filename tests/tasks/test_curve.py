@@ -10,8 +10,8 @@ import pytest
 from reelbench import registry
 from reelbench.judges import scoring
 from reelbench.judges.llm.verdicts import Verdict
-from reelbench.registry import media
-from reelbench.registry.clips import write_clip
+from reelbench.registry.media import library as media
+from reelbench.registry.media.mini import write_clip
 from reelbench.registry.errors import DataUnavailableError, InputError
 from reelbench.registry.records import Item
 from reelbench.tasks.curve import data, lmms

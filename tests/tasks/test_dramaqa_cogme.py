@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from reelbench import registry
-from reelbench.registry import media
+from reelbench.registry.media import library as media
 from reelbench.registry.data import loading
 from reelbench.registry.errors import DataUnavailableError, InputError
 from reelbench.tasks.dramaqa_cogme import lmms

@@ -9,7 +9,8 @@ import yaml
 
 from reelbench import registry
 from reelbench.judges import scoring
-from reelbench.registry import media, rows
+from reelbench.registry import rows
+from reelbench.registry.media import library as media
 from reelbench.registry.data import loading
 from reelbench.registry.spec import Corpus
 from reelbench.tasks import lmms

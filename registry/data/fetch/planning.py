@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from reelbench.registry import media, probe
+from reelbench.registry.media import playable as probe
+from reelbench.registry.media import library as media
 from reelbench.registry.data import download, hub, sources
 from reelbench.registry.data.fetch.transfers import Annotations, Archive, HubVideo, OnlineVideo, Transfer, place
 from reelbench.registry.data.fetch.verified import Verified

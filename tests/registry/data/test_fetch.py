@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from reelbench.registry import discovery, media
+from reelbench.registry import discovery
+from reelbench.registry.media import library as media
 from reelbench.registry.data import download, fetch, loading, sources
 from reelbench.registry.errors import DataUnavailableError
 from reelbench.registry.spec import BenchmarkSpec, MediaSource

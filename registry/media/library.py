@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reelbench.registry import clips
+from reelbench.registry.media import mini as clips
 from reelbench.registry.data import sources
 from reelbench.registry.data.loading import imported, is_mini
 from reelbench.registry.errors import InputError
@@ -192,7 +192,7 @@ class Library:
         return (found,) if found else ()
 
     def _why_broken(self, files: tuple[Path, ...]) -> None:
-        from reelbench.registry import probe
+        from reelbench.registry.media import playable as probe
 
         for path in files:
             self._broken[files] = probe.broken(path)
