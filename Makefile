@@ -5,12 +5,13 @@ BIN    := $(VENV)/bin
 # uv: the one on PATH, else one of our own in .uv (pip alone takes five times as long over the lmms-eval stack).
 UV     := $(shell command -v uv 2>/dev/null || echo .uv/bin/uv)
 
-.PHONY: help install demo test lint format perf wheel clean
+.PHONY: help install demo test lint format tasks perf wheel clean
 help:
 	@echo 'make demo     run the mini benchmarks with a tiny real model and print one table'
 	@echo 'make test     the whole test suite'
 	@echo 'make install  .venv with reelbench (editable), lmms-eval and the development tools'
 	@echo 'make lint     ruff, import-linter, pyright      make format   let ruff format'
+	@echo 'make tasks    write the YAML and lmms.py of our tasks from their specs'
 	@echo 'make perf     the measurements of perf/README.md'
 
 .uv/bin/uv:
@@ -47,6 +48,9 @@ lint: wheel
 format: install
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+tasks: install
+	$(BIN)/python -m reelbench.tasks.lmms.written $(addprefix reelbench.tasks.,curve dramaqa_cogme moviecore rextime)
 
 perf: install
 	$(BIN)/python -m perf

@@ -7,12 +7,12 @@ machine, ids, targets and labels are held to it as well, and the replies' keys t
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from reelbench.judges import results, scoring
+from reelbench.judges import answers, results, scoring
 from reelbench.judges.llm.parsing import parse_score
 from reelbench.judges.llm.verdicts import counted, needs_no_judge, takes_bare_integer
 from reelbench.llm.messages import reply_key, request_shape
@@ -37,9 +37,6 @@ TOLERANCE = 1e-9
 """Relative difference that two ways of adding up the same numbers may show."""
 
 SHOWN = 3
-
-Reread = Callable[[BenchmarkSpec, Any, Sequence[str] | None], Mapping[str, Any]]
-"""(spec, prediction, the row's options or None) -> what is to be read from the prediction, as far as it can be told."""
 
 Ids = Literal["checked", "unchecked"]
 
@@ -88,13 +85,12 @@ class KnownRows:
         return {row["id"]: row for row in located.read()}
 
 
-def verify(folder: Path, *, known: KnownRows | None = None, reread: Reread | None = None) -> Verified:
+def verify(folder: Path, *, known: KnownRows | None = None) -> Verified:
     """Read a result and its samples and compute everything again.
 
     Args:
         folder: Holds `result.json` and `samples.jsonl`.
         known: Rows to hold the items to.
-        reread: How a prediction is read, where the caller can do so.
 
     Raises:
         RefusedError: Something does not match.
@@ -114,7 +110,7 @@ def verify(folder: Path, *, known: KnownRows | None = None, reread: Reread | Non
         )
     samples = list(results.read_samples(folder))
     rows_here = (known or KnownRows()).of(spec, result.benchmark.split)
-    problems = list(_problems(spec, result, samples, rows_here, reread))
+    problems = list(_problems(spec, result, samples, rows_here))
     if problems:
         more = f"; and {len(problems) - SHOWN} more" if len(problems) > SHOWN else ""
         raise RefusedError(f"{folder}: {'; '.join(problems[:SHOWN])}{more}")
@@ -148,7 +144,6 @@ def _problems(
     result: Result,
     samples: list[Sample],
     rows_here: Mapping[str, Row] | None,
-    reread: Reread | None,
 ) -> Iterator[str]:
     twice = [name for name, times in Counter(sample.id for sample in samples).items() if times > 1]
     if twice:
@@ -164,16 +159,14 @@ def _problems(
         )
     replies = _Replies(spec, result.judge, rows_here)
     for sample in samples:
-        yield from _sample(spec, sample, replies, (rows_here or {}).get(sample.id), reread)
+        yield from _sample(spec, sample, replies, (rows_here or {}).get(sample.id))
     yield from _numbers(spec, result, samples)
 
 
 # --- items -----------------------------------------------------------------------------------------------------------
 
 
-def _sample(
-    spec: BenchmarkSpec, sample: Sample, replies: "_Replies", row: Row | None, reread: Reread | None
-) -> Iterator[str]:
+def _sample(spec: BenchmarkSpec, sample: Sample, replies: "_Replies", row: Row | None) -> Iterator[str]:
     where = f"item {sample.id!r}"
     if (sample.state == "scored") != (sample.reason is None):
         yield f"{where}: state {sample.state} with reason {sample.reason}"
@@ -198,8 +191,8 @@ def _sample(
     # An item whose answers are hidden or that failed keeps no scores; anything else has all of them.
     if stated or sample.reason is None:
         yield from _columns(where, stated, expected)
-    if reread is not None and sample.parsed is not None and sample.prediction is not None:
-        read = reread(spec, sample.prediction, row["options"] if row and "options" in row else None)
+    if sample.parsed is not None and sample.prediction is not None:
+        read = answers.reread(spec, sample.prediction, row["options"] if row and "options" in row else None)
         for name, value in read.items():
             if name in sample.parsed and sample.parsed[name] != value:
                 yield (

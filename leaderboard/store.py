@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from reelbench.judges import results
-from reelbench.leaderboard.recompute import Ids, KnownRows, Reread, Verified, verify
+from reelbench.leaderboard.recompute import Ids, KnownRows, Verified, verify
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import read_json, sha256_of, write_text
 from reelbench.registry.records import Record, Result
@@ -116,27 +116,26 @@ def add(
     path: Path,
     store: Path,
     *,
-    reread: Reread | None = None,
     progress: Callable[[Added], None] | None = None,
 ) -> list[Added]:
     """Verify every result under `path` and file it; one that is refused leaves the others alone."""
     folders = run_folders(path)
     added = []
-    for one in _each(partial(_add_one, store=store, reread=reread), folders):
+    for one in _each(partial(_add_one, store=store), folders):
         added.append(one)
         if progress is not None:
             progress(one)
     return added
 
 
-def check(path: Path, *, reread: Reread | None = None) -> list[Added]:
+def check(path: Path) -> list[Added]:
     """Verify every result under `path` and where it lies, and file nothing: what a results dataset asks of a change."""
-    return list(_each(partial(_check_one, reread=reread), run_folders(path)))
+    return list(_each(_check_one, run_folders(path)))
 
 
-def _check_one(folder: Path, reread: Reread | None, known: KnownRows | None = None) -> Added:
+def _check_one(folder: Path, known: KnownRows | None = None) -> Added:
     try:
-        verified = verify(folder, known=known or _known, reread=reread)
+        verified = verify(folder, known=known or _known)
     except ReelbenchError as error:
         return Added(folder, "refused", why=str(error))
     key = key_of(verified.result)
@@ -163,11 +162,11 @@ def _each(work: Callable[..., Any], folders: Sequence[Path]) -> Iterator[Any]:
 _known = KnownRows()
 
 
-def _add_one(folder: Path, store: Path, reread: Reread | None, known: KnownRows | None = None) -> Added:
+def _add_one(folder: Path, store: Path, known: KnownRows | None = None) -> Added:
     try:
         if (place := _same(folder, store)) is not None:
             return Added(folder, "same", place)
-        verified = verify(folder, known=known or _known, reread=reread)
+        verified = verify(folder, known=known or _known)
         return _file(folder, store, verified)
     except ReelbenchError as error:
         return Added(folder, "refused", why=str(error))

@@ -22,9 +22,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from reelbench.judges.reliability import krippendorff_alpha
 from reelbench.making.profile_rows import LETTERS
 from reelbench.registry.data import loading
-from reelbench.registry.errors import InputError
+from reelbench.registry.errors import InputError, MediaError
 from reelbench.registry.files import read_json, write_text
-from reelbench.registry.frames.errors import MediaError
 from reelbench.registry.media.library import Library
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec

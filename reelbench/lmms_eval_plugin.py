@@ -27,10 +27,14 @@ _LOAD_ALL = ("self", "task_list", "task_type")
 
 
 def tasks_folder() -> Path:
-    """Return the folder for lmms-eval's `--include_path`."""
-    spec = find_spec("reelbench.tasks")  # finds the folder without importing it, in every way of installing
+    """Return the folder of our own tasks, for lmms-eval's `--include_path`."""
+    return _folder("reelbench.tasks")
+
+
+def _folder(package: str) -> Path:
+    spec = find_spec(package)  # finds the folder without importing it, in every way of installing
     if spec is None or not spec.submodule_search_locations:
-        raise ImportError("reelbench.tasks is not installed beside reelbench; reinstall reelbench")
+        raise ImportError(f"{package} is not a package that is installed; reinstall what names it")
     return Path(next(iter(spec.submodule_search_locations))).resolve()
 
 
@@ -104,13 +108,15 @@ def _with_ours(original: Callable[..., dict[str, Any]]) -> Callable[..., dict[st
 
 
 def _index(manager: Any) -> dict[str, Any]:  # noqa: ANN401 - lmms-eval's TaskManager
-    """Index our tasks, one benchmark's folder at a time: a broken YAML costs that folder only, and never the index."""
+    """Index each benchmark's tasks, ours and other packages': a broken YAML costs that benchmark only."""
+    from reelbench.registry.discovery import packages
+
     index: dict[str, Any] = {}
-    for folder in sorted(path for path in tasks_folder().iterdir() if (path / "__init__.py").is_file()):
+    for package in sorted(packages()):
         try:
-            found = manager._get_task_and_group(str(folder))  # noqa: SLF001 - the one way to index a folder
+            found = manager._get_task_and_group(str(_folder(package)))  # noqa: SLF001 - the one way to index a folder
         except Exception as error:  # noqa: BLE001 - whatever a YAML does to lmms-eval's indexer
-            log.warning("%s: its tasks are left out: %s: %s", folder, type(error).__name__, error)
+            log.warning("%s: its tasks are left out: %s: %s", package, type(error).__name__, error)
             continue
         for name, entry in found.items():
             if entry["type"] == "tag" and name in index:
@@ -177,7 +183,7 @@ def _rows_of(manager: Any, name_or_config: Any) -> Any:  # noqa: ANN401 - lmms-e
 
 def _tell_adapter(manager: Any) -> None:  # noqa: ANN401 - lmms-eval's TaskManager
     """Note which adapter runs: some take a clip's frames in pairs only."""
-    from reelbench.tasks import adapters
+    from reelbench.tasks.lmms import adapters
 
     name = getattr(manager, "model_name", None)
     adapters.running = name if isinstance(name, str) else None

@@ -1,19 +1,22 @@
-"""Which benchmarks there are: the folders of `reelbench.tasks`, and what other packages add.
+"""Which benchmarks there are: ours and other packages', all by the entry-point group `reelbench.benchmarks`.
 
-A built-in benchmark is a sub-package of `reelbench.tasks` with a `SPEC`; another package adds one through the
-entry-point group `reelbench.benchmarks`, whose entries load a `BenchmarkSpec`.
+An entry `NAME = PACKAGE:SPEC` loads a `BenchmarkSpec`; the package's folder holds the benchmark's code, prompts, mini
+data and the YAML of its tasks.
 """
 
-import pkgutil
 from difflib import get_close_matches
 from functools import cache
-from importlib import import_module
 from importlib.metadata import entry_points
 
 from reelbench.registry.errors import InputError
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 
 ENTRY_POINTS = "reelbench.benchmarks"
+
+
+def packages() -> list[str]:
+    """Return the packages that hold a benchmark, without importing any of them."""
+    return [entry.module for entry in entry_points(group=ENTRY_POINTS)]
 
 
 @cache
@@ -31,11 +34,6 @@ def specs() -> dict[str, BenchmarkSpec]:
             owners[name] = owner
         found[spec.id] = spec
 
-    package = import_module("reelbench.tasks")
-    for module in pkgutil.iter_modules(package.__path__):
-        if module.ispkg:
-            name = f"{package.__name__}.{module.name}"
-            add(getattr(import_module(name), "SPEC", None), name)
     for entry in entry_points(group=ENTRY_POINTS):
         add(entry.load(), f"entry point {entry.value}")
     return dict(sorted(found.items()))

@@ -1,5 +1,6 @@
 """The errors that users meet: one clear line each, with the exit status that the command line gives for it."""
 
+from pathlib import Path
 from typing import ClassVar
 
 
@@ -20,3 +21,15 @@ class InputError(ReelbenchError):
 
 class DataUnavailableError(ReelbenchError):
     """A benchmark's data is not here and could not be fetched."""
+
+
+class MediaError(InputError):
+    """A video or image that can't be read, holds no picture, or takes too long; the message names the file.
+
+    `reason` is the message without the file's name, for a sample's record.
+    """
+
+    def __init__(self, path: Path | str, reason: str) -> None:
+        self.path = Path(path)
+        self.reason = reason
+        super().__init__(f"{path}: {reason}")

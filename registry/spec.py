@@ -257,6 +257,8 @@ class TaskSpec(Declared):
     split: Split
     only: dict[str, str] = Field(default_factory=dict, description="Facet -> label: that part of the split.")
     prompt: str | None = Field(default=None, description="Prompt file, where it is not the benchmark's own.")
+    tags: tuple[str, ...] = Field(default=(), description="lmms-eval's names for groups of tasks that run together.")
+    max_new_tokens: int = Field(default=512, description="Longest answer that is asked for.")
 
 
 class BenchmarkSpec(Declared):

@@ -3,39 +3,36 @@
 The model is never run again. One path serves all benchmarks: their `formats` module reads, `judges.scoring` scores.
 """
 
-import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from reelbench.judges import results, scoring
-from reelbench.judges.llm import modes as judging
-from reelbench.judges.llm.verdicts import Verdict
-from reelbench.judges.scoring import Scored
+from reelbench.judges.llm import modes
 from reelbench.registry import discovery
-from reelbench.registry.data.loading import imported, locate, upstream_split
-from reelbench.registry.data.rows_on_disk import DataName
-from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.files import read_json, read_jsonl
-from reelbench.registry.records import (
-    Item,
-    JudgeRecord,
-    ModelRecord,
-    Result,
-    Sample,
-    SettingsRecord,
-    SourceRecord,
+from reelbench.registry.data.loading import imported, upstream_split
+from reelbench.registry.errors import InputError
+from reelbench.registry.files import read_json
+from reelbench.registry.records import ModelRecord, Result, SettingsRecord
+from reelbench.registry.spec import BenchmarkSpec
+from reelbench.tasks.lmms.logged import (
+    LoggedTask,
+    data_name,
+    logged_items,
+    logged_tasks,
+    media_missing,
+    model_of,
+    settings_of,
+    source_of,
+    spec_and_task,
 )
-from reelbench.registry.spec import BenchmarkSpec, TaskSpec
-from reelbench.tasks.submissions import Inputs, Submission, Tagged
+from reelbench.tasks.submissions import Inputs, Submission, Tagged, submission_suffix, write_submission
 
 if TYPE_CHECKING:
     from reelbench.judges.llm import JudgeOptions
 
 Note = Callable[[str], None]
-
-_SECRET = ("key", "token", "secret", "password", "auth")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +71,7 @@ def score_files(name: str, inputs: Inputs, folder: Path, options: Options, *, mo
         spec,
         submission.items,
         overlap=options.overlap,
-        judge=judging.batch(options.judge, options.note) if options.judge else None,
+        judge=modes.batch(options.judge, options.note) if options.judge else None,
         extra=len(submission.extra),
         duplicate=len(submission.duplicate),
         tags_without_question=submission.tags_without_question,
@@ -100,237 +97,47 @@ def takes_tags(spec: BenchmarkSpec) -> bool:
 # --- from lmms-eval's output ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedTask:
-    """One of our tasks in an lmms-eval output folder: its results file, its samples file."""
-
-    task: str
-    results: Path
-    samples: Path
-
-
-def logged_tasks(run: Path) -> list[LoggedTask]:
-    """Return our tasks in an lmms-eval output folder; of several runs of a task by one model, the newest."""
-    if not run.is_dir():
-        raise InputError(f"{run}: no such folder; give the --output_path of an lmms-eval run")
-    newest: dict[tuple[Path, str], LoggedTask] = {}
-    for path in sorted(run.rglob("*_results.json")):  # the name starts with the time, so later ones replace earlier
-        stamp = path.name.removesuffix("_results.json")
-        for task in read_json(path).get("results", {}):
-            if discovery.find_task(task) is not None:
-                samples = path.with_name(f"{stamp}_samples_{task}.jsonl")
-                newest[path.parent, task] = LoggedTask(task, path, samples)
-    if not newest:
-        raise InputError(f"{run}: no results of our tasks in it; expected *_results.json of an lmms-eval run")
-    for logged in newest.values():
-        if not logged.samples.is_file():
-            raise InputError(f"{logged.samples}: not there; run lmms-eval with --log_samples")
-    return list(newest.values())
-
-
 def score_run(run: Path, folder: Path, options: Options, *, tags: Path | None = None) -> Iterator[Outcome]:
     """Score every task of ours in an lmms-eval output folder, each into a folder of its own under `folder`.
 
     `tags` go to the tasks of the benchmarks that take them; InputError where none is among the run's.
     """
     logged = logged_tasks(run)
-    if tags is not None and not any(takes_tags(_spec_and_task(task.task)[0]) for task in logged):
+    if tags is not None and not any(takes_tags(spec_and_task(task.task)[0]) for task in logged):
         raise InputError(f"{run}: no task in it takes tags; leave out --tags")
     several_models = len({task.results.parent for task in logged}) > 1
     for task in logged:
         place = folder / task.results.parent.name if several_models else folder
-        wanted = tags if takes_tags(_spec_and_task(task.task)[0]) else None
+        wanted = tags if takes_tags(spec_and_task(task.task)[0]) else None
         yield score_logged(task, place / task.task, options, tags=wanted)
-
-
-def _spec_and_task(name: str) -> tuple[BenchmarkSpec, TaskSpec]:
-    found = discovery.find_task(name)
-    if found is None:
-        raise InputError(f"{name} is not a task of ours")
-    return found
 
 
 def score_logged(logged: LoggedTask, folder: Path, options: Options, *, tags: Path | None = None) -> Outcome:
     """Score one task from its logged samples."""
-    spec, task = _spec_and_task(logged.task)
+    spec, task = spec_and_task(logged.task)
     document = read_json(logged.results)
-    data = _data_name(document, logged)
+    data = data_name(document, logged)
     run = logged_items(logged.samples)
-    items = run.items + _media_missing(data, {item.id for item in run.items}, options.note)
+    items = run.items + media_missing(data, {item.id for item in run.items}, options.note)
     notes, beside = [], {"duplicate": len(run.duplicate)}
     if tags is not None:
         tagged: Tagged = imported(f"{spec.formats}:tagged")(items, tags)
         items, notes = tagged.items, tagged.notes
         beside["tags_without_question"] = len(tagged.without_question)
         beside["questions_without_tags"] = len(tagged.without_tags)
-    judge = judging.batch(options.judge, options.note) if options.judge else run.judge
+    judge = modes.batch(options.judge, options.note) if options.judge else run.judge
     scored = scoring.score(spec, items, overlap=options.overlap, judge=judge, **beside)
     result = results.write(
         folder,
         spec,
         scored,
         split=task.split,
-        source=_source(spec, data),
-        model=_model(document),
-        settings=_settings(spec, document, task, data, scored),
+        source=source_of(spec, data),
+        model=model_of(document),
+        settings=settings_of(spec, document, task, data, scored.samples),
     )
     if spec.splits[upstream_split(spec, task.split)].hidden_answers:
-        from reelbench.tasks.lmms import submission_suffix, write_submission
-
         path = folder / f"submission{submission_suffix(spec)}"
         write_submission(spec, scored.samples, path)
         notes.append(f"{logged.task}: the answers are hidden; submit {path} to the owners' server")
     return Outcome(result, folder, duplicate=run.duplicate, notes=notes)
-
-
-@dataclass(frozen=True, slots=True)
-class LoggedItems:
-    """What a samples file holds: the items, the ids that came twice, and the judge of the run if it had one."""
-
-    items: list[Item]
-    duplicate: list[str]
-    judge: scoring.Judge | None
-
-
-def logged_items(path: Path) -> LoggedItems:
-    """Read the items out of lmms-eval's samples file; of an id that is there twice the last one counts.
-
-    lmms-eval drops the row from what it logs, so our tasks put the sample into the dict of their first metric.
-    """
-    items: dict[str, Item] = {}
-    duplicate: list[str] = []
-    judged: dict[str, Verdict] = {}
-    judges: dict[int, JudgeRecord] = {}
-    for number, line in read_jsonl(path):
-        detail = next((v for v in line.values() if isinstance(v, dict) and "sample" in v), None)
-        if detail is None:
-            raise InputError(f"{path}, line {number}: no sample of ours in it; was it logged with --predict_only?")
-        sample = Sample.model_validate(detail["sample"])
-        if sample.id in items:
-            duplicate.append(sample.id)
-        items[sample.id] = _item(sample, detail.get("question", ""))
-        if "judge" in detail:
-            judged[sample.id] = Verdict(
-                sample.id, sample.scores, {"": sample.reason} if sample.reason else {}, sample.judge_replies
-            )
-            record = dict(detail["judge"])
-            process, record = record.pop("process"), JudgeRecord.model_validate(record)
-            if process not in judges or _progress(record) > _progress(judges[process]):
-                judges[process] = record  # each counts on from the one before
-    judge = judging.recorded(judged, judging.merged(judges.values())) if judges else None
-    return LoggedItems(list(items.values()), duplicate, judge)
-
-
-def _progress(record: JudgeRecord) -> tuple[int, int]:
-    # Replies first: a call is counted when it is made, so an early record can have all calls and not all replies.
-    return sum(record.returned.values()), record.calls + record.cached
-
-
-def _item(sample: Sample, question: str) -> Item:
-    # What a judge or a scorer could not do then may be done now; what the model did not answer stays.
-    return Item.of(sample, question, sample.reason if sample.reason in scoring.UNANSWERED else None)
-
-
-def _data_name(document: Mapping[str, Any], logged: LoggedTask) -> DataName:
-    named = document.get("configs", {}).get(logged.task, {}).get("dataset_path", "")
-    try:
-        return DataName.parse(str(named))
-    except InputError as error:
-        raise InputError(f"{logged.results}: configs, {logged.task}, dataset_path: {error}") from None
-
-
-def _media_missing(data: DataName, answered: set[str], note: Note) -> list[Item]:
-    """Return an unscored item for each row that the run left out because its video was missing."""
-    if data.media_missing == 0:
-        return []
-    path = data.missing_note
-    rows = read_json(path)["rows"] if path.is_file() else []
-    if len(rows) != data.media_missing:
-        note(
-            f"{data.task}: the run left out {data.media_missing} questions without a video, "
-            f"but {path} does not list them any more"
-        )
-        rows = [{"id": f"unlisted-{number}", "video": ""} for number in range(1, data.media_missing + 1)]
-    return [
-        Item(id=row["id"], video=row["video"], target={}, reason="media_missing")
-        for row in rows
-        if row["id"] not in answered
-    ]
-
-
-def _source(spec: BenchmarkSpec, data: DataName) -> SourceRecord:
-    """Return where the run's rows came from: in full where the same data is here, else as the run named it."""
-    try:
-        source = locate(data.task, fetch=False).source
-    except ReelbenchError:
-        source = None
-    if source is not None and source.fingerprint.startswith(data.fingerprint):
-        return source
-    location = f"{spec.id} rows of the run"
-    return SourceRecord(kind="samples", location=location, revision=None, fingerprint=data.fingerprint)
-
-
-def _model(document: Mapping[str, Any]) -> ModelRecord:
-    config = document.get("config", {})
-    args = _parsed_args(config.get("model_args"))
-    named = next((args[key] for key in ("pretrained", "model", "model_version", "model_name") if key in args), None)
-    adapter = str(config.get("model") or "unknown")
-    if adapter == "reelbench_baseline":
-        named = f"reelbench/baseline-{args.get('kind', 'whole_video')}"
-    return ModelRecord(
-        id=str(named or document.get("model_name") or adapter),
-        revision=str(args["revision"]) if "revision" in args else None,
-        adapter=adapter,
-        args=args,
-    )
-
-
-def _parsed_args(given: object) -> dict[str, Any]:
-    """Return --model_args as a dict, without anything that may be a secret; of a local path only its last part."""
-    if isinstance(given, str):
-        pairs = (part.partition("=") for part in given.split(",") if part)
-        given = {key.strip(): value for key, _, value in pairs}
-    found = given if isinstance(given, dict) else {}
-    shown = {key: value for key, value in found.items() if not any(word in key.lower() for word in _SECRET)}
-    return {key: _without_folders(value) for key, value in shown.items()}
-
-
-def _without_folders(value: object) -> object:
-    # A checkpoint on this machine: its folder's name says which, and where it lies is nobody's business.
-    local = isinstance(value, str) and (value.startswith(("/", "~", "./", "../")) or Path(value).is_absolute())
-    return f"local/{Path(str(value)).name}" if local else value
-
-
-def _yaml_frames(task_config: Mapping[str, Any], document: Mapping[str, Any]) -> str:
-    """Return the sampling in a task's YAML: lmms-eval takes the kwargs of the model's name, else the default ones."""
-    from reelbench.registry.frames.sampling import FrameSampling
-
-    kwargs = task_config.get("lmms_eval_specific_kwargs") or {}
-    model = document.get("config", {}).get("model")
-    spec = kwargs.get(model, kwargs.get("default", {})).get("frames") or kwargs.get("frames")
-    return str(FrameSampling.parse(str(spec))) if spec else "native"
-
-
-def _settings(
-    spec: BenchmarkSpec, document: Mapping[str, Any], task: TaskSpec, data: DataName, scored: Scored
-) -> SettingsRecord:
-    from reelbench.tasks.lmms import prompt_sha256
-
-    config = document.get("config", {})
-    task_config = document.get("configs", {}).get(task.name, {})
-    generation = dict(task_config.get("generation_kwargs") or {})
-    if given := config.get("gen_kwargs"):
-        generation |= _parsed_args(given)
-    given_frames: dict[str, int] = {}
-    for sample in scored.samples:
-        if sample.frame_timestamps is not None:
-            count = str(len(sample.frame_timestamps) - sample.frame_padding)
-            given_frames[count] = given_frames.get(count, 0) + 1
-    return SettingsRecord(
-        frames=data.frames or _yaml_frames(task_config, document),
-        frames_given=given_frames,
-        prompt_sha256=prompt_sha256(spec, task.prompt),
-        generation=json.loads(json.dumps(generation, default=str)),
-        seed=config.get("random_seed"),
-        limit=config.get("limit"),
-    )

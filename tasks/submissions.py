@@ -1,15 +1,16 @@
 """Predictions from files joined with their references: what every benchmark's `formats.py` ends in."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from reelbench.registry import rows
-from reelbench.registry.data.loading import locate, upstream_split
+from reelbench.registry.data.loading import imported, locate, upstream_split
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import sha256_of
-from reelbench.registry.records import Item, SourceRecord
+from reelbench.registry.files import sha256_of, write_jsonl, write_text
+from reelbench.registry.records import Item, Sample, SourceRecord
 from reelbench.registry.spec import BenchmarkSpec
 
 
@@ -156,3 +157,21 @@ def references_of(
 def file_source(spec: BenchmarkSpec, path: Path, fingerprint: str) -> SourceRecord:
     """Return the record of a references file that the user named; its folder is nobody's business."""
     return SourceRecord(kind="files", location=path.name, revision=None, fingerprint=f"{spec.id}:{fingerprint}")
+
+
+# --- files for the owners' servers ----------------------------------------------------------------------------------
+
+
+def submission_suffix(spec: BenchmarkSpec) -> str:
+    """Return the suffix of the owners' submission file: `.json` for one list, else JSON Lines."""
+    return getattr(imported(spec.formats), "SUBMISSION_SUFFIX", ".jsonl")
+
+
+def write_submission(spec: BenchmarkSpec, samples: Sequence[Sample], path: Path) -> None:
+    """Write the owners' submission file, in the order of the ids."""
+    row = imported(f"{spec.formats}:submission_row")
+    table = [row(sample) for sample in sorted(samples, key=lambda sample: sample.id)]
+    if submission_suffix(spec) == ".json":
+        write_text(path, json.dumps(table, ensure_ascii=False))
+    else:
+        write_jsonl(path, table)

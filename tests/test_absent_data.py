@@ -12,8 +12,8 @@ import av
 import numpy as np
 import pytest
 
-from reelbench.registry.media.mini import write_clip
 from reelbench.registry.errors import DataUnavailableError
+from reelbench.registry.media.mini import write_clip
 
 pytestmark = pytest.mark.lmms
 

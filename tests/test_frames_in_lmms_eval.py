@@ -15,8 +15,8 @@ from PIL import Image
 from reelbench import registry
 from reelbench.cli import run as run_command
 from reelbench.registry.files import write_text
-from reelbench.tasks import adapters
 from reelbench.tasks import score as scoring_runs
+from reelbench.tasks.lmms import adapters
 from tests.registry.frames import clips
 from tests.servers.judge import Answer, JudgeServer
 

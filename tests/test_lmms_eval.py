@@ -177,10 +177,12 @@ class TestTheIndex:
 
         from reelbench import lmms_eval_plugin
 
-        ours = tmp_path / "tasks"
-        shutil.copytree(lmms_eval_plugin.tasks_folder(), ours)
-        (ours / "rextime" / "broken.yaml").write_text(broken, encoding="utf-8")
-        monkeypatch.setattr(lmms_eval_plugin, "tasks_folder", lambda: ours)
+        folder, ours = lmms_eval_plugin._folder, tmp_path / "rextime"
+        shutil.copytree(folder("reelbench.tasks.rextime"), ours)
+        (ours / "broken.yaml").write_text(broken, encoding="utf-8")
+        monkeypatch.setattr(
+            lmms_eval_plugin, "_folder", lambda package: ours if package.endswith("rextime") else folder(package)
+        )
         whole = broken.startswith("-")  # lmms-eval's own thousand tasks take seconds to index: once is enough
         manager = TaskManager(include_defaults=whole)
         assert "moviecore_mini" in manager.all_tasks

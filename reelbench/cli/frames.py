@@ -118,10 +118,9 @@ def clear(videos: Videos = None) -> None:
 
 
 def _sampling(spec: str | None) -> "FrameSampling | None":
-    from reelbench.registry.frames import asked
     from reelbench.registry.frames.sampling import FrameSampling
 
-    return FrameSampling.parse(spec) if spec is not None else asked.from_environment()
+    return FrameSampling.parse(spec) if spec is not None else FrameSampling.from_environment()
 
 
 def _describe(video: Path, store: "FrameStore", sampling: "FrameSampling | None") -> list[str]:

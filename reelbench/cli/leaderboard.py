@@ -23,9 +23,8 @@ def add(
     """Compute every number of a result again from its samples, and file it; refuse what does not match."""
     from reelbench.leaderboard import store as stores
     from reelbench.registry.errors import InputError
-    from reelbench.tasks.reread import reread
 
-    done = stores.add(run_dir, store, reread=reread)
+    done = stores.add(run_dir, store)
     for one in [one for one in done if one.outcome != "refused"][:_SHOWN]:
         console.note(f"{one.outcome}: {one.place}" + (f" ({one.why})" if one.why else ""))
     if len(done) > _SHOWN:
@@ -56,9 +55,8 @@ def check(folder: Annotated[Path, typer.Argument(help="Folder of a pull request 
     """Check results as the results dataset's CI does: every number again from the samples, and where they lie."""
     from reelbench.leaderboard import store as stores
     from reelbench.registry.errors import InputError
-    from reelbench.tasks.reread import reread
 
-    checked = stores.check(folder, reread=reread)
+    checked = stores.check(folder)
     for one in checked:
         if one.outcome != "refused":
             console.note(f"holds: {one.source}" + (f" ({one.why})" if one.why else ""))

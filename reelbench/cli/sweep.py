@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reelbench.cli import console
-from reelbench.cli.run import replaced, run_once
+from reelbench.cli.score import report
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import write_text
 from reelbench.registry.frames.sampling import FrameSampling
@@ -46,7 +46,8 @@ def planned(spec: str | None, counts: str) -> list[tuple[int, FrameSampling]]:
 
 def sweep(arguments: list[str], output: Path, points: Sequence[tuple[int, FrameSampling]], options: "Options") -> None:
     """Run each point into its own folder; write sweep.json and the plots after each, so that a failure costs one."""
-    from reelbench.tasks.lmms import SUBMISSION
+    from reelbench.tasks.lmms import process
+    from reelbench.tasks.lmms.task import SUBMISSION
 
     rows: list[dict[str, Any]] = []
     failed: list[str] = []
@@ -54,7 +55,10 @@ def sweep(arguments: list[str], output: Path, points: Sequence[tuple[int, FrameS
         folder = output / f"frames-{count}"
         console.note(f"frames {sampling} into {folder}")
         try:
-            outcomes = run_once(replaced(arguments, "--output_path", str(folder)), folder, sampling, options)
+            arguments = process.replaced(arguments, "--output_path", str(folder))
+            outcomes = process.run_and_score(arguments, folder, sampling, options)
+            report(outcomes, as_json=False, again=f"--run {folder}")
+            process.check_all_there(arguments, outcomes)
         except InputError:
             raise
         except ReelbenchError as error:

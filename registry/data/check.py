@@ -5,10 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from reelbench.registry.media import playable as probe
-from reelbench.registry.media import library as media
 from reelbench.registry.data import download, fetch, hub, sources
 from reelbench.registry.errors import DataUnavailableError, InputError
+from reelbench.registry.media import library as media
+from reelbench.registry.media import playable as probe
 from reelbench.registry.spec import BenchmarkSpec, HubFile, UrlFile
 
 

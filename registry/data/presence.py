@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from reelbench.registry.media import library as media
 from reelbench.registry.data import sources
 from reelbench.registry.home import home
+from reelbench.registry.media import library as media
 from reelbench.registry.spec import BenchmarkSpec
 
 

@@ -114,11 +114,11 @@ class RowsOnDisk(os.PathLike[str]):
 
 def _frames() -> tuple[str | None, str | None]:
     """Return the environment's sampling and the encoder; one in a task's YAML is in lmms-eval's config by itself."""
-    from reelbench.registry.frames import asked
+    from reelbench.registry.frames.sampling import FrameSampling
     from reelbench.registry.frames.store import ENCODER_VERSION
 
     try:
-        sampling = asked.from_environment()
+        sampling = FrameSampling.from_environment()
     except ReelbenchError:
         return "invalid", None
     if sampling is None:

@@ -21,8 +21,7 @@ import numpy as np
 from av.error import FFmpegError
 from av.video.frame import VideoFrame
 
-from reelbench.registry.errors import InputError
-from reelbench.registry.frames.errors import MediaError
+from reelbench.registry.errors import InputError, MediaError
 from reelbench.registry.frames.index import Deadline, FrameIndex, open_container, packets, read_index, video_stream
 from reelbench.registry.frames.picture import prepared, to_rgb
 from reelbench.registry.frames.sampling import FrameSampling, Timeline

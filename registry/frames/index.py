@@ -23,7 +23,7 @@ from av.stream import Disposition
 from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
-from reelbench.registry.frames.errors import MediaError
+from reelbench.registry.errors import MediaError
 from reelbench.registry.frames.sampling import Timeline
 
 MAX_PIXELS = 8192 * 8192

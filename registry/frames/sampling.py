@@ -20,9 +20,10 @@ are made even), `as=clip` (default) or `as=images` chooses how the frames are de
 """
 
 import math
+import os
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NoReturn, Self
+from typing import TYPE_CHECKING, ClassVar, Literal, NoReturn, Self
 
 from reelbench.registry.errors import InputError
 
@@ -66,6 +67,9 @@ class FrameSampling:
     Equal samplings have equal canonical specs, so the spec can stand in a settings hash.
     """
 
+    VARIABLE: ClassVar[str] = "REELBENCH_FRAMES"
+    """The environment variable that names a process's sampling; `reelbench run --frames` sets it too."""
+
     kind: Kind = "native"
     frames: int | None = None
     fps: float | None = None
@@ -73,6 +77,12 @@ class FrameSampling:
     end: float | None = None
     size: int | None = None
     form: Form = "clip"
+
+    @classmethod
+    def from_environment(cls) -> "FrameSampling | None":
+        """Return the sampling in `REELBENCH_FRAMES`, or None where it is not set; InputError where it is not one."""
+        spec = os.environ.get(cls.VARIABLE, "").strip()
+        return cls.parse(spec) if spec else None
 
     @classmethod
     def parse(cls, spec: str) -> Self:

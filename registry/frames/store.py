@@ -21,9 +21,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.errors import InputError, MediaError, ReelbenchError
 from reelbench.registry.files import read_json, write_text, written_aside
-from reelbench.registry.frames.errors import MediaError
 from reelbench.registry.frames.sampling import Form, FrameSampling, Timeline
 from reelbench.registry.home import home
 

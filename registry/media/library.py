@@ -16,11 +16,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reelbench.registry.media import mini as clips
 from reelbench.registry.data import sources
 from reelbench.registry.data.loading import imported, is_mini
 from reelbench.registry.errors import InputError
 from reelbench.registry.home import home
+from reelbench.registry.media import mini as clips
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, ImageFolders, MediaSource
 
@@ -160,7 +160,7 @@ class Library:
         if pictures is None:
             video = self.find(row)
             return self._store.get(video, sampling, even=even) if video else None
-        from reelbench.registry.frames.errors import MediaError
+        from reelbench.registry.errors import MediaError
 
         shown = dict(zip(pictures.paths, pictures.timestamps, strict=True))
         while shown:

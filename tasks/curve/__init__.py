@@ -1,6 +1,5 @@
 """CURVE (MINERVA-Cultural): open questions on long videos from many cultures, asked in the language of each."""
 
-from reelbench.registry.data.rows_on_disk import RowsOnDisk
 from reelbench.registry.spec import (
     BenchmarkSpec,
     Column,
@@ -15,7 +14,7 @@ from reelbench.registry.spec import (
     TaskSpec,
     UrlFile,
 )
-from reelbench.tasks.curve.locales import BY_LOCALE
+from reelbench.tasks.curve.locales import LOCALES
 from reelbench.tasks.curve.published import PUBLISHED
 
 _README = "google-deepmind/neptune README at bdde4b1, section Minerva-cultural"
@@ -29,7 +28,7 @@ SPEC = BenchmarkSpec(
     homepage="https://github.com/google-deepmind/neptune",
     license="cc-by-4.0",
     license_note="Annotations; the videos are their uploaders' on YouTube.",
-    languages=tuple(sorted(BY_LOCALE)),
+    languages=LOCALES,
     row_kind="open",
     columns=(
         Column(name="subcategory", dtype="string", description="Finer topic within the category, of its locale."),
@@ -59,9 +58,12 @@ SPEC = BenchmarkSpec(
         ),
     ),
     tasks=(
-        TaskSpec(name="curve", split="test"),
-        TaskSpec(name="curve_mini", split="mini"),
-        *(TaskSpec(name=rows.task, split="test", only={"locale": locale}) for locale, rows in BY_LOCALE.items()),
+        TaskSpec(name="curve", split="test", tags=("reelbench",)),
+        TaskSpec(name="curve_mini", split="mini", tags=("reelbench_mini",)),
+        *(
+            TaskSpec(name=f"curve_{locale}", split="test", only={"locale": locale}, tags=("curve_locales",))
+            for locale in LOCALES
+        ),
     ),
     kinds=("llm_judge", "exact_match"),
     metrics=(
@@ -118,7 +120,3 @@ SPEC = BenchmarkSpec(
     ),
     published=PUBLISHED,
 )
-
-DATASET = RowsOnDisk("curve")
-MINI_DATASET = RowsOnDisk("curve_mini")
-DATA = (DATASET, MINI_DATASET, *BY_LOCALE.values())

@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json_or_jsonl
 from reelbench.registry.rows import Row
-from reelbench.tasks.curve.locales import BY_LOCALE
+from reelbench.tasks.curve.locales import LOCALES
 
 EXPECTED = "key, video_id, locale, question, answer, reasoning_steps, external_links, skills, category, subcategory"
 
@@ -34,7 +34,7 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
     for path in paths:
         for where, entry in entries(path):
             name = locale(entry, where)
-            unlisted |= {name} - BY_LOCALE.keys()
+            unlisted |= {name} - set(LOCALES)
             yield {
                 "id": entry["key"],
                 "video": video(entry, where),

@@ -1,7 +1,6 @@
 """DramaQA with CogME: five options on scenes of a television drama, by difficulty and by what has to be understood."""
 
 from reelbench.judges import cognitive_profile
-from reelbench.registry.data.rows_on_disk import RowsOnDisk
 from reelbench.registry.spec import (
     BenchmarkSpec,
     Column,
@@ -98,11 +97,11 @@ SPEC = BenchmarkSpec(
     ),
     tasks=(
         TaskSpec(name="dramaqa_cogme", split="val"),
-        TaskSpec(name="dramaqa_cogme_mini", split="mini"),
+        TaskSpec(name="dramaqa_cogme_mini", split="mini", tags=("reelbench_mini",)),
         TaskSpec(name="dramaqa_cogme_subtitles", split="val", prompt=_SUBTITLES),
-        TaskSpec(name="dramaqa_cogme_subtitles_mini", split="mini", prompt=_SUBTITLES),
+        TaskSpec(name="dramaqa_cogme_subtitles_mini", split="mini", prompt=_SUBTITLES, tags=("reelbench_mini",)),
         TaskSpec(name="dramaqa_cogme_test", split="test"),
-        TaskSpec(name="dramaqa_cogme_test_mini", split="mini_test"),
+        TaskSpec(name="dramaqa_cogme_test_mini", split="mini_test", tags=("reelbench_mini",)),
     ),
     kinds=("choice", "cognitive_profile"),
     metrics=(
@@ -165,19 +164,4 @@ SPEC = BenchmarkSpec(
         ),
     ),
     published=PUBLISHED,
-)
-
-DATASET = RowsOnDisk("dramaqa_cogme")
-MINI_DATASET = RowsOnDisk("dramaqa_cogme_mini")
-SUBTITLES_DATASET = RowsOnDisk("dramaqa_cogme_subtitles")
-SUBTITLES_MINI_DATASET = RowsOnDisk("dramaqa_cogme_subtitles_mini")
-TEST_DATASET = RowsOnDisk("dramaqa_cogme_test")
-TEST_MINI_DATASET = RowsOnDisk("dramaqa_cogme_test_mini")
-DATA = (
-    DATASET,
-    MINI_DATASET,
-    SUBTITLES_DATASET,
-    SUBTITLES_MINI_DATASET,
-    TEST_DATASET,
-    TEST_MINI_DATASET,
 )

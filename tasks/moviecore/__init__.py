@@ -1,6 +1,5 @@
 """MovieCORE: open questions on films that ask for System-2 thinking, judged on five dimensions."""
 
-from reelbench.registry.data.rows_on_disk import RowsOnDisk
 from reelbench.registry.spec import (
     BenchmarkSpec,
     Column,
@@ -107,7 +106,10 @@ SPEC = BenchmarkSpec(
             note="Not every video of the split is there, and some files are corrupt (wenhaochai/MovieChat issue 55).",
         ),
     ),
-    tasks=(TaskSpec(name="moviecore", split="test"), TaskSpec(name="moviecore_mini", split="mini")),
+    tasks=(
+        TaskSpec(name="moviecore", split="test", tags=("reelbench",)),
+        TaskSpec(name="moviecore_mini", split="mini", tags=("reelbench_mini",)),
+    ),
     kinds=("llm_judge", "text_overlap"),
     metrics=(*_judged(), *_overlap()),
     facets=(Facet(name="classification", title="Question class; a question may have several."),),
@@ -142,7 +144,3 @@ SPEC = BenchmarkSpec(
     ),
     published=PUBLISHED,
 )
-
-DATASET = RowsOnDisk("moviecore")
-MINI_DATASET = RowsOnDisk("moviecore_mini")
-DATA = (DATASET, MINI_DATASET)

@@ -1,14 +1,17 @@
-"""The functions that this folder's YAML names."""
+"""What this folder's YAML names. Written from the spec by `python -m reelbench.tasks.lmms.written`."""
 
 from reelbench.tasks import moviecore as benchmark
-from reelbench.tasks.lmms import LmmsTask
+from reelbench.tasks.lmms.task import LmmsTask
 
-TASK = LmmsTask(benchmark.SPEC, benchmark.DATA)
+TASK = LmmsTask(benchmark.SPEC)
 
-doc_to_text = TASK.doc_to_text
-doc_to_visual = TASK.doc_to_visual
-doc_to_messages = TASK.doc_to_messages
-doc_to_target = TASK.doc_to_target
 process_docs = TASK.process_docs
+doc_to_messages = TASK.doc_to_messages
+doc_to_visual = TASK.doc_to_visual
+doc_to_text = TASK.doc_to_text
+doc_to_target = TASK.doc_to_target
 process_results = TASK.process_results
 aggregate = TASK.aggregate
+
+MOVIECORE = TASK.data["moviecore"]
+MOVIECORE_MINI = TASK.data["moviecore_mini"]

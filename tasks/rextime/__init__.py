@@ -1,6 +1,5 @@
 """ReXTime: questions whose answer lies in another part of the video than the question; a span and an option each."""
 
-from reelbench.registry.data.rows_on_disk import RowsOnDisk
 from reelbench.registry.spec import (
     BenchmarkSpec,
     Column,
@@ -70,10 +69,10 @@ SPEC = BenchmarkSpec(
         ),
     ),
     tasks=(
-        TaskSpec(name="rextime", split="val"),
-        TaskSpec(name="rextime_mini", split="mini"),
-        TaskSpec(name="rextime_test", split="test"),
-        TaskSpec(name="rextime_test_mini", split="mini_test"),
+        TaskSpec(name="rextime", split="val", tags=("reelbench",)),
+        TaskSpec(name="rextime_mini", split="mini", tags=("reelbench_mini",)),
+        TaskSpec(name="rextime_test", split="test", tags=("reelbench",)),
+        TaskSpec(name="rextime_test_mini", split="mini_test", tags=("reelbench_mini",)),
     ),
     kinds=("temporal_span", "choice"),
     metrics=(
@@ -108,9 +107,3 @@ SPEC = BenchmarkSpec(
     ),
     published=PUBLISHED,
 )
-
-DATASET = RowsOnDisk("rextime")
-MINI_DATASET = RowsOnDisk("rextime_mini")
-TEST_DATASET = RowsOnDisk("rextime_test")
-TEST_MINI_DATASET = RowsOnDisk("rextime_test_mini")
-DATA = (DATASET, MINI_DATASET, TEST_DATASET, TEST_MINI_DATASET)

@@ -66,13 +66,20 @@ def read_predictions(path: Path) -> tuple[dict[str, Prediction], list[str]]:
     return predictions, duplicate
 
 
-def _prediction(entry: Mapping[str, Any], offers: set[str]) -> Prediction:
+def reread(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a recorded entry reads as: the first window's first two numbers, and the letter as it stands."""
     parsed: dict[str, Any] = {}
-    if "pred_relevant_windows" in offers:
-        parsed["span"] = _top_window(entry.get("pred_relevant_windows"))
-    if "ans" in offers:
-        answer = entry.get("ans")
-        parsed["answer"] = answer if isinstance(answer, str) and answer else None
+    if isinstance(windows := entry.get("pred_relevant_windows"), list) and windows:
+        parsed["span"] = _top_window(windows)
+    if isinstance(answer := entry.get("ans"), str) and answer:
+        parsed["answer"] = answer
+    return parsed
+
+
+def _prediction(entry: Mapping[str, Any], offers: set[str]) -> Prediction:
+    keys = {"pred_relevant_windows": "span", "ans": "answer"}
+    read_as = reread(entry)
+    parsed = {name: read_as.get(name) for key, name in keys.items() if key in offers}
     raw = {key: entry[key] for key in ("pred_relevant_windows", "ans") if key in entry}
     return Prediction(raw, parsed, ("parse_failed",) if None in parsed.values() else ())
 

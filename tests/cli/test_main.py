@@ -64,7 +64,7 @@ def test_help_and_list_import_nothing_heavy(arguments):
 
 
 def test_a_run_wants_the_tasks_of_our_tags_too():
-    from reelbench.cli.run import wanted_tasks
+    from reelbench.tasks.lmms.process import wanted_tasks
 
     wanted = wanted_tasks(["--model", "m", "--tasks", "reelbench_mini,mmmu_val,moviecore"])
     assert {"moviecore", "moviecore_mini", "rextime_mini", "curve_mini"} <= wanted

@@ -7,7 +7,6 @@ import pytest
 from reelbench.leaderboard import store
 from reelbench.leaderboard.recompute import RefusedError, verify
 from reelbench.registry.errors import InputError
-from reelbench.tasks.reread import reread
 
 
 @pytest.fixture
@@ -15,7 +14,7 @@ def added(tmp_path):
     """Add a folder; returns what came of each result in it."""
 
     def run(folder):
-        return store.add(folder, tmp_path / "store", reread=reread)
+        return store.add(folder, tmp_path / "store")
 
     return run
 
@@ -283,7 +282,7 @@ def test_check_holds_a_result_to_its_place(rextime_run, added, tmp_path):
     [one] = added(rextime_run())
     right = tmp_path / "results" / one.place.relative_to(tmp_path / "store")
     shutil.copytree(one.place, right)
-    assert [found.outcome for found in store.check(tmp_path / "results", reread=reread)] == ["same"]
+    assert [found.outcome for found in store.check(tmp_path / "results")] == ["same"]
     wrong = tmp_path / "results" / "someone__else" / "unknown" / "rextime" / "0123456789ab"
     shutil.copytree(one.place, wrong)
     [found] = [found for found in store.check(tmp_path / "results") if found.outcome == "refused"]

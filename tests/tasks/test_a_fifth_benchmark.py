@@ -1,9 +1,10 @@
-"""A benchmark that nobody has heard of, added by writing one folder: everything works on it, tests included."""
+"""A benchmark in another package, one folder and an entry point: everything works on it, tests included."""
 
 import json
 import os
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,6 @@ HERE = Path(__file__).resolve().parent
 SPEC = '''\
 """Silhouettes: which of three shapes crosses the field?"""
 
-from reelbench.registry.data.rows_on_disk import RowsOnDisk
 from reelbench.registry.spec import (
     BenchmarkSpec, Facet, HubFile, Macro, Mean, MediaSource, Metric, Paper, SplitSpec, TaskSpec
 )
@@ -29,10 +29,12 @@ SPEC = BenchmarkSpec(
     row_kind="choice",
     splits={"dev": SplitSpec(source=HubFile(repo_id="example/silhouettes", filenames=("dev.jsonl",)), rows=6)},
     default_split="dev",
-    reader="reelbench.tasks.silhouettes.data:read",
-    formats="reelbench.tasks.silhouettes.formats",
+    package=__name__,
     media=(MediaSource(title="Clips", kind="form", location="https://example.org/form", layouts=("{video}",)),),
-    tasks=(TaskSpec(name="silhouettes", split="dev"), TaskSpec(name="silhouettes_mini", split="mini")),
+    tasks=(
+        TaskSpec(name="silhouettes", split="dev", tags=("reelbench",)),
+        TaskSpec(name="silhouettes_mini", split="mini", tags=("reelbench_mini",)),
+    ),
     kinds=("choice",),
     metrics=(
         Metric(
@@ -48,9 +50,6 @@ SPEC = BenchmarkSpec(
         key="nobody2026", title="Silhouettes", authors=("Nobody",), venue="Nowhere", year=2026, url="https://example.org"
     ),
 )
-DATASET = RowsOnDisk("silhouettes")
-MINI_DATASET = RowsOnDisk("silhouettes_mini")
-DATA = (DATASET, MINI_DATASET)
 '''
 
 READER = '''\
@@ -85,92 +84,103 @@ def read(spec, inputs):
     return join(predictions, references, source, path=inputs.predictions, split=split)
 '''
 
-YAML = """\
-task: silhouettes
-tag: [reelbench]
-dataset_path: !function reelbench.tasks.silhouettes.DATASET
-dataset_kwargs:
-  load_from_disk: true
-test_split: dev
-output_type: generate_until
-process_docs: !function reelbench.tasks.silhouettes.lmms.process_docs
-doc_to_messages: !function reelbench.tasks.silhouettes.lmms.doc_to_messages
-doc_to_visual: !function reelbench.tasks.silhouettes.lmms.doc_to_visual
-doc_to_text: !function reelbench.tasks.silhouettes.lmms.doc_to_text
-doc_to_target: !function reelbench.tasks.silhouettes.lmms.doc_to_target
-process_results: !function reelbench.tasks.silhouettes.lmms.process_results
-generation_kwargs:
-  until: []
-cluster_key: video
-metric_list:
-  - metric: accuracy
-    aggregation: !function reelbench.tasks.silhouettes.lmms.aggregate
-    higher_is_better: true
-  - metric: by_shape
-    aggregation: !function reelbench.tasks.silhouettes.lmms.aggregate
-    higher_is_better: true
-metadata:
-  version: 1
+PROJECT = """\
+[build-system]
+requires = ["setuptools>=77"]
+build-backend = "setuptools.build_meta"
+
+[project]
+name = "silhouettes-bench"
+version = "1.0"
+
+[project.entry-points."reelbench.benchmarks"]
+silhouettes = "silhouettes_bench:SPEC"
+
+[tool.setuptools]
+packages = ["silhouettes_bench"]
+
+[tool.setuptools.package-data]
+silhouettes_bench = ["*.txt", "*.yaml", "*.md", "mini/*"]
 """
 
-MINI_YAML = """\
-include: silhouettes.yaml
-task: silhouettes_mini
-tag: [reelbench_mini]
-dataset_path: !function reelbench.tasks.silhouettes.MINI_DATASET
-test_split: mini
-output_type: generate_until
-"""
 
-# pytest imports it as a plugin, which is how a folder outside the checkout becomes one of reelbench.tasks.
-PLUGIN = "import reelbench.tasks\nreelbench.tasks.__path__.append({folder!r})\n"
-
-
-@pytest.fixture
-def environ(tmp_path):
-    """Write the one folder; returns an environment in which it is one of the benchmarks."""
-    folder = tmp_path / "more" / "silhouettes"
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory):
+    """Build and install the package into an environment of its own, laid over this one; returns its `bin` folder."""
+    root = tmp_path_factory.mktemp("fifth")
+    folder = root / "project" / "silhouettes_bench"
     (folder / "mini").mkdir(parents=True)
-    lmms = (HERE.parent.parent / "tasks" / "moviecore" / "lmms.py").read_text(encoding="utf-8")
     shapes = [{"n": f"q{n}", "clip": f"c{n % 3}", "ask": f"Which shape is number {n}?",
                "of": ["circle", "square", "star"], "right": "ABC"[n % 3]} for n in range(6)]  # fmt: skip
     for name, text in {
+        "../pyproject.toml": PROJECT,
         "__init__.py": SPEC,
         "data.py": READER,
         "formats.py": FORMATS,
-        "lmms.py": lmms.replace("moviecore", "silhouettes"),
         "prompt.txt": "{question}\n{options}\nReply with the letter alone.\n",
-        "silhouettes.yaml": YAML,
-        "silhouettes_mini.yaml": MINI_YAML,
         "mini/dev.jsonl": "".join(json.dumps(shape) + "\n" for shape in shapes),
         "README.md": "# Silhouettes\n",
     }.items():
         (folder / name).write_text(text, encoding="utf-8")
-    (tmp_path / "fifth_benchmark.py").write_text(PLUGIN.format(folder=str(tmp_path / "more")), encoding="utf-8")
-    return {**os.environ, "PYTHONPATH": str(tmp_path), "REELBENCH_HOME": str(tmp_path / "home")}
+    write = [sys.executable, "-m", "reelbench.tasks.lmms.written", "silhouettes_bench"]
+    subprocess.run(write, cwd=folder.parent, env={**os.environ, "PYTHONPATH": str(folder.parent)}, check=True)
+    layered = root / "environment"
+    uv = [sys.executable, "-m", "uv", "--quiet"]
+    subprocess.run([*uv, "venv", "--python", sys.executable, layered], check=True)
+    python = layered / "bin" / "python"
+    install = [*uv, "pip", "install", "--python", python, "--no-deps", folder.parent]
+    subprocess.run(install, check=True)
+    ours = sysconfig.get_path("purelib")
+    theirs = next(layered.glob("lib/python*/site-packages"))
+    (theirs / "layered.pth").write_text(f"import site; site.addsitedir({ours!r})\n", encoding="utf-8")
+    return python.parent
 
 
-def test_the_tests_of_every_benchmark_run_on_it_and_pass(environ):
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "fifth_benchmark", HERE / "test_every_benchmark.py",
-         "-k", "silhouettes", "-p", "no:cacheprovider"],
-        cwd=HERE.parent.parent, env=environ, capture_output=True, text=True, check=False,
+@pytest.fixture
+def run(environment, reelbench_home):
+    def run(*command, **more):
+        environ = {**os.environ, "REELBENCH_HOME": str(reelbench_home), "COLUMNS": "160"}
+        return subprocess.run(
+            [environment / "python", *command], env=environ, capture_output=True, text=True, check=False, **more
+        )
+
+    return run
+
+
+REELBENCH = ("-c", "import sys; sys.argv[0] = 'reelbench'; from reelbench.cli import main; main()")
+
+
+def test_the_tests_of_every_benchmark_run_on_it_and_pass(run):
+    done = run(
+        "-m", "pytest", "-q", HERE / "test_every_benchmark.py", "-k", "silhouettes", "-p", "no:cacheprovider",
+        cwd=HERE.parent.parent,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-3000:]
     assert int(done.stdout.strip().splitlines()[-1].split(" passed")[0].split()[-1]) >= 10, done.stdout
 
 
-def test_it_is_scored_without_a_line_of_code_for_it(environ, tmp_path):
+def test_it_is_listed(run):
+    done = run(*REELBENCH, "list")
+    assert done.returncode == 0, done.stderr
+    assert "silhouettes" in done.stdout
+
+
+def test_it_is_scored_without_a_line_of_code_for_it(run, tmp_path):
     predictions = tmp_path / "p.jsonl"
     predictions.write_text("".join(json.dumps({"n": f"q{n}", "letter": "A"}) + "\n" for n in range(6)), "utf-8")
-    code = (
-        "import sys, fifth_benchmark\nsys.argv = ['reelbench', *sys.argv[1:]]\nfrom reelbench.cli import main\nmain()\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, "score", "silhouettes", "--predictions", predictions, "--split", "mini", "--json"],
-        env=environ, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = run(*REELBENCH, "score", "silhouettes", "--predictions", predictions, "--split", "mini", "--json")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert document["metrics"]["accuracy"]["value"] == pytest.approx(100 / 3)
     assert document["breakdowns"]["shape"]["A"]["accuracy"]["value"] == 100
+
+
+@pytest.mark.lmms
+def test_a_bare_lmms_eval_runs_it(run, tmp_path):
+    done = run(
+        "-m", "lmms_eval", "--tasks", "silhouettes_mini", "--model", "reelbench_baseline",
+        "--model_args", "kind=first_option", "--output_path", tmp_path / "out", "--log_samples",
+    )  # fmt: skip
+    (results,) = (tmp_path / "out").rglob("*_results.json")
+    metrics = json.loads(results.read_text(encoding="utf-8"))["results"]["silhouettes_mini"]
+    assert metrics["accuracy,none"] == pytest.approx(100 / 3), done.stderr[-2000:]

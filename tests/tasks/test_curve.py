@@ -10,9 +10,9 @@ import pytest
 from reelbench import registry
 from reelbench.judges import scoring
 from reelbench.judges.llm.verdicts import Verdict
+from reelbench.registry.errors import DataUnavailableError, InputError
 from reelbench.registry.media import library as media
 from reelbench.registry.media.mini import write_clip
-from reelbench.registry.errors import DataUnavailableError, InputError
 from reelbench.registry.records import Item
 from reelbench.tasks.curve import data, lmms
 from tests.servers.judge import Answer, JudgeServer

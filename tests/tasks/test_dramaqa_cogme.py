@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from reelbench import registry
-from reelbench.registry.media import library as media
 from reelbench.registry.data import loading
 from reelbench.registry.errors import DataUnavailableError, InputError
+from reelbench.registry.media import library as media
 from reelbench.tasks.dramaqa_cogme import lmms
 
 SPEC = registry.get("dramaqa_cogme")
@@ -158,7 +158,7 @@ class TestWhatIsSaid:
         (found,) = registry.load("dramaqa_cogme", data=folder)
         assert "Second." not in lmms.doc_to_text(found)
         assert "Quad: Second.\nQuad: Third." in lmms.doc_to_text(found, {"prompt": "prompt_subtitles.txt"})
-        from reelbench.tasks.lmms import prompt_sha256
+        from reelbench.registry.prompts import prompt_sha256
 
         prompts = {task.name: prompt_sha256(SPEC, task.prompt) for task in SPEC.tasks}
         assert prompts["dramaqa_cogme_subtitles"] != prompts["dramaqa_cogme"]
@@ -399,7 +399,7 @@ class TestTheProfile:
 def test_a_submission_is_read_back_as_it_was_written(tmp_path):
     from reelbench.registry.records import Sample
     from reelbench.tasks.dramaqa_cogme.formats import read_predictions
-    from reelbench.tasks.lmms import write_submission
+    from reelbench.tasks.submissions import write_submission
 
     answers = {"8": "E", "9": None}
     samples = [

@@ -10,10 +10,11 @@ import yaml
 from reelbench import registry
 from reelbench.judges import scoring
 from reelbench.registry import rows
-from reelbench.registry.media import library as media
 from reelbench.registry.data import loading
+from reelbench.registry.media import library as media
+from reelbench.registry.prompts import prompt_sha256
 from reelbench.registry.spec import Corpus
-from reelbench.tasks import lmms
+from reelbench.tasks.lmms import written
 
 SPECS = registry.specs()
 TASKS = [(spec, task) for spec in SPECS.values() for task in spec.tasks]
@@ -77,17 +78,17 @@ class TestEveryBenchmark:
         assert library.find(row) == first
 
     def test_its_prompt_holds_the_question_and_every_option(self, spec):
-        task = import_module(f"{spec.formats.rpartition('.')[0]}.lmms").TASK
+        task = import_module(f"{spec.package}.lmms").TASK
         for row in registry.load(spec.id, "mini"):
             prompt = task.doc_to_text(row)
             assert row["question"] in prompt
             assert all(option in prompt for option in row.get("options", ()))
             assert "{" not in prompt.replace('{"', "")
-        assert len(lmms.prompt_sha256(spec)) == 64
+        assert len(prompt_sha256(spec)) == 64
 
     def test_the_right_answer_gets_the_highest_score_and_silence_the_lowest(self, spec):
         dataset = list(registry.load(spec.id, "mini"))
-        task = import_module(f"{spec.formats.rpartition('.')[0]}.lmms").TASK
+        task = import_module(f"{spec.package}.lmms").TASK
         unjudged = [m for m in spec.metrics if not m.judged and not isinstance(m.aggregate, Corpus)]
 
         def values(answer):
@@ -102,14 +103,14 @@ class TestEveryBenchmark:
 
     def test_no_answer_is_not_a_wrong_answer(self, spec):
         row = registry.load(spec.id, "mini")[0]
-        task = import_module(f"{spec.formats.rpartition('.')[0]}.lmms").TASK
+        task = import_module(f"{spec.package}.lmms").TASK
         for marker in ("[LMMS_EVAL_REQUEST_FAILED after 5 retries] timeout", "[LMMS_EVAL_BUDGET_EXCEEDED]"):
             sample = scoring.to_sample(spec, task.item(row, marker))
             assert (sample.state, sample.reason, sample.scores) == ("unscored", "model_failed", {})
 
     def test_judged_metrics_without_a_judge_are_none_and_never_zero(self, spec):
         row = registry.load(spec.id, "mini")[0]
-        task = import_module(f"{spec.formats.rpartition('.')[0]}.lmms").TASK
+        task = import_module(f"{spec.package}.lmms").TASK
         details = task.process_results(row, ["an answer"])
         for metric in spec.metrics:
             if metric.judged:
@@ -119,9 +120,14 @@ class TestEveryBenchmark:
 
 @each_task
 class TestEveryTask:
-    def test_its_yaml_says_what_the_spec_says(self, spec, task):
-        (path,) = [path for path in folder(spec).rglob("*.yaml") if read_yaml(path)["task"] == task.name]
-        config = read_yaml(path)
+    def test_its_files_are_what_the_spec_writes(self, spec, task):
+        for name in ("lmms.py", f"{task.name}.yaml"):
+            there = (folder(spec) / name).read_text(encoding="utf-8")
+            assert there == written.files_of(spec)[name], "run make tasks"
+
+    def test_lmms_eval_reads_in_its_yaml_what_the_spec_says(self, spec, task):
+        config = read_yaml(folder(spec) / f"{task.name}.yaml")
+        assert config["task"] == task.name
         assert config["metadata"] == {"version": spec.version}
         assert config["test_split"] == task.split
         assert config["output_type"] == "generate_until"
@@ -130,17 +136,15 @@ class TestEveryTask:
         assert config["cluster_key"] == "video"
         names = [entry["metric"] for entry in config["metric_list"]]
         hidden = spec.splits[loading.upstream_split(spec, task.split)].hidden_answers
-        assert names == ([lmms.SUBMISSION] if hidden else [metric.name for metric in spec.metrics])
-        mini = loading.is_mini(task.split)
-        tags = {"reelbench_mini"} if mini else {"reelbench"}
-        if task.only or not spec.open_data:
-            assert not set(config.get("tag", ())) & {"reelbench"}
+        assert names == (["submission"] if hidden else [metric.name for metric in spec.metrics])
+        tags = set(config.get("tag", ()))
+        if loading.is_mini(task.split):
+            assert tags == {"reelbench_mini"}
         else:
-            assert set(config["tag"]) >= tags
+            assert ("reelbench" in tags) == (spec.open_data and not task.only)
 
     def test_every_function_that_its_yaml_names_is_there(self, spec, task):
-        (path,) = [path for path in folder(spec).rglob("*.yaml") if read_yaml(path)["task"] == task.name]
-        config = read_yaml(path)
+        config = read_yaml(folder(spec) / f"{task.name}.yaml")
         for key in (
             "doc_to_messages",
             "doc_to_visual",

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from reelbench.registry.media import playable as probe
-from reelbench.registry.media import library as media
 from reelbench.registry.data import download, hub, sources
 from reelbench.registry.data.fetch.transfers import Annotations, Archive, HubVideo, OnlineVideo, Transfer, place
 from reelbench.registry.data.fetch.verified import Verified
 from reelbench.registry.data.loading import imported
 from reelbench.registry.errors import DataUnavailableError, InputError
+from reelbench.registry.media import library as media
+from reelbench.registry.media import playable as probe
 from reelbench.registry.spec import BenchmarkSpec, HubFile, MediaSource, UrlFile
 
 _NO_YT_DLP = "yt-dlp is not installed: pip install yt-dlp"

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from reelbench.registry.media import library as media
 from reelbench.registry.data.fetch.planning import Failure, FetchPlan, human_bytes
 from reelbench.registry.data.fetch.transfers import Transfer
 from reelbench.registry.errors import DataUnavailableError, ReelbenchError
+from reelbench.registry.media import library as media
 from reelbench.registry.spec import BenchmarkSpec
 
 WORKERS = 4

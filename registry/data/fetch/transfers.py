@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Self
 
-from reelbench.registry.media import playable as probe
-from reelbench.registry.media import library as media
 from reelbench.registry.data import download, hub, sources
 from reelbench.registry.data.fetch.verified import Verified
+from reelbench.registry.media import library as media
+from reelbench.registry.media import playable as probe
 from reelbench.registry.spec import BenchmarkSpec, MediaSource
 
 _HEIGHT = 720

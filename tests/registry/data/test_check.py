@@ -3,8 +3,8 @@
 import pytest
 
 from reelbench.registry import discovery
-from reelbench.registry.media import library as media
 from reelbench.registry.data import check, download, fetch
+from reelbench.registry.media import library as media
 from reelbench.registry.spec import HubFile, LocalFile, MediaSource, SplitSpec, UrlFile
 from tests.registry.test_probe import film, sound
 from tests.registry.upstream import MOVIECORE, clip, tar_gz

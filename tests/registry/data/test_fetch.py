@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from reelbench.registry import discovery
-from reelbench.registry.media import library as media
 from reelbench.registry.data import download, fetch, loading, sources
 from reelbench.registry.errors import DataUnavailableError
+from reelbench.registry.media import library as media
 from reelbench.registry.spec import BenchmarkSpec, MediaSource
 from tests.registry.upstream import MOVIECORE, REXTIME, clip, tar_gz
 from tests.servers.hub import HubServer, Token

@@ -12,8 +12,8 @@ import av
 import numpy as np
 import pytest
 
+from reelbench.registry.errors import MediaError
 from reelbench.registry.frames.decoder import Frame, Video, decode, probe
-from reelbench.registry.frames.errors import MediaError
 from reelbench.registry.frames.sampling import FrameSampling
 from tests.registry.frames import clips
 

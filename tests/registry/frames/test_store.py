@@ -15,8 +15,7 @@ import av
 import numpy as np
 import pytest
 
-from reelbench.registry.errors import InputError
-from reelbench.registry.frames.errors import MediaError
+from reelbench.registry.errors import InputError, MediaError
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.frames.store import IN_USE_S, FrameStore, StoredFrames
 from tests.registry.frames import clips

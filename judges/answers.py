@@ -7,8 +7,11 @@ text names two options without saying which is its answer, there is no answer.
 import json
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+from reelbench.registry.data.loading import imported
+from reelbench.registry.spec import BenchmarkSpec
 
 LETTERS = "ABCDEFGHIJ"
 
@@ -152,3 +155,43 @@ def _own_text(text: str, options: Sequence[str]) -> str | None:
         if not any(plain != other and f" {plain} " in f" {other} " for _, other in found)
     ]
     return longest[0] if len(longest) == 1 else None
+
+
+# --- what scoring asks -----------------------------------------------------------------------------------------------
+
+
+def parse(spec: BenchmarkSpec, answer: str, options: Sequence[str]) -> dict[str, Any]:
+    """Read a choice, and a span where the benchmark asks for one, out of free text; None for what isn't there."""
+    parsed: dict[str, Any] = {"answer": read_option(answer, options)}
+    if spec.row_kind == "grounded_choice":
+        parsed["span"] = read_span(answer)
+    return parsed
+
+
+def flags(answer: str, parsed: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """Say what is wrong with an answer by the model's own doing: it counts as wrong, and is counted."""
+    if not answer.strip():
+        return ("empty",)
+    return ("parse_failed",) if parsed is not None and None in parsed.values() else ()
+
+
+def reread(spec: BenchmarkSpec, prediction: Any, options: Sequence[str] | None) -> Mapping[str, Any]:  # noqa: ANN401
+    """Return what a recorded prediction reads as: the columns of `Sample.parsed` that can be told, none where none can.
+
+    Args:
+        spec: The benchmark.
+        prediction: Raw, as a sample records it: a model's text, or an entry of a submission file.
+        options: The question's options where its row is known; a letter in free text can't be told without them.
+    """
+    if spec.row_kind == "open":
+        return {}
+    if isinstance(prediction, Mapping):
+        of_entry = getattr(imported(spec.formats), "reread", None)
+        return {} if of_entry is None else of_entry(prediction)
+    parsed: dict[str, Any] = {}
+    if isinstance(prediction, str):
+        if options is not None:
+            parsed["answer"] = read_option(prediction, options)
+        if spec.row_kind == "grounded_choice":
+            parsed["span"] = read_span(prediction)
+    return parsed

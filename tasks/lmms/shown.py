@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reelbench.registry.errors import ReelbenchError
-from reelbench.registry.frames import asked
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.media.library import Library
 from reelbench.registry.rows import Row
-from reelbench.tasks import adapters
+from reelbench.tasks.lmms import adapters
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -34,7 +33,7 @@ NOT_SHOWN = "(The video can't be shown.)"
 
 def sampling(kwargs: Mapping[str, Any] | None = None) -> FrameSampling:
     """Return the sampling asked for: `REELBENCH_FRAMES`, else `frames` in the YAML's kwargs, else `native`."""
-    found = asked.from_environment()
+    found = FrameSampling.from_environment()
     if found is not None:
         return found
     spec = (kwargs or {}).get("frames")

@@ -7,14 +7,15 @@ from reelbench import registry
 from reelbench.registry.data.rows_on_disk import RowsOnDisk
 from reelbench.registry.errors import InputError
 from reelbench.registry.frames.sampling import FrameSampling
-from reelbench.tasks import adapters, rextime
-from reelbench.tasks.lmms import LmmsTask
+from reelbench.tasks import rextime
+from reelbench.tasks.lmms import adapters
+from reelbench.tasks.lmms.task import LmmsTask
 from tests.registry.frames import clips
 
 
 @pytest.fixture
 def task():
-    return LmmsTask(rextime.SPEC, rextime.DATA)
+    return LmmsTask(rextime.SPEC)
 
 
 @pytest.fixture
@@ -73,7 +74,7 @@ class TestWhatIsShown:
     def test_the_kwargs_of_a_yaml_ask_and_the_environment_overrules_them(self, task, row, monkeypatch):
         assert asked(task, row, {"frames": "uniform:4"})[1].frame_timestamps == [0, 1.5, 3, 4.5]
         monkeypatch.setenv("REELBENCH_FRAMES", "none")
-        again = LmmsTask(rextime.SPEC, rextime.DATA)
+        again = LmmsTask(rextime.SPEC)
         content, sample = asked(again, row, {"frames": "uniform:4"})
         assert content == []
         assert sample.frame_timestamps == []

@@ -9,29 +9,27 @@ import json
 import logging
 import os
 from argparse import Namespace
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from functools import lru_cache
-from hashlib import sha256
-from importlib import import_module
-from importlib.resources import files
 from pathlib import Path
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
-from reelbench.judges import scoring
-from reelbench.judges.llm import modes as judging
+from reelbench.judges import answers, scoring
+from reelbench.judges.llm import modes
 from reelbench.registry import rows
-from reelbench.registry.data.loading import imported, upstream_split
+from reelbench.registry.data.loading import upstream_split
 from reelbench.registry.data.rows_on_disk import RowsOnDisk
 from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.files import valid_text, write_jsonl, write_text
+from reelbench.registry.files import valid_text, write_text
 from reelbench.registry.home import home
 from reelbench.registry.media.library import Library
+from reelbench.registry.prompts import prompt_template
 from reelbench.registry.records import Item, Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, MeanOf, Metric
-from reelbench.tasks import answers, frames
+from reelbench.tasks.lmms import shown as frames
+from reelbench.tasks.submissions import submission_suffix, write_submission
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -46,12 +44,12 @@ SUBMISSION = "submission"
 class LmmsTask:
     """One benchmark's functions for lmms-eval; `data` has the rows of each of its tasks."""
 
-    def __init__(self, spec: BenchmarkSpec, data: Iterable[RowsOnDisk]) -> None:
+    def __init__(self, spec: BenchmarkSpec) -> None:
         self.spec = spec
-        self.data = {rows_on_disk.task: rows_on_disk for rows_on_disk in data}
+        self.data = {task.name: RowsOnDisk(task.name) for task in spec.tasks}
         self._libraries: dict[str, Library] = {}
         self._frames = frames.Frames()
-        self._judge = judging.Live(spec)
+        self._judge = modes.Live(spec)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "LmmsTask":
         # lmms-eval copies a task's config, and with a bound method what it is bound to: what is known here is shared.
@@ -162,7 +160,7 @@ class LmmsTask:
         """Return a row with a model's raw answer, ready to be scored."""
         shown = self._frames.recorded(self._library(doc["split"]), doc)
         reason = "model_failed" if scoring.is_failure(answer) else None
-        parsed = None if reason or self.spec.row_kind == "open" else parse(self.spec, answer, doc["options"])
+        parsed = None if reason or self.spec.row_kind == "open" else answers.parse(self.spec, answer, doc["options"])
         if reason is None and self._hidden(doc["split"]):
             reason = "answers_hidden"
         if shown.problem is not None:
@@ -176,7 +174,7 @@ class LmmsTask:
             prediction=answer,
             parsed=parsed,
             reason=reason,
-            flags=flags(answer, parsed) if reason not in ("model_failed", frames.UNREADABLE) else (),
+            flags=answers.flags(answer, parsed) if reason not in ("model_failed", frames.UNREADABLE) else (),
             frame_timestamps=list(shown.timestamps) if shown.timestamps is not None else None,
             frame_padding=shown.padding,
         )
@@ -227,66 +225,6 @@ class LmmsTask:
             log.warning("%s: the submission could not be written to %s: %s", self.spec.id, path, error)
         else:
             log.warning("%s: the answers are hidden; submit %s to the owners' server", self.spec.id, path)
-
-
-def prompt_template(spec: BenchmarkSpec, file: str | None = None, language: str = "en") -> str:
-    """Return a prompt of the benchmark: a `str.format` template over the row's columns.
-
-    Args:
-        spec: The benchmark.
-        file: The prompt file; by default the benchmark's own.
-        language: BCP-47 tag of the question. A .json file has a template per language; where it lacks one, that of
-            the tag's first part is taken, and else the English one.
-    """
-    text = _prompt_text(spec, file or spec.prompt)
-    if not (file or spec.prompt).endswith(".json"):
-        return text
-    templates = json.loads(text)
-    return templates.get(language) or templates.get(language.partition("-")[0]) or templates["en"]
-
-
-def prompt_sha256(spec: BenchmarkSpec, file: str | None = None) -> str:
-    """Return the hash of a prompt file, as results record it."""
-    return sha256(_prompt_text(spec, file or spec.prompt).encode()).hexdigest()
-
-
-@lru_cache(maxsize=32)
-def _read_text(package: str, file: str) -> str:
-    return files(import_module(package)).joinpath(file).read_text(encoding="utf-8").rstrip("\n")
-
-
-def _prompt_text(spec: BenchmarkSpec, file: str) -> str:
-    return _read_text(spec.formats.rpartition(".")[0], file)
-
-
-def parse(spec: BenchmarkSpec, answer: str, options: Sequence[str]) -> dict[str, Any]:
-    """Read a choice, and a span where the benchmark asks for one, out of free text; None for what isn't there."""
-    parsed: dict[str, Any] = {"answer": answers.read_option(answer, options)}
-    if spec.row_kind == "grounded_choice":
-        parsed["span"] = answers.read_span(answer)
-    return parsed
-
-
-def flags(answer: str, parsed: Mapping[str, Any] | None) -> tuple[str, ...]:
-    """Say what is wrong with an answer by the model's own doing: it counts as wrong, and is counted."""
-    if not answer.strip():
-        return ("empty",)
-    return ("parse_failed",) if parsed is not None and None in parsed.values() else ()
-
-
-def submission_suffix(spec: BenchmarkSpec) -> str:
-    """Return the suffix of the owners' submission file: `.json` for one list, else JSON Lines."""
-    return getattr(imported(spec.formats), "SUBMISSION_SUFFIX", ".jsonl")
-
-
-def write_submission(spec: BenchmarkSpec, samples: Sequence[Sample], path: Path) -> None:
-    """Write the owners' submission file, in the order of the ids."""
-    row = imported(f"{spec.formats}:submission_row")
-    table = [row(sample) for sample in sorted(samples, key=lambda sample: sample.id)]
-    if submission_suffix(spec) == ".json":
-        write_text(path, json.dumps(table, ensure_ascii=False))
-    else:
-        write_jsonl(path, table)
 
 
 def _detail(spec: BenchmarkSpec, metric: Metric, sample: Sample) -> dict[str, Any]:

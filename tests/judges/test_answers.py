@@ -2,7 +2,7 @@
 
 import pytest
 
-from reelbench.tasks.answers import read_option, read_span
+from reelbench.judges.answers import read_option, read_span
 
 OPTIONS = ["because it rains", "because it is late", "because it is late at night", "a walk in the park"]
 

@@ -1,0 +1,126 @@
+"""lmms-eval as a process of its own: its arguments with ours added, and its failures found, which it exits 0 on."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from reelbench.registry import discovery
+from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.frames.sampling import FrameSampling
+from reelbench.registry.home import home
+from reelbench.tasks.lmms import adapters
+from reelbench.tasks.score import Options, Outcome, logged_tasks, score_logged
+
+
+def run_and_score(
+    arguments: list[str], output: Path, sampling: FrameSampling | None, options: Options
+) -> list[Outcome]:
+    """Run lmms-eval into `output` with the frames asked for (None: nobody asked), and score what it left.
+
+    Raises:
+        ReelbenchError: lmms-eval failed, or left no result at all.
+    """
+    environ = {}
+    if sampling is not None:
+        arguments = with_frames(arguments, sampling, options.note)
+        environ[FrameSampling.VARIABLE] = str(sampling)
+    before = set(output.rglob("*_results.json"))
+    lmms_eval(arguments, environ)
+    written = set(output.rglob("*_results.json")) - before
+    if not written:
+        raise ReelbenchError("lmms-eval ended without results, though it may have exited with 0; its messages say why")
+    return [
+        score_logged(logged, logged.results.parent / "reelbench" / logged.task, options)
+        for logged in logged_tasks(output)
+        if logged.results in written
+    ]
+
+
+def check_all_there(arguments: list[str], outcomes: list[Outcome]) -> None:
+    """Raise ReelbenchError where one of the tasks that were asked for left no result."""
+    absent = wanted_tasks(arguments) - {outcome.folder.name for outcome in outcomes}
+    if absent:
+        raise ReelbenchError(f"no results for {', '.join(sorted(absent))}; lmms-eval's messages say why")
+
+
+def with_frames(arguments: list[str], sampling: FrameSampling, note: Callable[[str], None]) -> list[str]:
+    """Return lmms-eval's arguments with the adapter's own set to take the frames as they are; say what can't be."""
+    model_args = _value(arguments, "--model_args") or ""
+    given = dict(re.findall(r"(?:^|,)\s*([A-Za-z_]\w*)=([^,]*)", model_args))
+    added, notes = adapters.matched(_value(arguments, "--model"), given, sampling)
+    for line in notes:
+        note(line)
+    if not added:
+        return arguments
+    note(f"frames {sampling}: --model_args {','.join(f'{name}={value}' for name, value in added.items())} added")
+    return replaced(
+        arguments,
+        "--model_args",
+        ",".join(part for part in (model_args, *(f"{name}={value}" for name, value in added.items())) if part),
+    )
+
+
+def with_logging(arguments: list[str]) -> tuple[list[str], Path]:
+    """Return lmms-eval's arguments with samples logged to an output folder, and that folder."""
+    if not arguments:
+        raise InputError(
+            "nothing to run: give lmms-eval's arguments after --, e.g. reelbench run -- --tasks moviecore …"
+        )
+    arguments = list(arguments)
+    output = _value(arguments, "--output_path")
+    if output is None:
+        output = str(home() / "runs" / datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f"))
+        arguments += ["--output_path", output]
+    if "--log_samples" not in arguments:
+        arguments.append("--log_samples")
+    return arguments, Path(output)
+
+
+def lmms_eval(arguments: list[str], environ: dict[str, str] | None = None) -> None:
+    """Run lmms-eval in a process of its own; ReelbenchError where it says that it failed."""
+    from importlib.util import find_spec
+
+    if find_spec("lmms_eval") is None:
+        raise InputError("lmms-eval is not installed; pip install 'reelbench[lmms-eval]'")
+    # -P keeps the current folder off the path: a folder `datasets` or `evaluate` there would shadow a library.
+    command = [sys.executable, "-P", "-m", "lmms_eval", *arguments]
+    # The judge is asked afterwards, in one batch: many calls at once, and none that holds up the model.
+    inherited = {name: value for name, value in os.environ.items() if name != "REELBENCH_JUDGE"}
+    status = subprocess.run(command, env={**inherited, **(environ or {})}, check=False).returncode  # noqa: S603
+    if status != 0:
+        raise ReelbenchError(f"lmms-eval failed with exit status {status}; its messages say why")
+
+
+def wanted_tasks(arguments: list[str]) -> set[str]:
+    """Return our tasks that the arguments name, by themselves or by one of our tags; other people's are lmms-eval's."""
+    wanted: set[str] = set()
+    for name in (part.strip() for part in (_value(arguments, "--tasks") or "").split(",")):
+        wanted |= {name} if discovery.find_task(name) is not None else _tagged(name)
+    return wanted
+
+
+def _tagged(tag: str) -> set[str]:
+    return {task.name for spec in discovery.specs().values() for task in spec.tasks if tag in task.tags}
+
+
+def replaced(arguments: list[str], option: str, value: str) -> list[str]:
+    """Return the arguments with an option's value replaced, or the option added."""
+    for number, argument in enumerate(arguments):
+        if argument == option and number + 1 < len(arguments):
+            return [*arguments[: number + 1], value, *arguments[number + 2 :]]
+        if argument.startswith(f"{option}="):
+            return [*arguments[:number], f"{option}={value}", *arguments[number + 1 :]]
+    return [*arguments, option, value]
+
+
+def _value(arguments: list[str], option: str) -> str | None:
+    for number, argument in enumerate(arguments):
+        if argument == option and number + 1 < len(arguments):
+            return arguments[number + 1]
+        if argument.startswith(f"{option}="):
+            return argument.partition("=")[2]
+    return None
