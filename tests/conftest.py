@@ -27,7 +27,7 @@ def shared_home(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def reelbench_home(tmp_path, monkeypatch, request, shared_home):
     """A fresh home for each test, except for those marked lmms, which share one."""
-    home = shared_home if "lmms" in request.keywords else tmp_path / "home"
+    home = shared_home if request.node.get_closest_marker("lmms") else tmp_path / "home"
     monkeypatch.setenv("REELBENCH_HOME", str(home))
     for name in list(os.environ):
         if name.startswith(("REELBENCH_DATA_", "REELBENCH_JUDGE", "REELBENCH_MEDIA", "REELBENCH_FRAMES", "OPENAI_")):
