@@ -1,5 +1,6 @@
 """Files and folders that are either whole or not there: written aside, flushed, then renamed."""
 
+import errno
 import hashlib
 import json
 import os
@@ -50,6 +51,11 @@ def open_aside(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
         yield file
         file.flush()
         os.fsync(file.fileno())
+
+
+def is_full(error: OSError) -> bool:
+    """Whether a write failed because the disk, or the user's part of it, is full."""
+    return error.errno in {errno.ENOSPC, errno.EDQUOT}
 
 
 def write_text(path: Path | str, text: str) -> None:
@@ -124,6 +130,15 @@ def read_jsonl(path: Path | str) -> list[tuple[int, Any]]:
                 f"{path}, line {number}, column {error.colno}: not valid JSON ({error.msg}); is the line whole?"
             ) from None
     return rows
+
+
+def read_record(path: Path | str) -> dict[str, Any] | None:
+    """Read a record that Reelbench keeps beside what it fetched; a missing or damaged one is as good as none."""
+    try:
+        record = read_json(path)
+    except InputError:
+        return None
+    return record if isinstance(record, dict) else None
 
 
 def sha256_of(path: Path | str) -> str:

@@ -1,5 +1,6 @@
 """Running a plan: its transfers, several at a time, and what came of each."""
 
+import logging
 import shutil
 import sys
 import threading
@@ -12,10 +13,12 @@ from typing import Any, Protocol
 from reelbench.registry import media
 from reelbench.registry.data.fetch.planning import Failure, FetchPlan, human_bytes
 from reelbench.registry.data.fetch.transfers import Transfer
-from reelbench.registry.errors import DataUnavailableError, ReelbenchError
+from reelbench.registry.errors import DataUnavailableError, ReelbenchError, first_line
+from reelbench.registry.files import is_full
 from reelbench.registry.spec import BenchmarkSpec
 
 WORKERS = 4
+log = logging.getLogger("reelbench")
 
 
 class Progress(Protocol):
@@ -109,15 +112,29 @@ def _outcomes(item: Transfer, told: Progress, stop: threading.Event) -> list[tup
             raise _StoppedError
         told.advance(transferred)
 
+    reason_left = "its transfer ended without it; please report this"
     try:
         for what, reason in item.bring(advance):
             note(what, reason)
-    except (ReelbenchError, OSError) as error:
-        known = {what for what, _ in outcomes}
-        for what in item.names:
-            if what not in known:
-                note(what, str(error))
+    except _StoppedError:
+        raise
+    except Exception as error:  # noqa: BLE001 - one transfer's fault, of whatever kind, must not end the others
+        reason_left = _why(error)
+    known = {what for what, _ in outcomes}
+    for what in item.names:
+        if what not in known:
+            note(what, reason_left)
     return outcomes
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, ReelbenchError):
+        return str(error)
+    if isinstance(error, OSError) and is_full(error):
+        return f"the disk is full ({error.filename or 'where videos are kept'}); make room and run the command again"
+    if not isinstance(error, OSError):
+        log.error("a transfer failed in an unforeseen way", exc_info=error)
+    return f"{type(error).__name__}: {first_line(error)}"
 
 
 def _refuse_full_disk(plan: FetchPlan) -> None:
