@@ -5,7 +5,7 @@ be had is reported at the end with its reason, and the next run continues from w
 """
 
 from reelbench.registry.data.fetch.planning import Failure, FetchPlan, human_bytes, plan, yt_dlp
-from reelbench.registry.data.fetch.running import WORKERS, FetchReport, Progress, progress_bar, run
+from reelbench.registry.data.fetch.running import WORKERS, FetchReport, Progress, run
 from reelbench.registry.data.fetch.transfers import Transfer
 from reelbench.registry.data.fetch.verified import Verified
 
@@ -19,7 +19,6 @@ __all__ = [
     "Verified",
     "human_bytes",
     "plan",
-    "progress_bar",
     "run",
     "yt_dlp",
 ]

@@ -2,13 +2,12 @@
 
 import logging
 import shutil
-import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Protocol
 
 from reelbench.registry import media
 from reelbench.registry.data.fetch.planning import Failure, FetchPlan, human_bytes
@@ -149,47 +148,3 @@ def _refuse_full_disk(plan: FetchPlan) -> None:
             f"{plan.spec.id}: {human_bytes(plan.size)} to fetch and {human_bytes(free)} free in {folder}; "
             "use --limit, or set REELBENCH_HOME to a larger disk"
         )
-
-
-@contextmanager
-def progress_bar(plan: FetchPlan) -> Iterator[Progress]:
-    """Show a bar on standard error while a plan runs; on anything but a terminal nothing is shown."""
-    if not sys.stderr.isatty() or not plan.items:
-        yield _Quiet()
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn, TransferSpeedColumn
-    from rich.progress import Progress as Bars
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.fields[items]}"),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
-        yield _Shown(bars, sum(len(item.names) for item in plan.items), plan)
-
-
-@dataclass
-class _Shown:
-    bars: Any
-    items: int
-    plan: FetchPlan
-    finished_items: int = 0
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def __post_init__(self) -> None:
-        total = None if self.plan.unknown else self.plan.size
-        self.task = self.bars.add_task(self.plan.spec.id, total=total, items=f"0/{self.items}")
-
-    def advance(self, transferred: int) -> None:
-        self.bars.advance(self.task, transferred)
-
-    def finished(self, what: str) -> None:
-        del what
-        with self.lock:
-            self.finished_items += 1
-            self.bars.update(self.task, items=f"{self.finished_items}/{self.items}")

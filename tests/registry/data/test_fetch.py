@@ -1,6 +1,5 @@
 """Fetching: planned before it starts, verified, resumable, in parallel, and never stopped by a failure."""
 
-import io
 import re
 import shutil
 
@@ -332,22 +331,6 @@ def test_progress_is_told_every_byte_and_every_item(server, spec, tmp_path, in_a
     assert told.transferred == plan.size
     assert sorted(told.items)[:2] == ["1", "2"]
     assert len(told.items) == 3
-
-
-@pytest.mark.usefixtures("server")
-@pytest.mark.parametrize("terminal", [True, False])
-def test_a_bar_is_drawn_on_a_terminal_only(spec, monkeypatch, terminal):
-    errors = io.StringIO()
-    monkeypatch.setattr(errors, "isatty", lambda: terminal, raising=False)
-    monkeypatch.setattr("sys.stderr", errors)
-    monkeypatch.setenv("TERM", "xterm")
-    plan = fetch.plan(spec, "test")
-
-    with fetch.progress_bar(plan) as progress:
-        fetch.run(plan, progress)
-
-    assert ("moviecore" in errors.getvalue()) == terminal
-    assert terminal or not errors.getvalue()
 
 
 @pytest.mark.parametrize(("name", "content"), [("moviecore", MOVIECORE), ("rextime", REXTIME)])
