@@ -9,8 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
+from rich.filesize import decimal
+
 from reelbench.registry import media
-from reelbench.registry.data.fetch.planning import Failure, FetchPlan, human_bytes
+from reelbench.registry.data.fetch.planning import Failure, FetchPlan
 from reelbench.registry.data.fetch.transfers import Transfer
 from reelbench.registry.errors import DataUnavailableError, ReelbenchError, first_line
 from reelbench.registry.files import is_full
@@ -145,6 +147,6 @@ def _refuse_full_disk(plan: FetchPlan) -> None:
     free = shutil.disk_usage(folder).free
     if plan.size > free:
         raise DataUnavailableError(
-            f"{plan.spec.id}: {human_bytes(plan.size)} to fetch and {human_bytes(free)} free in {folder}; "
+            f"{plan.spec.id}: {decimal(plan.size)} to fetch and {decimal(free)} free in {folder}; "
             "use --limit, or set REELBENCH_HOME to a larger disk"
         )
