@@ -19,6 +19,12 @@ class InputError(ReelbenchError):
     exit_code: ClassVar[int] = 2
 
 
+def first_line(error: object) -> str:
+    """Return the first line of an error's text that says something, without control characters; else its kind."""
+    lines = ("".join(c if c.isprintable() else " " for c in line).strip() for line in str(error).splitlines())
+    return next((line for line in lines if line), type(error).__name__)
+
+
 class DataUnavailableError(ReelbenchError):
     """A benchmark's data is not here and could not be fetched."""
 

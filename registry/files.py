@@ -1,16 +1,29 @@
 """Files and folders that are either whole or not there: written aside, flushed, then renamed."""
 
+import errno
 import hashlib
+import io
 import json
+import logging
 import os
 import secrets
 import shutil
+import stat
+import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
 from reelbench.registry.errors import InputError
+
+log = logging.getLogger("reelbench")
+
+_DEPTH = 100
+_DESCRIPTORS = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")
+"""How shells name an open pipe; any other pipe is a named one."""
 
 
 def _aside(path: Path) -> Path:
@@ -52,6 +65,11 @@ def open_aside(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
         os.fsync(file.fileno())
 
 
+def is_full(error: OSError) -> bool:
+    """Whether a write failed because the disk, or the user's part of it, is full."""
+    return error.errno in {errno.ENOSPC, errno.EDQUOT}
+
+
 def write_text(path: Path | str, text: str) -> None:
     """Write `text` to `path` in one step."""
     with open_aside(path) as file:
@@ -70,12 +88,6 @@ def valid_text(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _loads(text: str) -> Any:  # noqa: ANN401 - any JSON value
-    # JSON can spell a lone surrogate and UTF-8 can't: left in, it would fail far from here, when something is written.
-    value = json.loads(text)
-    return _valid(value) if "\\ud" in text or "\\uD" in text else value
-
-
 def _valid(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     if isinstance(value, str):
         return valid_text(value)
@@ -86,23 +98,128 @@ def _valid(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     return value
 
 
-def _read_text(path: Path) -> str:
+@contextmanager
+def _opened(path: Path | str) -> Iterator[IO[bytes]]:
+    """Open a file that the user named; a pipe of the shell's (`<(…)`, `/dev/stdin`) may be opened more than once.
+
+    Raises:
+        InputError: It is not there, may not be read, or is not a file.
+    """
+    name = str(path)
     try:
-        return path.read_text(encoding="utf-8-sig")
+        mode = Path(path).stat().st_mode
+        if stat.S_ISFIFO(mode) and name.startswith(_DESCRIPTORS):
+            yield io.BytesIO(_drained(name))
+        elif stat.S_ISREG(mode):
+            with Path(path).open("rb") as file:
+                yield file
+        else:
+            # A named pipe without a writer would block for ever, a device may never end.
+            what = "folder" if stat.S_ISDIR(mode) else "pipe" if stat.S_ISFIFO(mode) else "device"
+            raise InputError(f"{path}: is a {what}, expected a file")
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
-    except IsADirectoryError:
-        raise InputError(f"{path}: is a folder, expected a file") from None
+    except OSError as error:
+        raise InputError(f"{path}: can't be read ({error.strerror or error})") from None
+
+
+@cache
+def _drained(name: str) -> bytes:
+    # A pipe gives its bytes once, and a file is read more than once: to be parsed, and to be hashed.
+    return Path(name).read_bytes()
+
+
+def read_text(path: Path | str) -> str:
+    """Return the text of a file that the user named; InputError, in one line, where it can't be read or isn't UTF-8."""
+    with _opened(path) as file:
+        data = file.read()
+    try:
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
 
 
+class _Decoder:
+    """Decodes one file's JSON, and says once where a key in it stands twice."""
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = path
+        self._where = str(path)
+        self._told = False
+        self._json = json.JSONDecoder(object_pairs_hook=self._object)
+
+    def decode(self, text: str, number: int | None = None) -> Any:  # noqa: ANN401 - any JSON value
+        """Return the value; JSONDecodeError where `text` isn't JSON, InputError where it is more than can be handled.
+
+        `number` is the line's, in JSON Lines.
+        """
+        self._where = f"{self.path}" if number is None else f"{self.path}, line {number}"
+        try:
+            value = self._json.decode(text)
+            if text.count("[") + text.count("{") > _DEPTH:
+                self._refuse_deep(value)
+            # JSON can spell a lone surrogate and UTF-8 can't: left in, it would fail far from here, when it is written.
+            return _valid(value) if "\\ud" in text or "\\uD" in text else value
+        except RecursionError:
+            raise self._too_deep() from None
+        except json.JSONDecodeError:
+            raise
+        except ValueError:
+            raise InputError(
+                f"{self._where}: a number in it has more than {sys.get_int_max_str_digits()} digits; is it whole?"
+            ) from None
+
+    def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) < len(pairs) and not self._told:
+            self._told = True
+            key = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+            log.warning("%s: the key %.80r stands twice in one object; the last one counts", self._where, key)
+        return made
+
+    def _refuse_deep(self, value: Any) -> None:  # noqa: ANN401 - any JSON value
+        level = [value]
+        for _ in range(_DEPTH):
+            level = [
+                part
+                for container in level
+                for part in (container.values() if isinstance(container, dict) else container)
+                if isinstance(part, dict | list)
+            ]
+            if not level:
+                return
+        raise self._too_deep()
+
+    def _too_deep(self) -> InputError:
+        return InputError(f"{self._where}: lists and objects are nested more than {_DEPTH} deep; no file of ours is")
+
+
 def read_json(path: Path | str) -> Any:  # noqa: ANN401 - any JSON value
     """Read one JSON document; InputError names the file, line and column of what is wrong."""
-    path = Path(path)
-    text = _read_text(path)
+    return _document(path, read_text(path))
+
+
+def read_jsonl(path: Path | str) -> list[tuple[int, Any]]:
+    """Read one JSON value per line, as (line number, value); blank lines are skipped."""
+    return _lines(path, read_text(path))
+
+
+def read_json_or_jsonl(path: Path | str) -> Any:  # noqa: ANN401 - any JSON value
+    """Read a JSON document, or JSON Lines as the list of its values; told apart by content, not by the name."""
+    text = read_text(path)
+    first_line, _, rest = text.strip().partition("\n")
+    if rest.strip() and first_line.strip().startswith("{"):
+        try:
+            json.loads(first_line)
+        except (ValueError, RecursionError):
+            return _document(path, text)
+        return [value for _, value in _lines(path, text)]
+    return _document(path, text)
+
+
+def _document(path: Path | str, text: str) -> Any:  # noqa: ANN401 - any JSON value
     try:
-        return _loads(text)
+        return _Decoder(path).decode(text)
     except json.JSONDecodeError as error:
         what = "the file is empty" if not text.strip() else error.msg
         raise InputError(
@@ -110,15 +227,14 @@ def read_json(path: Path | str) -> Any:  # noqa: ANN401 - any JSON value
         ) from None
 
 
-def read_jsonl(path: Path | str) -> list[tuple[int, Any]]:
-    """Read one JSON value per line, as (line number, value); blank lines are skipped."""
-    path = Path(path)
+def _lines(path: Path | str, text: str) -> list[tuple[int, Any]]:
+    decoder = _Decoder(path)
     rows = []
-    for number, line in enumerate(_read_text(path).split("\n"), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         try:
-            rows.append((number, _loads(line)))
+            rows.append((number, decoder.decode(line, number)))
         except json.JSONDecodeError as error:
             raise InputError(
                 f"{path}, line {number}, column {error.colno}: not valid JSON ({error.msg}); is the line whole?"
@@ -126,21 +242,16 @@ def read_jsonl(path: Path | str) -> list[tuple[int, Any]]:
     return rows
 
 
+def read_record(path: Path | str) -> dict[str, Any] | None:
+    """Read a record that Reelbench keeps beside what it fetched; a missing or damaged one is as good as none."""
+    try:
+        record = read_json(path)
+    except InputError:
+        return None
+    return record if isinstance(record, dict) else None
+
+
 def sha256_of(path: Path | str) -> str:
     """Return the sha256 of a file's bytes, in hex."""
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def read_json_or_jsonl(path: Path | str) -> Any:  # noqa: ANN401 - any JSON value
-    """Read a JSON document, or JSON Lines as the list of its values; told apart by content, not by the name."""
-    path = Path(path)
-    text = _read_text(path).strip()
-    first_line, _, rest = text.partition("\n")
-    if rest.strip() and first_line.strip().startswith("{"):
-        try:
-            json.loads(first_line)
-        except json.JSONDecodeError:
-            return read_json(path)
-        return [value for _, value in read_jsonl(path)]
-    return read_json(path)
+    with _opened(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type] - a BytesIO is one too

@@ -4,10 +4,15 @@ rich is imported where a table is drawn, not before: `list` and errors must not 
 """
 
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+Show = Callable[[float, str], None]
+"""Called with how much is done, and what to say beside the bar; from any thread."""
 
 
 def write(text: str) -> None:
@@ -37,3 +42,39 @@ def show(made: "Table") -> None:
     from rich.console import Console
 
     Console(highlight=False).print(made, markup=False)
+
+
+@contextmanager
+def progress(title: str, total: float | None, *, in_bytes: bool = False) -> Iterator[Show]:
+    """Draw a bar on stderr while the block runs; on anything but a terminal nothing is drawn.
+
+    Args:
+        title: What is going on.
+        total: When it is done; None where that is not known.
+        in_bytes: Whether bytes are counted, and not things.
+    """
+    if not sys.stderr.isatty():
+        yield lambda _completed, _said: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
+
+    counted = (DownloadColumn(), TransferSpeedColumn()) if in_bytes else (MofNCompleteColumn(),)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        *counted,
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[said]}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=total, said="")
+        yield lambda completed, said: bar.update(task, completed=completed, said=said)

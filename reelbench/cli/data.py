@@ -1,5 +1,6 @@
 """`reelbench data`: fetch annotations and videos, and check what is here."""
 
+import threading
 from pathlib import Path
 from typing import Annotated
 
@@ -35,8 +36,9 @@ def fetch(
     def bring(wanted: list[str]) -> None:
         plan = fetch.plan(spec, split, wanted=wanted, limit=limit, data=data, refresh=refresh)
         console.note(plan.summary())
-        with fetch.progress_bar(plan) as progress:
-            report = fetch.run(plan, progress)
+        names = sum(len(item.names) for item in plan.items)
+        with console.progress(spec.id, None if plan.unknown else plan.size, in_bytes=True) as show:
+            report = fetch.run(plan, _Shown(show, names))
         failed.extend(failure for failure in report.failed if failure not in failed)
 
     bring([])
@@ -83,6 +85,29 @@ def check(name: Name, *, split: Split = None, data: Data = None) -> None:
         console.write(f"upstream: {upstream.what} at {upstream.used}: {state}{note}")
     if not report.complete:
         raise typer.Exit(1)
+
+
+class _Shown:
+    """Counts what several threads have transferred, and shows it."""
+
+    def __init__(self, show: console.Show, names: int) -> None:
+        self._show = show
+        self._names = names
+        self._transferred = self._finished = 0
+        self._lock = threading.Lock()
+
+    def advance(self, transferred: int) -> None:
+        self._add(transferred, 0)
+
+    def finished(self, what: str) -> None:
+        del what
+        self._add(0, 1)
+
+    def _add(self, transferred: int, finished: int) -> None:
+        with self._lock:
+            self._transferred += transferred
+            self._finished += finished
+            self._show(self._transferred, f"{self._finished}/{self._names}")
 
 
 def wanted_videos(name: str, split: str, data: Path | None) -> list[str]:

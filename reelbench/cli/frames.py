@@ -1,6 +1,5 @@
 """`reelbench frames`: what a video holds, its frames decoded ahead of a run, and the store they are kept in."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -67,9 +66,6 @@ def extract(
 
     What the store has is not decoded again: a run that was stopped goes on from there.
     """
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
     from reelbench.registry.frames.fill import fill
     from reelbench.registry.frames.store import FrameStore
 
@@ -81,9 +77,7 @@ def extract(
     store = FrameStore()
     failed: list[str] = []
     given = done = 0
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress:
-        bar = progress.add_task(f"frames {sampling}", total=len(dict.fromkeys(map(Path.absolute, videos))))
+    with console.progress(f"frames {sampling}", len(dict.fromkeys(map(Path.absolute, videos)))) as show:
         for filled in fill(videos, sampling, engine=engine, store=store, workers=workers):
             if filled.error is not None:
                 failed.append(filled.error)
@@ -91,7 +85,7 @@ def extract(
                 done, given = done + 1, given + filled.given
                 for note in filled.notes:
                     console.note(f"{filled.video}: {note}")
-            progress.advance(bar)
+            show(done + len(failed), "")
     console.write(f"{given} frames of {done} videos ({sampling}) are in {store.root}")
     for line in sorted(failed):
         console.note(f"failed: {line}")

@@ -2,13 +2,17 @@
 
 import logging
 import sys
+from errno import EACCES, EEXIST, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS
 from typing import Annotated
 
 import typer
 
 from reelbench import __version__
 from reelbench.cli import cards, compare, console, data, frames, leaderboard, listing, profile, review, run, score
-from reelbench.registry.errors import ReelbenchError
+from reelbench.registry.errors import InputError, ReelbenchError
+
+_CALLERS = {EACCES, EEXIST, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS}
+"""Errors of the system that come from a path as the caller gave it."""
 
 app = typer.Typer(
     name="reelbench",
@@ -65,4 +69,4 @@ def main() -> None:
             raise
         where = f"{error.filename}: " if error.filename else ""
         console.note(f"reelbench: {where}{error.strerror or error}")
-        sys.exit(1)
+        sys.exit(InputError.exit_code if error.errno in _CALLERS else ReelbenchError.exit_code)

@@ -4,19 +4,22 @@ import base64
 import hashlib
 import http.client
 import json
+import re
 import shutil
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from email.message import Message
 from pathlib import Path
+from typing import Any, Self
 from urllib.parse import unquote, urlsplit
 
-from reelbench.registry.errors import DataUnavailableError, InputError
-from reelbench.registry.files import read_json, write_text
+from reelbench.registry.errors import DataUnavailableError, InputError, first_line
+from reelbench.registry.files import is_full, read_record, write_text
 from reelbench.registry.home import home
 
 TRIES = 4
@@ -39,6 +42,20 @@ class Remote:
     last_modified: str | None
     md5: str | None = None
 
+    @classmethod
+    def from_record(cls, record: dict[str, Any]) -> Self:
+        """Return what a record beside a file states; a field that is not of its type states nothing."""
+        size = record.get("size")
+        etag, last_modified, md5 = (
+            value if isinstance(value := record.get(name), str) else None for name in ("etag", "last_modified", "md5")
+        )
+        return cls(size if type(size) is int else None, etag, last_modified, md5)
+
+    @property
+    def mark(self) -> str | None:
+        """What tells that bytes to come belong to those that are here: a strong ETag or a date (RFC 9110, 13.1.5)."""
+        return self.etag if self.etag and not self.etag.startswith("W/") else self.last_modified
+
     def differs(self, other: "Remote") -> bool:
         """Tell whether `other` is another file, by the best mark that both state."""
         for mark in ("etag", "last_modified", "size"):
@@ -52,6 +69,13 @@ class _BrokeOffError(Exception):
     """The connection failed in a way that may pass."""
 
 
+class _PastEndError(Exception):
+    """The server has no bytes from where the ones here end (status 416)."""
+
+    def __init__(self, headers: Message) -> None:
+        self.headers = headers
+
+
 def place(url: str) -> Path:
     """Return where a URL's file is kept under `$REELBENCH_HOME`; two URLs never share a place."""
     name = Path(unquote(urlsplit(url).path)).name or "index"
@@ -60,20 +84,17 @@ def place(url: str) -> Path:
 
 def recorded(path: Path) -> Remote | None:
     """Return what the server stated when `path` was downloaded; None where `path` isn't here whole."""
-    record = _record_path(path)
-    if not path.is_file() or not record.is_file():
+    record = read_record(_record_path(path))
+    if record is None or not path.is_file() or path.stat().st_size != record.get("bytes"):
         return None
-    kept = read_json(record)
-    if path.stat().st_size != kept["bytes"]:
-        return None
-    return Remote(**{name: kept.get(name) for name in ("size", "etag", "last_modified", "md5")})
+    return Remote.from_record(record)
 
 
 def head(url: str) -> Remote:
     """Ask a server for a file's size and marks, without the file."""
     try:
         with _open(url, method="HEAD") as response:
-            return _stated(response)
+            return _stated(response, _length(response.headers))
     except (_BrokeOffError, OSError, http.client.HTTPException) as error:
         raise DataUnavailableError(f"{url}: could not be reached ({_reason(error)}); check the network") from error
 
@@ -94,7 +115,8 @@ def download(
         on_bytes: Told of progress.
 
     Raises:
-        DataUnavailableError: No network, a refusal, a full disk, or bytes with another hash.
+        DataUnavailableError: No network, a refusal, a full disk, bytes with another hash, or a file of which nothing
+            says when it is whole.
     """
     from filelock import FileLock
 
@@ -103,7 +125,7 @@ def download(
     with FileLock(path.with_name(path.name + ".lock")):
         if not again and recorded(path) is not None:
             return path
-        remote = _complete(url, part, on_bytes or (lambda _: None))
+        remote = _complete(url, part, on_bytes or (lambda _: None), hashed=sha256 is not None)
         found = _hashes(part)
         _refuse_other_bytes(url, part, found, remote, sha256)
         record = {
@@ -120,37 +142,50 @@ def download(
     return path
 
 
-def _complete(url: str, part: Path, on_bytes: OnBytes) -> Remote:
+def _complete(url: str, part: Path, on_bytes: OnBytes, *, hashed: bool) -> Remote:
     idle = 0
     while True:
         before = _size(part)
         try:
-            return _continue(url, part, on_bytes)
+            return _continue(url, part, on_bytes, hashed=hashed)
         except (_BrokeOffError, OSError, http.client.HTTPException) as error:
             idle = 0 if _size(part) > before else idle + 1
-            if idle >= TRIES or (isinstance(error, OSError) and error.errno == 28):  # noqa: PLR2004 - ENOSPC
+            full = isinstance(error, OSError) and is_full(error)
+            if idle >= TRIES or full:
                 kept = f"; {_size(part)} bytes are kept and continued next time" if _size(part) else ""
+                what = f"the disk of {part.parent} is full; make room" if full else "check the network"
                 raise DataUnavailableError(
-                    f"{url}: the download failed ({_reason(error)}); check the network, try again{kept}"
+                    f"{url}: the download failed ({_reason(error)}); {what}, try again{kept}"
                 ) from error
             time.sleep(PAUSE_S * 2**idle)
 
 
-def _continue(url: str, part: Path, on_bytes: OnBytes) -> Remote:
+def _continue(url: str, part: Path, on_bytes: OnBytes, *, hashed: bool) -> Remote:
     have = _size(part)
-    mark = _same_file_mark(part) if have else None
-    headers = {"Range": f"bytes={have}-", "If-Range": mark} if mark else {}
-    with _open(url, headers=headers) as response:
+    kept = Remote.from_record(read_record(_marks_path(part)) or {})
+    headers = {"Range": f"bytes={have}-", "If-Range": kept.mark} if have and kept.mark else {}
+    try:
+        response = _open(url, headers=headers)
+    except _PastEndError as end:
+        return _ended(part, kept, end.headers)
+    with response:
         resumed = response.status == http.HTTPStatus.PARTIAL_CONTENT
-        if resumed and not (response.headers.get("Content-Range") or "").startswith(f"bytes {have}-"):
-            part.unlink()
-            raise _BrokeOffError("the server sent another range than asked for")
+        if resumed and (not headers or _range(response.headers)[0] != have):
+            part.unlink(missing_ok=True)
+            raise _BrokeOffError("the server sent a part that was not asked for")
         have = have if resumed else 0
-        length = response.headers.get("Content-Length")
-        total = have + int(length) if length is not None else None
+        length = _length(response.headers)
+        total = _range(response.headers)[1] if resumed else None
+        if total is None and length is not None:
+            total = have + length
+        remote = _stated(response, total)
+        if total is None and not hashed and remote.md5 is None and not response.chunked:
+            raise DataUnavailableError(
+                f"{url}: the server states neither a length nor a hash, so a file that was cut off can't be told from "
+                "a whole one; download it by hand and name your copy with --data"
+            )
         if total is not None and shutil.disk_usage(part.parent).free < total - have:
             raise DataUnavailableError(f"{url}: {total - have} bytes to come, and {part.parent} has not that much room")
-        remote = _stated(response, size=total)
         write_text(_marks_path(part), json.dumps(asdict(remote)))
         with part.open("ab" if resumed else "wb") as file:
             while block := response.read(_BLOCK):
@@ -158,9 +193,22 @@ def _continue(url: str, part: Path, on_bytes: OnBytes) -> Remote:
                 have += len(block)
                 on_bytes(have)
     # `read` ends quietly when a connection is cut.
+    if total is not None and have > total:
+        part.unlink()
+        raise _BrokeOffError(f"the server sent more than the {total} bytes that it stated")
     if total is not None and have < total:
         raise _BrokeOffError(f"broke off at byte {have} of {total}")
     return remote
+
+
+def _ended(part: Path, kept: Remote, headers: Message) -> Remote:
+    """Return what is known of a part that was whole already (its download was stopped while it was being verified)."""
+    have, total = _size(part), _range(headers)[1]
+    now = Remote(None, headers.get("ETag"), headers.get("Last-Modified"))
+    if have != (total if total is not None else kept.size) or kept.differs(now):
+        part.unlink()
+        raise _BrokeOffError("what was here is not the beginning of the server's file")
+    return replace(kept, size=have)
 
 
 def _open(url: str, *, method: str = "GET", headers: dict[str, str] | None = None) -> http.client.HTTPResponse:
@@ -170,19 +218,56 @@ def _open(url: str, *, method: str = "GET", headers: dict[str, str] | None = Non
         url, method=method, headers={"User-Agent": "reelbench", "Accept-Encoding": "identity", **(headers or {})}
     )
     try:
-        return urllib.request.urlopen(request, timeout=_TIMEOUT_S)  # noqa: S310 - the scheme is checked above
+        response = _opener().open(request, timeout=_TIMEOUT_S)
     except urllib.error.HTTPError as error:
         error.close()
         if error.code in {408, 425, 429} or error.code >= http.HTTPStatus.INTERNAL_SERVER_ERROR:
             raise _BrokeOffError(f"the server answered {error.code}") from error
-        if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
-            raise _BrokeOffError("the server has fewer bytes than are here") from error
-        raise DataUnavailableError(f"{url}: the server answered {error.code} {error.reason}") from error
+        if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and headers:
+            raise _PastEndError(error.headers) from error
+        raise DataUnavailableError(f"{url}: the server answered {error.code} {_reason(error)}") from error
+    except ValueError as error:  # a Location that is not an address
+        raise DataUnavailableError(f"{url}: the server's redirection can't be followed ({_reason(error)})") from error
+    if response.status not in {http.HTTPStatus.OK, http.HTTPStatus.PARTIAL_CONTENT}:
+        response.close()
+        raise DataUnavailableError(f"{url}: the server answered {response.status}, which is not a file")
+    return response
 
 
-def _stated(response: http.client.HTTPResponse, size: int | None = None) -> Remote:
-    headers = response.headers
+def _opener() -> urllib.request.OpenerDirector:
+    # What urllib would add reads local files and speaks FTP, wherever a server redirects it.
+    opener = urllib.request.OpenerDirector()
+    for handler in (
+        urllib.request.ProxyHandler,
+        urllib.request.HTTPHandler,
+        urllib.request.HTTPSHandler,
+        urllib.request.HTTPDefaultErrorHandler,
+        urllib.request.HTTPRedirectHandler,
+        urllib.request.HTTPErrorProcessor,
+        urllib.request.UnknownHandler,
+    ):
+        opener.add_handler(handler())
+    return opener
+
+
+def _length(headers: Message) -> int | None:
     length = headers.get("Content-Length")
+    if length is not None and not re.fullmatch(r"[0-9]{1,18}", length):
+        raise _BrokeOffError("the server's Content-Length is not a number")
+    return None if length is None else int(length)
+
+
+def _range(headers: Message) -> tuple[int | None, int | None]:
+    """Return where the bytes sent begin and how long the whole file is, as far as Content-Range states them."""
+    stated = re.fullmatch(
+        r"bytes (?:([0-9]{1,18})-[0-9]{1,18}|\*)/(?:([0-9]{1,18})|\*)", headers.get("Content-Range") or ""
+    )
+    first, total = stated.groups() if stated else (None, None)
+    return first and int(first), total and int(total)
+
+
+def _stated(response: http.client.HTTPResponse, size: int | None) -> Remote:
+    headers = response.headers
     md5 = None
     # Google Cloud Storage, where CURVE is kept, states hashes in its own header.
     for value in ",".join(headers.get_all("x-goog-hash") or ()).split(","):
@@ -191,21 +276,11 @@ def _stated(response: http.client.HTTPResponse, size: int | None = None) -> Remo
             with suppress(ValueError):
                 md5 = base64.b64decode(digest).hex()
     return Remote(
-        size=size if size is not None else int(length) if length is not None else None,
+        size=size,
         etag=headers.get("ETag"),
         last_modified=headers.get("Last-Modified"),
         md5=md5,
     )
-
-
-def _same_file_mark(part: Path) -> str | None:
-    # Only a strong ETag or a date says that the bytes to come belong to those that are here (RFC 9110, 13.1.5).
-    marks = _marks_path(part)
-    if not marks.is_file():
-        return None
-    kept = read_json(marks)
-    etag = kept.get("etag")
-    return etag if etag and not etag.startswith("W/") else kept.get("last_modified")
 
 
 def _refuse_other_bytes(url: str, part: Path, found: dict[str, str], remote: Remote, sha256: str | None) -> None:
@@ -241,4 +316,4 @@ def _size(path: Path) -> int:
 
 def _reason(error: Exception) -> str:
     reason = error.reason if isinstance(error, urllib.error.URLError) else error
-    return str(reason).splitlines()[0] if str(reason) else type(reason).__name__
+    return first_line(reason)

@@ -16,8 +16,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from reelbench.registry.errors import DataUnavailableError, InputError
-from reelbench.registry.files import read_json, write_text
+from reelbench.registry.errors import DataUnavailableError, InputError, first_line
+from reelbench.registry.files import is_full, read_json, write_text
 from reelbench.registry.home import home
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -307,10 +307,11 @@ def explain(error: Exception, repo_id: str, filename: str | None = None) -> Data
     elif status is not None:
         text = f"{where}: the Hub answered {status}; try again later"
     else:
-        text = f"{where}: could not be reached or broke off ({_first_line(error)}); check the network, try again"
+        text = f"{where}: {_broke_off(error)}, try again"
     return DataUnavailableError(text)
 
 
-def _first_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0] if lines else type(error).__name__
+def _broke_off(error: Exception) -> str:
+    if isinstance(error, OSError) and is_full(error):
+        return "the disk is full; make room"
+    return f"could not be reached or broke off ({first_line(error)}); check the network"

@@ -11,6 +11,7 @@ from typing import Any
 
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json_or_jsonl
+from reelbench.registry.media.library import SUFFIXES
 from reelbench.registry.rows import Row
 
 EXPECTED = "question, answer (or enhanced_answer), video, question_id and, where there are any, classification, caption"
@@ -73,7 +74,7 @@ def _keyed(path: Path, document: dict[str, Any]) -> Iterator[tuple[str, str, Any
 def video_key(name: object) -> str:
     """Return the media key of a video's file name: without folder and video suffix."""
     path = PurePosixPath(str(name))
-    return path.stem if path.suffix.lower() in (".mp4", ".mkv", ".webm", ".avi", ".mov") else path.name
+    return path.stem if path.suffix.lower() in SUFFIXES else path.name
 
 
 def text(entry: dict[str, Any], field: str, where: str) -> str:

@@ -6,7 +6,9 @@ import tarfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from reelbench.registry.media import library as media
 from reelbench.registry.media.mini import write_clip
+from reelbench.registry.spec import BenchmarkSpec, MediaSource
 
 # The shape of MovieCORE's Hub file: one object, keyed by question id.
 MOVIECORE = json.dumps(
@@ -64,3 +66,20 @@ def tar_gz(members: Mapping[str, bytes]) -> bytes:
             member.size = len(data)
             tar.addfile(member, io.BytesIO(data))
     return packed.getvalue()
+
+
+def root(spec: BenchmarkSpec) -> Path:
+    """Return where fetched videos lie."""
+    return media.fetched_root(spec)
+
+
+def with_media(spec: BenchmarkSpec, *places: MediaSource) -> BenchmarkSpec:
+    """Return the benchmark with other places for its videos."""
+    return spec.model_copy(update={"media": places})
+
+
+def packed(url: str) -> MediaSource:
+    """Return an archive at `url` as a place for videos."""
+    return MediaSource(
+        title="packed films", kind="archive", location=url, path="videos/{video}.mp4", layouts=("videos/{video}",)
+    )

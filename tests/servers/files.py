@@ -47,6 +47,7 @@ class Fault:
     cut_at: int | None
     corrupt: bool
     hang_up: bool
+    unmeasured: bool
     headers: dict[str, str]
     body: bytes
 
@@ -99,14 +100,16 @@ class FileServer:
         cut_at: int | None = None,
         corrupt: bool = False,
         hang_up: bool = False,
+        unmeasured: bool = False,
         headers: Mapping[str, str] | None = None,
         body: bytes = b"",
     ) -> None:
         """Order a fault: `status` answers with an error, `cut_at` drops the connection after so many bytes of the body,
-        `corrupt` changes the bytes and not their number, `hang_up` drops the connection without an answer. `pattern`
-        is matched with `METHOD /decoded/path`."""
+        `corrupt` changes the bytes and not their number, `hang_up` drops the connection without an answer,
+        `unmeasured` states no length: the body ends with the connection. `pattern` is matched with `METHOD
+        /decoded/path`."""
         self._faults.append(
-            Fault(re.compile(pattern), times, status, cut_at, corrupt, hang_up, dict(headers or {}), body)
+            Fault(re.compile(pattern), times, status, cut_at, corrupt, hang_up, unmeasured, dict(headers or {}), body)
         )
 
     def asked(self, pattern: str) -> list[Request]:
@@ -161,7 +164,7 @@ class _Handler(BaseHTTPRequestHandler):
         response = _ranged(request, owner.handle(request))
         if fault is not None and fault.corrupt:
             response = Response(response.status, bytes(255 - byte for byte in response.body), response.headers)
-        self._send(response, fault.cut_at if fault is not None else None)
+        self._send(response, fault.cut_at if fault else None, unmeasured=fault is not None and fault.unmeasured)
 
     do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = _answer  # noqa: N815 - the base class's names
 
@@ -173,11 +176,14 @@ class _Handler(BaseHTTPRequestHandler):
         self.rfile.readline()
         return body
 
-    def _send(self, response: Response, cut_at: int | None) -> None:
+    def _send(self, response: Response, cut_at: int | None, *, unmeasured: bool = False) -> None:
         self.send_response(response.status)
         for name, value in response.headers.items():
             self.send_header(name, value)
-        self.send_header("Content-Length", str(len(response.body)))
+        if unmeasured:
+            self.send_header("Connection", "close")
+        elif "Content-Length" not in response.headers:
+            self.send_header("Content-Length", str(len(response.body)))
         self.end_headers()
         if self.command == "HEAD":
             return

@@ -4,8 +4,8 @@ A plan says what will be transferred and how much before it starts. Running it n
 be had is reported at the end with its reason, and the next run continues from what is here.
 """
 
-from reelbench.registry.data.fetch.planning import Failure, FetchPlan, human_bytes, plan, yt_dlp
-from reelbench.registry.data.fetch.running import WORKERS, FetchReport, Progress, progress_bar, run
+from reelbench.registry.data.fetch.planning import Failure, FetchPlan, plan, yt_dlp
+from reelbench.registry.data.fetch.running import WORKERS, FetchReport, Progress, run
 from reelbench.registry.data.fetch.transfers import Transfer
 from reelbench.registry.data.fetch.verified import Verified
 
@@ -17,9 +17,7 @@ __all__ = [
     "Progress",
     "Transfer",
     "Verified",
-    "human_bytes",
     "plan",
-    "progress_bar",
     "run",
     "yt_dlp",
 ]

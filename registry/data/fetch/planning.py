@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from rich.filesize import decimal
+
 from reelbench.registry.data import download, hub, sources
 from reelbench.registry.data.fetch.transfers import Annotations, Archive, HubVideo, OnlineVideo, Transfer, place
 from reelbench.registry.data.fetch.verified import Verified
@@ -47,18 +49,9 @@ class FetchPlan:
         total = sum(len(item.names) for item in self.items)
         unknown = f" and {self.unknown} of unknown size" if self.unknown else ""
         return (
-            f"{self.spec.id} {self.split}: {total} to fetch, {human_bytes(self.size)}{unknown}; "
+            f"{self.spec.id} {self.split}: {total} to fetch, {decimal(self.size)}{unknown}; "
             f"{len(self.here)} here already" + (f"; {len(self.problems)} can't be fetched" if self.problems else "")
         )
-
-
-def human_bytes(size: float) -> str:
-    """Write a number of bytes with a decimal unit."""
-    for unit in ("bytes", "kB", "MB", "GB"):
-        if size < 1000:  # noqa: PLR2004 - decimal units
-            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
-        size /= 1000
-    return f"{size:.1f} TB"
 
 
 def plan(

@@ -1,21 +1,25 @@
 """Running a plan: its transfers, several at a time, and what came of each."""
 
+import logging
 import shutil
-import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Protocol
 
-from reelbench.registry.data.fetch.planning import Failure, FetchPlan, human_bytes
+from rich.filesize import decimal
+
+from reelbench.registry.data.fetch.planning import Failure, FetchPlan
 from reelbench.registry.data.fetch.transfers import Transfer
-from reelbench.registry.errors import DataUnavailableError, ReelbenchError
+from reelbench.registry.errors import DataUnavailableError, ReelbenchError, first_line
+from reelbench.registry.files import is_full
 from reelbench.registry.media import library as media
 from reelbench.registry.spec import BenchmarkSpec
 
 WORKERS = 4
+log = logging.getLogger("reelbench")
 
 
 class Progress(Protocol):
@@ -109,15 +113,29 @@ def _outcomes(item: Transfer, told: Progress, stop: threading.Event) -> list[tup
             raise _StoppedError
         told.advance(transferred)
 
+    reason_left = "its transfer ended without it; please report this"
     try:
         for what, reason in item.bring(advance):
             note(what, reason)
-    except (ReelbenchError, OSError) as error:
-        known = {what for what, _ in outcomes}
-        for what in item.names:
-            if what not in known:
-                note(what, str(error))
+    except _StoppedError:
+        raise
+    except Exception as error:  # noqa: BLE001 - one transfer's fault, of whatever kind, must not end the others
+        reason_left = _why(error)
+    known = {what for what, _ in outcomes}
+    for what in item.names:
+        if what not in known:
+            note(what, reason_left)
     return outcomes
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, ReelbenchError):
+        return str(error)
+    if isinstance(error, OSError) and is_full(error):
+        return f"the disk is full ({error.filename or 'where videos are kept'}); make room and run the command again"
+    if not isinstance(error, OSError):
+        log.error("a transfer failed in an unforeseen way", exc_info=error)
+    return f"{type(error).__name__}: {first_line(error)}"
 
 
 def _refuse_full_disk(plan: FetchPlan) -> None:
@@ -129,50 +147,6 @@ def _refuse_full_disk(plan: FetchPlan) -> None:
     free = shutil.disk_usage(folder).free
     if plan.size > free:
         raise DataUnavailableError(
-            f"{plan.spec.id}: {human_bytes(plan.size)} to fetch and {human_bytes(free)} free in {folder}; "
+            f"{plan.spec.id}: {decimal(plan.size)} to fetch and {decimal(free)} free in {folder}; "
             "use --limit, or set REELBENCH_HOME to a larger disk"
         )
-
-
-@contextmanager
-def progress_bar(plan: FetchPlan) -> Iterator[Progress]:
-    """Show a bar on standard error while a plan runs; on anything but a terminal nothing is shown."""
-    if not sys.stderr.isatty() or not plan.items:
-        yield _Quiet()
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn, TransferSpeedColumn
-    from rich.progress import Progress as Bars
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.fields[items]}"),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
-        yield _Shown(bars, sum(len(item.names) for item in plan.items), plan)
-
-
-@dataclass
-class _Shown:
-    bars: Any
-    items: int
-    plan: FetchPlan
-    finished_items: int = 0
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def __post_init__(self) -> None:
-        total = None if self.plan.unknown else self.plan.size
-        self.task = self.bars.add_task(self.plan.spec.id, total=total, items=f"0/{self.items}")
-
-    def advance(self, transferred: int) -> None:
-        self.bars.advance(self.task, transferred)
-
-    def finished(self, what: str) -> None:
-        del what
-        with self.lock:
-            self.finished_items += 1
-            self.bars.update(self.task, items=f"{self.finished_items}/{self.items}")

@@ -3,13 +3,15 @@
 Each verifies what it brings; a video comes to its place only when it is whole.
 """
 
+import errno
 import hashlib
+import lzma
 import shutil
 import subprocess
 import tarfile
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -17,11 +19,18 @@ from typing import Any, Self
 
 from reelbench.registry.data import download, hub, sources
 from reelbench.registry.data.fetch.verified import Verified
+from reelbench.registry.errors import first_line
 from reelbench.registry.media import library as media
 from reelbench.registry.media import playable as probe
 from reelbench.registry.spec import BenchmarkSpec, MediaSource
 
 _HEIGHT = 720
+_GROWTH = 20
+"""How many times the size of its archive a video may have."""
+_GROWS_FREELY = 10_000_000
+"""Bytes that a video may have whatever the size of its archive."""
+# `tarfile` lets through what its decoders raise, and trusts the numbers in a header.
+_DECODING = (EOFError, zlib.error, lzma.LZMAError, ValueError, ArithmeticError, RecursionError)
 
 
 @dataclass(frozen=True)
@@ -131,24 +140,22 @@ class Archive(Transfer):
         try:
             with tarfile.open(archive) as tar:
                 for member in tar:
-                    if (key := self._wanted(member, left)) is not None:
-                        yield key, self._extract(tar, member, key)
+                    advance(0)  # an archive takes long to read: the chance to be stopped
+                    if (path := _wanted(member, left)) is not None:
+                        reason = _bomb(member, archive) or self._extract(tar, member, left[path])
+                        yield left.pop(path), reason
                     if not left:
                         break
-        except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
-            damage = f"{archive} is damaged ({error}); delete it and fetch again"
+        except (tarfile.TarError, OSError, *_DECODING) as error:
+            # A decoder's OSError has no number; EINVAL comes from a seek to where a header said.
+            if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+                raise
+            damage = f"{archive} is damaged ({first_line(error)}); delete it and fetch again"
         for key in left.values():
             yield key, damage or f"{url} has no {'/'.join(self._member(key))}"
 
     def _member(self, key: str) -> tuple[str, ...]:
         return PurePosixPath((self.source.path or "{video}.mp4").format(video=key)).parts
-
-    def _wanted(self, member: tarfile.TarInfo, left: dict[tuple[str, ...], str]) -> str | None:
-        # An archive may put a folder of its own around the path that the spec states.
-        parts = PurePosixPath(member.name).parts
-        if not member.isfile():
-            return None
-        return next((left.pop(parts[n:]) for n in range(len(parts)) if parts[n:] in left), None)
 
     def _extract(self, tar: tarfile.TarFile, member: tarfile.TarInfo, key: str) -> str | None:
         # The member's own name decides nothing about where it lands, so no archive can write outside the media folder.
@@ -156,7 +163,7 @@ class Archive(Transfer):
         with _incoming(self.verified.root, f"{self.source.location}/{member.name}") as folder:
             packed = tar.extractfile(member)
             if packed is None:
-                return f"{member.name} is no file in the archive"
+                return f"{member.name} is not a file in the archive"
             with packed, (folder / "video").open("wb") as file:
                 shutil.copyfileobj(packed, file, 1 << 20)
             _move(folder / "video", target)
@@ -168,6 +175,19 @@ def place(root: Path, source: MediaSource, key: str, suffix: str) -> Path:
     layout = (source.layouts[0] if source.layouts else "{video}").format(video=key)
     has_suffix = PurePosixPath(layout).suffix in media.SUFFIXES
     return root / (layout if has_suffix else layout + (suffix if suffix in media.SUFFIXES else ".mp4"))
+
+
+def _wanted(member: tarfile.TarInfo, left: Container[tuple[str, ...]]) -> tuple[str, ...] | None:
+    # An archive may put a folder of its own around the path that the spec states.
+    parts = PurePosixPath(member.name).parts
+    return next((parts[n:] for n in range(len(parts)) if parts[n:] in left), None) if member.isfile() else None
+
+
+def _bomb(member: tarfile.TarInfo, archive: Path) -> str | None:
+    # Video is compressed already: what grows so much is no video, and would only fill the disk.
+    if member.size <= max(_GROWTH * archive.stat().st_size, _GROWS_FREELY):
+        return None
+    return f"{member.name} would take {member.size} bytes, out of an archive of {archive.stat().st_size}: not a video"
 
 
 @contextmanager

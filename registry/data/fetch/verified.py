@@ -4,7 +4,7 @@ import json
 import threading
 from pathlib import Path
 
-from reelbench.registry.files import read_json, write_text
+from reelbench.registry.files import read_record, write_text
 
 
 class Verified:
@@ -14,7 +14,7 @@ class Verified:
         self.root = root
         self._path = root / ".verified.json"
         self._lock = threading.Lock()
-        self._sizes: dict[str, int] = read_json(self._path) if self._path.is_file() else {}
+        self._sizes: dict[str, int] = read_record(self._path) or {}
 
     def size(self, path: Path) -> int | None:
         """Return the size a file had when it was verified; None where it never was, or isn't one of ours."""

@@ -2,8 +2,7 @@
 
 import pytest
 
-from reelbench.registry import discovery
-from reelbench.registry.data import check, download, fetch
+from reelbench.registry.data import check, fetch
 from reelbench.registry.media import library as media
 from reelbench.registry.spec import HubFile, LocalFile, MediaSource, SplitSpec, UrlFile
 from tests.registry.test_probe import film, sound
@@ -11,21 +10,6 @@ from tests.registry.upstream import MOVIECORE, clip, tar_gz
 from tests.servers.hub import HubServer
 
 VIDEOS = "Enxin/MovieChat-1K-test"
-
-
-@pytest.fixture
-def server(monkeypatch, tmp_path):
-    monkeypatch.setenv("REELBENCH_HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("REELBENCH_MEDIA", raising=False)
-    monkeypatch.setattr(download, "PAUSE_S", 0.001)
-    with HubServer() as server:
-        server.use(monkeypatch, tmp_path / "hf")
-        yield server
-
-
-@pytest.fixture
-def spec():
-    return discovery.get("moviecore")
 
 
 def test_nothing_here_says_how_to_get_it_and_fetches_nothing(server, spec):

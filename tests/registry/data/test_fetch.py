@@ -1,60 +1,30 @@
 """Fetching: planned before it starts, verified, resumable, in parallel, and never stopped by a failure."""
 
-import io
 import re
 import shutil
-from pathlib import Path
 
 import pytest
 
 from reelbench.registry import discovery
-from reelbench.registry.data import download, fetch, loading, sources
+from reelbench.registry.data import fetch, loading, sources
 from reelbench.registry.errors import DataUnavailableError
 from reelbench.registry.media import library as media
 from reelbench.registry.spec import BenchmarkSpec, MediaSource
-from tests.registry.upstream import MOVIECORE, REXTIME, clip, tar_gz
+from tests.registry.upstream import MOVIECORE, REXTIME, clip, packed, root, tar_gz, with_media
 from tests.servers.hub import HubServer, Token
 
 VIDEOS = "Enxin/MovieChat-1K-test"
 
 
 @pytest.fixture
-def server(monkeypatch, tmp_path):
-    monkeypatch.setenv("REELBENCH_HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("REELBENCH_MEDIA", raising=False)
-    monkeypatch.setattr(download, "PAUSE_S", 0.001)
-    with HubServer() as server:
-        server.use(monkeypatch, tmp_path / "hf")
-        server.add("MovieCORE/MovieCORE", {"test.json": MOVIECORE})
-        yield server
-
-
-@pytest.fixture
-def spec() -> BenchmarkSpec:
-    return discovery.get("moviecore")
-
-
-def root(spec: BenchmarkSpec) -> Path:
-    return media.fetched_root(spec)
-
-
-def with_media(spec: BenchmarkSpec, *places: MediaSource) -> BenchmarkSpec:
-    return spec.model_copy(update={"media": places})
+def server(server):
+    server.add("MovieCORE/MovieCORE", {"test.json": MOVIECORE})
+    return server
 
 
 def online(server: HubServer, **changes) -> MediaSource:
     fields = {"title": "films", "kind": "youtube", "location": server.url + "/{video}.mp4", "layouts": ("{video}",)}
     return MediaSource(**{**fields, **changes})
-
-
-def archive(server: HubServer, data: bytes) -> MediaSource:
-    return MediaSource(
-        title="packed films",
-        kind="archive",
-        location=server.put("/films.tar.gz", data),
-        path="videos/{video}.mp4",
-        layouts=("videos/{video}",),
-    )
 
 
 def left_behind(spec: BenchmarkSpec) -> list[str]:
@@ -223,6 +193,16 @@ def test_a_file_that_changed_since_it_was_fetched_is_fetched_again(server, spec,
     assert (root(spec) / "videos/8.mp4").read_bytes() == film
 
 
+@pytest.mark.parametrize("record", ["", "[]", '{"videos/8.mp4": "many"}'])
+def test_a_damaged_list_of_what_was_verified_is_made_anew(server, spec, tmp_path, record):
+    server.add(VIDEOS, {"videos/8.mp4": clip(tmp_path)})
+    fetch.run(fetch.plan(spec, "test", wanted=["8"]))
+    (root(spec) / ".verified.json").write_text(record)
+
+    assert fetch.run(fetch.plan(spec, "test", wanted=["8"])).done == ("8",)
+    assert fetch.plan(spec, "test", wanted=["8"]).items == ()
+
+
 def test_whole_files_put_there_by_hand_are_recognised_by_their_hash(server, spec, tmp_path):
     film = clip(tmp_path)
     server.add(VIDEOS, {"videos/8.mp4": film})
@@ -325,11 +305,11 @@ def test_two_fetches_of_one_benchmark_do_not_run_at_once(server, spec, tmp_path)
     assert fetch.run(plan).failed == ()
 
 
-@pytest.mark.parametrize("packed", [True, False])
-def test_progress_is_told_every_byte_and_every_item(server, spec, tmp_path, packed):
+@pytest.mark.parametrize("in_archive", [True, False])
+def test_progress_is_told_every_byte_and_every_item(server, spec, tmp_path, in_archive):
     films = {f"videos/{key}.mp4": clip(tmp_path, key) for key in ("1", "2")}
-    if packed:
-        spec = with_media(spec, archive(server, tar_gz(films)))
+    if in_archive:
+        spec = with_media(spec, packed(server.put("/films.tar.gz", tar_gz(films))))
     else:
         server.add(VIDEOS, films)
     plan = fetch.plan(spec, "test", wanted=["1", "2"])
@@ -352,22 +332,6 @@ def test_progress_is_told_every_byte_and_every_item(server, spec, tmp_path, pack
     assert told.transferred == plan.size
     assert sorted(told.items)[:2] == ["1", "2"]
     assert len(told.items) == 3
-
-
-@pytest.mark.usefixtures("server")
-@pytest.mark.parametrize("terminal", [True, False])
-def test_a_bar_is_drawn_on_a_terminal_only(spec, monkeypatch, terminal):
-    errors = io.StringIO()
-    monkeypatch.setattr(errors, "isatty", lambda: terminal, raising=False)
-    monkeypatch.setattr("sys.stderr", errors)
-    monkeypatch.setenv("TERM", "xterm")
-    plan = fetch.plan(spec, "test")
-
-    with fetch.progress_bar(plan) as progress:
-        fetch.run(plan, progress)
-
-    assert ("moviecore" in errors.getvalue()) == terminal
-    assert terminal or not errors.getvalue()
 
 
 @pytest.mark.parametrize(("name", "content"), [("moviecore", MOVIECORE), ("rextime", REXTIME)])
@@ -397,60 +361,6 @@ def test_from_upstream_to_rows_and_their_videos_then_offline(server, tmp_path, m
     assert loading.locate(name).read() == rows
     missing = media.Library(spec, spec.default_split).missing(rows)
     assert [row.video for row in missing] == [key for key in films if key.startswith("v_")]
-
-
-# --- an archive ---
-
-
-def test_wanted_members_of_an_archive_are_unpacked(server, spec, tmp_path):
-    films = {key: clip(tmp_path, key) for key in ("a", "b", "c")}
-    packed = tar_gz({f"release/videos/{key}.mp4": data for key, data in films.items()})
-    spec = with_media(spec, archive(server, packed))
-
-    plan = fetch.plan(spec, "test", wanted=["a", "c", "d"])
-    assert plan.size == len(MOVIECORE) + len(packed)
-    report = fetch.run(plan)
-
-    assert {"a", "c"} <= set(report.done)
-    assert report.failed == (("d", f"{server.url}/films.tar.gz has no videos/d.mp4"),)
-    found = {path.name: path.read_bytes() for path in (root(spec) / "videos").iterdir()}
-    assert found == {"a.mp4": films["a"], "c.mp4": films["c"]}
-
-    # The rest of the archive is had without another download.
-    plan = fetch.plan(spec, "test", wanted=["a", "b"])
-    assert plan.size == 0
-    assert fetch.run(plan).done == ("b",)
-    assert len(server.asked("GET /films.tar.gz")) == 1
-
-
-def test_an_archive_dropped_in_mid_file_is_continued(server, spec, tmp_path):
-    packed = tar_gz({"videos/a.mp4": clip(tmp_path, "a")})
-    spec = with_media(spec, archive(server, packed))
-    server.fail("GET /films.tar.gz", cut_at=500)
-
-    assert "a" in fetch.run(fetch.plan(spec, "test", wanted=["a"])).done
-    assert [request.headers.get("Range") for request in server.asked("GET /films")] == [None, "bytes=500-"]
-
-
-def test_an_archive_cannot_write_outside_the_media_folder(server, spec, tmp_path):
-    film = clip(tmp_path)
-    evil = {"../../videos/a.mp4": film, "/videos/b.mp4": film, "videos/../../../c.mp4": film, "../../../evil": b"x"}
-    spec = with_media(spec, archive(server, tar_gz(evil)))
-
-    fetch.run(fetch.plan(spec, "test", wanted=["a", "b", "c"]))
-
-    outside = [path for path in tmp_path.rglob("*") if path.name in {"a.mp4", "b.mp4", "c.mp4", "evil"}]
-    assert {path.parent for path in outside} <= {root(spec) / "videos"}
-
-
-def test_a_damaged_archive_is_the_reason_for_what_it_lacks(server, spec, tmp_path):
-    packed = tar_gz({f"videos/{key}.mp4": clip(tmp_path, key) for key in ("a", "b")})
-    spec = with_media(spec, archive(server, packed[: len(packed) * 2 // 3]))
-
-    report = fetch.run(fetch.plan(spec, "test", wanted=["a", "b"]))
-
-    assert "b" in dict(report.failed)
-    assert re.search(r"films\.tar\.gz is damaged .* delete it and fetch again", dict(report.failed)["b"])
 
 
 # --- YouTube ---

@@ -6,36 +6,15 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from reelbench.registry import discovery
-from reelbench.registry.data import download, hub, sources
+from reelbench.registry.data import hub, sources
 from reelbench.registry.errors import DataUnavailableError, InputError
 from reelbench.registry.spec import BenchmarkSpec, HubFile, LocalFile, SplitSpec, UrlFile
 from tests.registry.upstream import MOVIECORE, REXTIME
-from tests.servers.files import FileServer
-from tests.servers.hub import HubServer, Token
-
-
-@pytest.fixture
-def server(monkeypatch, tmp_path):
-    monkeypatch.setenv("REELBENCH_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(download, "PAUSE_S", 0.001)
-    with HubServer() as server:
-        server.use(monkeypatch, tmp_path / "hf")
-        yield server
-
-
-@pytest.fixture
-def web(monkeypatch, tmp_path):
-    monkeypatch.setenv("REELBENCH_HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
-    monkeypatch.delenv("TRANSFORMERS_OFFLINE", raising=False)
-    monkeypatch.setattr(download, "PAUSE_S", 0.001)
-    with FileServer() as server:
-        yield server
+from tests.servers.hub import Token
 
 
 def with_source(source, *, name="moviecore", split="test", **changes) -> BenchmarkSpec:
@@ -413,36 +392,6 @@ def test_a_dropped_download_continues_in_the_same_call(web):
     assert [request.headers.get("Range") for request in web.requests] == [None, "bytes=3000-"]
 
 
-def test_a_dropped_download_continues_in_the_next_call(web, tmp_path):
-    body = bytes(range(256)) * 40
-    url = web.put("/curve.json", body)
-    web.fail("GET /curve.json", cut_at=3000)
-    web.fail("GET /curve.json", times=download.TRIES, status=503)
-    path = tmp_path / "curve.json"
-
-    with pytest.raises(DataUnavailableError, match=r"answered 503.*3000 bytes are kept"):
-        download.download(url, path)
-    assert not path.exists()
-
-    download.download(url, path)
-    assert path.read_bytes() == body
-    assert web.requests[-1].headers["Range"] == "bytes=3000-"
-
-
-@pytest.mark.parametrize(("old", "new"), [('"old"', '"new"'), ('W/"weak"', 'W/"weak"'), (None, None)])
-def test_bytes_of_two_versions_are_never_joined(web, tmp_path, old, new):
-    url = web.put("/curve.json", b"a" * 5000, etag=old, date=False)
-    web.fail("GET /curve.json", cut_at=3000)
-    web.fail("GET /curve.json", times=download.TRIES, status=503)
-    with pytest.raises(DataUnavailableError):
-        download.download(url, tmp_path / "curve.json")
-    web.put("/curve.json", b"b" * 4000, etag=new, date=False)
-    told = []
-
-    assert download.download(url, tmp_path / "curve.json", on_bytes=told.append).read_bytes() == b"b" * 4000
-    assert told[-1] == 4000
-
-
 def test_another_sha256_than_the_specs_is_refused(web):
     url = web.put("/curve.json", b"other bytes")
     spec = with_source(UrlFile(url=url, sha256="0" * 64))
@@ -471,14 +420,6 @@ def test_a_servers_refusal_is_one_line(web, status, says):
     assert "\n" not in str(caught.value)
 
 
-def test_an_address_that_is_not_http_is_refused(tmp_path):
-    secret = tmp_path / "secret"
-    secret.write_text("x")
-
-    with pytest.raises(InputError, match="not an http or https address"):
-        download.download(secret.as_uri(), tmp_path / "copy")
-
-
 def test_a_file_without_its_record_is_not_taken_for_whole(web):
     spec = with_source(UrlFile(url=web.put("/curve.json", b"whole")))
     path = sources.resolve(spec, "test").paths[0]
@@ -486,8 +427,3 @@ def test_a_file_without_its_record_is_not_taken_for_whole(web):
 
     assert sources.present(spec, "test") is None
     assert sources.resolve(spec, "test").paths[0].read_bytes() == b"whole"
-
-
-def test_two_addresses_with_one_file_name_have_two_places():
-    assert download.place("https://a.org/x/curve.json") != download.place("https://a.org/y/curve.json")
-    assert Path(download.place("https://a.org/x/curve.json")).name == "curve.json"

@@ -1,0 +1,51 @@
+"""Bars are drawn on a real terminal, and nowhere else."""
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.registry.frames import clips
+from tests.registry.upstream import MOVIECORE
+from tests.servers.hub import HubServer
+
+
+def shown(*arguments, env, terminal):
+    """Run `reelbench …` with stderr on a terminal, or in a pipe; return what came there."""
+    reading, writing = pty.openpty() if terminal else os.pipe()
+    command = [Path(sys.executable).with_name("reelbench"), *map(str, arguments)]
+    with subprocess.Popen(
+        command, env={**os.environ, "TERM": "xterm", **env}, stdout=subprocess.DEVNULL, stderr=writing
+    ) as process:
+        os.close(writing)
+        text = b""
+        try:
+            while block := os.read(reading, 65536):
+                text += block
+        except OSError:  # how Linux says that a terminal's other end was closed
+            pass
+        os.close(reading)
+    assert process.returncode == 0, text
+    return text.decode()
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_fetch(tmp_path, terminal):
+    with HubServer() as server:
+        server.add("MovieCORE/MovieCORE", {"test.json": MOVIECORE})
+        env = {**server.env(tmp_path / "hf"), "HF_HUB_OFFLINE": "0"}
+        text = shown("data", "fetch", "moviecore", env=env, terminal=terminal)
+    assert "1 to fetch" in text  # the plan is said on both
+    assert ("1/1" in text) == terminal
+    assert ("\x1b[" in text) == terminal
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_an_extraction(tmp_path, terminal):
+    video = clips.encode(tmp_path / "film.mp4", codec="libx264", gop=12, ticks=clips.constant(10))
+    text = shown("frames", "extract", video, "--frames", "uniform:3", env={}, terminal=terminal)
+    assert ("1/1" in text) == terminal
+    assert terminal or text == ""
