@@ -5,12 +5,14 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
 from reelbench.registry.errors import InputError
+
+PairsHook = Callable[[list[tuple[str, Any]]], dict[str, Any]]
 
 
 def _aside(path: Path) -> Path:
@@ -70,20 +72,20 @@ def valid_text(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _loads(text: str) -> Any:  # noqa: ANN401 - any JSON value
+def _loads(text: str, hook: PairsHook | None = None) -> Any:  # noqa: ANN401 - any JSON value
     # JSON can spell a lone surrogate and UTF-8 can't: left in, it would fail far from here, when something is written.
-    value = json.loads(text)
-    return _valid(value) if "\\ud" in text or "\\uD" in text else value
+    if "\\ud" in text or "\\uD" in text:
+        made = hook or dict
+        value = json.loads(text, object_pairs_hook=lambda pairs: made([(_valid(k), _valid(v)) for k, v in pairs]))
+        return _valid(value)
+    return json.loads(text, object_pairs_hook=hook)
 
 
 def _valid(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """Return a value with valid text; an object was made of valid pairs already."""
     if isinstance(value, str):
         return valid_text(value)
-    if isinstance(value, list):
-        return [_valid(part) for part in value]
-    if isinstance(value, dict):
-        return {_valid(key): _valid(part) for key, part in value.items()}
-    return value
+    return [_valid(part) for part in value] if isinstance(value, list) else value
 
 
 def _read_text(path: Path) -> str:
@@ -110,15 +112,18 @@ def read_json(path: Path | str) -> Any:  # noqa: ANN401 - any JSON value
         ) from None
 
 
-def read_jsonl(path: Path | str) -> list[tuple[int, Any]]:
-    """Read one JSON value per line, as (line number, value); blank lines are skipped."""
+def read_jsonl(path: Path | str, hook: PairsHook | None = None) -> list[tuple[int, Any]]:
+    """Read one JSON value per line, as (line number, value); blank lines are skipped.
+
+    `hook` makes an object of its pairs, for a reader that must know of a key that is there twice; else the last counts.
+    """
     path = Path(path)
     rows = []
     for number, line in enumerate(_read_text(path).split("\n"), start=1):
         if not line.strip():
             continue
         try:
-            rows.append((number, _loads(line)))
+            rows.append((number, _loads(line, hook)))
         except json.JSONDecodeError as error:
             raise InputError(
                 f"{path}, line {number}, column {error.colno}: not valid JSON ({error.msg}); is the line whole?"
