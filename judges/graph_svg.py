@@ -8,13 +8,11 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
-from typing import Literal
 
 from reelbench.judges.graph_export import one_line
 from reelbench.judges.graphs import Graph, Node
+from reelbench.judges.isolation import Status
 from reelbench.judges.timestamps import NOT_APPLICABLE
-
-State = Literal["right", "wrong", "divergent", "undetermined", "undecided"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +25,7 @@ class _Look:
 
 
 # Each fill is light enough for dark text at a contrast of 7 to 1, whatever the page's own colours.
-_LOOKS: dict[str, _Look] = {
+_LOOKS: dict[Status, _Look] = {
     "right": _Look("✓", "right", "#d5f0e3", "#007a55", "none"),
     "wrong": _Look("✗", "wrong", "#fbdcd3", "#b3400a", "none"),
     "divergent": _Look("↷", "another path", "#d6e8f7", "#0062a0", "8 3"),
@@ -55,7 +53,7 @@ class _Placed:
 
 
 def to_svg(
-    graph: Graph, states: Mapping[str, State] | None = None, labels: Mapping[str, str] | None = None, title: str = ""
+    graph: Graph, states: Mapping[str, Status] | None = None, labels: Mapping[str, str] | None = None, title: str = ""
 ) -> str:
     """Draw a graph.
 
@@ -83,7 +81,7 @@ def to_svg(
     return "\n".join(parts) + "\n"
 
 
-def _place(graph: Graph, states: Mapping[str, State], labels: Mapping[str, str]) -> dict[str, _Placed]:
+def _place(graph: Graph, states: Mapping[str, Status], labels: Mapping[str, str]) -> dict[str, _Placed]:
     placed = {}
     for column, layer in enumerate(graph.layers):
         y = float(_TOP)
