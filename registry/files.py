@@ -11,7 +11,7 @@ import shutil
 import stat
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -20,6 +20,9 @@ from typing import IO, Any
 from reelbench.registry.errors import InputError
 
 log = logging.getLogger("reelbench")
+
+PairsHook = Callable[[list[tuple[str, Any]]], dict[str, Any]]
+"""Makes an object of its pairs, for a reader that must know of a key that is there twice."""
 
 _DEPTH = 100
 _DESCRIPTORS = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")
@@ -142,11 +145,11 @@ def read_text(path: Path | str) -> str:
 class _Decoder:
     """Decodes one file's JSON, and says once where a key in it stands twice."""
 
-    def __init__(self, path: Path | str) -> None:
+    def __init__(self, path: Path | str, hook: PairsHook | None = None) -> None:
         self.path = path
         self._where = str(path)
         self._told = False
-        self._json = json.JSONDecoder(object_pairs_hook=self._object)
+        self._json = json.JSONDecoder(object_pairs_hook=hook or self._object)
 
     def decode(self, text: str, number: int | None = None) -> Any:  # noqa: ANN401 - any JSON value
         """Return the value; JSONDecodeError where `text` isn't JSON, InputError where it is more than can be handled.
@@ -199,9 +202,12 @@ def read_json(path: Path | str) -> Any:  # noqa: ANN401 - any JSON value
     return _document(path, read_text(path))
 
 
-def read_jsonl(path: Path | str) -> list[tuple[int, Any]]:
-    """Read one JSON value per line, as (line number, value); blank lines are skipped."""
-    return _lines(path, read_text(path))
+def read_jsonl(path: Path | str, hook: PairsHook | None = None) -> list[tuple[int, Any]]:
+    """Read one JSON value per line, as (line number, value); blank lines are skipped.
+
+    Without a `hook`, of a key that is there twice the last counts, and a warning says so.
+    """
+    return _lines(path, read_text(path), hook)
 
 
 def read_json_or_jsonl(path: Path | str) -> Any:  # noqa: ANN401 - any JSON value
@@ -227,8 +233,8 @@ def _document(path: Path | str, text: str) -> Any:  # noqa: ANN401 - any JSON va
         ) from None
 
 
-def _lines(path: Path | str, text: str) -> list[tuple[int, Any]]:
-    decoder = _Decoder(path)
+def _lines(path: Path | str, text: str, hook: PairsHook | None = None) -> list[tuple[int, Any]]:
+    decoder = _Decoder(path, hook)
     rows = []
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
