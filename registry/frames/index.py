@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import av
 import numpy as np
@@ -26,8 +26,21 @@ from av.video.stream import VideoStream
 from reelbench.registry.frames.errors import MediaError
 from reelbench.registry.frames.sampling import Timeline
 
-MAX_PIXELS = 8192 * 8192
-"""Pictures with more pixels are refused: a damaged header must not claim gigabytes."""
+MAX_PIXELS = 8192 * 4352
+"""Pictures with more pixels are refused: a damaged header must not claim gigabytes. H.264, HEVC and AV1 allow no more
+at level 6.2 (35,651,584 luma samples: H.264 table A-1, HEVC table A.8, AV1 annex A.3), which is 8K film."""
+
+# FFmpeg would also open text (as a terminal's output), playlists that name other files, and devices.
+_FORMATS = (
+    "mov,matroska,avi,asf,flv,live_flv,mpeg,mpegts,mpegvideo,m4v,h261,h263,h264,hevc,vvc,av1,obu,ivf,vc1,vc1test,"
+    "cavsvideo,avs2,avs3,dirac,dnxhd,ogg,nut,rm,mxf,gxf,dv,wtv,swf,nsv,nuv,amv,roq,smk,bink,mjpeg,mjpeg_2000,gif,apng,"
+    "yuv4mpegpipe,jpegxl_anim,jpegxl_pipe,jpeg_pipe,jpegls_pipe,j2k_pipe,png_pipe,webp_pipe,bmp_pipe,gif_pipe,"
+    "tiff_pipe,qoi_pipe,pbm_pipe,pgm_pipe,pgmyuv_pipe,ppm_pipe,pam_pipe"
+)
+_OPTIONS = {"format_whitelist": _FORMATS, "protocol_whitelist": "file"}
+
+# From 19 on PyAV replaces what is not UTF-8 by itself, and has no such argument any more.
+_METADATA: dict[str, Any] = {} if int(av.__version__.partition(".")[0]) >= 19 else {"metadata_errors": "replace"}  # noqa: PLR2004
 
 _NO_TIME = -(2**63)
 
@@ -111,9 +124,18 @@ class FrameIndex:
 
 
 def open_container(path: Path) -> InputContainer:
-    """Open a media file; MediaError where it is not one."""
+    """Open a media file; MediaError where it is not one.
+
+    Takes PyAV's log callback away (`av.logging.set_level`): FFmpeg calls it in a decoder's threads, where it waits for
+    the GIL, which PyAV holds while it closes that decoder and waits for its threads. On a damaged video both wait for
+    ever.
+    """
+    if av.logging.get_level() is not None:
+        av.logging.set_level(None)
     try:
-        return av.open(str(path), metadata_errors="replace")
+        # Absolute, so that no name ("pipe:0", "http:/host/x") is read as an address. Not `options`, which go to streams
+        # too: before 18, PyAV then writes past its table where a stream turns up late (MPEG-TS).
+        return av.open(str(path.absolute()), container_options=dict(_OPTIONS), **_METADATA)
     except FileNotFoundError:
         raise MediaError(path, "no such file") from None
     except IsADirectoryError:

@@ -52,9 +52,8 @@ def _planes(picture: VideoFrame) -> npt.NDArray[np.uint8]:
 def _turned(picture: VideoFrame, quarters: int) -> VideoFrame:
     width, height = picture.width, picture.height
     planes = _planes(picture)
-    luma = planes[:height]
     chroma = planes[height:].reshape(2, height // 2, width // 2)
-    turned = [np.rot90(luma, quarters), *(np.rot90(plane, quarters) for plane in chroma)]
-    across = turned[0].shape[1]
-    stacked = np.concatenate([plane.reshape(-1, across) for plane in map(np.ascontiguousarray, turned)])
-    return VideoFrame.from_ndarray(np.ascontiguousarray(stacked), format="yuv420p")
+    turned = [np.rot90(plane, quarters) for plane in (planes[:height], *chroma)]
+    # Joined as bytes: a chroma plane by itself need not fill whole rows of the picture's width.
+    joined = np.concatenate([plane.ravel() for plane in turned])
+    return VideoFrame.from_ndarray(joined.reshape(-1, turned[0].shape[1]), format="yuv420p")
