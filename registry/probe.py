@@ -17,7 +17,7 @@ def broken(path: Path) -> str | None:
     """
     import av
 
-    from reelbench.registry.frames.errors import MediaError
+    from reelbench.registry.frames.errors import MediaError, said
     from reelbench.registry.frames.index import open_container, video_stream
 
     if path.stat().st_size == 0:
@@ -28,7 +28,7 @@ def broken(path: Path) -> str | None:
     except MediaError as error:
         return error.reason
     except (av.FFmpegError, OSError, ValueError, MemoryError) as error:
-        return f"can't be read ({_first_line(error)})"
+        return f"can't be read ({said(error)})"
 
 
 def _unplayable(container: Any, stream: Any) -> str | None:  # noqa: ANN401 - PyAV's classes, imported lazily
@@ -58,8 +58,3 @@ def _is_cut_off(container: Any, stream: Any) -> bool:  # noqa: ANN401 - PyAV's c
         if packet.pts is not None:
             last = max(packet.pts + (packet.duration or 0), packet.pts if last is None else last)
     return last is None or (last - start) * base < length - slack
-
-
-def _first_line(error: Exception) -> str:
-    text = str(error).strip()
-    return text.splitlines()[0] if text else type(error).__name__

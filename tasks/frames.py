@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.frames import asked
+from reelbench.registry.frames.errors import said
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.media import Library
 from reelbench.registry.rows import Row
@@ -114,11 +115,12 @@ class Frames:
         key = (row["split"], row["id"])
         try:
             shown = _show(library, row, wanted)
-        except (ReelbenchError, OSError) as error:
+        except Exception as error:  # noqa: BLE001 - lmms-eval throws the whole run away for one video
+            why = str(error) if isinstance(error, ReelbenchError) else f"{type(error).__name__}: {said(error)}"
             if key not in self._problems:
-                log.warning("%s: %s is not shown (%s): %s", library.spec.id, row["id"], UNREADABLE, error)
-            self._problems[key] = str(error)
-            return Shown(problem=str(error))
+                log.warning("%s: %s is not shown (%s): %s", library.spec.id, row["id"], UNREADABLE, why)
+            self._problems[key] = why
+            return Shown(problem=why)
         self._problems.pop(key, None)
         return shown
 

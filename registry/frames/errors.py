@@ -15,3 +15,8 @@ class MediaError(InputError):
         self.path = Path(path)
         self.reason = reason
         super().__init__(f"{path}: {reason}")
+
+
+def said(error: Exception) -> str:
+    """Return an error's own words in one line, without a file's name; its kind where it has none."""
+    return " ".join(str(getattr(error, "strerror", None) or error).split()) or type(error).__name__

@@ -10,20 +10,21 @@ from array import array
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import av
 import numpy as np
 from av.container import InputContainer
 from av.error import FFmpegError
-from av.stream import Disposition
+from av.stream import Disposition, Stream
 from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
-from reelbench.registry.frames.errors import MediaError
+from reelbench.registry.frames.errors import MediaError, said
 from reelbench.registry.frames.sampling import Timeline
 
 MAX_PIXELS = 8192 * 4352
@@ -81,6 +82,7 @@ class FrameIndex:
     `keyframe` (p,) is true where decoding can start. `order` (n,) gives each frame's packet, in order of presentation.
     Where packets don't tell when their frames are shown, `ordinal` is true, there are no packets (p = 0), and the i-th
     frame out of the decoder is frame i. `droppable` says that the decoder may drop frames that no other refers to.
+    `begins` is when the first frame is shown, in seconds on the file's own clock; `sound` says whether it has any.
     """
 
     path: Path
@@ -95,6 +97,8 @@ class FrameIndex:
     keyframe: np.ndarray
     order: np.ndarray
     ordinal: bool
+    begins: Fraction
+    sound: bool
     notes: tuple[str, ...]
 
     def starts_of(self, wanted: np.ndarray) -> np.ndarray:
@@ -141,7 +145,7 @@ def open_container(path: Path) -> InputContainer:
     except IsADirectoryError:
         raise MediaError(path, "is a folder, expected a video file") from None
     except (FFmpegError, OSError, ValueError, MemoryError) as error:
-        raise MediaError(path, f"is no video that can be read ({_said(error)}); is it whole?") from None
+        raise MediaError(path, f"is no video that can be read ({said(error)}); is it whole?") from None
 
 
 def video_stream(container: InputContainer, path: Path) -> VideoStream:
@@ -161,7 +165,7 @@ def video_stream(container: InputContainer, path: Path) -> VideoStream:
     raise MediaError(path, f"has no video stream (only {' and '.join(found) or 'other data'})")
 
 
-def packets(container: InputContainer, stream: VideoStream) -> Iterator[av.Packet]:
+def packets(container: InputContainer, stream: Stream) -> Iterator[av.Packet]:
     """Yield the stream's packets in order of decoding, as far as the file can be read."""
     while True:
         try:
@@ -182,6 +186,7 @@ def read_index(path: Path, deadline: Deadline) -> FrameIndex:
     container = open_container(path)
     try:
         stream = video_stream(container, path)
+        sound = bool(container.streams.audio)
         context = stream.codec_context
         context.thread_count = 1
         for packet in packets(container, stream):
@@ -195,11 +200,11 @@ def read_index(path: Path, deadline: Deadline) -> FrameIndex:
             raise MediaError(path, "has a video stream, but not one frame of it can be decoded")
         # AVI stores no times of presentation: what FFmpeg gives as such is wrong where frames are reordered.
         if table.timed and not (container.format.name == "avi" and context.has_b_frames):
-            return _from_packets(path, stream, first, table)
+            return _from_packets(path, stream, first, table, sound=sound)
     finally:
         container.close()
     deadline.extend(0.05 * len(table.keys))
-    return _from_frames(path, first, deadline)
+    return _from_frames(path, first, deadline, sound=sound)
 
 
 class _Table:
@@ -229,7 +234,7 @@ def _first_frame(stream: VideoStream, packet: av.Packet | None) -> VideoFrame | 
     return frames[0] if frames else None
 
 
-def _from_packets(path: Path, stream: VideoStream, first: VideoFrame, table: _Table) -> FrameIndex:
+def _from_packets(path: Path, stream: VideoStream, first: VideoFrame, table: _Table, *, sound: bool) -> FrameIndex:
     pts, dts = np.array(table.pts, np.int64), np.array(table.dts, np.int64)
     keys, shown = np.array(table.keys, bool), np.flatnonzero(np.array(table.shown, bool))
     if not keys.any():
@@ -251,11 +256,13 @@ def _from_packets(path: Path, stream: VideoStream, first: VideoFrame, table: _Ta
         keyframe=keys,
         order=order,
         ordinal=False,
+        begins=int(pts[order[0]]) * (stream.time_base or Fraction(1)),
+        sound=sound,
         notes=(f"truncated: {len(pts)} of {header} frames are in the file",) if cut else (),
     )
 
 
-def _from_frames(path: Path, first: VideoFrame, deadline: Deadline) -> FrameIndex:
+def _from_frames(path: Path, first: VideoFrame, deadline: Deadline, *, sound: bool) -> FrameIndex:
     """Decode the whole file to learn what it holds: only where its packets don't tell."""
     keys = array("b")
     container = open_container(path)
@@ -267,6 +274,7 @@ def _from_frames(path: Path, first: VideoFrame, deadline: Deadline) -> FrameInde
             with suppress(FFmpegError, ValueError):
                 keys.extend(frame.key_frame for frame in stream.decode(packet))
         fps, codec = _fps(stream), stream.codec_context.name
+        begins = (stream.start_time or 0) * (stream.time_base or Fraction(1))
     finally:
         container.close()
     nothing = np.arange(0)
@@ -281,6 +289,8 @@ def _from_frames(path: Path, first: VideoFrame, deadline: Deadline) -> FrameInde
         keyframe=nothing,
         order=np.arange(len(keys)),
         ordinal=True,
+        begins=begins,
+        sound=sound,
         notes=("the file does not say when its frames are shown: even steps are assumed",),
     )
 
@@ -313,7 +323,3 @@ def _droppable(codec: str, extradata: bytes | None) -> bool:
         and extradata[0] == 1
         and (extradata[layers_at] >> 3) & 7 == 1
     )
-
-
-def _said(error: Exception) -> str:
-    return cast("str", getattr(error, "strerror", None)) or str(error) or type(error).__name__
