@@ -356,6 +356,16 @@ def test_a_damaged_entry_is_made_anew(
     assert decodes() == 2
 
 
+@pytest.mark.parametrize("spec", ["uniform:4", "uniform:4,as=images"])
+def test_a_record_that_names_films_elsewhere_is_not_believed(clip: Make, store: FrameStore, spec: str) -> None:
+    stored, other = (store.get(clip("libx264", "mp4", frames=frames), parse(spec)) for frames in (300, 50))
+    elsewhere = [str(file) for file in other.files]
+    saying(path=elsewhere[0] if other.path else None, images=elsewhere[: len(other.images)])(
+        stored.files[0].parent / "frames.json"
+    )
+    assert store.get(clip("libx264", "mp4"), parse(spec)) == stored
+
+
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_a_damaged_entry_is_counted_and_can_be_removed(clip: Make, store: FrameStore, damage: str) -> None:
     video = clip("libx264", "mp4", gop=250)
