@@ -19,12 +19,14 @@ def prepared(picture: VideoFrame, size: tuple[int, int], rotation: int) -> Video
     """Return a picture turned by `rotation` degrees counter-clockwise, then scaled to `size` (width, height), even."""
     width, height = size[::-1] if rotation % 180 else size
     matrix = picture.colorspace
-    # libswscale squeezes the range of yuvj, gray and RGB pictures by itself, but not that of others.
     name = picture.format.name
-    full = picture.color_range == ColorRange.JPEG and name.startswith(("yuv", "nv")) and not name.startswith("yuvj")
-    if (picture.width, picture.height, picture.format.name) != (width, height, "yuv420p"):
-        picture = picture.reformat(width, height, "yuv420p", interpolation=Interpolation.BICUBIC)
-    if full:
+    if (picture.width, picture.height, name) != (width, height, "yuv420p"):
+        picture = picture.reformat(
+            width, height, "yuv420p", interpolation=Interpolation.BICUBIC, dst_color_range=ColorRange.MPEG
+        )
+    # Before PyAV 17 libswscale squeezes the range of yuvj, gray and RGB pictures by itself, but not that of others, and
+    # the tag stays; from 17 on it squeezes all, and the tag says so.
+    if picture.color_range == ColorRange.JPEG and name.startswith(("yuv", "nv")) and not name.startswith("yuvj"):
         planes = _planes(picture)
         planes[:height] = _LUMA[planes[:height]]
         planes[height:] = _CHROMA[planes[height:]]
