@@ -7,6 +7,7 @@ from reelbench import registry
 from reelbench.registry.dataset import RowsOnDisk
 from reelbench.registry.errors import InputError
 from reelbench.registry.frames.sampling import FrameSampling
+from reelbench.registry.media import Library
 from reelbench.tasks import adapters, rextime
 from reelbench.tasks.lmms import LmmsTask
 from tests.registry.frames import clips
@@ -103,6 +104,19 @@ class TestWhatIsShown:
         assert content == []
         assert (sample.reason, sample.frame_timestamps) == ("media_unreadable", None)
         assert task.doc_to_text(row).endswith("(The video can't be shown.)")
+
+    @pytest.mark.parametrize("error", [ValueError("cannot reshape\narray"), ZeroDivisionError(), MemoryError()])
+    def test_whatever_a_video_makes_a_library_raise_leaves_its_question_unscored(
+        self, error, task, row, shown_to, monkeypatch
+    ):
+        def fails(*_, **__):
+            raise error
+
+        shown_to("qwen2_5_vl", "uniform:3")
+        monkeypatch.setattr(Library, "frames", fails)
+        content, sample = asked(task, row)
+        assert content == []
+        assert sample.reason == "media_unreadable"
 
 
 class TestWithoutVideos:

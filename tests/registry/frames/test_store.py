@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from reelbench.registry.errors import InputError
+from reelbench.registry.frames import take
 from reelbench.registry.frames.errors import MediaError
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.frames.store import IN_USE_S, FrameStore, StoredFrames
@@ -286,6 +287,19 @@ def test_a_bad_video_is_tried_once_per_process(
     assert store.info().entries == 0
     with pytest.raises(MediaError, match="No such file"):
         store.get(tmp_path / "absent.mp4", parse("uniform:4"))
+
+
+def test_the_short_way_for_who_has_a_video_and_a_spec(clip: Make, store: FrameStore, reelbench_home: Path) -> None:
+    video = clip("libx264", "mp4")
+    images = take(video, "uniform:3,as=images", store=store)
+    assert (len(images.images), images.timestamps) == (3, pytest.approx((0, 5.96, 11.96), abs=2e-3))
+    assert take(str(video), parse("uniform:3"), even=True, store=store).padding == 1
+    default = take(video, "uniform:2")
+    assert default.path is not None
+    assert reelbench_home in default.path.parents
+    for spec in ("native", "none"):
+        with pytest.raises(InputError, match=f"frames {spec}: no frames are taken"):
+            take(video, spec, store=store)
 
 
 # --- damage ----------------------------------------------------------------------------------------------------------
