@@ -298,6 +298,15 @@ def test_a_text_that_is_read_as_a_terminals_output_is_no_video(tmp_path: Path) -
         probe(path)
 
 
+def test_a_picture_larger_than_8k_film_is_refused_before_it_is_decoded(tmp_path: Path) -> None:
+    from PIL import Image
+
+    path = tmp_path / "large.png"
+    Image.new("1", (8192, 4354)).save(path)
+    with pytest.raises(MediaError, match="claims 8192 x 4354 pixels"):
+        probe(path)
+
+
 def test_metadata_in_another_encoding_is_no_hindrance(clip: Make, tmp_path: Path) -> None:
     path = tmp_path / "titled.mp4"
     with av.open(str(clip("libx264", "mp4"))) as old, av.open(str(path), "w") as new:
