@@ -20,8 +20,12 @@ class InputError(ReelbenchError):
 
 
 def first_line(error: object) -> str:
-    """Return the first line of an error's text that says something, without control characters; else its kind."""
-    lines = ("".join(c if c.isprintable() else " " for c in line).strip() for line in str(error).splitlines())
+    """Return the first line of an error's text that says something, without control characters; else its kind.
+
+    Of a system's error only its own words are taken, without a file's name.
+    """
+    text = str(getattr(error, "strerror", None) or error)
+    lines = ("".join(c if c.isprintable() else " " for c in line).strip() for line in text.splitlines())
     return next((line for line in lines if line), type(error).__name__)
 
 

@@ -96,9 +96,7 @@ def _valid(value: Any) -> Any:  # noqa: ANN401 - any JSON value
         return valid_text(value)
     if isinstance(value, list):
         return [_valid(part) for part in value]
-    if isinstance(value, dict):
-        return {_valid(key): _valid(part) for key, part in value.items()}
-    return value
+    return value  # what is in an object was made valid when it was put in
 
 
 @contextmanager
@@ -149,7 +147,9 @@ class _Decoder:
         self.path = path
         self._where = str(path)
         self._told = False
-        self._json = json.JSONDecoder(object_pairs_hook=hook or self._object)
+        self._hook = hook or self._object
+        self._half = False
+        self._json = json.JSONDecoder(object_pairs_hook=self._made)
 
     def decode(self, text: str, number: int | None = None) -> Any:  # noqa: ANN401 - any JSON value
         """Return the value; JSONDecodeError where `text` isn't JSON, InputError where it is more than can be handled.
@@ -158,11 +158,12 @@ class _Decoder:
         """
         self._where = f"{self.path}" if number is None else f"{self.path}, line {number}"
         try:
+            # JSON can spell a lone surrogate and UTF-8 can't: left in, it would fail far from here, when it is written.
+            self._half = "\\ud" in text or "\\uD" in text
             value = self._json.decode(text)
             if text.count("[") + text.count("{") > _DEPTH:
                 self._refuse_deep(value)
-            # JSON can spell a lone surrogate and UTF-8 can't: left in, it would fail far from here, when it is written.
-            return _valid(value) if "\\ud" in text or "\\uD" in text else value
+            return _valid(value) if self._half else value
         except RecursionError:
             raise self._too_deep() from None
         except json.JSONDecodeError:
@@ -171,6 +172,9 @@ class _Decoder:
             raise InputError(
                 f"{self._where}: a number in it has more than {sys.get_int_max_str_digits()} digits; is it whole?"
             ) from None
+
+    def _made(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        return self._hook([(_valid(key), _valid(part)) for key, part in pairs] if self._half else pairs)
 
     def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(pairs)

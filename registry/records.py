@@ -7,12 +7,15 @@ benchmark's data: `result.json` names what was run and what came out, `samples.j
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 RESULT_SCHEMA = 1
 """Version of both records; a change that a reader must know about raises it."""
 
 State = Literal["scored", "unscored"]
+
+Audio = Literal["kept", "dropped", "none", "unknown"]
+"""What became of the videos' sound: given to the model, left out, not there in any of them, or nobody knows."""
 
 
 class Record(BaseModel):
@@ -48,6 +51,10 @@ class ModelRecord(Record):
     args: dict[str, Any] = Field(default_factory=dict)
 
 
+_ADDED = frozenset({"audio"})
+"""Settings that older records lack."""
+
+
 class SettingsRecord(Record):
     """What shapes the answers: equal settings make two results comparable."""
 
@@ -56,12 +63,29 @@ class SettingsRecord(Record):
         default_factory=dict,
         description="Number of frames, repeats not counted -> items that were shown so many; empty where unknown.",
     )
+    audio: Audio | None = Field(
+        default=None, description="What became of the videos' sound; absent in older records, see `sound`."
+    )
     prompt_sha256: str | None = Field(
         default=None, description="Hash of our prompt file; null for answers made elsewhere."
     )
     generation: dict[str, Any] = Field(default_factory=dict)
     seed: int | None = None
     limit: float | None = Field(default=None, description="lmms-eval's --limit; a partial run is never ranked.")
+
+    @property
+    def sound(self) -> Audio:
+        """What became of the sound, of older records too: their clips had none, and of other answers nobody knows."""
+        if self.audio is not None:
+            return self.audio
+        if self.frames == "none":
+            return "none"
+        return "unknown" if self.frames in {"native", "unknown"} else "dropped"
+
+    @model_serializer(mode="wrap")
+    def _without_what_older_records_lack(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        # A field that a release added is left out where it is absent: an older record keeps its bytes and its hashes.
+        return {name: value for name, value in whole(self).items() if name not in _ADDED or value is not None}
 
 
 class JudgeRecord(Record):

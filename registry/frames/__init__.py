@@ -1,5 +1,43 @@
 """Frame sampling: which frames of a video a model is shown, decoded once and delivered to any model.
 
 `sampling` says which frames, `index` lists what a file holds, `decoder` fetches exactly those frames, `clip` writes
-them down, and `store` keeps them so that all questions, ranks, models and retries share one decode.
+them down with the `sound` beside them, and `store` keeps them so that all questions, ranks, models and retries share
+one decode. `take` is the short way for who has a video and a spec.
 """
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from reelbench.registry.frames.sampling import FrameSampling
+    from reelbench.registry.frames.store import FrameStore
+    from reelbench.registry.frames.stored import StoredFrames
+
+
+def take(
+    video: Path | str, spec: "FrameSampling | str", *, even: bool = False, store: "FrameStore | None" = None
+) -> "StoredFrames":
+    """Return a video's frames as files: a clip, or with `as=images` pictures, decoded now or earlier.
+
+    Args:
+        video: A video file.
+        spec: Which frames, as `FrameSampling` reads it: `"uniform:8,size=448,as=images"`.
+        even: Repeat the last frame where their number is odd.
+        store: Where they are kept; the default store if None.
+
+    Returns:
+        `path` or `images`, `timestamps` (s from the video's first frame, one per frame), `audio`, and what else
+        `StoredFrames` says.
+
+    Raises:
+        InputError: The spec is none, or decodes nothing (`none`, `native`).
+        MediaError: The video can't be read; an InputError too.
+    """
+    from reelbench.registry.errors import InputError
+    from reelbench.registry.frames.sampling import FrameSampling
+    from reelbench.registry.frames.store import FrameStore
+
+    sampling = FrameSampling.parse(spec) if isinstance(spec, str) else spec
+    if not sampling.decodes:
+        raise InputError(f"frames {sampling}: no frames are taken; the video itself is what is shown, or nothing")
+    return (store or FrameStore()).get(video, sampling, even=even)

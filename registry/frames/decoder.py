@@ -13,10 +13,10 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import TypeVar
 
-import av
 import numpy as np
 from av.error import FFmpegError
 from av.video.frame import VideoFrame
@@ -24,7 +24,9 @@ from av.video.frame import VideoFrame
 from reelbench.registry.errors import InputError, MediaError
 from reelbench.registry.frames.index import Deadline, FrameIndex, open_container, packets, read_index, video_stream
 from reelbench.registry.frames.picture import prepared, to_rgb
+from reelbench.registry.frames.reader import Reader, Run
 from reelbench.registry.frames.sampling import FrameSampling, Timeline
+from reelbench.registry.frames.sound import copy_sound
 
 T = TypeVar("T")
 
@@ -42,6 +44,7 @@ class VideoInfo:
 
     `width` and `height` are as shown (after `rotation`, in degrees counter-clockwise); `fps` is frames per second of
     `duration`, which counts from the first frame's start to the last frame's end in seconds; `keyframes` counts them.
+    `sound` says whether it has any.
     """
 
     path: Path
@@ -53,6 +56,7 @@ class VideoInfo:
     duration: float
     frames: int
     keyframes: int
+    sound: bool = False
     notes: tuple[str, ...] = ()
 
 
@@ -111,8 +115,17 @@ class Video:
             duration=timeline.duration,
             frames=count,
             keyframes=int(np.count_nonzero(timeline.keyframes)),
+            sound=index.sound,
             notes=index.notes,
         )
+
+    def copy_sound(self, sampling: FrameSampling, target: Path) -> str | None:
+        """Copy the sound of what `sampling` spans into an mp4; see `sound.copy_sound`."""
+        begins, end = self._index.begins, None
+        if sampling.kind == "window":
+            end = begins + Fraction(sampling.end or 0)
+            begins += Fraction(sampling.start or 0)
+        return copy_sound(self.path, target, start=begins, end=end)
 
     def _deadline(self, seconds: float) -> Deadline:
         return Deadline(self.path, self._time_limit or seconds, fixed=self._time_limit is not None)
@@ -201,15 +214,7 @@ def _next(waiting: "queue.Queue[T]", deadline: Deadline) -> T:
 # --- the plan ------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Run:
-    """Frames fetched in one go: decoding starts at packet `start`, `wanted` are positions of frames, rising."""
-
-    start: int
-    wanted: tuple[int, ...]
-
-
-def _plan(index: FrameIndex, wanted: np.ndarray) -> list[_Run] | None:
+def _plan(index: FrameIndex, wanted: np.ndarray) -> list[Run] | None:
     """Return what to fetch after a seek each, or None where one pass through the file is cheaper."""
     if index.ordinal:
         return None
@@ -220,7 +225,7 @@ def _plan(index: FrameIndex, wanted: np.ndarray) -> list[_Run] | None:
     seeking = int((last - starts + 1 + _SEEK_COST).sum())
     if seeking >= int(packet.max()) + 1:
         return None
-    return [_Run(int(start), tuple(wanted[run_of == run].tolist())) for run, start in enumerate(starts)]
+    return [Run(int(start), tuple(wanted[run_of == run].tolist())) for run, start in enumerate(starts)]
 
 
 def _threads(index: FrameIndex) -> int:
@@ -235,7 +240,7 @@ def _decoded(index: FrameIndex, wanted: np.ndarray, size: tuple[int, int], deadl
     runs = _plan(index, wanted)
     threads = _threads(index)
     if runs is None:
-        work = [_Run(0, tuple(wanted.tolist()))]
+        work = [Run(0, tuple(wanted.tolist()))]
         jobs = [_Job(index, work, size, deadline, threads)]
     else:
         readers = min(threads, len(runs))
@@ -262,7 +267,7 @@ class _Job:
     """A thread that fetches some runs and hands their frames over through a short queue."""
 
     def __init__(
-        self, index: FrameIndex, runs: Sequence[_Run], size: tuple[int, int], deadline: Deadline, threads: int
+        self, index: FrameIndex, runs: Sequence[Run], size: tuple[int, int], deadline: Deadline, threads: int
     ) -> None:
         self._index, self._runs, self._size, self._deadline, self._threads = index, runs, size, deadline, threads
         self._queue: queue.Queue[Frame | BaseException | None] = queue.Queue(_QUEUED)
@@ -299,7 +304,7 @@ class _Job:
 
     def _work(self) -> None:
         try:
-            reader = _Reader(self._index, self._threads, self._check)
+            reader = Reader(self._index, self._threads, self._check)
             try:
                 for run in self._runs:
                     for frame, picture in reader.fetch(run):
@@ -313,109 +318,3 @@ class _Job:
         except BaseException as error:  # noqa: BLE001 - handed to the consumer's thread, and raised there
             with suppress(_StopError):
                 self._put(error)
-
-
-class _Reader:
-    """An open file with a decoder, which fetches runs of frames."""
-
-    def __init__(self, index: FrameIndex, threads: int, check: Callable[[], None]) -> None:
-        self._index, self._threads, self._check = index, threads, check
-        self._open()
-
-    def close(self) -> None:
-        self._container.close()
-
-    def fetch(self, run: _Run) -> Iterator[tuple[int, VideoFrame]]:
-        """Yield (frame, picture) for the run's frames, rising; what can't be decoded is left out."""
-        if self._index.ordinal:
-            yield from self._counted(run.wanted)
-            return
-        left = run.wanted
-        # A keyframe is not always what it claims to be (recovery points, a broken index): then the one before is tried.
-        for earlier in range(2):
-            start = self._index.earlier_start(run.start, earlier)
-            for frame, picture in self._from(start, left):
-                left = tuple(other for other in left if other != frame)
-                yield frame, picture
-            if not left or start == 0:
-                return
-
-    def _from(self, start: int, wanted: tuple[int, ...]) -> Iterator[tuple[int, VideoFrame]]:
-        index = self._index
-        at = {int(index.pts[index.order[frame]]): frame for frame in wanted}
-        last = int(index.order[list(wanted)].max())
-        for position, packet in self._packets(start):
-            if index.droppable:
-                self._context.skip_frame = "DEFAULT" if packet.pts in at else "NONREF"
-            for picture in self._pictures(packet):
-                if picture.pts in at:
-                    yield at.pop(picture.pts), picture
-            if not at:
-                return
-            if position >= last:
-                break
-        for picture in self._pictures(None):
-            if picture.pts in at:
-                yield at.pop(picture.pts), picture
-
-    def _counted(self, wanted: tuple[int, ...]) -> Iterator[tuple[int, VideoFrame]]:
-        """Yield the frames that come out of the decoder at the wanted places, from the file's start."""
-        count, last = 0, wanted[-1]
-        chosen = frozenset(wanted)
-        for packet in self._all_packets():
-            for picture in self._pictures(packet):
-                if count in chosen:
-                    yield count, picture
-                count += 1
-            if count > last:
-                return
-
-    def _all_packets(self) -> Iterator[av.Packet | None]:
-        for packet in packets(self._container, self._stream):
-            self._check()
-            yield packet
-        yield None
-
-    def _pictures(self, packet: av.Packet | None) -> Sequence[VideoFrame]:
-        try:
-            return self._stream.decode(packet)
-        except (FFmpegError, ValueError):
-            return ()  # damaged: the frames after it may still be good
-
-    def _packets(self, start: int) -> Iterator[tuple[int, av.Packet]]:
-        """Yield (position, packet) from packet `start` on."""
-        for position, packet in self._landed(start):
-            self._check()
-            if position >= start:
-                yield position, packet
-
-    def _landed(self, start: int) -> Iterator[tuple[int, av.Packet]]:
-        """Yield (position, packet) from somewhere at or before packet `start`."""
-        for earlier in (0, 1, 4, 16) if start else ():
-            target = self._index.earlier_start(start, earlier)
-            with suppress(FFmpegError):
-                self._container.seek(int(self._index.seek[target]), stream=self._stream, backward=True)
-                self._context.flush_buffers()
-                following = self._numbered(None)
-                first = next(following, None)
-                if first is not None and first[0] <= start:
-                    return itertools.chain([first], following)
-        if self._used:
-            self.close()
-            self._open()
-        return self._numbered(-1)
-
-    def _numbered(self, position: int | None) -> Iterator[tuple[int, av.Packet]]:
-        self._used = True
-        for packet in packets(self._container, self._stream):
-            position = self._index.packet_at(packet.pts) if position is None else position + 1
-            if position is not None:
-                yield position, packet
-
-    def _open(self) -> None:
-        self._container = open_container(self._index.path)
-        self._stream = video_stream(self._container, self._index.path)
-        self._context = self._stream.codec_context
-        self._context.thread_count = self._threads
-        self._context.thread_type = "AUTO" if self._threads > 1 else "NONE"
-        self._used = False

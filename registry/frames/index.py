@@ -10,24 +10,38 @@ from array import array
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import cast
+from typing import Any
 
 import av
 import numpy as np
 from av.container import InputContainer
 from av.error import FFmpegError
-from av.stream import Disposition
+from av.stream import Disposition, Stream
 from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
-from reelbench.registry.errors import MediaError
+from reelbench.registry.errors import MediaError, first_line
 from reelbench.registry.frames.sampling import Timeline
 
-MAX_PIXELS = 8192 * 8192
-"""Pictures with more pixels are refused: a damaged header must not claim gigabytes."""
+MAX_PIXELS = 8192 * 4352
+"""Pictures with more pixels are refused: a damaged header must not claim gigabytes. H.264, HEVC and AV1 allow no more
+at level 6.2 (35,651,584 luma samples: H.264 table A-1, HEVC table A.8, AV1 annex A.3), which is 8K film."""
+
+# FFmpeg would also open text (as a terminal's output), playlists that name other files, and devices.
+_FORMATS = (
+    "mov,matroska,avi,asf,flv,live_flv,mpeg,mpegts,mpegvideo,m4v,h261,h263,h264,hevc,vvc,av1,obu,ivf,vc1,vc1test,"
+    "cavsvideo,avs2,avs3,dirac,dnxhd,ogg,nut,rm,mxf,gxf,dv,wtv,swf,nsv,nuv,amv,roq,smk,bink,mjpeg,mjpeg_2000,gif,apng,"
+    "yuv4mpegpipe,jpegxl_anim,jpegxl_pipe,jpeg_pipe,jpegls_pipe,j2k_pipe,png_pipe,webp_pipe,bmp_pipe,gif_pipe,"
+    "tiff_pipe,qoi_pipe,pbm_pipe,pgm_pipe,pgmyuv_pipe,ppm_pipe,pam_pipe"
+)
+_OPTIONS = {"format_whitelist": _FORMATS, "protocol_whitelist": "file"}
+
+# From 19 on PyAV replaces what is not UTF-8 by itself, and has no such argument any more.
+_METADATA: dict[str, Any] = {} if int(av.__version__.partition(".")[0]) >= 19 else {"metadata_errors": "replace"}  # noqa: PLR2004
 
 _NO_TIME = -(2**63)
 
@@ -68,6 +82,7 @@ class FrameIndex:
     `keyframe` (p,) is true where decoding can start. `order` (n,) gives each frame's packet, in order of presentation.
     Where packets don't tell when their frames are shown, `ordinal` is true, there are no packets (p = 0), and the i-th
     frame out of the decoder is frame i. `droppable` says that the decoder may drop frames that no other refers to.
+    `begins` is when the first frame is shown, in seconds on the file's own clock; `sound` says whether it has any.
     """
 
     path: Path
@@ -82,6 +97,8 @@ class FrameIndex:
     keyframe: np.ndarray
     order: np.ndarray
     ordinal: bool
+    begins: Fraction
+    sound: bool
     notes: tuple[str, ...]
 
     def starts_of(self, wanted: np.ndarray) -> np.ndarray:
@@ -111,15 +128,24 @@ class FrameIndex:
 
 
 def open_container(path: Path) -> InputContainer:
-    """Open a media file; MediaError where it is not one."""
+    """Open a media file; MediaError where it is not one.
+
+    Takes PyAV's log callback away (`av.logging.set_level`): FFmpeg calls it in a decoder's threads, where it waits for
+    the GIL, which PyAV holds while it closes that decoder and waits for its threads. On a damaged video both wait for
+    ever.
+    """
+    if av.logging.get_level() is not None:
+        av.logging.set_level(None)
     try:
-        return av.open(str(path), metadata_errors="replace")
+        # Absolute, so that no name ("pipe:0", "http:/host/x") is read as an address. Not `options`, which go to streams
+        # too: before 18, PyAV then writes past its table where a stream turns up late (MPEG-TS).
+        return av.open(str(path.absolute()), container_options=dict(_OPTIONS), **_METADATA)
     except FileNotFoundError:
         raise MediaError(path, "no such file") from None
     except IsADirectoryError:
         raise MediaError(path, "is a folder, expected a video file") from None
     except (FFmpegError, OSError, ValueError, MemoryError) as error:
-        raise MediaError(path, f"is no video that can be read ({_said(error)}); is it whole?") from None
+        raise MediaError(path, f"is no video that can be read ({first_line(error)}); is it whole?") from None
 
 
 def video_stream(container: InputContainer, path: Path) -> VideoStream:
@@ -139,7 +165,7 @@ def video_stream(container: InputContainer, path: Path) -> VideoStream:
     raise MediaError(path, f"has no video stream (only {' and '.join(found) or 'other data'})")
 
 
-def packets(container: InputContainer, stream: VideoStream) -> Iterator[av.Packet]:
+def packets(container: InputContainer, stream: Stream) -> Iterator[av.Packet]:
     """Yield the stream's packets in order of decoding, as far as the file can be read."""
     while True:
         try:
@@ -160,6 +186,7 @@ def read_index(path: Path, deadline: Deadline) -> FrameIndex:
     container = open_container(path)
     try:
         stream = video_stream(container, path)
+        sound = bool(container.streams.audio)
         context = stream.codec_context
         context.thread_count = 1
         for packet in packets(container, stream):
@@ -173,11 +200,11 @@ def read_index(path: Path, deadline: Deadline) -> FrameIndex:
             raise MediaError(path, "has a video stream, but not one frame of it can be decoded")
         # AVI stores no times of presentation: what FFmpeg gives as such is wrong where frames are reordered.
         if table.timed and not (container.format.name == "avi" and context.has_b_frames):
-            return _from_packets(path, stream, first, table)
+            return _from_packets(path, stream, first, table, sound=sound)
     finally:
         container.close()
     deadline.extend(0.05 * len(table.keys))
-    return _from_frames(path, first, deadline)
+    return _from_frames(path, first, deadline, sound=sound)
 
 
 class _Table:
@@ -207,7 +234,7 @@ def _first_frame(stream: VideoStream, packet: av.Packet | None) -> VideoFrame | 
     return frames[0] if frames else None
 
 
-def _from_packets(path: Path, stream: VideoStream, first: VideoFrame, table: _Table) -> FrameIndex:
+def _from_packets(path: Path, stream: VideoStream, first: VideoFrame, table: _Table, *, sound: bool) -> FrameIndex:
     pts, dts = np.array(table.pts, np.int64), np.array(table.dts, np.int64)
     keys, shown = np.array(table.keys, bool), np.flatnonzero(np.array(table.shown, bool))
     if not keys.any():
@@ -229,11 +256,13 @@ def _from_packets(path: Path, stream: VideoStream, first: VideoFrame, table: _Ta
         keyframe=keys,
         order=order,
         ordinal=False,
+        begins=int(pts[order[0]]) * (stream.time_base or Fraction(1)),
+        sound=sound,
         notes=(f"truncated: {len(pts)} of {header} frames are in the file",) if cut else (),
     )
 
 
-def _from_frames(path: Path, first: VideoFrame, deadline: Deadline) -> FrameIndex:
+def _from_frames(path: Path, first: VideoFrame, deadline: Deadline, *, sound: bool) -> FrameIndex:
     """Decode the whole file to learn what it holds: only where its packets don't tell."""
     keys = array("b")
     container = open_container(path)
@@ -245,6 +274,7 @@ def _from_frames(path: Path, first: VideoFrame, deadline: Deadline) -> FrameInde
             with suppress(FFmpegError, ValueError):
                 keys.extend(frame.key_frame for frame in stream.decode(packet))
         fps, codec = _fps(stream), stream.codec_context.name
+        begins = (stream.start_time or 0) * (stream.time_base or Fraction(1))
     finally:
         container.close()
     nothing = np.arange(0)
@@ -259,6 +289,8 @@ def _from_frames(path: Path, first: VideoFrame, deadline: Deadline) -> FrameInde
         keyframe=nothing,
         order=np.arange(len(keys)),
         ordinal=True,
+        begins=begins,
+        sound=sound,
         notes=("the file does not say when its frames are shown: even steps are assumed",),
     )
 
@@ -291,7 +323,3 @@ def _droppable(codec: str, extradata: bytes | None) -> bool:
         and extradata[0] == 1
         and (extradata[layers_at] >> 3) & 7 == 1
     )
-
-
-def _said(error: Exception) -> str:
-    return cast("str", getattr(error, "strerror", None)) or str(error) or type(error).__name__

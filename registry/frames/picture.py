@@ -19,12 +19,14 @@ def prepared(picture: VideoFrame, size: tuple[int, int], rotation: int) -> Video
     """Return a picture turned by `rotation` degrees counter-clockwise, then scaled to `size` (width, height), even."""
     width, height = size[::-1] if rotation % 180 else size
     matrix = picture.colorspace
-    # libswscale squeezes the range of yuvj, gray and RGB pictures by itself, but not that of others.
     name = picture.format.name
-    full = picture.color_range == ColorRange.JPEG and name.startswith(("yuv", "nv")) and not name.startswith("yuvj")
-    if (picture.width, picture.height, picture.format.name) != (width, height, "yuv420p"):
-        picture = picture.reformat(width, height, "yuv420p", interpolation=Interpolation.BICUBIC)
-    if full:
+    if (picture.width, picture.height, name) != (width, height, "yuv420p"):
+        picture = picture.reformat(
+            width, height, "yuv420p", interpolation=Interpolation.BICUBIC, dst_color_range=ColorRange.MPEG
+        )
+    # Before PyAV 17 libswscale squeezes the range of yuvj, gray and RGB pictures by itself, but not that of others, and
+    # the tag stays; from 17 on it squeezes all, and the tag says so.
+    if picture.color_range == ColorRange.JPEG and name.startswith(("yuv", "nv")) and not name.startswith("yuvj"):
         planes = _planes(picture)
         planes[:height] = _LUMA[planes[:height]]
         planes[height:] = _CHROMA[planes[height:]]
@@ -52,9 +54,8 @@ def _planes(picture: VideoFrame) -> npt.NDArray[np.uint8]:
 def _turned(picture: VideoFrame, quarters: int) -> VideoFrame:
     width, height = picture.width, picture.height
     planes = _planes(picture)
-    luma = planes[:height]
     chroma = planes[height:].reshape(2, height // 2, width // 2)
-    turned = [np.rot90(luma, quarters), *(np.rot90(plane, quarters) for plane in chroma)]
-    across = turned[0].shape[1]
-    stacked = np.concatenate([plane.reshape(-1, across) for plane in map(np.ascontiguousarray, turned)])
-    return VideoFrame.from_ndarray(np.ascontiguousarray(stacked), format="yuv420p")
+    turned = [np.rot90(plane, quarters) for plane in (planes[:height], *chroma)]
+    # Joined as bytes: a chroma plane by itself need not fill whole rows of the picture's width.
+    joined = np.concatenate([plane.ravel() for plane in turned])
+    return VideoFrame.from_ndarray(joined.reshape(-1, turned[0].shape[1]), format="yuv420p")

@@ -16,7 +16,9 @@ in seconds from the video's first frame. A frame is on screen from its own times
 given twice: a video with fewer frames than asked gives all it has, and the record says how many were asked and given.
 
 Options of every sampling that decodes: `size=448` scales so that the short side has at most 448 pixels (never up; sides
-are made even), `as=clip` (default) or `as=images` chooses how the frames are delivered.
+are made even), `as=clip` (default) or `as=images` chooses how the frames are delivered. `audio=keep` copies the video's
+sound into the clip, packet by packet (of a window, what sounds in it); by default, `audio=drop`, a clip has none.
+`native` hands over the video as it is, with its sound.
 """
 
 import math
@@ -32,15 +34,18 @@ if TYPE_CHECKING:
 
 Kind = Literal["uniform", "fps", "keyframe", "window", "all", "none", "native"]
 Form = Literal["clip", "images"]
+Audio = Literal["keep", "drop"]
 
 ALLOWED = (
-    "uniform:N, fps:F[,max=N], keyframe:N, window:START-END,N, all, none or native; options size=PIXELS, as=clip|images"
+    "uniform:N, fps:F[,max=N], keyframe:N, window:START-END,N, all, none or native; "
+    "options size=PIXELS, as=clip|images, audio=keep|drop"
 )
 
 _NUMBER = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
 _WINDOW = re.compile(rf"({_NUMBER})-({_NUMBER})")
 _LARGEST = 100_000
 _SMALLEST_SIDE = 16
+_CHOICES = {"as": ("clip", "images"), "audio": ("keep", "drop")}
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,7 @@ class FrameSampling:
     end: float | None = None
     size: int | None = None
     form: Form = "clip"
+    audio: Audio = "drop"
 
     @classmethod
     def from_environment(cls) -> "FrameSampling | None":
@@ -124,12 +130,19 @@ class FrameSampling:
             parts.append(f"size={self.size}")
         if self.form != "clip":
             parts.append(f"as={self.form}")
+        if self.keeps_sound:
+            parts.append("audio=keep")
         return ",".join(parts)
 
     @property
     def decodes(self) -> bool:
         """Whether Reelbench itself decodes frames: false for `none` and `native`."""
         return self.kind not in {"none", "native"}
+
+    @property
+    def keeps_sound(self) -> bool:
+        """Whether the sound goes into the clip: pictures have none, whatever was asked for."""
+        return self.audio == "keep" and self.form == "clip"
 
     def scaled(self, width: int, height: int) -> tuple[int, int]:
         """Return the (width, height) in pixels that a picture of this size is delivered at: even, never larger."""
@@ -254,17 +267,19 @@ def _window(spec: str, text: str) -> tuple[float, float]:
 
 def _option(spec: str, option: str, fields: dict[str, object]) -> None:
     name, _, value = option.partition("=")
-    field = {"max": "frames", "size": "size", "as": "form"}.get(name)
+    field = {"max": "frames", "size": "size", "as": "form", "audio": "audio"}.get(name)
     if field is None or (name == "max" and fields["kind"] != "fps"):
         _refuse(spec, f"{option!r} is no option of {fields['kind']}")
     if fields["kind"] in {"none", "native"}:
         _refuse(spec, f"{fields['kind']} takes no options")
     if field in fields:
         _refuse(spec, f"{name} is there twice")
-    if name == "as":
-        if value not in {"clip", "images"}:
-            _refuse(spec, f"as={value} is neither clip nor images")
+    if name in _CHOICES:
+        if value not in _CHOICES[name]:
+            _refuse(spec, f"{option} is neither {' nor '.join(_CHOICES[name])}")
         fields[field] = value
+        if fields.get("form") == "images" and fields.get("audio") == "keep":
+            _refuse(spec, "pictures hold no sound: as=images and audio=keep exclude each other")
         return
     count = _count(spec, value)
     if name == "size" and count < _SMALLEST_SIDE:

@@ -7,7 +7,6 @@ content, the sampling and the encoder's version; the video's place and name don'
 
 import hashlib
 import itertools
-import json
 import logging
 import os
 import secrets
@@ -15,19 +14,18 @@ import shutil
 import statistics
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from reelbench.registry.errors import InputError, MediaError, ReelbenchError
-from reelbench.registry.files import read_json, write_text, written_aside
-from reelbench.registry.frames.sampling import Form, FrameSampling, Timeline
+from reelbench.registry.errors import InputError, MediaError, ReelbenchError, first_line
+from reelbench.registry.files import written_aside
+from reelbench.registry.frames import stored as entries
+from reelbench.registry.frames.sampling import FrameSampling, Timeline
+from reelbench.registry.frames.stored import StoredFrames
+from reelbench.registry.frames.writing import copied_sound, originals, write_frames, write_with_repeat
 from reelbench.registry.home import home
-
-if TYPE_CHECKING:
-    from reelbench.registry.frames.decoder import Frame
 
 ENCODER_VERSION = 1
 """Part of every key; raised when the same frames would be written differently."""
@@ -41,33 +39,6 @@ IN_USE_S = 3600.0
 logger = logging.getLogger(__name__)
 
 _PROBED = 64 * 1024
-_RECORD = "frames.json"
-_TOUCH_EVERY_S = 60.0
-
-
-@dataclass(frozen=True)
-class StoredFrames:
-    """The frames of one video under one sampling, as files.
-
-    `path` is the clip (None with `as=images`), `images` the pictures in order (empty with `as=clip`). `timestamps` has
-    one entry per frame delivered, in seconds from the video's first frame, and the last `padding` of them repeat the
-    one before. `asked` is what the sampling asks for, `given` how many different frames the video gave. `duration` is
-    the video's, in seconds; `rate` is the clip's frames per second, `notes` says what was not as expected.
-    """
-
-    sampling: str
-    form: Form
-    path: Path | None
-    images: tuple[Path, ...]
-    timestamps: tuple[float, ...]
-    padding: int
-    asked: int
-    given: int
-    duration: float
-    rate: float
-    width: int
-    height: int
-    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -107,7 +78,7 @@ class FrameStore:
         video = Path(video)
         _must_decode(sampling)
         key = _key(_fingerprint(video), sampling)
-        return self._entry(key, even, lambda aside: self._decode(video, sampling, key, aside))
+        return self._entry(key, even, video, lambda aside: self._decode(video, sampling, key, aside))
 
     def get_images(
         self,
@@ -128,48 +99,49 @@ class FrameStore:
         paths = tuple(Path(image) for image in images)
         timeline = _picture_timeline(paths, timestamps, fps)
         if sampling.form == "images" and sampling.size is None:
-            return _originals(paths, sampling, timeline, even)
+            return originals(paths, sampling, timeline, even)
         marks = "|".join(f"{_fingerprint(path)}@{at:.6f}" for path, at in zip(paths, timeline.timestamps, strict=True))
         key = _key(hashlib.sha256(marks.encode()).hexdigest(), sampling)
 
         def build(aside: Path) -> StoredFrames:
             from reelbench.registry.frames.decoder import decode_pictures
 
-            return _written(aside, sampling, timeline, decode_pictures(paths, timeline, sampling), key=key)
+            return write_frames(aside, sampling, timeline, decode_pictures(paths, timeline, sampling), key=key)
 
-        return self._entry(key, even, build)
+        return self._entry(key, even, paths[0].parent, build)
 
     def info(self) -> StoreInfo:
         """Count what is in the store."""
-        entries = list(self._entries())
-        return StoreInfo(self.root, len(entries), sum(_size(entry) for entry in entries), self.cap_bytes)
+        held = list(self._entries())
+        return StoreInfo(self.root, len(held), sum(map(entries.size, held)), self.cap_bytes)
 
     def held(self, video: Path | str) -> list[StoredFrames]:
         """Return all that is in the store of a video, whatever the sampling; MediaError where it can't be read."""
-        return [stored for entry in self._entries_of(Path(video)) if (stored := _read(entry)) is not None]
+        return [stored for entry in self._entries_of(Path(video)) if (stored := entries.read(entry)) is not None]
 
     def clear(self, video: Path | str | None = None) -> int:
         """Remove everything, or all of one video, in use or not; return how many entries went."""
-        entries = list(self._entries() if video is None else self._entries_of(Path(video)))
-        for entry in entries:
+        held = list(self._entries() if video is None else self._entries_of(Path(video)))
+        for entry in held:
             self._remove(entry)
-        return len(entries)
+        return len(held)
 
     # --- entries -----------------------------------------------------------------------------------------------
 
-    def _entry(self, key: str, even: bool, build: Callable[[Path], StoredFrames]) -> StoredFrames:
+    def _entry(self, key: str, even: bool, source: Path, build: Callable[[Path], StoredFrames]) -> StoredFrames:
         folder = self.root / key[:2] / key
-        stored = _read(folder) or self._built(key, folder, build)
+        stored = entries.read(folder) or self._built(folder, source, build)
         if not even or not len(stored.timestamps) % 2:
             return stored
         if stored.form == "images":
-            return _padded(stored)
-        twin = self.root / key[:2] / f"{key}-even"
-        return _read(twin) or self._built(f"{key}-even", twin, lambda aside: _with_repeat(stored, aside))
+            return stored.padded()
+        twin = folder.with_name(f"{key}-even")
+        return entries.read(twin) or self._built(twin, source, lambda aside: write_with_repeat(stored, aside))
 
-    def _built(self, key: str, folder: Path, build: Callable[[Path], StoredFrames]) -> StoredFrames:
+    def _built(self, folder: Path, source: Path, build: Callable[[Path], StoredFrames]) -> StoredFrames:
+        key = folder.name
         with self._locked(key):
-            stored = _read(folder)
+            stored = entries.read(folder)
             if stored is not None:
                 return stored
             if key in self._failed:
@@ -177,20 +149,28 @@ class FrameStore:
             # Whoever holds the lock is the only writer: what else lies there half-written is a killed process's.
             for left in folder.parent.glob(f".{folder.name}.*.tmp"):
                 shutil.rmtree(left, ignore_errors=True)
+            if folder.exists():
+                logger.warning("%s: the entry is damaged; its frames are made anew", folder)
+                self._remove(folder)
             try:
                 with written_aside(folder) as aside:
                     aside.mkdir()
-                    write_text(aside / _RECORD, json.dumps(_record(build(aside)), indent=1))
+                    entries.write(build(aside), aside)
             except MediaError as error:
                 self._failed[key] = error
                 raise
             except OSError as error:
                 why = error.strerror or error
                 raise ReelbenchError(f"{self.root}: frames can't be stored ({why}); make room there") from None
-        stored = _read(folder)
+            except Exception as error:
+                # Whatever a film makes a library do is that film's failure: it never ends a run over many.
+                logger.debug("%s: can't be shown", source, exc_info=True)
+                self._failed[key] = MediaError(source, f"its frames can't be made ready ({first_line(error)})")
+                raise self._failed[key] from error
+        stored = entries.read(folder)
         if stored is None:
             raise ReelbenchError(f"{folder}: frames were removed while they were being stored; is another clearing it?")
-        self._make_room(_size(folder))
+        self._make_room(entries.size(folder))
         return stored
 
     def _decode(self, video: Path, sampling: FrameSampling, key: str, aside: Path) -> StoredFrames:
@@ -198,8 +178,10 @@ class FrameStore:
 
         began = time.monotonic()
         opened = Video(video, time_limit=self._time_limit)
+        audio, note, sound = copied_sound(opened, sampling, aside)
+        notes = (*opened.info.notes, note) if note else opened.info.notes
         frames = opened.frames(sampling)
-        stored = _written(aside, sampling, opened.timeline, frames, key=key, notes=opened.info.notes)
+        stored = write_frames(aside, sampling, opened.timeline, frames, key=key, notes=notes, audio=audio, sound=sound)
         logger.info("decoded %s: %d frames (%s) in %.1f s", video, stored.given, sampling, time.monotonic() - began)
         return stored
 
@@ -218,14 +200,15 @@ class FrameStore:
     # --- size --------------------------------------------------------------------------------------------------
 
     def _entries(self) -> Iterator[Path]:
-        return (record.parent for record in self.root.glob(f"[0-9a-f][0-9a-f]/[0-9a-f]*/{_RECORD}"))
+        return (entry for entry in self.root.glob("[0-9a-f][0-9a-f]/[0-9a-f]*") if entry.is_dir())
 
     def _entries_of(self, video: Path) -> Iterator[Path]:
         # A key can't be read backwards, but it can be made again from the sampling that the entry's record names.
         fingerprint = _fingerprint(video)
         for entry in self._entries():
-            with suppress(OSError, InputError):
-                key = _key(fingerprint, FrameSampling.parse(read_json(entry / _RECORD)["sampling"]))
+            stored = entries.recorded(entry)
+            with suppress(InputError):
+                key = _key(fingerprint, FrameSampling.parse(stored.sampling)) if stored else None
                 if entry.name in (key, f"{key}-even"):
                     yield entry
 
@@ -236,13 +219,13 @@ class FrameStore:
                 self._written += written
                 return
             self._written = 0
-        entries = []
+        held = []
         for entry in self._entries():
             with suppress(OSError):
-                entries.append((_used_at(entry), _size(entry), entry))
-        total = sum(size for _, size, _ in entries)
+                held.append((entries.used_at(entry), entries.size(entry), entry))
+        total = sum(size for _, size, _ in held)
         idle = time.time() - IN_USE_S
-        for used, size, entry in sorted(entries):
+        for used, size, entry in sorted(held):
             if total <= self.cap_bytes or used > idle:
                 break
             self._remove(entry)
@@ -262,125 +245,6 @@ class FrameStore:
         with suppress(OSError):
             entry.rename(gone)
             shutil.rmtree(gone, ignore_errors=True)
-
-
-# --- writing -------------------------------------------------------------------------------------------------------
-
-
-def _written(
-    aside: Path,
-    sampling: FrameSampling,
-    timeline: Timeline,
-    frames: Iterable["Frame"],
-    *,
-    key: str,
-    notes: tuple[str, ...] = (),
-) -> StoredFrames:
-    """Write frames into an entry's folder, one at a time."""
-    from reelbench.registry.frames.clip import write_clip
-
-    picked = len(sampling.pick(timeline))
-    rate = sampling.rate(timeline, picked)
-    timestamps: list[float] = []
-    size = (0, 0)
-    names: list[str] = []
-
-    def noted() -> Iterator[Any]:
-        nonlocal size
-        for frame in frames:
-            timestamps.append(frame.timestamp)
-            size = (frame.picture.width, frame.picture.height)
-            yield frame
-
-    if sampling.form == "clip":
-        names.append(f"{key}.mp4")
-        write_clip(aside / names[0], (frame.picture for frame in noted()), rate)
-    else:
-        for number, frame in enumerate(noted()):
-            names.append(f"{number:05d}.jpg")
-            _save_jpeg(frame, aside / names[-1])
-    if len(timestamps) < picked:
-        notes = (*notes, f"damaged: {picked - len(timestamps)} of the {picked} frames picked can't be decoded")
-    asked = sampling.asked(timeline)
-    if picked < asked:
-        notes = (*notes, f"short: {asked} frames asked for, the video has {picked}")
-    files = tuple(aside / name for name in names)
-    return StoredFrames(
-        sampling=str(sampling),
-        form=sampling.form,
-        path=files[0] if sampling.form == "clip" else None,
-        images=() if sampling.form == "clip" else files,
-        timestamps=tuple(round(at, 6) for at in timestamps),
-        padding=0,
-        asked=asked,
-        given=len(timestamps),
-        duration=round(timeline.duration, 6),
-        rate=rate,
-        width=size[0],
-        height=size[1],
-        notes=notes,
-    )
-
-
-def _save_jpeg(frame: "Frame", path: Path) -> None:
-    from PIL import Image
-
-    Image.fromarray(frame.rgb).save(path, format="JPEG", quality=95, subsampling=0)
-
-
-def _with_repeat(stored: StoredFrames, folder: Path) -> StoredFrames:
-    from reelbench.registry.frames.clip import repeat_last
-
-    assert stored.path is not None  # noqa: S101 - the form is `clip`
-    target = folder / f"{stored.path.stem}-even.mp4"
-    repeat_last(stored.path, target)
-    return replace(_padded(stored), path=target)
-
-
-def _padded(stored: StoredFrames) -> StoredFrames:
-    return replace(
-        stored,
-        images=(*stored.images, *stored.images[-1:]),
-        timestamps=(*stored.timestamps, stored.timestamps[-1]),
-        padding=1,
-    )
-
-
-# --- the record ----------------------------------------------------------------------------------------------------
-
-
-def _record(stored: StoredFrames) -> dict[str, Any]:
-    fields = asdict(stored)
-    fields["path"] = stored.path.name if stored.path else None
-    fields["images"] = [image.name for image in stored.images]
-    return fields
-
-
-def _read(folder: Path) -> StoredFrames | None:
-    """Return an entry, noting that it was used, or None where there is none."""
-    record = folder / _RECORD
-    try:
-        used = record.stat().st_mtime
-        fields = read_json(record)
-    except (OSError, InputError):
-        return None
-    if time.time() - used > _TOUCH_EVERY_S:
-        with suppress(OSError):  # somebody else's store may be read-only
-            os.utime(record)
-    fields["path"] = folder / fields["path"] if fields["path"] else None
-    fields["images"] = tuple(folder / name for name in fields["images"])
-    fields["timestamps"], fields["notes"] = tuple(fields["timestamps"]), tuple(fields["notes"])
-    return StoredFrames(**fields)
-
-
-def _used_at(entry: Path) -> float:
-    return (entry / _RECORD).stat().st_mtime
-
-
-def _size(entry: Path) -> int:
-    with suppress(OSError):
-        return sum(file.stat().st_size for file in entry.iterdir())
-    return 0
 
 
 # --- keys ----------------------------------------------------------------------------------------------------------
@@ -442,24 +306,3 @@ def _picture_timeline(paths: tuple[Path, ...], timestamps: Sequence[float] | Non
     lasts = statistics.median(steps) if steps else 1.0 / (fps or 1.0)
     array = np.array(times) - times[0]
     return Timeline(array, np.ones(len(times), bool), float(array[-1]) + lasts)
-
-
-def _originals(paths: tuple[Path, ...], sampling: FrameSampling, timeline: Timeline, even: bool) -> StoredFrames:
-    picked = sampling.pick(timeline).tolist()
-    asked = sampling.asked(timeline)
-    stored = StoredFrames(
-        sampling=str(sampling),
-        form="images",
-        path=None,
-        images=tuple(paths[frame] for frame in picked),
-        timestamps=tuple(round(float(timeline.timestamps[frame]), 6) for frame in picked),
-        padding=0,
-        asked=asked,
-        given=len(picked),
-        duration=round(timeline.duration, 6),
-        rate=sampling.rate(timeline, len(picked)),
-        width=0,
-        height=0,
-        notes=(f"short: {asked} frames asked for, the video has {len(picked)}",) if len(picked) < asked else (),
-    )
-    return _padded(stored) if even and len(picked) % 2 else stored

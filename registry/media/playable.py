@@ -17,22 +17,21 @@ def broken(path: Path) -> str | None:
     """
     import av
 
+    from reelbench.registry.errors import MediaError, first_line
+    from reelbench.registry.frames.index import open_container, video_stream
+
     if path.stat().st_size == 0:
         return "the file is empty"
     try:
-        with av.open(str(path)) as container:
-            return _unplayable(container)
-    except (av.FFmpegError, OSError, ValueError) as error:
-        return f"not a video that can be read ({_first_line(error)})"
+        with open_container(path) as container:
+            return _unplayable(container, video_stream(container, path))
+    except MediaError as error:
+        return error.reason
+    except (av.FFmpegError, OSError, ValueError, MemoryError) as error:
+        return f"can't be read ({first_line(error)})"
 
 
-def _unplayable(container: Any) -> str | None:  # noqa: ANN401 - PyAV's class, imported lazily
-    if not container.streams.video:
-        return "no video stream"
-    stream = container.streams.video[0]
-    # PyAV crashes the process when it decodes a stream whose codec is unknown (an index that was cut off).
-    if stream.codec_context is None:
-        return "the picture's codec is unknown; is the file whole?"
+def _unplayable(container: Any, stream: Any) -> str | None:  # noqa: ANN401 - PyAV's classes, imported lazily
     if next(container.decode(stream), None) is None:
         return "no frame can be decoded"
     return "cut off: its end is not there" if _is_cut_off(container, stream) else None
@@ -59,8 +58,3 @@ def _is_cut_off(container: Any, stream: Any) -> bool:  # noqa: ANN401 - PyAV's c
         if packet.pts is not None:
             last = max(packet.pts + (packet.duration or 0), packet.pts if last is None else last)
     return last is None or (last - start) * base < length - slack
-
-
-def _first_line(error: Exception) -> str:
-    text = str(error).strip()
-    return text.splitlines()[0] if text else type(error).__name__

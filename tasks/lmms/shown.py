@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reelbench.registry.errors import ReelbenchError
+from reelbench.registry.errors import ReelbenchError, first_line
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.media.library import Library
 from reelbench.registry.rows import Row
@@ -113,11 +113,12 @@ class Frames:
         key = (row["split"], row["id"])
         try:
             shown = _show(library, row, wanted)
-        except (ReelbenchError, OSError) as error:
+        except Exception as error:  # noqa: BLE001 - lmms-eval throws the whole run away for one video
+            why = str(error) if isinstance(error, ReelbenchError) else f"{type(error).__name__}: {first_line(error)}"
             if key not in self._problems:
-                log.warning("%s: %s is not shown (%s): %s", library.spec.id, row["id"], UNREADABLE, error)
-            self._problems[key] = str(error)
-            return Shown(problem=str(error))
+                log.warning("%s: %s is not shown (%s): %s", library.spec.id, row["id"], UNREADABLE, why)
+            self._problems[key] = why
+            return Shown(problem=why)
         self._problems.pop(key, None)
         return shown
 

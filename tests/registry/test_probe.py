@@ -61,7 +61,7 @@ def test_an_index_cut_anywhere_never_crashes(tmp_path):
 
 
 def test_sound_alone_is_no_video(tmp_path):
-    assert broken(sound(tmp_path / "a.mp4")) == "no video stream"
+    assert broken(sound(tmp_path / "a.mp4")) == "has no video stream (only sound)"
 
 
 def test_an_empty_file_is_called_empty(tmp_path):
@@ -76,5 +76,5 @@ def test_other_files_are_not_videos(tmp_path, data):
 
     reason = broken(path)
 
-    assert reason.startswith("not a video that can be read")
+    assert reason.startswith("is no video that can be read")
     assert "\n" not in reason

@@ -90,3 +90,37 @@ def test_each_of_200_damaged_videos_ends_in_frames_or_one_clear_error(
     assert len([end for end in ends if "frames" in end]) > 100  # most damage spares most frames
     assert len([end for end in ends if "error" in end]) > 20
     assert ends[-1]["peak"] < 300
+
+
+# As torchvision switches PyAV's log on, FFmpeg's threads wait for the GIL, which PyAV holds while it waits for them.
+LOGGED = """
+import random, sys
+from pathlib import Path
+import av.logging
+from reelbench.registry.errors import ReelbenchError
+from reelbench.registry.frames.decoder import Video
+from reelbench.registry.frames.sampling import FrameSampling
+av.logging.set_level(av.logging.ERROR)
+whole, path, rng = Path(sys.argv[1]).read_bytes(), Path(sys.argv[2]), random.Random(3)
+for turn in range(30):
+    data = bytearray(whole)
+    for _ in range(400):
+        data[rng.randrange(3000, len(data) - 12_000)] = rng.randrange(256)
+    path.write_bytes(data)
+    frames = Video(path).frames(FrameSampling.parse("all"))
+    try:
+        for _ in zip(range(40 if turn % 2 else 600), frames):
+            pass
+    except ReelbenchError:
+        pass
+    frames.close()
+print("done")
+"""
+
+
+def test_damaged_videos_don_t_freeze_a_process_that_logs_what_ffmpeg_says(
+    clip: Callable[..., Path], tmp_path: Path
+) -> None:
+    command = [sys.executable, "-c", LOGGED, clip("libx264", "mp4", gop=250, frames=600), tmp_path / "damaged.mp4"]
+    child = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert child.stdout == "done\n", child.stderr[-2000:]

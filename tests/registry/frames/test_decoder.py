@@ -113,6 +113,15 @@ def test_a_transport_stream_that_starts_late_counts_from_its_first_frame(tmp_pat
     ]
 
 
+def turned(source: Path, path: Path, matrix: tuple[int, ...]) -> Path:
+    data = bytearray(source.read_bytes())
+    at = data.index(b"tkhd") + 44
+    for place, value in zip((0, 1, 3, 4), matrix, strict=True):
+        data[at + 4 * place : at + 4 * place + 4] = (value * 65536 & 0xFFFFFFFF).to_bytes(4, "big")
+    path.write_bytes(data)
+    return path
+
+
 @pytest.mark.parametrize(
     ("matrix", "turns"),
     [((0, 1, -1, 0), -1), ((-1, 0, 0, -1), 2), ((0, -1, 1, 0), 1)],
@@ -120,19 +129,37 @@ def test_a_transport_stream_that_starts_late_counts_from_its_first_frame(tmp_pat
 )
 def test_rotation_in_the_file_is_honoured(clip: Make, tmp_path: Path, matrix: tuple[int, ...], turns: int) -> None:
     """A phone's display matrix (ISO/IEC 14496-12, 8.3.2) is written into the track header by hand."""
-    data = bytearray(clip("libx264", "mp4").read_bytes())
-    at = data.index(b"tkhd") + 44
-    for place, value in zip((0, 1, 3, 4), matrix, strict=True):
-        data[at + 4 * place : at + 4 * place + 4] = (value * 65536 & 0xFFFFFFFF).to_bytes(4, "big")
-    path = tmp_path / "turned.mp4"
-    path.write_bytes(data)
-
+    path = turned(clip("libx264", "mp4"), tmp_path / "turned.mp4", matrix)
     info = probe(path)
     upright = (clips.HEIGHT, clips.WIDTH) if turns % 2 else (clips.WIDTH, clips.HEIGHT)
     assert (info.width, info.height) == upright
     for frame in decode(path, FrameSampling.parse("uniform:7")):
         assert frame.rgb.shape == (upright[1], upright[0], 3)
         assert clips.number_in(np.rot90(frame.rgb, -turns)) == frame.index
+
+
+@pytest.mark.parametrize("size", [(854, 480), (426, 240), (130, 98), (127, 95), (64, 36)])
+def test_pictures_of_any_size_are_turned(tmp_path: Path, size: tuple[int, int]) -> None:
+    """A phone's upright film: red above, green below, coded lying on its side."""
+    width, height = size
+    picture = np.full((height, width, 3), (200, 30, 30), np.uint8)
+    picture[:, width // 2 :] = (30, 200, 30)  # clockwise by a quarter, right becomes below
+    lying = tmp_path / "lying.mp4"
+    with av.open(str(lying), "w") as container:
+        even = not (width % 2 or height % 2)
+        stream = container.add_stream("libx264", rate=25, options={"qp": "0"})
+        stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p" if even else "yuv444p"
+        for _ in range(3):
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
+        container.mux(stream.encode(None))
+    path = turned(lying, tmp_path / "upright.mp4", (0, 1, -1, 0))
+    for spec in ("uniform:2", "uniform:2,size=30", "uniform:2,size=22"):
+        frames = [frame.rgb.astype(int) for frame in decode(path, FrameSampling.parse(spec))]
+        assert len(frames) == 2
+        rows, columns = frames[0].shape[:2]
+        assert rows / columns == pytest.approx(width / height, rel=0.1)
+        assert (frames[0][: rows // 2 - 2, :, 0] > 150).all(), spec
+        assert (frames[0][rows // 2 + 2 :, :, 1] > 150).all(), spec
 
 
 def test_size_limits_the_short_side(clip: Make) -> None:
@@ -221,6 +248,12 @@ def audio_only(path: Path) -> None:
         container.mux(stream.encode(None))
 
 
+def neighbour(path: Path) -> str:
+    """A film that is all right, beside `path`."""
+    clips.encode(path.with_name("other.mp4"), codec="libx264", gop=12, ticks=clips.constant(9))
+    return "other.mp4"
+
+
 def cut_head(path: Path) -> None:
     path.write_bytes(b"\0\0\0\x18ftypmp42" + b"\0" * 3000)
 
@@ -230,12 +263,14 @@ def cut_head(path: Path) -> None:
     [
         (lambda path: path.touch(), "no video that can be read"),
         (lambda path: path.write_text("not a film\n" * 400), "no video that can be read"),
+        (lambda path: path.write_bytes(b"\x1b[2Jansi\x1b[0m\n" * 400), "no video that can be read"),
+        (lambda path: path.write_text(f"ffconcat version 1.0\nfile {neighbour(path)}\n"), "no video that can be read"),
         (cut_head, "no video"),
         (audio_only, r"has no video stream \(only sound\)"),
         (lambda path: path.mkdir(), "folder|Is a directory"),
         (lambda _: None, "No such file"),
     ],
-    ids=["empty", "text", "head only", "audio only", "folder", "missing"],
+    ids=["empty", "text", "terminal", "playlist", "head only", "audio only", "folder", "missing"],
 )
 def test_what_is_no_video_is_one_clear_error(tmp_path: Path, write: Callable[[Path], None], reason: str) -> None:
     path = tmp_path / "film.mp4"
@@ -245,6 +280,46 @@ def test_what_is_no_video_is_one_clear_error(tmp_path: Path, write: Callable[[Pa
     assert str(caught.value).startswith(f"{path}: ")
     assert "\n" not in str(caught.value)
     assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize("name", ["pipe:0", "http:/127.0.0.1:9/film.mp4", "concat:a.mp4|b.mp4", "50%d.mp4", "-i.mp4"])
+def test_a_name_is_never_an_address(clip: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(name).parent.mkdir(parents=True, exist_ok=True)
+    Path(name).write_bytes(clip("libx264", "mp4").read_bytes())
+    assert probe(name).frames == 300
+    assert numbers(Path(name), "uniform:2") == [0, 299]
+
+
+def test_a_text_that_is_read_as_a_terminals_output_is_no_video(tmp_path: Path) -> None:
+    path = tmp_path / "notes.nfo"
+    path.write_text("not a film\n" * 400)
+    with pytest.raises(MediaError, match="no video that can be read"):
+        probe(path)
+
+
+def test_a_picture_larger_than_8k_film_is_refused_before_it_is_decoded(tmp_path: Path) -> None:
+    from PIL import Image
+
+    path = tmp_path / "large.png"
+    Image.new("1", (8192, 4354)).save(path)
+    with pytest.raises(MediaError, match="claims 8192 x 4354 pixels"):
+        probe(path)
+
+
+def test_metadata_in_another_encoding_is_no_hindrance(clip: Make, tmp_path: Path) -> None:
+    path = tmp_path / "titled.mp4"
+    with av.open(str(clip("libx264", "mp4"))) as old, av.open(str(path), "w") as new:
+        new.metadata["title"] = "PLACEHOLDER"
+        stream = new.add_stream_from_template(old.streams.video[0])
+        for packet in old.demux(video=0):
+            if packet.size:
+                packet.stream = stream
+                new.mux(packet)
+    data = path.read_bytes()
+    assert b"PLACEHOLDER" in data
+    path.write_bytes(data.replace(b"PLACEHOLDER", b"Caf\xe9 \xff\xfe\xc3\x28LD"))
+    assert probe(path).codec == "h264"
 
 
 def test_a_window_behind_the_end_names_the_video(clip: Make) -> None:

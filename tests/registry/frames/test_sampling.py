@@ -32,6 +32,11 @@ TEN = timeline([number / 10 for number in range(10)], 1.0, keyframes=(0, 3, 4, 9
         ("all", "all"),
         ("none", "none"),
         ("native", "native"),
+        ("uniform:8,audio=drop", "uniform:8"),
+        ("window:1-2,8,audio=keep,size=64,as=clip", "window:1-2,8,size=64,audio=keep"),
+        ("uniform:100000", "uniform:100000"),  # the most there may be
+        ("window:0.1234564-2.9999996,8", "window:0.123456-3,8"),  # to a millionth of a second
+        ("fps:0.0000014", "fps:0.000001"),
     ],
 )
 def test_a_spec_has_one_canonical_form(spec: str, canonical: str) -> None:
@@ -49,7 +54,9 @@ def test_a_spec_has_one_canonical_form(spec: str, canonical: str) -> None:
         "uniform:8,max=4",
         "window:5-2,4", "window:5-5,4", "window:5,4", "window:1-2", "window:1-2,size=448", "window:-1-2,4",
         "all:3", "none,size=448", "native,as=images", "uniform:8,size=2", "uniform:8,size=", "uniform:8,as=gif",
-        "uniform:8,x=1",
+        "uniform:8,x=1", "uniform:100001", "all,size=100001", "window:1-1.0000004,8",
+        "uniform:8,audio=loud", "uniform:8,audio=", "uniform:8,audio=keep,audio=keep", "native,audio=keep",
+        "none,audio=drop", "uniform:8,as=images,audio=keep", "uniform:8,audio=keep,as=images",
     ],
 )  # fmt: skip
 def test_a_bad_spec_is_one_line_that_says_what_is_allowed(spec: str) -> None:
@@ -115,6 +122,31 @@ def test_a_clip_lasts_as_long_as_the_video_or_the_window() -> None:
     assert parse("window:0.2-0.7,5").rate(TEN, 5) == pytest.approx(10.0)
     assert parse("window:0.5-9,5").rate(TEN, 5) == pytest.approx(10.0)
     assert parse("fps:3").rate(TEN, 3) == pytest.approx(3.0)
+
+
+@pytest.mark.parametrize(
+    ("spec", "count", "rate"),
+    [
+        ("fps:2", 21, 2.0),  # 10.3 s are begun by 21 half seconds: the clip keeps the rate that was asked for
+        ("fps:2,max=21", 21, 2.0),
+        ("fps:2,max=9", 9, 9 / 10.3),  # spread over the video instead, as uniform:9
+        ("fps:2", 20, 20 / 10.3),  # one could not be decoded
+        ("uniform:21", 21, 21 / 10.3),
+    ],
+)
+def test_a_clip_of_frames_at_a_rate_has_that_rate(spec: str, count: int, rate: float) -> None:
+    lasting = timeline([number / 10 for number in range(103)], 10.3)
+    assert parse(spec).rate(lasting, count) == pytest.approx(rate, rel=1e-12)
+    assert len(parse("fps:2").pick(lasting)) == 21
+
+
+def test_pictures_hold_no_sound() -> None:
+    from dataclasses import replace
+
+    kept = parse("uniform:8,audio=keep")
+    assert kept.keeps_sound
+    pictures = replace(kept, form="images")  # as an adapter that takes pictures only is given them
+    assert (str(pictures), pictures.keeps_sound) == ("uniform:8,as=images", False)
 
 
 def test_a_window_behind_the_end_is_refused() -> None:

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from reelbench.registry.errors import InputError, MediaError
+from reelbench.registry.frames import take
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.frames.store import IN_USE_S, FrameStore, StoredFrames
 from tests.registry.frames import clips
@@ -285,6 +286,149 @@ def test_a_bad_video_is_tried_once_per_process(
     assert store.info().entries == 0
     with pytest.raises(MediaError, match="No such file"):
         store.get(tmp_path / "absent.mp4", parse("uniform:4"))
+
+
+def test_the_short_way_for_who_has_a_video_and_a_spec(clip: Make, store: FrameStore, reelbench_home: Path) -> None:
+    video = clip("libx264", "mp4")
+    images = take(video, "uniform:3,as=images", store=store)
+    assert (len(images.images), images.timestamps) == (3, pytest.approx((0, 5.96, 11.96), abs=2e-3))
+    assert take(str(video), parse("uniform:3"), even=True, store=store).padding == 1
+    default = take(video, "uniform:2")
+    assert default.path is not None
+    assert reelbench_home in default.path.parents
+    for spec in ("native", "none"):
+        with pytest.raises(InputError, match=f"frames {spec}: no frames are taken"):
+            take(video, spec, store=store)
+
+
+# --- damage ----------------------------------------------------------------------------------------------------------
+
+
+def without(*names: str) -> Callable[[Path], None]:
+    def change(record: Path) -> None:
+        fields = json.loads(record.read_text())
+        record.write_text(json.dumps({name: value for name, value in fields.items() if name not in names}))
+
+    return change
+
+
+def saying(**values: object) -> Callable[[Path], None]:
+    def change(record: Path) -> None:
+        record.write_text(json.dumps(json.loads(record.read_text()) | values))
+
+    return change
+
+
+def on_files(change: Callable[[Path], object]) -> Callable[[Path], None]:
+    def change_all(record: Path) -> None:
+        for file in record.parent.iterdir():
+            if file != record:
+                change(file)
+
+    return change_all
+
+
+DAMAGE = {
+    "record cut": lambda record: record.write_text(record.read_text()[:100]),
+    "record empty": lambda record: record.write_bytes(b""),
+    "record gone": lambda record: record.unlink(),
+    "record is {}": lambda record: record.write_text("{}"),
+    "record is []": lambda record: record.write_text("[]"),
+    "record is nested": lambda record: record.write_text("[" * 5000),
+    "record is not text": lambda record: record.write_bytes(b"\xff\xfe\x00"),
+    "times missing": without("timestamps"),
+    "times too few": saying(timestamps=[0.0]),
+    "times are words": saying(timestamps=["soon"] * 4),
+    "another form": saying(form="films"),
+    "a path outside": saying(path="../../../../etc/passwd", images=["../../../../etc/passwd"] * 4),
+    "an absolute path": saying(path="/etc/passwd", images=["/etc/passwd"] * 4),
+    "a folder": saying(path="..", images=[".."] * 4),
+    "files gone": on_files(Path.unlink),
+    "files empty": on_files(lambda file: file.write_bytes(b"")),
+    "files cut": on_files(lambda file: file.write_bytes(file.read_bytes()[:-40])),
+    "files cut in half": on_files(lambda file: file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])),
+    "files are zeros": on_files(lambda file: file.write_bytes(bytes(file.stat().st_size))),
+    "files are text": on_files(lambda file: file.write_text("no film\n" * 100)),
+}
+
+
+@pytest.mark.parametrize("spec", ["uniform:4", "uniform:4,as=images"])
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_entry_is_made_anew(
+    clip: Make, store: FrameStore, decodes: Callable[[], int], damage: str, spec: str
+) -> None:
+    video = clip("libx264", "mp4", gop=250)
+    stored = store.get(video, parse(spec))
+    before = [file.read_bytes() for file in stored.files]
+    DAMAGE[damage](stored.files[0].parent / "frames.json")
+    again = FrameStore(store.root).get(video, parse(spec))
+    assert again == stored
+    assert [file.read_bytes() for file in again.files] == before
+    assert decodes() == 2
+    assert FrameStore(store.root).get(video, parse(spec)) == stored
+    assert decodes() == 2
+
+
+@pytest.mark.parametrize("spec", ["uniform:4", "uniform:4,as=images"])
+def test_a_record_that_names_films_elsewhere_is_not_believed(clip: Make, store: FrameStore, spec: str) -> None:
+    stored, other = (store.get(clip("libx264", "mp4", frames=frames), parse(spec)) for frames in (300, 50))
+    elsewhere = [str(file) for file in other.files]
+    saying(path=elsewhere[0] if other.path else None, images=elsewhere[: len(other.images)])(
+        stored.files[0].parent / "frames.json"
+    )
+    assert store.get(clip("libx264", "mp4"), parse(spec)) == stored
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_entry_is_counted_and_can_be_removed(clip: Make, store: FrameStore, damage: str) -> None:
+    video = clip("libx264", "mp4", gop=250)
+    other = store.get(video, parse("uniform:2"))
+    DAMAGE[damage](store.get(video, parse("uniform:4")).path.parent / "frames.json")
+    assert store.info().entries == 2
+    assert other in store.held(video)
+    assert store.clear() == 2
+    assert store.info().entries == 0
+
+
+def test_a_damaged_twin_with_an_even_number_is_made_anew(clip: Make, store: FrameStore) -> None:
+    video = clip("libx264", "mp4")
+    stored = store.get(video, parse("uniform:3"), even=True)
+    stored.path.write_bytes(b"")
+    assert store.get(video, parse("uniform:3"), even=True) == stored
+    assert [number for number, _ in in_clip(stored.path)] == [0, 149, 299, 299]
+
+
+def test_pictures_too_large_for_a_clip_are_the_videos_own_failure(
+    store: FrameStore, tmp_path: Path, decodes: Callable[[], int]
+) -> None:
+    wide = tmp_path / "wide.mkv"
+    with av.open(str(wide), "w") as container:
+        stream = container.add_stream("ffv1", rate=25)
+        stream.width, stream.height, stream.pix_fmt = 17_000, 32, "yuv420p"
+        flat = av.VideoFrame.from_ndarray(np.full((48, 17_000), 128, np.uint8), format="yuv420p")
+        container.mux(stream.encode(flat))
+        container.mux(stream.encode(None))
+    for _ in range(2):
+        with pytest.raises(MediaError, match=r"wide\.mkv: .*17000 x 32 pixels, as=clip holds up to 16384 a side"):
+            store.get(wide, parse("uniform:1"))
+    assert store.get(wide, parse("uniform:1,as=images")).width == 17_000
+    assert store.get(wide, parse("uniform:1,size=16")).width == 8_500
+    assert decodes() == 2
+
+
+def test_whatever_a_library_raises_is_the_videos_own_failure(
+    clip: Make, store: FrameStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from reelbench.registry.frames import decoder
+
+    def fails(*_: object) -> None:
+        raise ZeroDivisionError("by a header that lies\nat 0x7f")
+
+    monkeypatch.setattr(decoder, "prepared", fails)
+    video = clip("libx264", "mp4")
+    with pytest.raises(MediaError, match=f"{video.name}: its frames can't be made ready .by a header that lies."):
+        store.get(video, parse("uniform:1"))
+    assert store.info().entries == 0
 
 
 # --- size ------------------------------------------------------------------------------------------------------------

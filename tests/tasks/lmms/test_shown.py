@@ -7,6 +7,7 @@ from reelbench import registry
 from reelbench.registry.data.rows_on_disk import RowsOnDisk
 from reelbench.registry.errors import InputError
 from reelbench.registry.frames.sampling import FrameSampling
+from reelbench.registry.media.library import Library
 from reelbench.tasks import rextime
 from reelbench.tasks.lmms import adapters
 from reelbench.tasks.lmms.task import LmmsTask
@@ -105,6 +106,19 @@ class TestWhatIsShown:
         assert (sample.reason, sample.frame_timestamps) == ("media_unreadable", None)
         assert task.doc_to_text(row).endswith("(The video can't be shown.)")
 
+    @pytest.mark.parametrize("error", [ValueError("cannot reshape\narray"), ZeroDivisionError(), MemoryError()])
+    def test_whatever_a_video_makes_a_library_raise_leaves_its_question_unscored(
+        self, error, task, row, shown_to, monkeypatch
+    ):
+        def fails(*_, **__):
+            raise error
+
+        shown_to("qwen2_5_vl", "uniform:3")
+        monkeypatch.setattr(Library, "frames", fails)
+        content, sample = asked(task, row)
+        assert content == []
+        assert sample.reason == "media_unreadable"
+
 
 class TestWithoutVideos:
     def test_text_only_asks_every_question_and_looks_for_no_video(self, task, monkeypatch, reelbench_home):
@@ -129,7 +143,7 @@ class TestVideosInPictures:
 
     @pytest.fixture
     def task(self):
-        return LmmsTask(registry.get("dramaqa_cogme"), ())
+        return LmmsTask(registry.get("dramaqa_cogme"))
 
     @pytest.fixture
     def row(self):
