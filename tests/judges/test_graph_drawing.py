@@ -136,6 +136,15 @@ def test_an_edge_that_skips_a_column_passes_beside_its_boxes():
         assert not float(box.get("y")) <= heights[0] <= float(box.get("y")) + float(box.get("height"))
 
 
+def test_what_rests_on_the_upper_box_stands_above():
+    nodes = (("a", ()), ("b", ()), ("below", ("b",)), ("above", ("a",)))
+    _, groups = pictured(
+        to_svg(Graph(id="q", nodes=tuple(Node(id=key, evidence=key, parents=ids) for key, ids in nodes)))
+    )
+    height = {key: float(group.find(f"{SVG}rect").get("y")) for key, group in groups.items()}
+    assert height["above"] < height["below"]
+
+
 def test_a_state_is_words_and_a_sign_and_a_line():
     states = dict(zip(DIAMOND.by_id, ["right", "wrong", "divergent", "undetermined"], strict=True))
     _, groups = pictured(to_svg(DIAMOND, states, {"Node2": "Spatial Grounding"}))
