@@ -107,7 +107,7 @@ def test_mermaid_sees_only_letters_and_codes(text):
 
 
 def pictured(svg):
-    root = ET.fromstring(svg)  # noqa: S314 - our own
+    root = ET.fromstring(svg)  # noqa: S314 - our own drawing
     groups = {group.get("data-node"): group for group in root.iter(f"{SVG}g")}
     return root, groups
 
