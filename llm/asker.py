@@ -11,9 +11,8 @@ import asyncio
 import logging
 import random
 import threading
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
@@ -23,6 +22,7 @@ from reelbench.llm.messages import Message, estimated_tokens, reply_key, request
 from reelbench.llm.options import ATTEMPTS, REJECTIONS, AskOptions
 from reelbench.llm.pacing import Pacer, StoppedError, Turn
 from reelbench.llm.reading import UnreadableError
+from reelbench.llm.tally import Budget, Tally, added
 from reelbench.registry.errors import ReelbenchError
 
 UNAVAILABLE = "unavailable"
@@ -37,6 +37,7 @@ REJECTED = "rejected"
 """The server does not take this request."""
 
 _OTHERS = 0.2  # seconds between looks at whether another process has got its reply
+_SHORT_REPLY = 64  # tokens
 _CUT = {"length", "content_filter"}
 
 _log = logging.getLogger("reelbench.llm")
@@ -73,74 +74,6 @@ class Asked(Generic[T]):
     reason: str | None
     replies: list[Kept]
     error: str | None = None
-
-
-@dataclass(slots=True)
-class Tally:
-    """What asking has come to so far.
-
-    Attributes:
-        items: Finished, as the caller counts them.
-        replies: Replies behind what was answered.
-        calls: Replies that this run asked for and got.
-        requests: Requests sent, failed ones too.
-        prompt_tokens: Behind the answers, whenever they were paid.
-        completion_tokens: Likewise.
-        spent_usd: What this run's calls cost; None without prices.
-        returned: Model id that the server returned -> replies.
-        other_hosts: Host -> replies reused that another host than the one asked gave.
-    """
-
-    items: int = 0
-    replies: int = 0
-    calls: int = 0
-    requests: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    spent_usd: float | None = None
-    returned: Counter[str] = field(default_factory=Counter)
-    other_hosts: Counter[str] = field(default_factory=Counter)
-
-
-class Budget:
-    """Calls and dollars that a run may spend; several askers may share one. Lives in one event loop."""
-
-    def __init__(self, calls: int | None = None, usd: float | None = None) -> None:
-        self.calls = calls
-        self.usd = usd
-        self._reserved_calls = 0
-        self._reserved_usd = 0.0
-        self._spent_usd = 0.0
-        self._dearest_usd = 0.0
-
-    def reserve(self, estimate: float) -> float | None:
-        """Set aside one call of about `estimate` dollars -> dollars set aside, or None where there is no room."""
-        if self.calls is not None and self._reserved_calls >= self.calls:
-            return None
-        if self.usd is None:
-            estimate = 0.0
-        else:
-            estimate = max(estimate, self._dearest_usd)
-            if self._spent_usd + self._reserved_usd + estimate > self.usd:
-                return None
-        self._reserved_calls += 1
-        self._reserved_usd += estimate
-        return estimate
-
-    def settle(self, reserved: float, cost: float | None, *, kept: bool) -> None:
-        """Book what a call cost; one that brought nothing (not `kept`) is given back."""
-        self._reserved_usd -= reserved
-        if not kept:
-            self._reserved_calls -= 1
-        if cost is not None:
-            self._spent_usd += cost
-            self._dearest_usd = max(self._dearest_usd, cost)
-
-    @property
-    def shown(self) -> str:
-        """The limit that is used up, for the user."""
-        used_up = self.calls is not None and self._reserved_calls >= self.calls
-        return f"{self.calls} calls" if used_up or self.usd is None else f"${self.usd:g}"
 
 
 class _Walk(Generic[T]):
@@ -284,6 +217,8 @@ class Asker:
             for kept in asked.replies:
                 tally.prompt_tokens += kept.reply.prompt_tokens
                 tally.completion_tokens += kept.reply.completion_tokens
+                tally.reasoning_tokens = added(tally.reasoning_tokens, kept.reply.reasoning_tokens)
+                tally.cached_tokens = added(tally.cached_tokens, kept.reply.cached_tokens)
                 if kept.reply.returned is not None:
                     tally.returned[kept.reply.returned] += 1
                 if kept.reply.host != self.options.host:
@@ -406,7 +341,7 @@ class Asker:
     async def _call(self, client: ChatClient, key: bytes, messages: Sequence[Message]) -> None:
         """Make one call and keep its reply."""
         options = self.options
-        estimate = options.cost_usd(estimated_tokens(messages), 64) or 0.0
+        estimate = options.cost_usd(estimated_tokens(messages), _SHORT_REPLY) or 0.0
         reserved = self._budget.reserve(estimate)
         if reserved is None:
             line = f"the budget of {self._budget.shown} for {options.who} is used up; run again to go on"
@@ -417,7 +352,9 @@ class Asker:
             reply = await client.ask(messages, self.sampling)
             self.cache.put(key, options.model, reply)
             kept = True
-            cost = options.cost_usd(reply.prompt_tokens, reply.completion_tokens)
+            # Where the server does not count, or not so that it can be, what was estimated is booked.
+            prompt = reply.prompt_tokens or estimated_tokens(messages)
+            cost = options.cost_usd(prompt, reply.completion_tokens or _tokens_of(reply.raw))
         except RefusedError as error:
             raise self._stop(REFUSED, f"{error}; asking stopped, what was answered is kept") from None
         except TransientError as error:
@@ -472,3 +409,7 @@ class Asker:
                 self.cache.renew()
             except ReelbenchError:  # whoever writes next meets the same error, and tells
                 return
+
+
+def _tokens_of(text: str | None) -> int:
+    return max(_SHORT_REPLY, estimated_tokens([{"content": text or ""}]))
