@@ -272,7 +272,7 @@ class _Replies:
         if self._prompts is None or row is None:
             return
         asked = Item.of(sample, row["question"], None)
-        sampling = {} if record.temperature is None else {"temperature": record.temperature}
+        sampling = ({} if record.temperature is None else {"temperature": record.temperature}) | (record.extra or {})
         for reply in sample.judge_replies:
             if reply.criterion not in judge.criteria:
                 yield f"item {sample.id!r}: a reply on {reply.criterion!r}, which is no criterion"

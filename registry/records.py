@@ -5,7 +5,7 @@ benchmark's data: `result.json` names what was run and what came out, `samples.j
 """
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
@@ -19,9 +19,18 @@ Audio = Literal["kept", "dropped", "none", "unknown"]
 
 
 class Record(BaseModel):
-    """Base of all records: frozen, and a field it does not know is an error."""
+    """Base of all records: frozen, and a field it does not know is an error.
+
+    `added` names the fields that older records lack. Where absent (None) they are left out of what is written, so that
+    an older record keeps its bytes and its hashes.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+    added: ClassVar[frozenset[str]] = frozenset()
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_absent(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {name: value for name, value in whole(self).items() if name not in self.added or value is not None}
 
 
 class SourceRecord(Record):
@@ -51,12 +60,10 @@ class ModelRecord(Record):
     args: dict[str, Any] = Field(default_factory=dict)
 
 
-_ADDED = frozenset({"audio"})
-"""Settings that older records lack."""
-
-
 class SettingsRecord(Record):
     """What shapes the answers: equal settings make two results comparable."""
+
+    added = frozenset({"audio"})
 
     frames: str = Field(default="native", description="Frame sampling asked for; `native` leaves it to the model.")
     frames_given: dict[str, int] = Field(
@@ -82,14 +89,11 @@ class SettingsRecord(Record):
             return "none"
         return "unknown" if self.frames in {"native", "unknown"} else "dropped"
 
-    @model_serializer(mode="wrap")
-    def _without_what_older_records_lack(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        # A field that a release added is left out where it is absent: an older record keeps its bytes and its hashes.
-        return {name: value for name, value in whole(self).items() if name not in _ADDED or value is not None}
-
 
 class JudgeRecord(Record):
     """The judge that was asked, what answered, and what it cost."""
+
+    added = frozenset({"extra", "reasoning_tokens", "cached_tokens"})
 
     requested: str
     returned: dict[str, int] = Field(default_factory=dict, description="Model id that the server returned -> replies.")
@@ -97,12 +101,17 @@ class JudgeRecord(Record):
     prompt: str = Field(description="Name of the prompt set: reelbench, official, or a file's name.")
     prompt_sha256: str
     temperature: float | None = None
+    extra: dict[str, Any] | None = Field(default=None, description="What else was sent with every request.")
     votes: int = 1
     vote_rule: Literal["single", "majority", "mean"] = "single"
     calls: int = 0
     cached: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    reasoning_tokens: int | None = Field(
+        default=None, description="Of the completion tokens; absent where no server said."
+    )
+    cached_tokens: int | None = Field(default=None, description="Of the prompt tokens; absent where no server said.")
     cost_usd: float | None = Field(default=None, description="Null where no price was given.")
 
 

@@ -85,12 +85,15 @@ class Engine:
                 prompt=self.prompts.name,
                 prompt_sha256=self.prompts.sha256,
                 temperature=self._temperature,
+                extra=dict(options.extra) or None,
                 votes=options.votes,
                 vote_rule="single" if options.votes == 1 else options.vote_rule,
                 calls=tally.calls,
                 cached=max(0, tally.replies - tally.calls),
                 prompt_tokens=tally.prompt_tokens,
                 completion_tokens=tally.completion_tokens,
+                reasoning_tokens=tally.reasoning_tokens,
+                cached_tokens=tally.cached_tokens,
                 cost_usd=options.cost_usd(tally.prompt_tokens, tally.completion_tokens),
             )
 
