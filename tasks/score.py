@@ -46,7 +46,10 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A scored benchmark: the result, where it lies, and the ids that did not fit."""
+    """A scored benchmark: the result, where it lies, and the ids that did not fit.
+
+    `judge_failed` says why the judge that was named gave no score at all, where it was needed.
+    """
 
     result: Result
     folder: Path
@@ -54,6 +57,7 @@ class Outcome:
     extra: list[str] = field(default_factory=list)
     duplicate: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    judge_failed: str | None = None
 
     @property
     def complete(self) -> bool:
@@ -86,7 +90,26 @@ def score_files(name: str, inputs: Inputs, folder: Path, options: Options, *, mo
         model=ModelRecord(id=model or inputs.predictions.stem),
         settings=SettingsRecord(frames="unknown"),
     )
-    return Outcome(result, folder, submission.missing, submission.extra, submission.duplicate, submission.notes)
+    return Outcome(
+        result,
+        folder,
+        submission.missing,
+        submission.extra,
+        submission.duplicate,
+        submission.notes,
+        judge_failed(options.judge, scored),
+    )
+
+
+def judge_failed(judge: "JudgeOptions | None", scored: scoring.Scored) -> str | None:
+    """Return why a judge that was named and needed gave no score at all, or None."""
+    if judge is None or any(reply.score is not None for sample in scored.samples for reply in sample.judge_replies):
+        return None
+    reasons = {reason: number for reason, number in scored.counts.unscored.items() if reason.startswith("judge_")}
+    if not reasons:
+        return None
+    shown = ", ".join(f"{number} {reason}" for reason, number in reasons.items())
+    return f"the judge {judge.model} at {judge.host} gave no score ({shown})"
 
 
 def takes_tags(spec: BenchmarkSpec) -> bool:
@@ -140,4 +163,6 @@ def score_logged(logged: LoggedTask, folder: Path, options: Options, *, tags: Pa
         path = folder / f"submission{submission_suffix(spec)}"
         write_submission(spec, scored.samples, path)
         notes.append(f"{logged.task}: the answers are hidden; submit {path} to the owners' server")
-    return Outcome(result, folder, duplicate=run.duplicate, notes=notes)
+    return Outcome(
+        result, folder, duplicate=run.duplicate, notes=notes, judge_failed=judge_failed(options.judge, scored)
+    )

@@ -1,12 +1,13 @@
 """`reelbench run`: lmms-eval, then scores; it fails when lmms-eval failed, which by itself exits with 0."""
 
+import shlex
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from reelbench.cli import console
 from reelbench.cli.judging import takes_judge
-from reelbench.cli.score import report
+from reelbench.cli.score import check_judged, report
 
 if TYPE_CHECKING:
     from reelbench.judges.llm.options import JudgeOptions
@@ -55,5 +56,6 @@ def run(
     sampling = FrameSampling.parse(frames) if frames is not None else FrameSampling.from_environment()
     arguments, output = process.with_logging(context.args)
     outcomes = process.run_and_score(arguments, output, sampling, options)
-    report(outcomes, as_json=False, again=f"--run {output}")
+    report(outcomes, as_json=False, again=f"reelbench score --run {shlex.quote(str(output))}", judge=judge)
     process.check_all_there(arguments, outcomes)
+    check_judged(outcomes)

@@ -1,6 +1,8 @@
 """`reelbench score`: predictions to numbers, without running a model."""
 
 import json
+import shlex
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,10 +11,12 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.judging import takes_judge
-from reelbench.registry.errors import InputError
+from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.home import home
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reelbench.judges.llm.options import JudgeOptions
     from reelbench.tasks.score import Outcome
 
@@ -57,8 +61,8 @@ def score(
             raise InputError("nothing to score: give NAME --predictions FILE, or --run DIR")
         inputs = Inputs(predictions, references, tags, split, data)
         outcomes = [score_files(name, inputs, folder, options, model=model)]
-    again = f"--run {run}" if run is not None else f"{name} --predictions {predictions}"
-    report(outcomes, as_json=as_json, again=again)
+    report(outcomes, as_json=as_json, again=shlex.join(["reelbench", *sys.argv[1:]]), judge=judge)
+    check_judged(outcomes)
     if strict and not all(outcome.complete for outcome in outcomes):
         raise typer.Exit(1)
 
@@ -69,12 +73,19 @@ def fresh_folder(name: str) -> Path:
     return home() / "results" / f"{stamp}-{name}"
 
 
-def report(outcomes: "list[Outcome]", *, as_json: bool, again: str) -> None:
-    """Print results: JSON on stdout if asked for (a list for several), else tables; notes go to stderr."""
+def report(outcomes: "list[Outcome]", *, as_json: bool, again: str, judge: "JudgeOptions | None" = None) -> None:
+    """Print results: JSON on stdout if asked for (a list for several), else tables; notes go to stderr.
+
+    Args:
+        outcomes: What was scored.
+        as_json: Whether scripts read it.
+        again: The command that scores the same again.
+        judge: The judge that was named, if any.
+    """
     from reelbench.judges.results import as_json as document
 
     for outcome in outcomes:
-        _tell(outcome, again)
+        _tell(outcome, again if judge is None else None)
     if as_json:
         documents = [document(outcome.result) for outcome in outcomes]
         console.write(json.dumps(documents[0] if len(documents) == 1 else documents, ensure_ascii=False))
@@ -83,7 +94,14 @@ def report(outcomes: "list[Outcome]", *, as_json: bool, again: str) -> None:
         _show(outcome)
 
 
-def _tell(outcome: "Outcome", again: str) -> None:
+def check_judged(outcomes: "Sequence[Outcome]") -> None:
+    """Raise ReelbenchError where a judge that was named and needed gave no score at all."""
+    failed = [f"{outcome.result.benchmark.id}: {outcome.judge_failed}" for outcome in outcomes if outcome.judge_failed]
+    if failed:
+        raise ReelbenchError("; ".join(failed))
+
+
+def _tell(outcome: "Outcome", again: str | None) -> None:
     result = outcome.result
     for line in outcome.notes:
         console.note(line)
@@ -91,15 +109,13 @@ def _tell(outcome: "Outcome", again: str) -> None:
         if ids:
             more = f" and {len(ids) - _SHOWN} more" if len(ids) > _SHOWN else ""
             console.note(f"{len(ids)} {what} ids: {', '.join(ids[:_SHOWN])}{more}")
-    if unjudged := result.counts.unscored.get("judge_unavailable"):
+    unjudged = result.counts.unscored.get("judge_unavailable")
+    if unjudged and again is not None:
         from reelbench.registry import discovery
 
         spec = discovery.get(result.benchmark.id)
         default = spec.judge.default_model if spec.judge else "MODEL"
-        console.note(
-            f"{unjudged} answers are not judged (judge_unavailable); "
-            f"to finish: reelbench score {again} --judge {default}"
-        )
+        console.note(f"{unjudged} answers are not judged (judge_unavailable); to finish: {again} --judge {default}")
 
 
 def _show(outcome: "Outcome") -> None:

@@ -2,13 +2,14 @@
 
 import json
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reelbench.cli import console
-from reelbench.cli.score import report
+from reelbench.cli.score import check_judged, report
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import write_text
 from reelbench.registry.frames.sampling import FrameSampling
@@ -51,13 +52,15 @@ def sweep(arguments: list[str], output: Path, points: Sequence[tuple[int, FrameS
 
     rows: list[dict[str, Any]] = []
     failed: list[str] = []
+    judged: list[Outcome] = []
     for count, sampling in points:
         folder = output / f"frames-{count}"
         console.note(f"frames {sampling} into {folder}")
         try:
             arguments = process.replaced(arguments, "--output_path", str(folder))
             outcomes = process.run_and_score(arguments, folder, sampling, options)
-            report(outcomes, as_json=False, again=f"--run {folder}")
+            again = f"reelbench score --run {shlex.quote(str(folder))}"
+            report(outcomes, as_json=False, again=again, judge=options.judge)
             process.check_all_there(arguments, outcomes)
         except InputError:
             raise
@@ -65,6 +68,7 @@ def sweep(arguments: list[str], output: Path, points: Sequence[tuple[int, FrameS
             console.note(f"frames {sampling}: {error}")
             failed.append(str(sampling))
             continue
+        judged += outcomes
         rows += [
             _row(outcome, count, sampling, output) for outcome in outcomes if SUBMISSION not in outcome.result.metrics
         ]
@@ -73,6 +77,7 @@ def sweep(arguments: list[str], output: Path, points: Sequence[tuple[int, FrameS
     console.note(f"written to {output / SWEEP_FILE}")
     if failed:
         raise ReelbenchError(f"no results for frames {'; '.join(failed)}; the messages above say why")
+    check_judged(judged)
 
 
 def _row(outcome: "Outcome", count: int, sampling: FrameSampling, output: Path) -> dict[str, Any]:
