@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from reelbench.judges.answers import LETTERS
 from reelbench.registry.data.loading import locate
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import write_jsonl, write_text, written_aside
+from reelbench.tasks.prompting import lettered
 
 COLUMNS = ("id", "video", "question", "options", "prediction")
 
@@ -27,9 +27,7 @@ def rows(name: str, split: str | None = None, data: Path | None = None) -> list[
             "id": row["id"],
             "video": row["video"],
             "question": row["question"],
-            "options": "\n".join(
-                f"({letter}) {text}" for letter, text in zip(LETTERS, row.get("options", ()), strict=False)
-            ),
+            "options": lettered(row.get("options", ())),
             "prediction": None,
         }
         for row in locate(name, split, data, fetch=False).read()

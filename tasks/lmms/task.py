@@ -15,7 +15,7 @@ from pathlib import Path
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
-from reelbench.judges import answers, scoring
+from reelbench.judges import scoring
 from reelbench.judges.llm import modes
 from reelbench.registry import rows
 from reelbench.registry.data.loading import upstream_split
@@ -29,6 +29,7 @@ from reelbench.registry.records import Item, Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, MeanOf, Metric
 from reelbench.tasks.lmms import shown as frames
+from reelbench.tasks.prompting import prompt_of
 from reelbench.tasks.submissions import answered, hides, submission_suffix, write_submission
 
 if TYPE_CHECKING:
@@ -63,14 +64,7 @@ class LmmsTask:
         The row's frames are made ready on the way, where they are asked for; see `frames`.
         """
         kwargs = lmms_eval_specific_kwargs or {}
-        template = prompt_template(self.spec, kwargs.get("prompt"), doc["language"])
-        lettered = "\n".join(
-            f"({letter}) {option}" for letter, option in zip(answers.LETTERS, doc.get("options", ()), strict=False)
-        )
-        fields = {**doc, "options": lettered}
-        if "duration" in fields:
-            fields["duration"] = f"{doc['duration']:g}"
-        prompt = template.format_map(fields)
+        prompt = prompt_of(self.spec, doc, kwargs.get("prompt"))
         shown = self._frames.prepared(self._library(doc["split"]), doc, kwargs)
         return f"{prompt}\n{frames.NOT_SHOWN}" if shown is not None and shown.problem else prompt
 
