@@ -63,7 +63,7 @@ class ModelRecord(Record):
 class SettingsRecord(Record):
     """What shapes the answers: equal settings make two results comparable."""
 
-    added = frozenset({"audio"})
+    added = frozenset({"audio", "label"})
 
     frames: str = Field(default="native", description="Frame sampling asked for; `native` leaves it to the model.")
     frames_given: dict[str, int] = Field(
@@ -72,6 +72,9 @@ class SettingsRecord(Record):
     )
     audio: Audio | None = Field(
         default=None, description="What became of the videos' sound; absent in older records, see `sound`."
+    )
+    label: str | None = Field(
+        default=None, description="What the user says of how the answers were made and no other field can hold."
     )
     prompt_sha256: str | None = Field(
         default=None, description="Hash of our prompt file; null for answers made elsewhere."
@@ -220,6 +223,7 @@ class Item:
     parsed: dict[str, Any] | None = None
     facets: dict[str, list[str]] = field(default_factory=dict)
     question: str = ""
+    options: tuple[str, ...] = ()
     reason: str | None = None
     flags: tuple[str, ...] = ()
     frame_timestamps: list[float] | None = None

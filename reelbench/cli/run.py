@@ -7,7 +7,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.judging import takes_judge
-from reelbench.cli.score import check_judged, report
+from reelbench.cli.report import check_judged, report
 
 if TYPE_CHECKING:
     from reelbench.judges.llm.options import JudgeOptions
@@ -56,6 +56,7 @@ def run(
     sampling = FrameSampling.parse(frames) if frames is not None else FrameSampling.from_environment()
     arguments, output = process.with_logging(context.args)
     outcomes = process.run_and_score(arguments, output, sampling, options)
-    report(outcomes, as_json=False, again=f"reelbench score --run {shlex.quote(str(output))}", judge=judge)
+    again = f"reelbench score --run {shlex.quote(str(output))}" if judge is None else None
+    report(outcomes, as_json=False, again=again)
     process.check_all_there(arguments, outcomes)
     check_judged(outcomes)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reelbench.cli import console
-from reelbench.cli.score import check_judged, report
+from reelbench.cli.report import check_judged, report
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import write_text
 from reelbench.registry.frames.sampling import FrameSampling
@@ -59,8 +59,8 @@ def sweep(arguments: list[str], output: Path, points: Sequence[tuple[int, FrameS
         try:
             arguments = process.replaced(arguments, "--output_path", str(folder))
             outcomes = process.run_and_score(arguments, folder, sampling, options)
-            again = f"reelbench score --run {shlex.quote(str(folder))}"
-            report(outcomes, as_json=False, again=again, judge=options.judge)
+            again = f"reelbench score --run {shlex.quote(str(folder))}" if options.judge is None else None
+            report(outcomes, as_json=False, again=again)
             process.check_all_there(arguments, outcomes)
         except InputError:
             raise

@@ -13,6 +13,12 @@ from reelbench.tasks.submissions import Inputs, Prediction, Reference, Submissio
 EXPECTED = '"key" (the question\'s) and "pred" (the answer\'s text)'
 
 
+def official(document: Any) -> bool:  # noqa: ANN401 - any JSON value
+    """Whether a document is meant to be in this format: some entry has both fields."""
+    entries = document if isinstance(document, list) else [document]
+    return any(isinstance(entry, dict) and {"key", "pred"} <= entry.keys() for entry in entries)
+
+
 def read(spec: BenchmarkSpec, inputs: Inputs) -> Submission:
     """Read predictions and hold them against their references."""
     predictions, duplicate = read_predictions(inputs.predictions)

@@ -20,6 +20,17 @@ EXPECTED = (
 )
 
 
+def official(document: Any) -> bool:  # noqa: ANN401 - any JSON value
+    """Whether a document is meant to be in this format: some question has a `pred` and a video."""
+    if isinstance(document, dict):
+        listed = [entry for value in document.values() for entry in (value if isinstance(value, list) else [value])]
+        return any(isinstance(entry, dict) and "pred" in entry for entry in listed)
+    named = {"video", "video_id", "video_name"}
+    return isinstance(document, list) and any(
+        isinstance(entry, dict) and "pred" in entry and bool(named & entry.keys()) for entry in document
+    )
+
+
 def read(spec: BenchmarkSpec, inputs: Inputs) -> Submission:
     """Read a prediction file and hold it against its references: the file's own, another's, or the benchmark's."""
     path = inputs.predictions
@@ -32,12 +43,13 @@ def read(spec: BenchmarkSpec, inputs: Inputs) -> Submission:
         named, duplicate = _by_id(entries)
         split = inputs.split or spec.default_split
         return join(named, references, source, path=path, split=split, duplicate=duplicate)
-    references, source, split = references_of(spec, inputs, _read_references)
+    references, source, split = references_of(spec, inputs, read_references)
     named, duplicate = _by_id(entries, references)
     return join(named, references, source, path=path, split=split, duplicate=duplicate)
 
 
-def _read_references(path: Path) -> list[Reference]:
+def read_references(path: Path) -> list[Reference]:
+    """Read an annotation file in any of its shapes."""
     references = [_reference(where, entry) for where, entry in data.entries(path)]
     if not references:
         raise InputError(f"{path}: no questions in it")

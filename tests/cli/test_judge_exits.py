@@ -24,7 +24,8 @@ def test_without_a_key(reelbench, tmp_path):
     done, document, lines = judged(reelbench, tmp_path, "--judge", "judge-2")
     assert done.returncode == 1
     assert lines[0].startswith("no API key for the judge: set REELBENCH_JUDGE_API_KEY")
-    assert lines[-1] == "reelbench: moviecore: the judge judge-2 at api.openai.com gave no score (11 judge_refused)"
+    assert lines[-1].startswith("reelbench: moviecore: no API key for the judge: set REELBENCH_JUDGE_API_KEY")
+    assert lines[-1].endswith("no answer is judged (11 judge_refused)")
     assert document["counts"]["unscored"] == {"judge_refused": 11}
 
 
@@ -51,7 +52,7 @@ def test_with_a_judge_that_says_nothing_readable(reelbench, tmp_path):
     with JudgeServer(lambda _: Answer("Score: 4")) as server:
         done, _, lines = judged(reelbench, tmp_path, "--judge", "judge-2", "--judge-url", server.url)
     assert done.returncode == 1
-    assert lines[-1].endswith("gave no score (11 judge_unparsable)")
+    assert lines[-1].endswith("could be read; no answer is judged (11 judge_unparsable)")
 
 
 @pytest.mark.parametrize("thinks", ["<think>3 or 4?</think>", ""])
