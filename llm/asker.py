@@ -104,7 +104,7 @@ class _Walk(Generic[T]):
             reply = self._asker.cache.get(key)
             if reply is None:
                 return key if self._may_ask() else None
-            text = None if reply.finish in _CUT else reply.raw
+            text = (reply.raw or "") if self._asker.as_it_stands else None if reply.finish in _CUT else reply.raw
             self.value, self.error = self._reading(text)
             self.replies.append(Kept(key, self._attempt, reply, self.value))
             self._attempt += 1
@@ -150,6 +150,7 @@ class Asker:
         *,
         on_note: Callable[[str], None] | None = None,
         budget: Budget | None = None,
+        as_it_stands: bool = False,
     ) -> None:
         """Set up, without sending anything.
 
@@ -158,8 +159,10 @@ class Asker:
             sampling: Sent with each call beside model and messages (`temperature`, …); part of the key.
             on_note: Called with each line that the user should know, perhaps from another thread; by default logged.
             budget: Shared with other askers; by default the options' own.
+            as_it_stands: Read a reply that is empty or was cut short too, as the answer that it is.
         """
         self.options = options
+        self.as_it_stands = as_it_stands
         self.sampling = {**(sampling or {}), **options.extra}
         self.notes: list[str] = []
         self.tally = Tally(spent_usd=options.cost_usd(0, 0))

@@ -189,6 +189,8 @@ class JudgeReply(Record):
 class Sample(Record):
     """One line of `samples.jsonl`: everything that the metrics need to know of one item."""
 
+    added = frozenset({"tokens", "seconds"})
+
     id: str
     video: str = Field(description="Media key; questions on one video are resampled together.")
     prediction: Any = Field(description="As the model or the submission gave it; null where there is none.")
@@ -206,6 +208,14 @@ class Sample(Record):
         default=None, description="Seconds; null where the model sampled by itself."
     )
     frame_padding: int = Field(default=0, description="How many of the last frames repeat the one before them.")
+    tokens: dict[str, int] | None = Field(
+        default=None,
+        description="What the server counted for the answer: `prompt`, `completion`, and of these `cached`, "
+        "`reasoning`; absent where it did not say.",
+    )
+    seconds: float | None = Field(
+        default=None, description="From sending the question to the answer's last byte; absent where not measured."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +238,8 @@ class Item:
     flags: tuple[str, ...] = ()
     frame_timestamps: list[float] | None = None
     frame_padding: int = 0
+    tokens: dict[str, int] | None = None
+    seconds: float | None = None
 
     def sample(
         self, reason: str | None, scores: dict[str, float] | None = None, replies: list[JudgeReply] | None = None
@@ -249,4 +261,15 @@ class Item:
         return cls(**shared, flags=tuple(sample.flags), question=question, reason=reason)
 
 
-_OF_BOTH = ("id", "video", "prediction", "parsed", "target", "facets", "frame_timestamps", "frame_padding")
+_OF_BOTH = (
+    "id",
+    "video",
+    "prediction",
+    "parsed",
+    "target",
+    "facets",
+    "frame_timestamps",
+    "frame_padding",
+    "tokens",
+    "seconds",
+)

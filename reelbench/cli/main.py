@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from reelbench import __version__
-from reelbench.cli import cards, compare, console, data, frames, leaderboard, listing, profile, review, run, score
+from reelbench.cli import ask, cards, compare, console, data, frames, leaderboard, listing, profile, review, run, score
 from reelbench.registry.errors import InputError, ReelbenchError
 
 _CALLERS = {EACCES, EEXIST, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS}
@@ -24,6 +24,7 @@ app = typer.Typer(
 app.command("list")(listing.list_benchmarks)
 app.command("path")(listing.path)
 app.command("score")(score.score)
+app.command("ask")(ask.ask)
 app.command("compare")(compare.compare)
 app.command("profile")(profile.profile)
 app.add_typer(data.app, name="data")

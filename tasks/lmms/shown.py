@@ -8,14 +8,16 @@ the questions that `--limit` and the rank leave. A video that gives no frames ma
 
 import logging
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reelbench.registry.errors import ReelbenchError, first_line
 from reelbench.registry.frames.sampling import FrameSampling
+from reelbench.registry.frames.stored import Sound
 from reelbench.registry.media.library import Library
+from reelbench.registry.records import Audio
 from reelbench.registry.rows import Row
 from reelbench.tasks.lmms import adapters
 
@@ -45,7 +47,8 @@ class Shown:
     """What is shown for one row: a `video`, `images`, or neither.
 
     `timestamps` are those of the frames (s), or None where the model samples by itself; the last `padding` of them
-    are repeats. `problem` says why nothing can be shown.
+    are repeats. `problem` says why nothing can be shown. `audio` is what became of the video's sound; None where the
+    video itself is handed over, and nobody knows whether its sound is listened to.
     """
 
     video: Path | None = None
@@ -53,6 +56,7 @@ class Shown:
     timestamps: tuple[float, ...] | None = None
     padding: int = 0
     problem: str | None = None
+    audio: Sound | None = None
 
     def content(self) -> list[dict[str, str]]:
         """Return the items of a chat message."""
@@ -71,6 +75,15 @@ class Shown:
             with Image.open(path) as image:
                 visuals.append(image.convert("RGB"))
         return visuals
+
+
+def sound(sampling: FrameSampling, heard: Iterable[Sound | None]) -> Audio:
+    """Return what became of the sound of all videos that were shown, as the record says it."""
+    if sampling.kind in {"none", "native"}:
+        return "none" if sampling.kind == "none" else "unknown"
+    became = set(heard)
+    known: tuple[Sound, ...] = ("kept", "dropped", "none")
+    return next((what for what in known if what in became), "unknown")
 
 
 class Frames:
@@ -137,7 +150,7 @@ def show(library: Library, row: Row, wanted: FrameSampling, *, even: bool = Fals
         ReelbenchError: Its video is not here, or can't be read.
     """
     if wanted.kind == "none":
-        return Shown(timestamps=())
+        return Shown(timestamps=(), audio="none")
     if wanted.kind == "native":
         video = library.clip(row)
         if video is None:
@@ -148,7 +161,13 @@ def show(library: Library, row: Row, wanted: FrameSampling, *, even: bool = Fals
         raise ReelbenchError(f"the video {row['video']!r} is not here any more")
     if library.in_pictures:
         _check_pictures(stored.images)
-    return Shown(video=stored.path, images=stored.images, timestamps=stored.timestamps, padding=stored.padding)
+    return Shown(
+        video=stored.path,
+        images=stored.images,
+        timestamps=stored.timestamps,
+        padding=stored.padding,
+        audio=stored.audio,
+    )
 
 
 def _check_pictures(paths: tuple[Path, ...]) -> None:
