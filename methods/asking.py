@@ -32,29 +32,49 @@ _MAX_NEW_TOKENS = 512
 log = logging.getLogger("reelbench")
 
 
-def ask(
+def questions(
     name: str,
-    model: AskOptions,
-    options: Options,
-    *,
     frames: str = "uniform:32",
+    *,
     split: str | None = None,
     limit: int | None = None,
     data: Path | None = None,
-    budget: Budget | None = None,
-    progress: Callable[[int, Tally], None] | None = None,
-) -> Evaluation:
-    """Ask a model every question of a benchmark or a task, and score its answers, in the data's order.
+) -> Questions:
+    """Return the questions of a benchmark or a task, with what is to be shown of their videos.
 
     Args:
         name: A benchmark, or one of its tasks.
-        model: The model and how to ask it.
-        options: How to score; its `note` is told what the user should know.
         frames: Which frames. They go as pictures, with `as=clip` as one video that holds exactly them; `native` sends
             the video as it is.
         split: The split, if not the task's or the benchmark's default one.
         limit: Only the first so many questions.
         data: The benchmark's own data, where it isn't found by itself.
+
+    Raises:
+        InputError: The name, the split or the frames are none.
+        DataUnavailableError: The data are not here, and can't be fetched.
+    """
+    sampling = FrameSampling.parse(frames)
+    if sampling.decodes and sampling.form_given != "clip":
+        return Questions.of(name, sampling.as_images(), split=split, limit=limit, data=data, frames=str(sampling))
+    stated = sampling.stated if sampling.decodes else str(sampling)
+    return Questions.of(name, sampling, split=split, limit=limit, data=data, frames=stated)
+
+
+def ask(
+    asked: Questions,
+    model: AskOptions,
+    options: Options,
+    *,
+    budget: Budget | None = None,
+    progress: Callable[[int, Tally], None] | None = None,
+) -> Evaluation:
+    """Ask a model questions, and score its answers, in the data's order. Not to be called in a running event loop.
+
+    Args:
+        asked: The questions.
+        model: The model and how to ask it.
+        options: How to score; its `note` is told what the user should know.
         budget: Shared with other runs; by default the model's own.
         progress: Called with the number of questions so far after each, and the live counts.
 
@@ -62,25 +82,16 @@ def ask(
         The scores. A question that the server did not answer is unscored (`model_failed`).
 
     Raises:
-        InputError: The name, the split or the frames are none.
         ReelbenchError: Nothing was answered at all, or a reply can't be kept.
     """
-    sampling = FrameSampling.parse(frames)
-    stated = str(sampling)
-    if sampling.decodes and sampling.form_given == "clip":
-        stated = sampling.stated
-    elif sampling.decodes:
-        sampling = sampling.as_images()
-    questions = Questions.of(name, sampling, split=split, limit=limit, data=data)
-    run = _Run(questions, model, options, budget, progress)
+    run = _Run(asked, model, options, budget, progress)
     asyncio.run(run.ask_all())
     run.check()
-    return questions.scored(
+    return asked.scored(
         run.predictions,
         run.shown,
         options,
         model=ModelRecord(id=model.model, adapter=ADAPTER, args=dict(model.extra)),
-        frames=stated,
         generation=run.generation,
         beside=run.costs,
     )

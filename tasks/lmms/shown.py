@@ -7,9 +7,11 @@ the questions that `--limit` and the rank leave. A video that gives no frames ma
 """
 
 import logging
+from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from mimetypes import guess_type
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,10 +60,10 @@ class Shown:
     problem: str | None = None
     audio: Sound | None = None
 
-    def content(self) -> list[dict[str, str]]:
-        """Return the items of a chat message."""
+    def content(self, *, as_data: bool = False) -> list[dict[str, str]]:
+        """Return the items of a chat message; with `as_data` a video is a data URL, for a server to read."""
         if self.video is not None:
-            return [{"type": "video", "url": str(self.video)}]
+            return [{"type": "video", "url": _data_url(self.video) if as_data else str(self.video)}]
         return [{"type": "image", "url": str(image)} for image in self.images]
 
     def visuals(self) -> "list[str | Image]":
@@ -75,6 +77,12 @@ class Shown:
             with Image.open(path) as image:
                 visuals.append(image.convert("RGB"))
         return visuals
+
+
+def _data_url(video: Path) -> str:
+    # Not the path: the server may be on another machine, and one on this machine reads no files unless it was told to.
+    media_type = guess_type(video.name)[0] or "video/mp4"
+    return f"data:{media_type};base64,{b64encode(video.read_bytes()).decode('ascii')}"
 
 
 def sound(sampling: FrameSampling, heard: Iterable[Sound | None]) -> Audio:
