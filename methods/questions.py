@@ -25,17 +25,31 @@ MISSING = Prediction(None, reason="media_missing")
 
 @dataclass(frozen=True)
 class Questions:
-    """The first `limit` questions of a split (None: all), in the data's order."""
+    """The first `limit` questions of a split (None: all), in the data's order.
+
+    `frames` is the sampling as the record says it.
+    """
 
     located: SplitData
     sampling: FrameSampling
     limit: int | None = None
     data: Path | None = None
 
+    frames: str = "native"
+
     @classmethod
-    def of(cls, name: str, sampling: FrameSampling, *, split: str | None, limit: int | None, data: Path | None) -> Self:
+    def of(
+        cls,
+        name: str,
+        sampling: FrameSampling,
+        *,
+        split: str | None,
+        limit: int | None,
+        data: Path | None,
+        frames: str | None = None,
+    ) -> Self:
         """Find the questions of a benchmark or one of its tasks; for the errors see `loading.locate`."""
-        return cls(locate(name, split, data), sampling, limit, data)
+        return cls(locate(name, split, data), sampling, limit, data, frames or str(sampling))
 
     @property
     def spec(self) -> BenchmarkSpec:
@@ -67,7 +81,6 @@ class Questions:
         options: Options,
         *,
         model: ModelRecord,
-        frames: str | None = None,
         generation: Mapping[str, Any] | None = None,
         beside: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> Evaluation:
@@ -78,7 +91,6 @@ class Questions:
             shown: Id -> what was shown, where anything was.
             options: How to score.
             model: The model, for the record.
-            frames: The sampling as the record is to say it; by default its canonical spec.
             generation: The settings that were sent with each question, for the record.
             beside: Id -> further fields of its sample.
         """
@@ -96,7 +108,7 @@ class Questions:
             options,
             model=model,
             settings=SettingsRecord(
-                frames=frames or str(self.sampling),
+                frames=self.frames,
                 frames_given=_counted(items),
                 audio=sound(self.sampling, [one.audio for one in shown.values()]),
                 prompt_sha256=prompt_sha256(spec, self._prompt),

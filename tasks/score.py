@@ -307,7 +307,7 @@ def score_logged(logged: LoggedTask, folder: Path, options: Options, *, tags: Pa
         items,
         scored,
         model_of(document),
-        settings_of(spec, document, task, data, scored.samples, run.heard),
+        settings_of(spec, document, task, data, scored.samples, heard=run.heard),
         {"duplicate": run.duplicate, "notes": notes},
         judge_failed=judge.failed(scored),
     ).write(folder)

@@ -359,14 +359,15 @@ def clip_sent(call):
 
 
 @pytest.mark.parametrize(
-    ("spec", "args", "long", "short"),
+    "case",
     [
         ("uniform:8", ("pass_video_url=True", "max_frames_num=8"), spread(40, 8), range(6)),
         ("uniform:5,as=clip", ("pass_video_url=True", "max_frames_num=5"), spread(40, 5), spread(6, 5)),
         ("fps:2", ("pass_video_url=True", "max_frames_num=100000"), range(0, 40, 4), [0, 4]),
     ],
 )
-def test_a_server_that_reads_videos_gets_our_clip(spec, args, long, short, evaluate, server, monkeypatch, tmp_path):
+def test_a_server_that_reads_videos_gets_our_clip(case, evaluate, server, monkeypatch, tmp_path):
+    spec, args, long, short = case
     monkeypatch.setenv("REELBENCH_FRAMES", spec)
     done = evaluate("openai", model_at(server, *args), limit=4)
     sent = [clip_sent(call) for call in server.calls]

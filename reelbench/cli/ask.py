@@ -64,15 +64,12 @@ def ask(
     folder = output or home() / "runs" / datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
     outcomes = []
     for name in names:
-        with console.progress(f"asking {name}", None) as show:
+        questions = asking.questions(name, spec, split=split, limit=limit, data=data)
+        with console.progress(f"asking {name}", len(questions.rows)) as show:
             evaluation = asking.ask(
-                name,
+                questions,
                 model,
                 options,
-                frames=spec,
-                split=split,
-                limit=limit,
-                data=data,
                 budget=budget,
                 progress=lambda done, tally, show=show: show(done, _told(tally)),
             )

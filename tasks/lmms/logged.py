@@ -211,6 +211,7 @@ def settings_of(
     task: TaskSpec,
     data: DataName,
     samples: Sequence[Sample],
+    *,
     heard: Sequence[Sound | None] = (),
 ) -> SettingsRecord:
     """Return what shaped a run's answers; `heard` as `LoggedItems` has it."""
