@@ -111,7 +111,7 @@ def opened(folder: Path) -> dict[str, float]:
             page = chromium.new_page()
             started = time.perf_counter()
             page.goto(address)
-            page.wait_for_selector("table.dataTable tbody .name")
+            page.wait_for_selector("table.rows tbody .name")
             opening.append(time.perf_counter() - started)
             for text in ("model-004", "77", "", "org/model-09999"):
                 seconds = page.evaluate(_FILTER, text)

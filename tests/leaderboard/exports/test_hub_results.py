@@ -41,5 +41,5 @@ def test_what_the_hub_has_no_place_for_is_left_out_and_said(rextime_run, tmp_pat
     done = list(hub_results.export(store.read(tmp_path / "store"), tmp_path / "out"))
     assert not any(one.files for one in done)
     whys = "\n".join(one.why for one in done)
-    assert "'my-checkpoint' is no model repository" in whys
+    assert "'my-checkpoint' is not a model repository" in whys
     assert "mini data" in whys
