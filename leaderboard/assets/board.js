@@ -54,16 +54,17 @@
       node: i ? (row) => (row.v[i] ? h("span", { title: R.interval(row.v[i], metric.unit) }, num(row.v[i][0], metric.unit)) : R.none()) : (row) => R.meter(row.v[0], metric),
     }));
   }
+  const choice = (row, column) => R.asText(column, R.field(row, column)) || "none";
   /** Filters that the columns declare: [label, name in the address, choices]. */
   function declaredFilters(rows) {
     return data.columns.filter((column) => column.filter).map((column) => {
-      const values = [...new Set(rows.map((row) => R.asText(column, R.field(row, column))).filter(Boolean))];
+      const values = [...new Set(rows.map((row) => choice(row, column)))];
       return [column.title, column.id, values.sort((p, q) => p.localeCompare(q, "en", { numeric: true })).map((value) => [value, value])];
     });
   }
   function filtering(columns) {
     const wanted = columns.map((column) => [column, asked(column.id)]).filter(([, value]) => value);
-    return (row) => wanted.every(([column, value]) => R.asText(column, R.field(row, column)) === value);
+    return (row) => wanted.every(([column, value]) => choice(row, column) === value);
   }
 
   function benchmarkPage(b) {
@@ -223,7 +224,7 @@
       h("h2", { text: "Metrics" }), ...data.benchmarks.map(metricTable));
   }
   function metricTable(b) {
-    return h("div", {}, h("h3", { text: b.title }), h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Metrics of ${b.title}, scrolls sideways` }, h("table", {},
+    return h("div", {}, h("h3", { text: b.title }), h("section", { class: "scroll", tabindex: 0, "aria-label": `Metrics of ${b.title}, scrolls sideways` }, h("table", {},
       h("thead", {}, h("tr", {}, ["Metric", "Scale", "What it measures", "Source"].map((title) => h("th", { scope: "col" }, title)))),
       h("tbody", {}, b.metrics.map((metric) => h("tr", {}, h("th", { scope: "row" }, metric.title), h("td", { class: "nowrap", text: data.units[metric.unit].range }), h("td", { text: metric.about || "–" }), h("td", { class: "sub", text: metric.cite || "–" })))))));
   }

@@ -91,7 +91,7 @@
       const there = new Set(labels.flatMap(([, metrics]) => Object.keys(metrics)));
       const metrics = [...facet.metrics, ...b.metrics].filter(({ name }) => there.delete(name));
       return h("div", { class: "breakdown" }, h("h3", { text: facet.title }),
-        h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `${facet.title}, scrolls sideways` }, h("table", {},
+        h("section", { class: "scroll", tabindex: 0, "aria-label": `${facet.title}, scrolls sideways` }, h("table", {},
           h("thead", {}, h("tr", {}, h("th", { scope: "col" }, facet.name), metrics.map((metric, i) => h("th", { class: i ? "num" : "", scope: "col", title: R.metricTip(metric) }, R.short(metric.title))))),
           h("tbody", {}, labels.map(([label, found]) => h("tr", {}, h("th", { scope: "row" }, bdi(label)),
             metrics.map((metric, i) => (i ? h("td", { class: "num", title: found[metric.name] && R.interval(found[metric.name], metric.unit) }, num(found[metric.name]?.[0], metric.unit)) : h("td", {}, R.meter(found[metric.name], metric))))))))));

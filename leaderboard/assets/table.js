@@ -32,7 +32,7 @@
 
     const head = h("thead"), body = h("tbody"), info = h("span"), pages = h("nav", { class: "pager", "aria-label": "Pages of the table" });
     holder.replaceChildren(
-      h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `${label}, scrolls sideways` }, h("table", { class: "rows", "aria-label": label }, head, body)),
+      h("section", { class: "scroll", tabindex: 0, "aria-label": `${label}, scrolls sideways` }, h("table", { class: "rows", "aria-label": label }, head, body)),
       h("div", { class: "table-foot" }, info, pages));
 
     function arrange() {
@@ -126,7 +126,7 @@
 
   // --- what stands above it ---
   function menu(title, ...children) {
-    return h("details", { class: "menu" }, h("summary", { class: "tool" }, title), h("div", { class: "pop" }, children));
+    return h("details", { class: "menu" }, h("summary", { class: "tool" }, title), h("div", { class: "pop" }, ...children));
   }
   document.addEventListener("click", (event) => {
     for (const one of document.querySelectorAll("details.menu[open]")) if (!one.contains(event.target)) one.open = false;
