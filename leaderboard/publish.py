@@ -25,7 +25,9 @@ Note = Callable[[str], None]
 _RESULTS = "results"
 _PARQUET = "data/results.parquet"
 _OURS: dict[RepoType, tuple[str, ...]] = {"space": ("data/", "downloads/", "lib/"), "dataset": ()}
-"""Folders that are ours alone: what is in them and no longer made is deleted. Results are never deleted."""
+"""Folders that are ours alone: what is in them and no longer made is deleted (`lib/` is of the first version).
+
+Results are never deleted."""
 _SHOWN = 10
 _AUTH, _FORBIDDEN, _CONFLICT, _STALE = 401, 403, 409, 412
 

@@ -27,7 +27,8 @@ from reelbench.registry.records import MetricValue
 from reelbench.registry.spec import BenchmarkSpec, MeanOf, Metric
 from reelbench.registry.units import UNITS
 
-ASSETS = ("index.html", "board.css", "base.js", "table.js", "charts.js", "model.js", "board.js")
+SCRIPTS = ("base", "table", "columns", "pictures", "charts", "benchmark", "model", "texts", "board")
+ASSETS = ("index.html", "board.css", *(f"{name}.js" for name in SCRIPTS))
 SAMPLES_PER_FILE = 50
 BYTES_PER_FILE = 400_000
 _DIGITS = 7

@@ -25,7 +25,9 @@ globalThis.Reelbench = (() => {
   const none = (why) => h("span", { class: "none", title: why }, "–");
   const badge = (text, kind, title) => h("span", { class: `badge ${kind || ""}`.trim(), title }, text);
   const link = (text, url, attributes) => h("a", { href: url, rel: "noopener", ...attributes }, text);
-  const say = (text) => { document.getElementById("live").textContent = text; };
+  const say = (text) => {
+    document.getElementById("live").textContent = text;
+  };
 
   // --- rows and numbers ---
   const num = (value, unit) => (value == null ? "–" : value.toFixed(data.units[unit]?.digits ?? 2));
@@ -44,8 +46,10 @@ globalThis.Reelbench = (() => {
   const modelHref = (model) => `#/model/${encodeURIComponent(model)}`;
   const safeUrl = (url) => (/^https?:\/\//.test(url || "") ? url : null);
   /** The model's page on the Hub, where its weights were loaded from there. */
-  const hubUrl = (row) => (row.source === "run" && row.open_weights && /^[\w.-]+\/[\w.-]+$/.test(row.model)
-    ? `https://huggingface.co/${row.model}` : null);
+  const hubUrl = (row) =>
+    row.source === "run" && row.open_weights && /^[\w.-]+\/[\w.-]+$/.test(row.model)
+      ? `https://huggingface.co/${row.model}`
+      : null;
   function interval(numbers, unit) {
     return numbers.length > 1 ? `95 % interval ${num(numbers[1], unit)} to ${num(numbers[2], unit)}` : "";
   }
@@ -55,14 +59,23 @@ globalThis.Reelbench = (() => {
     const { low, high, unit } = metric;
     const at = (x) => `${Math.max(0, Math.min(100, (100 * (x - low)) / (high - low))).toFixed(1)}%`;
     const said = interval(numbers, unit);
-    return h("span", { class: "meter", title: said && `${num(numbers[0], unit)}, ${said}` }, h("b", { text: num(numbers[0], unit) }),
-      h("span", { class: "track", "aria-hidden": "true" },
+    return h(
+      "span",
+      { class: "meter", title: said && `${num(numbers[0], unit)}, ${said}` },
+      h("b", { text: num(numbers[0], unit) }),
+      h(
+        "span",
+        { class: "track", "aria-hidden": "true" },
         h("i", { class: "fill", style: `width:${at(numbers[0])}` }),
-        said && h("i", { class: "whisk", style: `left:${at(numbers[1])};right:calc(100% - ${at(numbers[2])})` })),
-      said && h("span", { class: "sr" }, `, ${said}`));
+        said && h("i", { class: "whisk", style: `left:${at(numbers[1])};right:calc(100% - ${at(numbers[2])})` }),
+      ),
+      said && h("span", { class: "sr" }, `, ${said}`),
+    );
   }
   function metricTip(metric) {
-    return [metric.title, metric.about, `${data.units[metric.unit].range}, higher is better`].filter(Boolean).join(". ");
+    return [metric.title, metric.about, `${data.units[metric.unit].range}, higher is better`]
+      .filter(Boolean)
+      .join(". ");
   }
 
   // --- files that are loaded when they are asked for ---
@@ -71,10 +84,16 @@ globalThis.Reelbench = (() => {
   function load(name) {
     if (!waiting.has(name)) {
       const entry = {};
-      entry.promise = new Promise((resolve, reject) => { entry.resolve = resolve; entry.reject = reject; });
+      entry.promise = new Promise((resolve, reject) => {
+        entry.resolve = resolve;
+        entry.reject = reject;
+      });
       waiting.set(name, entry);
       const script = h("script", { src: `data/${name}.js` });
-      script.onerror = () => { waiting.delete(name); entry.reject(new Error(`data/${name}.js could not be loaded`)); };
+      script.onerror = () => {
+        waiting.delete(name);
+        entry.reject(new Error(`data/${name}.js could not be loaded`));
+      };
       document.head.append(script);
     }
     return waiting.get(name).promise;
@@ -88,8 +107,16 @@ globalThis.Reelbench = (() => {
     const cut = raw.indexOf("?");
     const path = (cut < 0 ? raw : raw.slice(0, cut)).split("/");
     let name = path.slice(1).join("/");
-    try { name = decodeURIComponent(name); } catch { /* as it stands */ }
-    Object.assign(address, { page: path[0] || "overall", name, query: new URLSearchParams(cut < 0 ? "" : raw.slice(cut + 1)) });
+    try {
+      name = decodeURIComponent(name);
+    } catch {
+      /* as it stands */
+    }
+    Object.assign(address, {
+      page: path[0] || "overall",
+      name,
+      query: new URLSearchParams(cut < 0 ? "" : raw.slice(cut + 1)),
+    });
   }
   let writing = 0;
   const asked = (name) => address.query.get(name) || "";
@@ -109,7 +136,37 @@ globalThis.Reelbench = (() => {
   const settle = () => clearTimeout(writing);
 
   return {
-    data, narrow, benchmarks, columns, KINDS, h, svg, bdi, none, badge, link, say, num, short, group, benchmarkOf, apart,
-    field, asText, modelHref, safeUrl, hubUrl, interval, meter, metricTip, load, loadRun, address, readAddress, asked, ask, settle,
+    data,
+    narrow,
+    benchmarks,
+    columns,
+    KINDS,
+    h,
+    svg,
+    bdi,
+    none,
+    badge,
+    link,
+    say,
+    num,
+    short,
+    group,
+    benchmarkOf,
+    apart,
+    field,
+    asText,
+    modelHref,
+    safeUrl,
+    hubUrl,
+    interval,
+    meter,
+    metricTip,
+    load,
+    loadRun,
+    address,
+    readAddress,
+    asked,
+    ask,
+    settle,
   };
 })();

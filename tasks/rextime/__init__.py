@@ -88,14 +88,27 @@ SPEC = BenchmarkSpec(
             "accuracy_at_iou_0.5",
             "Accuracy at IoU ≥ 0.5",
             "correct_at_iou_0.5",
-            "The option is right, and half of the two spans is shared.",
+            "The option is right, and the spans share half or more of what they cover together.",
         ),
         _metric("accuracy", "Accuracy", "correct", "Questions whose right option was chosen, whatever the span."),
         _metric(
-            "miou", "mIoU", "iou", "How much of the true and the predicted span is shared, averaged over questions."
+            "miou",
+            "mIoU",
+            "iou",
+            "What the true and the predicted span share of what they cover together, averaged over questions.",
         ),
-        _metric("recall_at_0.3", "Recall@1, IoU ≥ 0.3", "recall_at_0.3", "Questions whose spans share 30 % or more."),
-        _metric("recall_at_0.5", "Recall@1, IoU ≥ 0.5", "recall_at_0.5", "Questions whose spans share 50 % or more."),
+        _metric(
+            "recall_at_0.3",
+            "Recall@1, IoU ≥ 0.3",
+            "recall_at_0.3",
+            "Questions whose spans share 30 % or more of what they cover together.",
+        ),
+        _metric(
+            "recall_at_0.5",
+            "Recall@1, IoU ≥ 0.5",
+            "recall_at_0.5",
+            "Questions whose spans share 50 % or more of what they cover together.",
+        ),
     ),
     facets=(
         Facet(

@@ -422,9 +422,7 @@ def test_every_metric_is_explained(page_of, published_site):
     from playwright.sync_api import expect
 
     with page_of(published_site, "#/rextime") as page:
-        expect(sort_by(page, "mIoU")).to_have_attribute(
-            "title", re.compile("span is shared.* 0 to 100, higher is better")
-        )
+        expect(sort_by(page, "mIoU")).to_have_attribute("title", re.compile("span share.* 0 to 100, higher"))
         page.locator("summary", has_text="What the columns measure").click()
         expect(page.locator(".explained dd")).to_have_count(5)
     with page_of(published_site, "#/about") as page:
