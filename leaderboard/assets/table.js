@@ -31,7 +31,10 @@
     let order = [],
       view = [],
       page = 0;
-    let texts = null; // what is searched: made once, at the first search
+    let texts = null; // what is searched: made once, when there is time or at the first search
+    const prepare = () => {
+      texts ??= new Map(rows.map((row) => [row, text(row).join(" ").toLowerCase()]));
+    };
 
     const head = h("thead"),
       body = h("tbody"),
@@ -106,7 +109,7 @@
     /** Search and filter. The order is kept from the last sort, so a key press costs one pass over the rows. */
     function find() {
       const words = asked("q").toLowerCase().split(/\s+/).filter(Boolean);
-      if (words.length && !texts) texts = new Map(rows.map((row) => [row, text(row).join(" ").toLowerCase()]));
+      if (words.length) prepare();
       view = order.filter((row) => keep(row) && words.every((word) => texts.get(row).includes(word)));
     }
     function turn(to) {
@@ -176,6 +179,7 @@
     heads();
     find();
     fill();
+    (globalThis.requestIdleCallback || setTimeout)(prepare);
     return {
       draw() {
         page = 0;
