@@ -20,6 +20,7 @@
       {
         id: "pick",
         title: "Chart",
+        cls: "control",
         control: true,
         show: !R.narrow.matches,
         get: () => null,
@@ -60,7 +61,7 @@
     };
     const picks = h("p", { class: "picks", "aria-live": "polite" }),
       canvas = h("div", { class: "charts" });
-    const pictures = h("section", {}, h("h2", { text: "Charts" }), picks, canvas);
+    const pictures = h("section", { class: "pictures" }, h("h2", { text: "Charts" }), picks, canvas);
     const known = new Set((g ? [g] : groups).flatMap((one) => one.facets));
     function charts() {
       if (!canvas.isConnected) return;

@@ -6,6 +6,7 @@
   const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 
   const compare = (a, b) => (typeof a === "number" ? a - b : collator.compare(a, b));
+  const plain = (value) => (value == null || value === "" ? R.none() : value);
   /** Rows by a column; what has no value comes last either way, equal ones keep their order. */
   function sorted(rows, column, up) {
     const keyed = rows.map((row) => [column.get(row), row]);
@@ -144,7 +145,7 @@
               h(
                 column.id === "model" ? "th" : "td",
                 { class: column.cls, scope: column.id === "model" ? "row" : null },
-                column.node ? column.node(row) : (column.get(row) ?? R.none()),
+                column.node ? column.node(row) : plain(column.get(row)),
               ),
             ),
           ),

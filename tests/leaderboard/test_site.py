@@ -491,6 +491,7 @@ def test_axe_finds_nothing_on_a_run_with_samples(page_of, moviecore_run, checker
         expect(page.locator(".sample")).to_have_count(12)
         page.locator(".sample summary").first.click()
         assert violations(page, checkers) == []
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
 @pytest.mark.browser
@@ -538,6 +539,20 @@ def test_the_page_does_not_jump_while_it_is_made(page_of, published_site, addres
             })"""
         )
         assert shift < 0.1
+
+
+@pytest.mark.browser
+def test_paper_is_light_and_has_the_table_alone(page_of, published_site):
+    from playwright.sync_api import expect
+
+    with page_of(published_site, "#/moviecore", scheme="dark") as page:
+        expect(names(page)).to_have_count(20)
+        page.emulate_media(media="print")
+        color = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert sum(map(int, color[4:-1].split(","))) > 600
+        expect(page.locator("table.rows")).to_be_visible()
+        for apart in (".top", ".bar-row", ".chips", ".pictures"):
+            expect(page.locator(apart)).to_be_hidden()
 
 
 def test_the_page_is_small(published_site):
