@@ -29,7 +29,7 @@
       { ...R.RANK, id: "rank", title: "Rank", about: R.columns.get("rank").about },
       { ...R.MODEL, id: "model", title: "Model", node: R.modelCell },
       ...R.metricColumns(b, (i) => listed.some((row) => row.v[i])),
-      ...R.declared(group),
+      ...R.declared(group, groups),
     ];
     const filters = data.columns.filter((column) => column.filter);
     let keep = R.filtering(filters);

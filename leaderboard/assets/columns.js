@@ -41,7 +41,8 @@
 
   // --- what is declared ---
   const SPECIAL = new Set(["rank", "model", "revision", "benchmark", "url", "note"]); // in other cells, or the page itself
-  function declared(group) {
+  /** Declared columns; what tells groups apart is shown where all of them (`group` null) are listed. */
+  function declared(group, groups) {
     return data.columns
       .filter((column) => !SPECIAL.has(column.id))
       .map((column) => {
@@ -55,7 +56,9 @@
           cls: text ? "" : "num",
           up: true,
           get: text ? (row) => R.asText(column, value(row)) : value,
-          show: !R.narrow.matches && (column.shown || (group == null && column.of_group && column.filter)),
+          show:
+            !R.narrow.matches &&
+            (column.shown || (group == null && column.filter && groups.some((one) => one[column.id] != null))),
         };
       });
   }

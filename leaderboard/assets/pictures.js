@@ -180,6 +180,7 @@
         put(X(at) + (end ? -6 : 6), 24 + 15 * i, label, { class: "floor", "text-anchor": end ? "end" : "start" }),
       );
       taken.push([X(at) - (end ? wide(label) + 6 : 0), 12 + 15 * i, X(at) + (end ? 0 : wide(label) + 6), 28 + 15 * i]);
+      taken.push([X(at) - 1, 14, X(at) + 1, bottom]); // no name across the line
     });
     for (const path of joined)
       parts.push(
