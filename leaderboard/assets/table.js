@@ -50,11 +50,11 @@
       h("div", { class: "table-foot" }, info, pages),
     );
 
+    const second = columns.find((column) => column.id === then);
+    const settled = second ? sorted(rows, second, false) : rows; // what decides between equal ones
     function arrange() {
-      const second = columns.find((column) => column.id === then),
-        first = columns.find((column) => column.id === by);
-      order = second && second !== first ? sorted(rows, second, false) : rows;
-      if (first) order = sorted(order, first, way === "asc");
+      const first = columns.find((column) => column.id === by);
+      order = first ? sorted(settled, first, way === "asc") : settled;
     }
     function heads() {
       const shown = columns.filter((column) => column.shown);
