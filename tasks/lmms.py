@@ -31,7 +31,8 @@ from reelbench.registry.media import Library
 from reelbench.registry.records import Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, MeanOf, Metric
-from reelbench.tasks import answers, frames, judging
+from reelbench.judges import answers
+from reelbench.tasks import frames, judging
 
 if TYPE_CHECKING:
     from datasets import Dataset

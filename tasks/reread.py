@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.tasks import answers
+from reelbench.judges import answers
 
 
 def reread(spec: BenchmarkSpec, prediction: Any, options: Sequence[str] | None) -> Mapping[str, Any]:  # noqa: ANN401
