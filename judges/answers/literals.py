@@ -50,7 +50,11 @@ class _Container:
     def end_item(self) -> None:
         if self.words:
             words = self.words
-            value = words[0] if len(words) == 1 else " ".join(word for word in words if isinstance(word, str))
+            value = (
+                words[0]
+                if len(words) == 1
+                else " ".join(word for word in words if isinstance(word, str)).replace(" : ", ":")
+            )
             if self.key is not None:
                 self.pairs[self.key] = value
             else:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from reelbench.judges.answers import texts
@@ -17,6 +18,7 @@ ANSWER_KEYS = (
     *("答案", "答え", "回答", "정답", "답", "respuesta", "réponse", "antwort", "resposta", "ответ", "उत्तर", "الإجابة"),
     *("risposta", "jawaban", "คำตอบ"),
 )
+_KEYS = tuple(texts.plain_text(key) for key in ANSWER_KEYS)
 _DEEPEST = 6
 # Where letters can't follow each other without a space, a word needs no space around it.
 _UNSPACED = re.compile(f"[{texts.UNSPACED}]")
@@ -84,7 +86,7 @@ def _from_literals(text: str, options: _Options) -> _Reading | None:
 
 def _from_statements(text: str, options: _Options) -> _Reading | None:
     """`The answer is B`: the last statement."""
-    sentences = Sentences(_prose(text), options.letters)
+    sentences = _sentences(_prose(text), options.letters)
     stated = sentences.statements(_occurrences(sentences.text, options))
     if not stated:
         return None
@@ -96,7 +98,7 @@ def _from_statements(text: str, options: _Options) -> _Reading | None:
 
 def _from_labels(text: str, options: _Options) -> _Reading | None:
     """`B`, `(B) because it is late`, `B [3, 12]`: the lines that are labels, or sentences and clauses that are."""
-    sentences = Sentences(_prose(text), options.letters)
+    sentences = _sentences(_prose(text), options.letters)
     labels = _line_labels(sentences, options)
     if not labels:
         labels = _lone_labels(sentences, options)
@@ -115,23 +117,33 @@ def _from_own_words(text: str, options: _Options) -> _Reading | None:
     prose = _prose(text)
     whole = _squeezed(prose)
     if whole:
-        equal = [letter for letter, plain in zip(options.letters, options.plain, strict=True) if _squeezed(plain) == whole]
+        equal = [
+            letter for letter, plain in zip(options.letters, options.plain, strict=True) if _squeezed(plain) == whole
+        ]
         if equal:
             return _Reading(equal[0] if len(equal) == 1 else None)
-    sentences = Sentences(prose, options.letters)
+    sentences = _sentences(prose, options.letters)
     letters = set()
     for start, end, letter in _occurrences(sentences.text, options):
         plain = options.plain[options.letters.index(letter)]
         if _NUMBER.fullmatch(plain):
             continue
         at = next((i for i, token in enumerate(sentences.tokens) if token.end > start), 0)
-        behind = next((i for i in range(at, len(sentences.tokens)) if sentences.tokens[i].start >= end), len(sentences.tokens))
+        behind = next(
+            (i for i in range(at, len(sentences.tokens)) if sentences.tokens[i].start >= end), len(sentences.tokens)
+        )
         if not sentences.is_denied(at, at, behind):
             letters.add(letter)
     return _Reading(letters.pop()) if len(letters) == 1 else None
 
 
 READERS: tuple[_Reader, ...] = (_from_marks, _from_literals, _from_statements, _from_labels, _from_own_words)
+
+
+@lru_cache(maxsize=2)
+def _sentences(prose: str, letters: str) -> Sentences:
+    """Cut a text once for all readers."""
+    return Sentences(prose, letters)
 
 
 # --- literals -------------------------------------------------------------------------------------------------------
@@ -143,7 +155,7 @@ def _answers(value: Any, options: _Options, depth: int = 0) -> list[str | None]:
         return [answer for entry in value if isinstance(entry, dict) for answer in _answers(entry, options, depth + 1)]
     if not isinstance(value, dict) or depth >= _DEEPEST:
         return []
-    for key in ANSWER_KEYS:
+    for key in _KEYS:
         if key in value and not _is_span_value(value[key]):
             return [_stated(value[key], options, depth)]
     return []
@@ -207,7 +219,11 @@ def _label_of_line(sentences: Sentences, start: int, end: int, options: _Options
     letters = [at for at in range(start, end) if sentences.kinds[at] in "LM"]
     if not letters:
         small = [at for at in range(start, end) if sentences.kinds[at] == "l"]
-        return small[0] if len(small) == 1 and first and small[0] - start <= 1 and _only_span(sentences, start, end) else None
+        return (
+            small[0]
+            if len(small) == 1 and first and small[0] - start <= 1 and _only_span(sentences, start, end)
+            else None
+        )
     if len(letters) == 1 and _only_span(sentences, start, end):
         return letters[0]
     at = letters[0]

@@ -11,7 +11,17 @@ from reelbench.judges.answers.reasoning import strip_reasoning
 
 SPAN_KEYS = (
     *("span", "relevant_span", "window", "time_span", "timestamps", "segment", "relevant_windows", "windows"),
-    *("relevant_window", "time", "times", "interval", "time_interval", "time_range", "time_window", "timestamp", "range"),
+    *(
+        "relevant_window",
+        "time",
+        "times",
+        "interval",
+        "time_interval",
+        "time_range",
+        "time_window",
+        "timestamp",
+        "range",
+    ),
     *("evidence_span", "evidence", "spans", "segments", "temporal_span", "clip", "moment", "temporal_window"),
 )
 BOUNDS = (
@@ -35,11 +45,16 @@ _LASTING_BEFORE = re.compile(
 _LASTING_AFTER = re.compile(r"\s?(?:long|later|ago|earlier|before|apart|in length|afterwards|delay)\b")
 _CUE = re.compile(rf"(?:{times.words(times.SPAN + '|' + times.BETWEEN)})[^.!?;\n\d]{{0,40}}$")
 _STATED = re.compile(rf"(?:{times.words(times.SPAN)}|\bso\b)[^.!?;\n]{{0,50}}$")
-_FROM = re.compile(rf"(?:{times.words(times.FROM + '|' + times.BETWEEN)})\s?(?:(?:about|around|roughly|approximately|the|t\s?=|第|la|el)\s?)?[\[(<\"]?$")
+_FROM = re.compile(
+    rf"(?:{times.words(times.FROM + '|' + times.BETWEEN)})\s?(?:(?:about|around|roughly|approximately|the|t\s?=|第|la|el)\s?)?[\[(<\"]?$"
+)
 _BETWEEN = re.compile(times.words(times.BETWEEN))
 _SENTENCE_END = re.compile(r"[!?;\n。;؟।]|\.(?=\s|$)|\.\.")
 _CLAUSE_END = re.compile(r",\s|\b(?:but|aber|sondern|sino|pero|mais|mas|ma|но|а)\b|但|而是")
 _LIST_JOINT = re.compile(r"\s*[\])]\s*(?:[,;]|and)?\s*[\[(]?\s*")
+# A list of more than two numbers.
+_MORE_BEFORE = re.compile(r"\d\s?,\s*$")
+_MORE_AFTER = re.compile(r"\s?,\s?\d")
 # What may follow a bare range: the sentence goes on, rather than saying what there were 3 to 12 of.
 _GOES_ON = re.compile(
     r"\s*(?:$|[^\w\s]|[^\x00-\x7f]|(?:it|he|she|they|we|you|i|the|a|an|this|that|there|his|her|their|where|when|which|who|while"
@@ -130,7 +145,12 @@ def _in_literals(text: str) -> list[float] | None:
             return span
     for literal in reversed(literals):
         windows = literal.value
-        if not literal.nested and isinstance(windows, list) and len(windows) > 0 and isinstance(windows[0], list | dict):
+        if (
+            not literal.nested
+            and isinstance(windows, list)
+            and len(windows) > 0
+            and isinstance(windows[0], list | dict)
+        ):
             span = _of_object(windows[0]) if isinstance(windows[0], dict) else _pair(windows[0])
             if span:
                 return span
@@ -286,6 +306,8 @@ def _is_time(match: re.Match[str], before: str, after: str, *, bracketed: bool, 
     if match["by"] == "," and not whole and not (bracketed and closed) and not units:
         return False
     if units and match["by"] == "," and not (bracketed or whole) and not _CUE.search(before):
+        return False
+    if not (bracketed and closed) and (_MORE_BEFORE.search(before) or _MORE_AFTER.match(after)):
         return False
     if units:
         return not _LASTING_BEFORE.search(before) and not _LASTING_AFTER.match(after)

@@ -21,7 +21,7 @@ _PATTERNS = tuple(
         r"(?P<letter>[LM])q?U",  # Bを選びます
         r"T[,:]{0,2}[FqRSCO:]{0,4}(?P<letter>[LM])(?=[.,\n(B#:Dq)]|$)",  # therefore, B
         r"(?:R[Cc]|S)[FqO]{0,3}(?P<letter>[LMl])(?=[.,\n(B#:Dq)]|$)",  # it's B
-        r"X[FqO]{0,3}[LM][,q]{0,2}K[FqRCSO]{0,4}(?P<letter>[LM])",  # not A but B
+        r"X[CcFqO]{0,3}[LM][,q]{0,2}K[FqRCSO]{0,4}(?P<letter>[LM])",  # not A but B
         r"[LM]q?Y[,Fq]{0,2}(?P<letter>[LM])",  # AではなくB
         r"W[,.FqCRSNOT:X\n]{0,6}(?P<letter>[LM])",  # no wait, B
     )
@@ -29,11 +29,14 @@ _PATTERNS = tuple(
 _OWN_WORDS = re.compile(r"(?:N[wFOPGJ#q]{0,8}?[Cc:]|V|S)[FqTRP\n:]{0,4}?(?=[^FqTRP\n:]|[FqTRP])")
 _BREAK = re.compile(r"[.?,\n(TKB]")
 _ENDS = re.compile(r"[.?\n]")
-_RULED_OUT_AFTER = re.compile(r"[)q]*[FqD]{0,3}[Cc:]?[Fq)]{0,3}(?:Y|H|X(?![FqO]{0,2}[LM]))")
+_RULED_OUT_AFTER = re.compile(r"[)q]*[FqD]{0,3}[Cc:]?[FqNPO)]{0,3}[Cc]?[Fq]{0,2}(?:Y|H|X(?![FqO]{0,2}[LM]))")
+_OWN_DENIAL = re.compile(r"[LM][CcFq]{0,3}X")
 _HEDGED_AFTER = re.compile(r",?F?H[Fw]{0,2}(?=[.\n]|$)")
 _HEDGED_BEFORE = re.compile(r"(?:^|[.\n])F?H[F]?,$")
 _BESIDE_BEFORE = re.compile(r"[LM][,q)]?[J,][FOq(]{0,2}$")
-_BESIDE_AFTER = re.compile(r"[q)]?(?:,?J[FOq(]{0,2}[LM](?!F?[CcGX])|,[LM](?![FCcGX:.)]|$)|[LM])|,(?:[LM],)*J[LM](?!F?[CcX])")
+_BESIDE_AFTER = re.compile(
+    r"[q)]?(?:,?J[FOq(]{0,2}[LM](?!F?[CcGX])|,[LM](?![FCcGX:])|[LM])|,(?:[LM],)*J[LM](?!F?[CcX])"
+)
 _LATIN_WORD = re.compile(r"[a-z]")
 
 
@@ -88,7 +91,9 @@ class Sentences:
         first, last = self.sentence(end - 1)
         begin = self.segment_start(start)
         kinds = self.kinds
-        before, after = kinds[begin:at], kinds[end : end + 12]
+        # A letter's own denial ("A is wrong, so …") is not the next one's.
+        before = _OWN_DENIAL.sub("", kinds[begin:start]) + kinds[start:at]
+        after = kinds[end : end + 12]
         if re.search("[XH]", before) or re.search("E[FOq]?$", before):
             return True
         if _HEDGED_BEFORE.search(kinds[max(0, begin - 6) : begin]) or _HEDGED_AFTER.match(after):
@@ -103,7 +108,9 @@ class Sentences:
         """Return whether the letter is one of several that are named together."""
         before = self.kinds[max(0, at - 6) : at]
         if _BESIDE_BEFORE.search(before) or _BESIDE_AFTER.match(self.kinds, at + 1):
-            near = {self.letter(i) for i in range(max(0, at - 4), min(len(self.kinds), at + 6)) if self.kinds[i] in "LM"}
+            near = {
+                self.letter(i) for i in range(max(0, at - 4), min(len(self.kinds), at + 6)) if self.kinds[i] in "LM"
+            }
             return len(near) > 1
         return False
 
@@ -127,7 +134,9 @@ class Sentences:
             for at in range(match.end() - 1, min(match.end() + 3, len(self.tokens))):
                 if at > 0 and self.tokens[at].start in starts and at not in stated:
                     end, letter = starts[self.tokens[at].start]
-                    behind = next((i for i in range(at, len(self.tokens)) if self.tokens[i].start >= end), len(self.tokens))
+                    behind = next(
+                        (i for i in range(at, len(self.tokens)) if self.tokens[i].start >= end), len(self.tokens)
+                    )
                     if not self.is_denied(match.start(), at, behind):
                         stated[at] = Statement(at, letter)
                     break

@@ -8,18 +8,17 @@ from functools import cache
 from reelbench.judges.answers.vocabulary import KINDS
 
 # An answer stands at the end: of what is left without the reasoning, so many characters are read.
-TAIL = 40_000
+TAIL = 16_000
 
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufe0f\ufeff]")
 _PIECE = re.compile(r"\S{1,500}")  # long runs of combining marks take NFKC quadratic time
 _STRUCK = re.compile(r"~~[^~\n]{1,300}~~")
 _EMPHASIS = re.compile(r"\*+|`+|(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w)|^[ \t]{0,3}(?:#{1,6}|>)[ \t]", re.MULTILINE)
 _COMMAND = re.compile(r"\\[a-zA-Z]+\*?(?:\[[^\]\n]{0,20}\])?|\\[,;:! ]|\\[()\[\]]|[{}$]")
+_SPACES = re.compile(r"[^\S\n]{2,}")
 _MARKUP = re.compile(r"<\|[^<>|\n]{1,40}\|>|</?[A-Za-z][\w:-]{0,30}(?:\s[^<>\n]{0,80})?/?>")
 
-_ANSWER_NAMES = (
-    "answer|final[_ -]?answer|ans|correct[_ -]?answer|correct[_ -]?option|selected[_ -]?option|conclusion|final|response"
-)
+_ANSWER_NAMES = "answer|final[_ -]?answer|ans|correct[_ -]?answer|correct[_ -]?option|selected[_ -]?option|conclusion|final|response"
 _OPENING = re.compile(
     rf"<\s{{0,4}}(?P<tag>{_ANSWER_NAMES})\s{{0,4}}>|<\|(?P<token>begin_of_box|begin_of_solution)\|>"
     r"|\[(?P<square>ANSWER)\]|\\(?P<box>f?boxed)\s{0,4}\{",
@@ -50,7 +49,7 @@ def tail(text: str) -> str:
 
 def without_markup(text: str) -> str:
     """Return `text` without tags, special tokens and LaTeX commands."""
-    return _COMMAND.sub(" ", _MARKUP.sub(" ", text))
+    return _SPACES.sub(" ", _COMMAND.sub(" ", _MARKUP.sub(" ", text)))
 
 
 def marked_answers(text: str) -> list[str]:

@@ -11,9 +11,7 @@ MINUTES = (
     "min|mins|minute|minutes|minuto|minutos|minuten|minuti|menit|мин|минута|минуты|минут|минуту|минуте|分|分钟|분|मिनट|دقيقة"
     "|الدقيقة|دقائق|นาที|นาทีที่|m|'|′"
 )
-HOURS = (
-    "h|hr|hrs|hour|hours|hora|horas|heure|heures|stunde|stunden|ora|ore|jam|час|часа|часов|小时|小時|時間|시간|घंटे|घंटा|ساعة|ساعات|ชั่วโมง"
-)
+HOURS = "h|hr|hrs|hour|hours|hora|horas|heure|heures|stunde|stunden|ora|ore|jam|час|часа|часов|小时|小時|時間|시간|घंटे|घंटा|ساعة|ساعات|ชั่วโมง"
 TO = (
     "to|until|till|through|thru|up to|and ends at|all the way to|a|al|hasta|hasta el|à|jusqu'à|jusqu’à|au|bis|bis zu|até|ao|до"
     "|по|から|到|至|부터|에서|से|إلى|الى|حتى|hingga|sampai|ke|ถึง|au second|fino a|sino a|ad|into|- to -"
@@ -28,7 +26,7 @@ START = (
     "|بداية|البداية|تبدأ|يبدأ|inizio|inizia|comincia|mulai|dimulai|awal|เริ่ม|เริ่มต้น"
 )
 END = (
-    "ends?|ending|end time|end_time|finish|finishes|finishing|stops?|until|lasts until|continues? (?:to|until)|concludes"
+    "ends?|ending|end time|end_time|finish|finishes|finishing|stops?|until|lasts until|continues? to|continues? until|concludes"
     "|through|fin|termina|acaba|finaliza|hasta|se termine|finit|s'achève|ende|endet|bis|fim|acaba|até|конец|заканчивается"
     "|кончается|до|结束|結束|終了|終わり|終わる|종료|끝|समाप्त|अंत|ख़त्म|खत्म|تنتهي|ينتهي|نهاية|النهاية|fine|finisce|selesai|berakhir"
     "|akhir|สิ้นสุด|จบ"
@@ -44,19 +42,17 @@ SPAN = (
 )
 # What makes numbers no times, before or behind them.
 NOT_TIMES = (
-    "frames?|fotogramas?|кадр(?:ы|ов|а)?|帧|幀|フレーム|프레임|बिंदु|إطار|fotogrammi|เฟรม|bilder|images? n|score|scores|scored|scoring|rating"
+    "frames?|fotogramas?|кадр|кадры|кадров|кадра|帧|幀|フレーム|프레임|बिंदु|إطار|fotogrammi|เฟรม|bilder|images? n|score|scores|scored|scoring|rating"
     "|rated|rate|ages?|aged|years?|year|page|pages|chapter|chapters|episodes?|level|levels|temperature|price|number of|count|counts"
     "|went|goes up|goes down|rises?|rose|falls?|fell|grows?|grew|increase[sd]?|increased|decrease[sd]?|drops?|dropped|changed?|changes|ratio"
     "|percent|per cent|percentage|confidence|probability|scale|floors?|room|rooms|win|wins|won|lost|lead|leads|beat|options?|choices?|dollars"
-    "|steps?|points?|people|índice|год(?:а|у|ы|ов)?|年|años?|años|ans|années|jahren?|anos|tahun|ปี|साल|سنة|عام|anni|年代|分数|得分|比分|点数"
+    "|steps?|points?|people|índice|год|года|году|годы|годов|年|años?|años|ans|années|jahren?|anos|tahun|ปี|साल|سنة|عام|anni|年代|分数|得分|比分|点数"
     "|スコア|점수|puntos?|puntuación|verse|odds|won by|tied|size|weight|height|channels?|o'clock|volume|speed|resolution|pixels?|index|indices"
 )
 # A stretch of time, not a place in the video.
-LASTING = (
-    "for|lasts?|lasting|takes?|taking|every|within|after|wait(?:s|ed)?|another|about every|durante|pendant|für|для|lasted|took|during about"
-)
+LASTING = "for|lasts?|lasting|takes?|taking|every|within|after|waits?|waited|another|about every|durante|pendant|für|для|lasted|took|during about"
 
-_DIGITS = r"(?<![\d.:/$€£#])(?<![\d,]\d,)(?<!\d,)"
+_DIGITS = r"(?<![\d./$€£#])(?<!\d:)(?<![\d,]\d,)(?<!\d,)"
 _NUMBER = r"\d{1,7}+(?:\.\d{1,9}+)?(?![\d])"
 _CLOCK = r"\d{1,3}+:\d{1,2}+(?::\d{1,2}+)?(?:\.\d{1,9}+|,\d{3}(?!\d|:))?(?![\d:])"
 
@@ -96,7 +92,7 @@ def moment(number: str) -> str:
 
 def moment_pattern(number: str) -> str:
     """As `moment`, with the word or bracket that may stand before one."""
-    before = rf"(?:(?:about|around|roughly|approximately|approx\.?|ca\.?|the|t\s?=)\s|[\[(<~≈]\s?|\"|第\s?|la\s|el\s|le\s|la\s|der\s|وال|detik ke-|ke-)?"
+    before = rf"(?:(?:about|around|roughly|approximately|approx\.?|ca\.?|the|t\s?=)\s|[\[(<~≈]\s?|\"|第\s?|la\s|el\s|le\s|o\s|il\s|der\s|وال|detik ke-|ke-)?"
     return before + moment(number)
 
 
