@@ -41,10 +41,12 @@ VLMEVALKIT = """
 import json, logging, sys, types
 log = types.ModuleType("vlmeval.smp.log")
 log.get_logger = logging.getLogger
-sys.modules |= {"vlmeval": types.ModuleType("vlmeval"), "vlmeval.smp": types.ModuleType("vlmeval.smp"), log.__name__: log}
-source = {}
-exec(compile(open(sys.argv[1]).read(), sys.argv[1], "exec"), source | {"__name__": "matching"}, source)
-globals().update(source)
+for name in ("vlmeval", "vlmeval.smp"):
+    sys.modules[name] = types.ModuleType(name)
+sys.modules[log.__name__] = log
+source = {"__name__": "matching"}
+exec(compile(open(sys.argv[1]).read(), sys.argv[1], "exec"), source)
+can_infer = source["can_infer"]
 letters = []
 for text, options in json.load(sys.stdin):
     letter = can_infer(text, dict(zip("ABCDEFGH", options)))
@@ -71,7 +73,9 @@ def counted(letters: Sequence[str | None]) -> dict[str, int]:
     """Count right, missed and wrong letters, and answers without a letter that got one (among the wrong: invented)."""
     counts = Counter({"right": 0, "missed": 0, "wrong": 0, "invented": 0})
     for row, letter in zip(ROWS, letters, strict=True):
-        kind = "right" if letter == row.letter else "missed" if letter is None else "wrong" if row.letter else "invented"
+        kind = (
+            "right" if letter == row.letter else "missed" if letter is None else "wrong" if row.letter else "invented"
+        )
         counts[kind] += 1
     return dict(counts)
 
@@ -110,12 +114,13 @@ def growth() -> None:
         slowest, ratios = ("", 0.0), []
         for kind, piece in HOSTILE.items():
             seconds = []
-            for length in (4_000, 8_000, 100_000):
+            for length in (7_500, 15_000, 100_000):
                 text = (piece * (length // len(piece) + 1))[:length]
-                seconds.append(min(timed(read, text) for _ in range(5)))
+                seconds.append(min(timed(read, text) for _ in range(7)))
             ratios.append(seconds[1] / seconds[0] if seconds[1] > 0.002 else 0.0)
             slowest = max(slowest, (kind, seconds[2]), key=lambda entry: entry[1])
-        print(f"{name}: 100 kB at most {slowest[1]:.3f} s ({slowest[0]}); twice the text at most {max(ratios):.2f} x the time")
+        print(f"{name}: 100 kB at most {slowest[1]:.3f} s ({slowest[0]})", end="; ")
+        print(f"twice the text at most {max(ratios):.2f} x the time")
 
 
 def timed(read: Callable[[str], object], text: str) -> float:

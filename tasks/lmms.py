@@ -19,7 +19,7 @@ from pathlib import Path
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
-from reelbench.judges import scoring
+from reelbench.judges import answers, scoring
 from reelbench.judges.scoring import Item
 from reelbench.registry import rows
 from reelbench.registry.dataset import RowsOnDisk
@@ -31,7 +31,6 @@ from reelbench.registry.media import Library
 from reelbench.registry.records import Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, MeanOf, Metric
-from reelbench.judges import answers
 from reelbench.tasks import frames, judging
 
 if TYPE_CHECKING:

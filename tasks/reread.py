@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reelbench.registry.spec import BenchmarkSpec
 from reelbench.judges import answers
+from reelbench.registry.spec import BenchmarkSpec
 
 
 def reread(spec: BenchmarkSpec, prediction: Any, options: Sequence[str] | None) -> Mapping[str, Any]:  # noqa: ANN401

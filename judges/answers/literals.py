@@ -65,7 +65,7 @@ class _Container:
         return self.pairs if self.mark == "{" else self.items
 
 
-def find_literals(text: str) -> list[Literal]:
+def find_literals(text: str) -> list[Literal]:  # noqa: C901, PLR0912 - one pass over the tokens
     """Return the objects and lists of `text` in the order in which they end; an object that the end cuts off is last.
 
     Keys are lower case with `_` between words. Values are str (numbers too), None, list or dict.

@@ -46,7 +46,8 @@ _LASTING_AFTER = re.compile(r"\s?(?:long|later|ago|earlier|before|apart|in lengt
 _CUE = re.compile(rf"(?:{times.words(times.SPAN + '|' + times.BETWEEN)})[^.!?;\n\d]{{0,40}}$")
 _STATED = re.compile(rf"(?:{times.words(times.SPAN)}|\bso\b)[^.!?;\n]{{0,50}}$")
 _FROM = re.compile(
-    rf"(?:{times.words(times.FROM + '|' + times.BETWEEN)})\s?(?:(?:about|around|roughly|approximately|the|t\s?=|第|la|el)\s?)?[\[(<\"]?$"
+    rf"(?:{times.words(times.FROM + '|' + times.BETWEEN)})\s?"
+    r"(?:(?:about|around|roughly|approximately|the|t\s?=|第|la|el)\s?)?[\[(<\"]?$"
 )
 _BETWEEN = re.compile(times.words(times.BETWEEN))
 _SENTENCE_END = re.compile(r"[!?;\n。;؟।]|\.(?=\s|$)|\.\.")
@@ -75,16 +76,15 @@ _END_START = re.compile(
 _POSTPOSED = re.compile(
     rf"{times.moment('1')}[^\d\n.。]{{0,6}}?(?:始ま|開始|시작|शुरू)[^\d\n]{{0,12}}?{times.moment('2')}[^\d\n.。]{{0,6}}?(?:終わ|終了|끝|종료|समाप्त|खत्म)"
 )
+_BOUND_TAG = re.compile(r"<(start|end|begin)(?:_time)?>", re.IGNORECASE)
 _SIGNED = re.compile(r"\s*(-?\d{1,15}(?:\.\d{1,20})?(?:e-?\d{1,3})?)\s*", re.IGNORECASE)
+_PHRASES = f"{times.SPAN}|{times.FROM}|{times.BETWEEN}|{times.AND}|{times.TO}|{times.START}|{times.END}"
+_UNITS = f"{times.SECONDS}|{times.MINUTES}|{times.HOURS}"
 _REST = re.compile(
-    rf"[\s\W_]|\d|{times.words('|'.join((times.SPAN, times.FROM, times.BETWEEN, times.AND, times.TO, times.START, times.END)))}"
-    rf"|{times.words('|'.join((times.SECONDS, times.MINUTES, times.HOURS, 'is|at|the|about|around|approximately|roughly|of|in|video')))}"
+    rf"[\s\W_]|\d|{times.words(_PHRASES)}"
+    rf"|{times.words(f'{_UNITS}|is|at|the|about|around|approximately|roughly|of|in|video')}"
 )
-_SPAN_WORDS = re.compile(
-    times.words("|".join((times.SPAN, times.FROM, times.BETWEEN, times.AND, times.TO, times.START, times.END)))
-    + "|"
-    + times.words("|".join((times.SECONDS, times.MINUTES, times.HOURS, "at|th|目|まで")))
-)
+_SPAN_WORDS = re.compile(times.words(_PHRASES) + "|" + times.words(f"{_UNITS}|at|th|目|まで"))
 
 
 @dataclass(frozen=True)
@@ -94,6 +94,7 @@ class _Range:
     span: tuple[float, float]
     stated: bool
     bracketed: bool
+    whole: bool = False
 
 
 class _Unreadable(Exception):  # noqa: N818 - no error: it ends the reading
@@ -138,22 +139,18 @@ def _read(text: str) -> list[float] | None:
 
 
 def _in_literals(text: str) -> list[float] | None:
-    """`{"span": [3, 12]}`, `{'start': '0:03', 'end': '0:12'}`, `[[3, 12], [20, 30]]`: the last one; of a list the first."""
+    """`{"span": [3, 12]}`, `{'start': '0:03', 'end': '0:12'}`, `[[3, 12], [20, 30]]`: the last; in a list the first."""
     literals = find_literals(text)
-    for literal in reversed(literals):
-        if isinstance(literal.value, dict) and (span := _of_object(literal.value)):
+    # In a list the list decides; in the brackets of prose an object is found after what stands by itself.
+    for literal in sorted(reversed(literals), key=lambda literal: literal.nested):
+        first = literal.value[0] if isinstance(literal.value, list) and literal.value else literal.value
+        span = None
+        if isinstance(first, dict):
+            span = _of_object(first)
+        elif isinstance(first, list) and not literal.nested:
+            span = _pair(first)
+        if span:
             return span
-    for literal in reversed(literals):
-        windows = literal.value
-        if (
-            not literal.nested
-            and isinstance(windows, list)
-            and len(windows) > 0
-            and isinstance(windows[0], list | dict)
-        ):
-            span = _of_object(windows[0]) if isinstance(windows[0], dict) else _pair(windows[0])
-            if span:
-                return span
     return None
 
 
@@ -215,13 +212,15 @@ def _moment(value: Any) -> float | None:  # noqa: ANN401 - any literal
 
 def _in_prose(text: str) -> list[float] | None:
     """`from 3 to 12`, `[3, 12]`, `starts at 0:03 and ends at 0:12`: one range, or the last that is stated."""
-    low = texts.without_markup(_without_objects(text)).strip()
+    low = texts.without_markup(_BOUND_TAG.sub(r" \1 ", _without_objects(text))).strip()
     low = low.lower() if len(low.lower()) == len(low) else low
     ranges = _first_of_lists(low, [*_bounds(low), *_ranges(low)])
     # What a start and an end hold between them is no range of its own.
     spans = {entry.span for entry in ranges}
     if len(spans) > 1:
-        ranges = [entry for entry in ranges if entry.stated][-1:]
+        # A line of its own states a span, unless there are several such lines.
+        lines = {entry.span for entry in ranges if entry.whole}
+        ranges = [entry for entry in ranges if entry.stated or (entry.whole and len(lines) == 1)][-1:]
         spans = {entry.span for entry in ranges}
     return list(spans.pop()) if len(spans) == 1 else None
 
@@ -265,8 +264,8 @@ def _ranges(text: str) -> list[_Range]:
         line = _line(text, match)
         whole = _is_only_span(line)
         if _is_time(match, before, after, bracketed=bracketed, whole=whole) and (span := _values(match)):
-            stated = whole or bool(_STATED.search(before))
-            ranges.append(_Range(match.start(), match.end(), span, stated, bracketed))
+            stated = bool(_STATED.search(before))
+            ranges.append(_Range(match.start(), match.end(), span, stated, bracketed, whole))
     return ranges
 
 
@@ -292,7 +291,9 @@ def _is_only_span(line: str) -> bool:
     return not rest.strip()
 
 
-def _is_time(match: re.Match[str], before: str, after: str, *, bracketed: bool, whole: bool) -> bool:  # noqa: C901
+def _is_time(  # noqa: PLR0911 - a list of rules
+    match: re.Match[str], before: str, after: str, *, bracketed: bool, whole: bool
+) -> bool:
     """Whether two numbers are a start and an end: by unit, clock, brackets, or the words around them."""
     units = {times.unit(match, "1"), times.unit(match, "2")} - {""}
     if units == {"metre"} or _NOT_TIMES_BEFORE.search(before) or _NOT_TIMES_AFTER.match(after):
@@ -317,7 +318,7 @@ def _is_time(match: re.Match[str], before: str, after: str, *, bracketed: bool, 
         return match["by"] == "," or not _are_years(match)
     if _are_years(match):
         return False
-    cued = between or _FROM.search(before) or _CUE.search(before) or _FROM.match(match[0])
+    cued = between or "=" in match[0] or _FROM.search(before) or _CUE.search(before) or _FROM.match(match[0])
     return bool(cued) and bool(_GOES_ON.match(after))
 
 

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Sequence  # noqa: TC003 - as everywhere here
 from dataclasses import dataclass
 
 from reelbench.judges.answers import texts
@@ -12,11 +12,13 @@ from reelbench.judges.answers import texts
 _PATTERNS = tuple(
     re.compile(pattern)
     for pattern in (
-        r"N[wFOPGJ#q]{0,8}?[Cc:D][FqTROSPNVCc:,\n(]{0,7}?(?P<letter>[LMl])",  # the answer is B; Answer: the best is B
+        r"N(?:,F{1,2},)?[wFOPGJ#q]{0,8}?[Cc:D][FqTROSPNVCc:,\n(]{0,7}?(?P<letter>[LMl])",  # the answer is B
+        r"O[wFRPG]{1,6}?[Cc][Fq]{0,3}(?P<letter>[LM])",  # the option that fits is B
         r"NX?[Fq]{0,2}\n{0,3}(?P<letter>[LM])",  # final answer B
-        r"P[Cc:][Fq]{0,2}(?P<letter>[LM])",  # correct: B
-        r"(?P<letter>[LM])[Fq]{0,3}[CcJ]{1,2}[FqRO]{0,4}[PN]",  # B is the right one
-        r"(?P<letter>[LM])(?:G?F{0,2}P|[:D]P(?=[.,\n)]|$))",  # B best explains; B: correct
+        r"P[wFRG]{0,4}?[Cc:][Fq]{0,2}(?P<letter>[LM])",  # correct: B
+        r"(?P<letter>[LM])O?[Fq]{0,3}[CcJ]{1,2}[FqRO]{0,4}[PN]",  # B is the right one
+        r"(?P<letter>[LM])O?(?:G?F{0,2}P|[:D]P(?=[.,\n)]|$))",  # B best explains; B: correct
+        r"P(?P<letter>[LM])G",  # only option B fits
         r"V[FqONPCc:,\n]{0,5}?(?P<letter>[LMl])",  # I choose B
         r"(?P<letter>[LM])q?U",  # Bを選びます
         r"T[,:]{0,2}[FqRSCO:]{0,4}(?P<letter>[LM])(?=[.,\n(B#:Dq)]|$)",  # therefore, B

@@ -18,7 +18,10 @@ _COMMAND = re.compile(r"\\[a-zA-Z]+\*?(?:\[[^\]\n]{0,20}\])?|\\[,;:! ]|\\[()\[\]
 _SPACES = re.compile(r"[^\S\n]{2,}")
 _MARKUP = re.compile(r"<\|[^<>|\n]{1,40}\|>|</?[A-Za-z][\w:-]{0,30}(?:\s[^<>\n]{0,80})?/?>")
 
-_ANSWER_NAMES = "answer|final[_ -]?answer|ans|correct[_ -]?answer|correct[_ -]?option|selected[_ -]?option|conclusion|final|response"
+_ANSWER_NAMES = (
+    "answer|final[_ -]?answer|ans|correct[_ -]?answer|correct[_ -]?option|selected[_ -]?option"
+    "|conclusion|final|response"
+)
 _OPENING = re.compile(
     rf"<\s{{0,4}}(?P<tag>{_ANSWER_NAMES})\s{{0,4}}>|<\|(?P<token>begin_of_box|begin_of_solution)\|>"
     r"|\[(?P<square>ANSWER)\]|\\(?P<box>f?boxed)\s{0,4}\{",

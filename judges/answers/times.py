@@ -1,5 +1,7 @@
 """How times are written: clocks, units, and the words around spans, by language, as data; the patterns made of them."""
 
+# ruff: noqa: E501 - the words of a kind stand together
+
 import re
 
 SECONDS = (
@@ -52,6 +54,9 @@ NOT_TIMES = (
 # A stretch of time, not a place in the video.
 LASTING = "for|lasts?|lasting|takes?|taking|every|within|after|waits?|waited|another|about every|durante|pendant|für|для|lasted|took|during about"
 
+# From here on, scripts are written without spaces.
+_THAI = 0x0E00
+
 _DIGITS = r"(?<![\d./$€£#])(?<!\d:)(?<![\d,]\d,)(?<!\d,)"
 _NUMBER = r"\d{1,7}+(?:\.\d{1,9}+)?(?![\d])"
 _CLOCK = r"\d{1,3}+:\d{1,2}+(?::\d{1,2}+)?(?:\.\d{1,9}+|,\d{3}(?!\d|:))?(?![\d:])"
@@ -60,8 +65,8 @@ _CLOCK = r"\d{1,3}+:\d{1,2}+(?::\d{1,2}+)?(?:\.\d{1,9}+|,\d{3}(?!\d|:))?(?![\d:]
 def words(phrases: str) -> str:
     """Return phrases as a pattern: the longest first, whole words in scripts that have spaces."""
     ordered = sorted(phrases.split("|"), key=len, reverse=True)
-    latin = [phrase for phrase in ordered if ord(phrase[0]) < 0x0E00]
-    unspaced = [phrase for phrase in ordered if ord(phrase[0]) >= 0x0E00 and phrase[0] not in "''″′"]
+    latin = [phrase for phrase in ordered if ord(phrase[0]) < _THAI]
+    unspaced = [phrase for phrase in ordered if ord(phrase[0]) >= _THAI and phrase[0] not in "''″′"]
     quotes = [phrase for phrase in latin if phrase[0] in "'″′"]
     latin = [phrase for phrase in latin if phrase not in quotes]
     whole = rf"(?<![^\W\d_])(?:{'|'.join(latin)})(?![^\W\d_])"
@@ -86,13 +91,13 @@ def moment(number: str) -> str:
     )
     unit_of_clock = rf"(?P<clock{number}>{_CLOCK})(?:\s?(?:{words(SECONDS + '|' + MINUTES + '|' + HOURS)}))?"
     comma = rf"(?P<comma{number}>\d{{1,5}}+,\d{{1,2}}+(?![\d,.:]))(?:\s?(?P<comma_unit{number}>{words(SECONDS)}))?"
-    prefix = rf"(?:(?P<prefix{number}>{words('second|seconds|minute|segundo|seconde|sekunde|secondo|detik|ke|第|секунды|секунда|วินาทีที่|วินาที|सेकंड|الثانية|minuto|menit')})\s?(?:ke-|ke )?)?"
+    prefix = rf"(?:(?P<prefix{number}>{words('second|seconds|minute|minutes|segundo|seconde|sekunde|secondo|detik|ke|第|секунды|секунда|วินาทีที่|วินาที|सेकंड|الثانية|minuto|menit')})\s?(?:ke-|ke )?)?"
     return rf"{_DIGITS}(?:{prefix}(?:{unit_of_clock}|{unit}|{comma}|(?P<number{number}>{_NUMBER})))"
 
 
 def moment_pattern(number: str) -> str:
     """As `moment`, with the word or bracket that may stand before one."""
-    before = rf"(?:(?:about|around|roughly|approximately|approx\.?|ca\.?|the|t\s?=)\s|[\[(<~≈]\s?|\"|第\s?|la\s|el\s|le\s|o\s|il\s|der\s|وال|detik ke-|ke-)?"
+    before = r"(?:(?:about|around|roughly|approximately|approx\.?|ca\.?|the)\s|t\s?=\s?|[\[(<~≈]\s?|\"|第\s?|la\s|el\s|le\s|o\s|il\s|der\s|وال|detik ke-|ke-)?"
     return before + moment(number)
 
 
@@ -120,7 +125,7 @@ def seconds(match: re.Match[str], number: str) -> float:
     return float((groups[f"comma{number}"] or groups[f"number{number}"] or "0").replace(",", "."))
 
 
-def unit(match: re.Match[str], number: str) -> str:
+def unit(match: re.Match[str], number: str) -> str:  # noqa: PLR0911 - a table
     """Return how a matched moment says that it is one: `clock`, `h`, `m`, `s`, `metre` (a bare m) or nothing."""
     groups = match.groupdict()
     if groups[f"clock{number}"]:

@@ -5,6 +5,8 @@ A phrase has a kind, one character: `N` the answer, `O` an option, `C` is (`c` w
 `R` it, `S` it is, `J` or and and, `F` filler, `B` because, `K` but, `E` rather than, `G` fits, `W` a retraction, `w` any other word.
 """
 
+# ruff: noqa: E501 - the words of a kind stand together
+
 _BY_LANGUAGE: dict[str, dict[str, str]] = {
     "en": {
         "N": "answer|answers|final answer|ans|correct answer|correct option|correct choice|right option|right choice"
@@ -59,7 +61,7 @@ _BY_LANGUAGE: dict[str, dict[str, str]] = {
         "X": "不|没|没有|非|错误|错|不对|排除|不正确|不符|不是|并非|无法|不能|不选|不应选|误|可以排除|不可能",
         "H": "可能|也许|或许|大概|有可能|也可能|说不定|不确定",
         "I": "如果|假如|若|要是",
-        "V": "选|选择|应选择|我选|我选择|应选|故选|正确的是|因此选|选出|选定|本题选|所以选",
+        "V": "选|选择|应选择|本题选择|所以选择|因此选择|我选|我选择|应选|故选|正确的是|因此选|选出|选定|本题选|所以选",
         "T": "因此|所以|故|综上|综上所述|于是|总之",
         "S": "这是|它是|那就是",
         "J": "或|或者|和|与|还是|及",

@@ -21,12 +21,15 @@ def test_an_answer_is_read_as_what_it_states(row):
 
 # Written out: a key that is misspelt in the readers must not agree with itself.
 OPTION_KEYS = (
-    "answer", "option", "choice", "ans", "correct_option", "correct_answer", "final_answer", "letter", "selected_option",
-    "correct_choice", "best_option", "best_answer", "predicted_answer", "prediction", "答案", "答え", "回答", "정답", "답",
+    "answer", "option", "choice", "ans", "correct_option", "correct_answer", "final_answer", "letter",
+    "selected_option",
+    "correct_choice", "best_option", "best_answer", "predicted_answer", "prediction", "答案", "答え",
+    "回答", "정답", "답",
     "respuesta", "réponse", "antwort", "resposta", "ответ", "उत्तर", "الإجابة", "risposta", "jawaban", "คำตอบ",
 )  # fmt: skip
 WINDOW_KEYS = (
-    "span", "relevant_span", "window", "time_span", "timestamps", "segment", "relevant_windows", "windows", "time", "times",
+    "span", "relevant_span", "window", "time_span", "timestamps", "segment", "relevant_windows", "windows",
+    "time", "times",
     "relevant_window", "interval", "time_interval", "time_range", "time_window", "timestamp", "range", "evidence_span",
     "evidence", "spans", "segments", "temporal_span", "clip", "moment", "temporal_window",
 )  # fmt: skip
