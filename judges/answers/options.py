@@ -132,7 +132,9 @@ def _from_own_words(text: str, options: _Options) -> _Reading | None:
         behind = next(
             (i for i in range(at, len(sentences.tokens)) if sentences.tokens[i].start >= end), len(sentences.tokens)
         )
-        if not sentences.is_denied(at, at, behind):
+        # What an option says is not what the answer is.
+        quoted = re.search("[LM]G", sentences.kinds[sentences.segment_start(at) : at])
+        if not quoted and not sentences.is_denied(at, at, behind):
             letters.add(letter)
     return _Reading(letters.pop()) if len(letters) == 1 else None
 
@@ -191,7 +193,7 @@ def _prose(text: str) -> str:
 
 # --- labels ---------------------------------------------------------------------------------------------------------
 
-_START = re.compile(r"M|L(?=[.):,;DB\n]|$)")
+_START = re.compile(r"[LM](?=[.):,;DB\n]|$)")
 _LINE = re.compile(r"[^\n]+")
 _LONE = re.compile(r"[^.?\n]+")
 _CLAUSE = re.compile(r"[^.?\n,()DTKB]+")
@@ -229,7 +231,8 @@ def _label_of_line(sentences: Sentences, start: int, end: int, options: _Options
     at = letters[0]
     if at - start > 1 or not all(kind in "q(D#" for kind in sentences.kinds[start:at]):
         return None
-    if first and _START.match(sentences.kinds, at):
+    bracketed = not sentences.tokens[at].text[0].isalnum()
+    if first and (bracketed or _START.match(sentences.kinds, at)):
         return at
     # Any line may be a label with the option's own words.
     rest = sentences.tokens[at].end
@@ -250,7 +253,11 @@ def _lone_labels(sentences: Sentences, options: _Options) -> list[int]:
     for at, kind in enumerate(sentences.kinds):
         if kind not in "LM":
             continue
-        before = sentences.kinds[max(0, at - 3) : at].rstrip("qF")[-1:]
+        before = (
+            sentences.kinds[max(0, at - 3) : at].rstrip("qF,")[-1:]
+            if kind == "L"
+            else sentences.kinds[max(0, at - 3) : at].rstrip("qF")[-1:]
+        )
         after = sentences.kinds[at + 1 : at + 4].lstrip("q)F")[:1]
         edges = ".\n" if kind == "L" else ".\n,DTB"
         alone = (not before or before in edges + "?") and (not after or after in edges)

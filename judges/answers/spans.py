@@ -37,7 +37,8 @@ _YEARS = (1800, 2100)
 
 _NOT_TIMES_BEFORE = re.compile(rf"(?:{times.words(times.NOT_TIMES)})[^.!?;\n\d]{{0,22}}$")
 _NOT_TIMES_AFTER = re.compile(
-    rf"\s?(?:%|/\s?\d|-?\s?(?:{times.words(times.NOT_TIMES)})|(?:a\.?m|p\.?m)\b|-\s?\d|:\d|(?:kg|km|cm|mm|m|ft|x)\b|個|人|个|명|개)"
+    r"\s?(?:%|(?:out )?of \d|/\s?\d"
+    rf"|-?\s?(?:{times.words(times.NOT_TIMES)})|(?:a\.?m|p\.?m)\b|-\s?\d|:\d|(?:kg|km|cm|mm|m|ft|x)\b|個|人|个|명|개)"
 )
 _LASTING_BEFORE = re.compile(
     rf"(?:{times.words(times.LASTING)})\s(?:(?:about|around|roughly|approximately|only|just|between|some)\s){{0,2}}$"
@@ -142,7 +143,7 @@ def _in_literals(text: str) -> list[float] | None:
     """`{"span": [3, 12]}`, `{'start': '0:03', 'end': '0:12'}`, `[[3, 12], [20, 30]]`: the last; in a list the first."""
     literals = find_literals(text)
     # In a list the list decides; in the brackets of prose an object is found after what stands by itself.
-    for literal in sorted(reversed(literals), key=lambda literal: literal.nested):
+    for literal in sorted(literals, key=lambda literal: (literal.nested, -literal.end)):
         first = literal.value[0] if isinstance(literal.value, list) and literal.value else literal.value
         span = None
         if isinstance(first, dict):
@@ -304,9 +305,9 @@ def _is_time(  # noqa: PLR0911 - a list of rules
     if match["and"] and not between:
         return False
     closed = after.lstrip()[:1] in ("]", ")", ">")
-    if match["by"] == "," and not whole and not (bracketed and closed) and not units:
+    if match["by"] in ",;" and not whole and not (bracketed and closed) and not units:
         return False
-    if units and match["by"] == "," and not (bracketed or whole) and not _CUE.search(before):
+    if units and match["by"] in ",;" and not (bracketed or whole) and not _CUE.search(before):
         return False
     if not (bracketed and closed) and (_MORE_BEFORE.search(before) or _MORE_AFTER.match(after)):
         return False
@@ -315,7 +316,7 @@ def _is_time(  # noqa: PLR0911 - a list of rules
     if whole:
         return not _are_years(match)
     if bracketed and closed:
-        return match["by"] == "," or not _are_years(match)
+        return match["by"] in ",;" or not _are_years(match)
     if _are_years(match):
         return False
     cued = between or "=" in match[0] or _FROM.search(before) or _CUE.search(before) or _FROM.match(match[0])

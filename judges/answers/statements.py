@@ -20,6 +20,7 @@ _PATTERNS = tuple(
         r"(?P<letter>[LM])O?(?:G?F{0,2}P|[:D]P(?=[.,\n)]|$))",  # B best explains; B: correct
         r"P(?P<letter>[LM])G",  # only option B fits
         r"V[FqONPCc:,\n]{0,5}?(?P<letter>[LMl])",  # I choose B
+        r"(?P<letter>[LM])R[Cc](?=[.,\n]|$)",  # B it is
         r"(?P<letter>[LM])q?U",  # Bを選びます
         r"T[,:]{0,2}[FqRSCO:]{0,4}(?P<letter>[LM])(?=[.,\n(B#:Dq)]|$)",  # therefore, B
         r"(?:R[Cc]|S)[FqO]{0,3}(?P<letter>[LMl])(?=[.,\n(B#:Dq)]|$)",  # it's B
@@ -37,7 +38,7 @@ _HEDGED_AFTER = re.compile(r",?F?H[Fw]{0,2}(?=[.\n]|$)")
 _HEDGED_BEFORE = re.compile(r"(?:^|[.\n])F?H[F]?,$")
 _BESIDE_BEFORE = re.compile(r"[LM][,q)]?[J,][FOq(]{0,2}$")
 _BESIDE_AFTER = re.compile(
-    r"[q)]?(?:,?J[FOq(]{0,2}[LM](?!F?[CcGX])|,[LM](?![FCcGX:])|[LM])|,(?:[LM],)*J[LM](?!F?[CcX])"
+    r"[q)]?(?:,?J[FOq(]{0,2}[LM](?!F?[CcGX][^.\n])|,[LM](?![FCcGX:])|[LM])|,(?:[LM],)*J[LM](?!F?[CcX])"
 )
 _LATIN_WORD = re.compile(r"[a-z]")
 
@@ -134,6 +135,8 @@ class Sentences:
         starts = {start: (end, letter) for start, end, letter in own_words}
         for match in _OWN_WORDS.finditer(self.kinds) if starts else ():
             for at in range(match.end() - 1, min(match.end() + 3, len(self.tokens))):
+                if self.kinds[at] in "LMl":
+                    break
                 if at > 0 and self.tokens[at].start in starts and at not in stated:
                     end, letter = starts[self.tokens[at].start]
                     behind = next(

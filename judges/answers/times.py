@@ -35,7 +35,7 @@ END = (
 )
 # What names a span; behind one of these a bare range of numbers is time.
 SPAN = (
-    "span|window|segment|interval|time|times|timestamp|timestamps|time span|time range|time window|clip|moment|section|relevant"
+    "span|window|segment|interval|time|timestamp|timestamps|time span|time range|time window|clip|moment|section|relevant"
     "|evidence|range|period|duration|temporal|seconds|second|grounding|intervalo|tiempo|tramo|segmento|ventana|momento|intervalle|extrait"
     "|temps|fenêtre|passage|zeitspanne|zeitraum|abschnitt|zeit|zeitfenster|intervall|tempo|trecho|janela|интервал|отрезок|время|фрагмент"
     "|时间|时间段|片段|区间|時間|時間帯|区間|구간|시간|समय|अंतराल|खंड|الفترة|المقطع|الوقت|زمن|الزمن|intervallo|segmento|finestra|rentang"
@@ -101,7 +101,7 @@ def moment_pattern(number: str) -> str:
     return before + moment(number)
 
 
-SEPARATOR = rf"\s?(?:[\])>\"]\s?)?(?:目|の|まで|में|th|st|nd|rd)?\s?(?P<by>,|-{{1,2}}>|[-–—~〜→]{{1,2}}|=>|\.{{2,3}}|(?P<and>{words(AND)})|{words(TO)})\s{{0,2}}"
+SEPARATOR = rf"\s?(?:[\])>\"]\s?)?(?:目|の|まで|में|th|st|nd|rd)?\s?(?P<by>[,;]|-{{1,2}}>|[-–—~〜→]{{1,2}}|=>|\.{{2,3}}|(?P<and>{words(AND)})|{words(TO)})\s{{0,2}}"
 RANGE = re.compile(moment_pattern("1") + SEPARATOR + moment_pattern("2"))
 SINGLE = re.compile(moment("1"))
 

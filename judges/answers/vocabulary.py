@@ -9,7 +9,7 @@ A phrase has a kind, one character: `N` the answer, `O` an option, `C` is (`c` w
 
 _BY_LANGUAGE: dict[str, dict[str, str]] = {
     "en": {
-        "N": "answer|answers|final answer|ans|correct answer|correct option|correct choice|right option|right choice"
+        "N": "answer|answers|answer's|final answer|ans|correct answer|correct option|correct choice|right option|right choice"
         "|best option|best choice|final choice|final option|my choice|my pick|my selection|selected option"
         "|selected answer|chosen option|correct one|best guess|my guess|answer choice|answer option|correct letter"
         "|most likely option|most plausible option|most accurate option|most fitting option|prediction|verdict"
@@ -18,14 +18,14 @@ _BY_LANGUAGE: dict[str, dict[str, str]] = {
         "C": "is|was|are|must be|should be|has to be|will be|can only be|remains|seems to be|appears to be|is clearly"
         "|corresponds to|points to|turns out to be|is therefore|is given by",
         "c": "would be|'d be|would have been",
-        "P": "correct|right|best|accurate|most accurate|most likely|true|the only one|correctly|accurately|most accurately"
+        "P": "correct|right|best|accurate|most accurate|most likely|the only one|correctly|accurately|most accurately"
         "|supported|consistent|most consistent|most plausible|most appropriate|most suitable|only option|only choice"
         "|only one|fits best|makes the most sense|makes sense|most reasonable|most fitting|✓|✔|✅|☑",
         "X": "not|isn't|wasn't|aren't|don't|doesn't|didn't|can't|cannot|won't|wouldn't|couldn't|never|no|nor|neither|wrong"
         "|incorrect|incorrectly|false|inaccurate|eliminate|eliminates|eliminated|eliminating|rule out|rules out|ruled out"
         "|ruling out|exclude|excludes|excluded|excluding|discard|discarded|reject|rejected|contradicts|contradicted"
         "|unlikely|less|fails|impossible|unsupported|misleading|irrelevant|a distractor|distractor|implausible|isnt"
-        "|hardly|out|unable|✗|✘|❌|×",
+        "|hardly|out|unable|nothing|nobody supports|✗|✘|❌|×",
         "H": "might|might be|may|may be|maybe|perhaps|possibly|could|could be|could also be|possible|potentially"
         "|not sure|unsure|uncertain|whether|at first|initially|first thought|first glance|tempting|plausible"
         "|one could|some would|suppose|supposing|assume|assuming|partially|partly|another|either",
@@ -33,7 +33,7 @@ _BY_LANGUAGE: dict[str, dict[str, str]] = {
         "V": "choose|i choose|i select|select|i pick|pick|i'd pick|go with|i go with|going with|i'd go with|opt for|settle on"
         "|choosing|selecting|i conclude|conclude that|i'd say|i would say|i'll say|i vote|leaves us with|leaves only"
         "|leaving only|leaves|leaving|we get|i chose|i picked|i selected|must choose|lean towards|i lean toward"
-        "|go for|i answer|i'll go with|narrowed down to|narrows down to",
+        "|go for|i answer|supports|support|favors|favours|in favor of|in favour of|confident in|i'll go with|narrowed down to|narrows down to",
         "T": "therefore|thus|so|hence|consequently|accordingly|in conclusion|in summary|overall|finally|conclusion|as a result"
         "|to sum up|ultimately|in short|∴",
         "R": "it|this|that|which",
@@ -93,9 +93,9 @@ _BY_LANGUAGE: dict[str, dict[str, str]] = {
         "I": "もし|ならば",
         "U": "を選びます|を選ぶ|を選択します|を選択する|を選択|を選ん|にします|だと思います|と考えられます|と判断します",
         "T": "したがって|よって|つまり|ゆえに|だから|以上より|従って|そのため",
-        "J": "または|もしくは|と|か|や",
+        "J": "または|もしくは|でも|と|か|や",
         "B": "なぜなら|から|ので|ため",
-        "K": "しかし|でも|一方",
+        "K": "しかし|一方",
         "F": "最も|やはり|明らかに|おそらく",
     },
     "ko": {
