@@ -1,0 +1,148 @@
+"""What a number of videos can tell: power, the smallest difference, the videos that one needs; and many comparisons.
+
+All rests on the standard error of a score over videos (`standard_error` of its bootstrap), which falls with the root of
+their number, and on the t test over videos, so that questions on one video are never taken for independent ones. At 30
+videos and more the promised power is met within 3 points; at 5 and 10 the t test keeps its 5 % roughly, but the pilot's
+own error is so uncertain (by a third at 5 videos) that the figures are an order of magnitude (`perf/coverage.py`).
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from reelbench.judges import student_t
+
+POWER = 0.8
+ALPHA = 0.05
+_MOST_VIDEOS = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Pilot:
+    """What is known of the noise, from a result or from two.
+
+    Attributes:
+        error: Standard error of the score (unpaired) or of the difference of two models' scores (paired), in points.
+        videos: The videos that it was found on.
+        paired: Whether both models answer the same questions, and `error` is their difference's.
+    """
+
+    error: float
+    videos: int
+    paired: bool
+
+    @classmethod
+    def correlated(cls, error: float, videos: int, correlation: float) -> "Pilot":
+        """Return a paired pilot from one model's error and a guess at how far two models' scores of videos go together.
+
+        Both models are taken to have the same error: the difference has the variance 2·error²·(1 - correlation).
+        """
+        return cls(error * math.sqrt(2 * (1 - correlation)), videos, paired=True)
+
+    def difference(self, videos: int) -> tuple[float, int]:
+        """Return the standard error of the difference of two models on so many videos, and its degrees of freedom."""
+        error = self.error * math.sqrt(self.videos / videos)
+        return (error, videos - 1) if self.paired else (error * math.sqrt(2), 2 * (videos - 1))
+
+
+def power(pilot: Pilot, effect: float, videos: int, *, alpha: float = ALPHA) -> float:
+    """Return the chance that a t test over `videos` videos finds a true difference of `effect` points.
+
+    Both tails count, so that no effect gives `alpha`. Unpaired means two models on so many videos each.
+
+    Raises:
+        ValueError: There are fewer than two videos.
+    """
+    error, dof = _difference(pilot, videos)
+    if not error:
+        return 1.0 if effect else alpha
+    return _power(abs(effect) / error, dof, alpha)
+
+
+def smallest_difference(pilot: Pilot, videos: int, *, chance: float = POWER, alpha: float = ALPHA) -> float:
+    """Return the smallest difference, in points, that `videos` videos show with the given chance.
+
+    Raises:
+        ValueError: There are fewer than two videos.
+    """
+    error, dof = _difference(pilot, videos)
+    low, high = 0.0, 1.0
+    while _power(high, dof, alpha) < chance:
+        high *= 2
+    while high - low > 1e-9 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if _power(middle, dof, alpha) < chance else (low, middle)
+    return high * error
+
+
+def videos_needed(pilot: Pilot, effect: float, *, chance: float = POWER, alpha: float = ALPHA) -> int | None:
+    """Return the fewest videos that show a true difference of `effect` points with the given chance.
+
+    Returns:
+        Their number, at least 2 (each model's, where unpaired); None where ten million are too few.
+
+    Raises:
+        ValueError: `effect` is 0.
+    """
+    if not effect:
+        raise ValueError("effect: no number of videos shows a difference of 0")
+    low, high = 1, 2
+    while power(pilot, effect, high, alpha=alpha) < chance:
+        low, high = high, high * 2
+        if high > _MOST_VIDEOS:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if power(pilot, effect, middle, alpha=alpha) < chance else (low, middle)
+    return high
+
+
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """Return the p values adjusted for their number by Holm's step-down procedure (Holm 1979), in the same order.
+
+    Each may be held against alpha as it is. None (not tested) stays None and counts for nothing.
+    """
+    tested = sorted((p, at) for at, p in enumerate(p_values) if p is not None)
+    adjusted: list[float | None] = [None] * len(p_values)
+    least = 0.0
+    for place, (p, at) in enumerate(tested):
+        least = max(least, min(1.0, p * (len(tested) - place)))
+        adjusted[at] = least
+    return adjusted
+
+
+def rank_ranges(
+    names: Sequence[str], differences: Mapping[tuple[str, str], tuple[float, float | None]], *, alpha: float = ALPHA
+) -> dict[str, tuple[int, int]]:
+    """Return for each model the ranks, best and worst, that the data don't rule out.
+
+    A model's best rank is one below the models that are better beyond Holm's adjustment over all pairs, its worst one
+    above those that are worse; with probability 1 - alpha all ranges hold at once (Mohamad, Goeman and van Zwet 2019).
+
+    Args:
+        names: The models.
+        differences: (a, b) -> (a minus b, p of no difference), each pair once and in either order; higher is better. A
+            pair that is missing, or whose p is None, can't be told apart.
+        alpha: How often at most one range or more may be wrong.
+    """
+    better = dict.fromkeys(names, 0)
+    worse = dict.fromkeys(names, 0)
+    adjusted = holm([p for _, p in differences.values()])
+    for ((a, b), (difference, _)), p in zip(differences.items(), adjusted, strict=True):
+        if p is not None and p <= alpha and difference:
+            winner, loser = (a, b) if difference > 0 else (b, a)
+            better[loser] += 1
+            worse[winner] += 1
+    return {name: (1 + better[name], len(names) - worse[name]) for name in names}
+
+
+def _difference(pilot: Pilot, videos: int) -> tuple[float, int]:
+    if videos < 2:  # noqa: PLR2004
+        raise ValueError(f"videos: {videos} is too few; a variance over videos needs two")
+    return pilot.difference(videos)
+
+
+def _power(errors: float, dof: int, alpha: float) -> float:
+    """Power against a difference of so many standard errors."""
+    limit = student_t.quantile(1 - alpha / 2, dof)
+    return 1 - student_t.cdf(limit, dof, shift=errors) + student_t.cdf(-limit, dof, shift=errors)
