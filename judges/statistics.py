@@ -1,8 +1,8 @@
 """Bootstrap over clusters: questions on one video are not independent, so whole videos are resampled.
 
-Two intervals are read from the resamples. `percentile` (`interval`) covers less than it promises where videos are few:
-at 5 videos some 85 % instead of 95. `wilson` (`confidence_interval`) takes from them the standard error alone, widens
-it as few videos require, and knows the scale's ends: 93 to 97 % on the usual scores (`perf/coverage.py`).
+Three intervals are read from the resamples. `percentile` (`interval`) covers less than it promises where videos are
+few: at 5 videos some 85 % instead of 95. `t` takes from them the standard error alone and widens it as few videos
+require; `wilson` does so too and knows the ends of the scale (what they cover: `perf/coverage.py`).
 """
 
 import math
@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from reelbench.judges import student_t
 
-Method = Literal["percentile", "wilson"]
+Method = Literal["percentile", "t", "wilson"]
 Bounds = tuple[float, float]
+UNBOUNDED: Bounds = (-math.inf, math.inf)
 
 RESAMPLES = 1000
 SEED = 0
@@ -85,25 +86,24 @@ def confidence_interval(
     draws: NDArray[np.float64],
     clusters: int,
     *,
-    bounds: Bounds | None = None,
+    bounds: Bounds = UNBOUNDED,
     method: Method = "wilson",
 ) -> tuple[float, float] | None:
     """Return the 95 % interval of a statistic from its bootstrap over clusters.
-
-    `wilson` is the score interval of a survey's share (Wilson 1927; Korn and Graubard 1998, Survey Methodology 24):
-    the share is `value`'s place between `bounds`, and the number of observations that many as would give it its
-    standard error, with Student's t for the clusters in place of the normal quantile. Where the resamples are all the
-    same (every item right), each cluster counts as one observation. Without `bounds` it is `value` ± t standard errors.
 
     Args:
         value: The statistic of the whole sample.
         draws: The statistic of each resample, one-dimensional; NaNs (empty resamples) are left out.
         clusters: The clusters (videos) that take part in the statistic.
         bounds: The least and the most that the statistic can be: 0 and 100 of a percentage.
-        method: Which interval.
+        method: `t` is `value` ± Student's t for the clusters times the standard error, cut at `bounds`. `wilson` is the
+            score interval of a survey's share (Wilson 1927; Korn and Graubard 1998, Survey Methodology 24): the share
+            is the value's place between `bounds`, and the number of observations is what would give it that standard
+            error; where the resamples are all the same (every item right), each cluster is one observation. It is `t`
+            without bounds.
 
     Returns:
-        Its two ends; None from under two clusters, or where nothing can be said: no draw, or no spread without bounds.
+        Its two ends; None from under two clusters or draws, or where there is no spread and the method needs one.
     """
     draws = draws[~np.isnan(draws)]
     if clusters < 2 or len(draws) < 2:  # noqa: PLR2004 - one cluster can't be resampled
@@ -111,17 +111,27 @@ def confidence_interval(
     if method == "percentile":
         return interval(draws)
     t, error = student_t.quantile(0.975, clusters - 1), standard_error(draws, clusters)
-    if bounds is None:
-        return (value - t * error, value + t * error) if error else None
+    if method == "wilson" and bounds != UNBOUNDED:
+        return _wilson(value, t, error, clusters, bounds)
+    return _cut(value - t * error, value + t * error, bounds) if error else None
+
+
+def _wilson(value: float, t: float, error: float, clusters: int, bounds: Bounds) -> tuple[float, float]:
     low, high = bounds
-    share = min(max((value - low) / (high - low), 0.0), 1.0)
-    variance = (error / (high - low)) ** 2
+    share = (value - low) / (high - low)
+    if not 0 < share < 1 and error:  # a corrected value may lie on the bounds, or beyond them, and still be uncertain
+        return _cut(value - t * error, value + t * error, bounds)
     spread = share * (1 - share)
-    # t² over the effective number of observations, which is spread / variance.
-    inverse = t * t * (variance / spread if variance and spread else 1 / clusters)
+    # t² over the effective number of observations, which is the spread over the variance.
+    inverse = t * t * ((error / (high - low)) ** 2 / spread if error else 1 / clusters)
     middle = (share + inverse / 2) / (1 + inverse)
     half = math.sqrt(inverse * spread + inverse**2 / 4) / (1 + inverse)
-    return low + (high - low) * max(0.0, middle - half), low + (high - low) * min(1.0, middle + half)
+    return _cut(low + (high - low) * (middle - half), low + (high - low) * (middle + half), bounds)
+
+
+def _cut(start: float, end: float, bounds: Bounds) -> tuple[float, float]:
+    low, high = bounds
+    return min(max(start, low), high), min(max(end, low), high)
 
 
 def standard_error(draws: NDArray[np.float64], clusters: int) -> float:
@@ -153,9 +163,7 @@ def p_value(value: float, draws: NDArray[np.float64], clusters: int) -> float | 
     return 2 * student_t.cdf(-abs(value) / error, clusters - 1)
 
 
-def mean_over_clusters(
-    values: NDArray[np.float64], clusters: Sequence[str], *, bounds: Bounds | None = None
-) -> Estimate:
+def mean_over_clusters(values: NDArray[np.float64], clusters: Sequence[str], *, bounds: Bounds = UNBOUNDED) -> Estimate:
     """Return the mean of items' values with its `wilson` interval over their clusters.
 
     Raises:
