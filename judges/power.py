@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from reelbench.judges import student_t
+from reelbench.judges.statistics import UNBOUNDED, Bounds
 
 POWER = 0.8
 ALPHA = 0.05
@@ -25,11 +26,16 @@ class Pilot:
         error: Standard error of the score (unpaired) or of the difference of two models' scores (paired), in points.
         videos: The videos that it was found on.
         paired: Whether both models answer the same questions, and `error` is their difference's.
+        value: The score; used unpaired and with `bounds` only.
+        bounds: The scale's ends. With them the other model's noise is what fits its own score: on a bounded scale it
+            shrinks towards the ends as share·(1 - share) does. Without, it is the same as the pilot's.
     """
 
     error: float
     videos: int
     paired: bool
+    value: float = 0.0
+    bounds: Bounds = UNBOUNDED
 
     @classmethod
     def correlated(cls, error: float, videos: int, correlation: float) -> "Pilot":
@@ -39,10 +45,26 @@ class Pilot:
         """
         return cls(error * math.sqrt(2 * (1 - correlation)), videos, paired=True)
 
-    def difference(self, videos: int) -> tuple[float, int]:
-        """Return the standard error of the difference of two models on so many videos, and its degrees of freedom."""
+    def difference(self, videos: int, effect: float) -> tuple[float, int]:
+        """Return the standard error of a difference of `effect` on so many videos, and its degrees of freedom.
+
+        Raises:
+            ValueError: There are fewer than two videos.
+        """
+        if videos < 2:  # noqa: PLR2004
+            raise ValueError(f"videos: {videos} is too few; a variance over videos needs two")
         error = self.error * math.sqrt(self.videos / videos)
-        return (error, videos - 1) if self.paired else (error * math.sqrt(2), 2 * (videos - 1))
+        if self.paired:
+            return error, videos - 1
+        own, other = self._spread(self.value), self._spread(self.value + effect)
+        return error * math.sqrt(1 + (other / own if own else 1.0)), 2 * (videos - 1)
+
+    def _spread(self, value: float) -> float:
+        low, high = self.bounds
+        if self.bounds == UNBOUNDED:
+            return 1.0
+        share = min(max((value - low) / (high - low), 0.0), 1.0)
+        return share * (1 - share)
 
 
 def power(pilot: Pilot, effect: float, videos: int, *, alpha: float = ALPHA) -> float:
@@ -53,26 +75,30 @@ def power(pilot: Pilot, effect: float, videos: int, *, alpha: float = ALPHA) -> 
     Raises:
         ValueError: There are fewer than two videos.
     """
-    error, dof = _difference(pilot, videos)
+    error, dof = pilot.difference(videos, effect)
     if not error:
         return 1.0 if effect else alpha
-    return _power(abs(effect) / error, dof, alpha)
+    limit, shift = student_t.quantile(1 - alpha / 2, dof), abs(effect) / error
+    return 1 - student_t.cdf(limit, dof, shift=shift) + student_t.cdf(-limit, dof, shift=shift)
 
 
 def smallest_difference(pilot: Pilot, videos: int, *, chance: float = POWER, alpha: float = ALPHA) -> float:
-    """Return the smallest difference, in points, that `videos` videos show with the given chance.
+    """Return the smallest gain, in points, that `videos` videos show with the given chance.
+
+    It may be more than the scale has room for, which says that so few videos show nothing.
 
     Raises:
         ValueError: There are fewer than two videos.
     """
-    error, dof = _difference(pilot, videos)
-    low, high = 0.0, 1.0
-    while _power(high, dof, alpha) < chance:
-        high *= 2
+    low, high = 0.0, pilot.difference(videos, 0.0)[0]
+    if not high:
+        return 0.0
+    while power(pilot, high, videos, alpha=alpha) < chance:
+        low, high = high, 2 * high
     while high - low > 1e-9 * high:
         middle = (low + high) / 2
-        low, high = (middle, high) if _power(middle, dof, alpha) < chance else (low, middle)
-    return high * error
+        low, high = (middle, high) if power(pilot, middle, videos, alpha=alpha) < chance else (low, middle)
+    return high
 
 
 def videos_needed(pilot: Pilot, effect: float, *, chance: float = POWER, alpha: float = ALPHA) -> int | None:
@@ -134,15 +160,3 @@ def rank_ranges(
             better[loser] += 1
             worse[winner] += 1
     return {name: (1 + better[name], len(names) - worse[name]) for name in names}
-
-
-def _difference(pilot: Pilot, videos: int) -> tuple[float, int]:
-    if videos < 2:  # noqa: PLR2004
-        raise ValueError(f"videos: {videos} is too few; a variance over videos needs two")
-    return pilot.difference(videos)
-
-
-def _power(errors: float, dof: int, alpha: float) -> float:
-    """Power against a difference of so many standard errors."""
-    limit = student_t.quantile(1 - alpha / 2, dof)
-    return 1 - student_t.cdf(limit, dof, shift=errors) + student_t.cdf(-limit, dof, shift=errors)

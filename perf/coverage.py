@@ -114,12 +114,10 @@ def powers(repetitions: int) -> None:
             for videos in VIDEOS:
                 rng = np.random.default_rng(videos)
                 # The smallest difference by a pilot without error; where the scale is too short for it, what fits.
-                large = pilot_of(population, 1000, rng, paired=paired)
+                large = pilot_of(population, 1000, rng, 0.0, paired=paired)
                 effect = min(power.smallest_difference(large, videos), 0.9 * (len(population.cuts) - population.mean))
-                promised = [
-                    power.power(pilot_of(population, videos, rng, paired=paired), effect, videos)
-                    for _ in range(repetitions)
-                ]
+                pilots = [pilot_of(population, videos, rng, effect, paired=paired) for _ in range(repetitions)]
+                promised = [power.power(pilot, effect, videos) for pilot in pilots]
                 found, false = (
                     np.mean([_finds(population, videos, rng, difference, paired=paired) for _ in range(repetitions)])
                     for difference in (effect, 0.0)
@@ -131,11 +129,14 @@ def powers(repetitions: int) -> None:
                 )
 
 
-def pilot_of(population: Population, videos: int, rng: np.random.Generator, *, paired: bool) -> power.Pilot:
+def pilot_of(
+    population: Population, videos: int, rng: np.random.Generator, effect: float, *, paired: bool
+) -> power.Pilot:
     """What two models' results (paired) or one's say of the noise."""
-    a, b, video = population.draw(videos, rng)
-    _, draws, clusters = bootstrap(b - a if paired else a, video)
-    return power.Pilot(statistics.standard_error(draws, clusters), clusters, paired=paired)
+    a, b, video = population.draw(videos, rng, effect)
+    value, draws, clusters = bootstrap(b - a if paired else a, video)
+    bounds = (0.0, float(len(population.cuts)))
+    return power.Pilot(statistics.standard_error(draws, clusters), clusters, paired=paired, value=value, bounds=bounds)
 
 
 def _finds(population: Population, videos: int, rng: np.random.Generator, effect: float, *, paired: bool) -> bool:

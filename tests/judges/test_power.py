@@ -51,6 +51,17 @@ def test_a_guessed_correlation_gives_a_paired_pilot():
     assert Pilot.correlated(2.0, 30, 0.875).error == pytest.approx(1.0)
 
 
+def test_on_a_bounded_scale_the_better_model_varies_as_its_score_lets_it():
+    # From 50 to 80 % the variance falls from .25 to .16: 1 + .64 in place of 2.
+    pilot = Pilot(5.0, 20, paired=False, value=50.0, bounds=(0, 100))
+    assert pilot.difference(20, 30.0) == (pytest.approx(5 * math.sqrt(1.64)), 38)
+    assert pilot.difference(20, -30.0) == pilot.difference(20, 30.0)
+    assert pilot.difference(20, 70.0) == (pytest.approx(5.0), 38)  # beyond the scale: no noise of its own
+    assert Pilot(5.0, 20, paired=False).difference(80, 30.0) == (pytest.approx(2.5 * math.sqrt(2)), 158)
+    # Where all was right the pilot says nothing of how noise goes with the score.
+    assert Pilot(5.0, 20, False, 100.0, (0, 100)).difference(20, -10.0) == (pytest.approx(5 * math.sqrt(2)), 38)
+
+
 def test_what_can_not_be_asked():
     with pytest.raises(ValueError, match="difference of 0"):
         videos_needed(ONE_POINT[10], 0)
