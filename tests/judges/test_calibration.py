@@ -9,7 +9,7 @@ SCALE = range(6)
 
 
 def simulated(seed, *, videos=120, bias=0.5, strays=0.6):
-    """People's scores of all answers, the judge's, an order to label them in, and the videos; five answers to a video."""
+    """People's scores of all answers, the judge's, an order to label them in, the videos (five answers each)."""
     rng = np.random.default_rng(seed)
     ease = np.repeat(rng.normal(size=videos), 5)
     people = np.clip(np.rint(2.5 + 0.8 * ease + 1.1 * rng.normal(size=5 * videos)), 0, 5)

@@ -6,7 +6,7 @@ worth more than the model's by `epsilon`, since they cost more. The test takes i
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -80,16 +80,14 @@ def annotator_test(
     if len(people) < 2:  # noqa: PLR2004
         raise ValueError("the alternative-annotator test needs two people or more")
     left_out = {person: _left_out(person, model, people, similarity, epsilon) for person in people}
-    tested = {person: outcome for person, outcome in left_out.items() if outcome.p is not None}
-    won = _discoveries({person: outcome.p for person, outcome in tested.items() if outcome.p is not None}, alpha)
-    winning_rate = len(won) / len(tested) if tested else None
+    p_values = {person: outcome.p for person, outcome in left_out.items() if outcome.p is not None}
+    won = _discoveries(p_values, alpha)
+    advantages = [left_out[person].advantage_model or 0.0 for person in p_values]
+    winning_rate = len(won) / len(p_values) if p_values else None
     return AnnotatorTest(
-        people={
-            person: LeftOut(o.n, o.advantage_model, o.advantage_person, o.p, person in won)
-            for person, o in left_out.items()
-        },
+        people={person: replace(outcome, won=person in won) for person, outcome in left_out.items()},
         winning_rate=winning_rate,
-        advantage=float(np.mean([o.advantage_model for o in tested.values()])) if tested else None,
+        advantage=float(np.mean(advantages)) if advantages else None,
         passes=winning_rate is not None and winning_rate >= 0.5,  # noqa: PLR2004 - the paper's threshold
     )
 

@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from reelbench.judges.annotator_test import annotator_test
+from reelbench.judges.alternative_annotator import annotator_test
 
 
 def equal(a, b):
