@@ -38,6 +38,16 @@ def test_a_model_that_disagrees_with_everybody_fails():
     assert (outcome.winning_rate, outcome.advantage, outcome.passes) == (0, 0, False)
 
 
+@pytest.mark.parametrize(("items", "p", "won"), [(40, 0.0220, True), (38, 0.0342, False)])
+def test_two_people_are_tested_at_two_thirds_of_five_percent(items, p, won):
+    # Anna and Ben agree on all, the model differs on four: behind by 4 of 40 (38), t against 0.2. Benjamini and
+    # Yekutieli's limit for two equal p values is .05 / (1 + 1/2) = .0333.
+    agreed = labels("x" * items)
+    outcome = annotator_test(labels("y" * 4 + "x" * (items - 4)), {"Anna": agreed, "Ben": agreed}, equal)
+    assert [(person.p, person.won) for person in outcome.people.values()] == [(pytest.approx(p, abs=5e-4), won)] * 2
+    assert outcome.passes == won
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_as_scipy_has_its_parts(seed):
     stats = pytest.importorskip("scipy.stats")
