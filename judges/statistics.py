@@ -97,10 +97,10 @@ def confidence_interval(
         clusters: The clusters (videos) that take part in the statistic.
         bounds: The least and the most that the statistic can be: 0 and 100 of a percentage.
         method: `t` is `value` ± Student's t for the clusters times the standard error, cut at `bounds`. `wilson` is the
-            score interval of a survey's share (Wilson 1927; Korn and Graubard 1998, Survey Methodology 24): the share
-            is the value's place between `bounds`, and the number of observations is what would give it that standard
-            error; where the resamples are all the same (every item right), each cluster is one observation. It is `t`
-            without bounds.
+            score interval (Wilson 1927) of a survey's share with its effective sample size, which Franco et al. 2019
+            recommend for clusters (J. Survey Statistics and Methodology 7): the share is the value's place between
+            `bounds`, and the number of observations is what would give it that standard error; where the resamples
+            are all the same (every item right), each cluster is one observation. It is `t` without bounds.
 
     Returns:
         Its two ends; None from under two clusters or draws, or where there is no spread and the method needs one.
