@@ -199,7 +199,7 @@ def _set_agreement(
 ) -> SetAgreement:
     pairs = list(zip(a, b, strict=True))
     kinds = sorted({*a, *b}, key=sorted)
-    distances = np.array([[masi(one, other) for other in kinds] for one in kinds])
+    distances = np.array([[masi(x, y) for y in kinds] for x in kinds])
     counts = np.array([[(kind == x) + (kind == y) for kind in kinds] for x, y in pairs], dtype=np.float64)
     columns = np.array([[1, x == y, jaccard(x, y), masi(x, y)] for x, y in pairs], dtype=np.float64)
     table = _Table(np.column_stack([columns, counts]), clusters)
