@@ -23,6 +23,8 @@ GAIN = 0.95
 """A judge helps where the corrected interval is at most this share of the one that people's scores give alone."""
 LABELLED_VIDEOS = 10
 """From under so many videos with labels nothing is said of the judge."""
+_TOLD_APART = 1e-3
+"""The smallest singular value from which on a judge tells all of people's scores apart."""
 
 Array = NDArray[np.float64]
 
@@ -203,7 +205,7 @@ def solve_shares(confusion: Array, judged: Array) -> Array | None:
     if not len(used) or not judged.sum():
         return None
     chances = (confusion[used] / rows[used, None]).T
-    if np.linalg.svd(chances, compute_uv=False)[-1] < 1e-6:  # noqa: PLR2004 - two scores that the judge doesn't tell apart
+    if np.linalg.svd(chances, compute_uv=False)[-1] < _TOLD_APART:
         return None
     shares = np.zeros(len(rows))
     shares[used] = _on_simplex(chances, judged / judged.sum())
@@ -211,26 +213,37 @@ def solve_shares(confusion: Array, judged: Array) -> Array | None:
 
 
 def _on_simplex(matrix: Array, target: Array) -> Array:
-    """Minimise |matrix·x - target| over x >= 0 with sum 1: Lawson and Hanson's active set, the sum as a heavy row."""
-    matrix, target = np.vstack([matrix, np.full(matrix.shape[1], 1e4)]), np.append(target, 1e4)
-    x = np.zeros(matrix.shape[1])
+    """Minimise |matrix·x - target| over x >= 0 with sum 1, by active sets; `matrix` has full column rank."""
+    gram, linear = matrix.T @ matrix, matrix.T @ target
+    x = np.zeros(len(linear))
     free = np.zeros(len(x), dtype=bool)
+    best = int(np.argmin(gram.diagonal() / 2 - linear))
+    x[best], free[best] = 1.0, True
     for _ in range(10 * len(x)):
-        slope = np.where(free, -np.inf, matrix.T @ (target - matrix @ x))
-        if slope.max() <= 1e-9:  # noqa: PLR2004
+        slope = linear - gram @ x
+        excess = np.where(free, 0.0, slope - x @ slope)  # what moving weight there would gain
+        if excess.max() <= 1e-12:  # noqa: PLR2004
             break
-        free[slope.argmax()] = True
-        while True:
-            trial = np.zeros_like(x)
-            trial[free] = np.linalg.lstsq(matrix[:, free], target, rcond=None)[0]
-            negative = free & (trial <= 0)
-            if not negative.any():
-                break
-            x += min(x[negative] / (x[negative] - trial[negative])) * (trial - x)
+        free[excess.argmax()] = True
+        trial = _with_sum_one(gram, linear, free)
+        while (trial < 0).any():
+            negative = trial < 0
+            x += (x[negative] / (x[negative] - trial[negative])).min() * (trial - x)
             free &= x > 1e-12  # noqa: PLR2004
             x[~free] = 0
+            trial = _with_sum_one(gram, linear, free)
         x = trial
-    return x / x.sum()
+    return x
+
+
+def _with_sum_one(gram: Array, linear: Array, free: NDArray[np.bool_]) -> Array:
+    """The least squares with sum 1 over the free ones, whatever their signs; the rest is 0."""
+    size = int(free.sum())
+    system = np.ones((size + 1, size + 1))
+    system[:size, :size], system[size, size] = gram[np.ix_(free, free)], 0.0
+    x = np.zeros(len(linear))
+    x[free] = np.linalg.solve(system, np.append(linear[free], 1.0))[:size]
+    return x
 
 
 def _confusion(
