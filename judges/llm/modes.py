@@ -1,7 +1,6 @@
 """How scoring comes by its judge: in one batch, live inside lmms-eval, or from replies that a run recorded."""
 
 import logging
-import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -9,6 +8,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from reelbench.judges.llm.verdicts import JUDGE_UNAVAILABLE, Verdict
+from reelbench.registry import settings
 from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.records import Item, JudgeRecord
 from reelbench.registry.spec import BenchmarkSpec
@@ -61,7 +61,7 @@ class Live:
 
     def judge(self, item: Item) -> Verdict | None:
         """Return what the judge makes of an item, or None where no judge was named or it can't be set up."""
-        if self._spec.judge is None or item.reason is not None or not os.environ.get("REELBENCH_JUDGE", "").strip():
+        if self._spec.judge is None or item.reason is not None or not settings.JUDGE.get():
             return None
         judge = self._started()
         return judge.judge(item) if judge is not None else None
