@@ -18,6 +18,7 @@ from reelbench.making import readability as text_profile
 from reelbench.making.profile_rows import Dataset, Entry, read_question_spans
 from reelbench.registry.errors import InputError
 from reelbench.registry.languages import UNSPACED, language_of
+from reelbench.registry.progress import Bar, no_bar
 
 if TYPE_CHECKING:
     from reelbench.judges.llm import JudgeOptions
@@ -38,6 +39,7 @@ class Extras:
         question_spans: Where the events that questions name lie, by id (JSON Lines with `qid` or `id`, and `span`).
         result: Folder of a result on this dataset: labels get the accuracy of its model.
         note: Told what is left out, and why.
+        bar: Drawn while the judge is asked.
     """
 
     parser: text_profile.Parser | None = None
@@ -46,6 +48,7 @@ class Extras:
     question_spans: Path | None = None
     result: Path | None = None
     note: Callable[[str], None] = lambda _: None
+    bar: Bar = no_bar
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +263,7 @@ def _levels(entries: Sequence[Entry], extras: Extras) -> tuple[Values, str | Non
     texts = [
         bloom.Text(side, text) for side in ("question", "answer") for entry in entries if (text := getattr(entry, side))
     ]
-    levels, record = bloom.classify(texts, extras.judge, extras.note)
+    levels, record = bloom.classify(texts, extras.judge, extras.note, extras.bar)
     if lacking := levels.count(None):
         extras.note(f"{lacking} of {len(levels)} texts have no level of Bloom's taxonomy and are left out of the mean")
     values: Values = {side: [] for side in SIDES}

@@ -5,7 +5,6 @@ The depth needs spaCy and one of its models, which are optional.
 """
 
 import importlib.util
-import os
 import re
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,12 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reelbench.making.syllables import syllables
+from reelbench.registry import settings
 from reelbench.registry.errors import InputError, ReelbenchError
 
 if TYPE_CHECKING:
     from spacy.language import Language
 
-DEFAULT_MODEL = "en_core_web_sm"
+DEFAULT_MODEL = settings.SPACY_MODEL.default
 _WORD = re.compile(r"[^\W_]+(?:['’\-][^\W_]+)*")
 # A full stop after these, or after a single letter, ends no sentence.
 _SHORT = re.compile(r"\b(?:mr|mrs|ms|dr|st|jr|sr|prof|vs|etc|e\.g|i\.e|no|[a-z])\.$", re.IGNORECASE)
@@ -106,7 +106,7 @@ def load_parser(model: str | None = None) -> Parser:
         ParserUnavailableError: spaCy or the model is not installed.
         InputError: The model has no dependency parser.
     """
-    model = model or os.environ.get("REELBENCH_SPACY_MODEL") or DEFAULT_MODEL
+    model = model or settings.SPACY_MODEL.get()
     # Looked for before spaCy is imported, which takes seconds.
     if not _installed("spacy"):
         raise ParserUnavailableError(

@@ -288,11 +288,13 @@ class BenchmarkSpec(Declared):
         description="Import name of the package that holds the benchmark's code, prompts and mini data."
     )
     reader: str = Field(
-        description="`package.module:function`: upstream files -> normalised rows; by default `data:read` in `package`."
+        default="",
+        description="`package.module:function`: upstream files -> rows; by default `data:read` in `package`.",
     )
     reader_version: int = Field(default=1, description="Raised when the reader's rows change; part of the cache's key.")
     formats: str = Field(
-        description="Module that reads the owners' prediction and reference files; by default `formats` in `package`."
+        default="",
+        description="Module that reads the owners' prediction and reference files; by default `formats` in `package`.",
     )
     prompt: str = Field(default="prompt.txt", description="File in `package`; a .json one has one per language.")
     media: tuple[MediaSource, ...]

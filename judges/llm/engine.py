@@ -12,7 +12,9 @@ from reelbench.judges.llm.options import JudgeOptions
 from reelbench.judges.llm.parsing import parse_score
 from reelbench.judges.llm.prompting import PromptSet
 from reelbench.judges.llm.verdicts import JUDGE_UNPARSABLE, Verdict, counted, needs_no_judge
-from reelbench.llm.asker import UNPARSABLE, Asked, Asker, Kept, Tally
+from reelbench.llm.asked import UNPARSABLE, Asked, Kept
+from reelbench.llm.asker import Asker
+from reelbench.llm.budget import Tally
 from reelbench.llm.messages import Message
 from reelbench.registry.records import Item, JudgeRecord, JudgeReply
 from reelbench.registry.spec import JudgeSpec

@@ -46,6 +46,7 @@ def score(
         overlap=not no_overlap,
         judge=judge,
         note=console.note,
+        bar=console.progress,
     )
     folder = output or fresh_folder(name or "run")
     if run is not None:

@@ -16,6 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from reelbench.registry import settings
 from reelbench.registry.errors import DataUnavailableError, InputError, first_line
 from reelbench.registry.files import is_full, read_json, write_text
 from reelbench.registry.home import home
@@ -47,23 +48,23 @@ def endpoint() -> str:
     """Return the Hub's address: `$HF_ENDPOINT`, else the client's default."""
     from huggingface_hub import constants
 
-    return (os.environ.get("HF_ENDPOINT") or constants.ENDPOINT).rstrip("/")
+    return (settings.HF_ENDPOINT.get() or constants.ENDPOINT).rstrip("/")
 
 
 def offline() -> bool:
     """Return whether the user forbade the network (`HF_HUB_OFFLINE`, `TRANSFORMERS_OFFLINE`)."""
-    return any(os.environ.get(name, "").upper() in _TRUE for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"))
+    return any(setting.get().upper() in _TRUE for setting in (settings.HF_HUB_OFFLINE, settings.TRANSFORMERS_OFFLINE))
 
 
 def hf_home() -> Path:
     """Return `$HF_HOME`, by default `huggingface` in the user's cache."""
-    cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(os.path.expandvars(os.environ.get("HF_HOME") or f"{cache}/huggingface")).expanduser()
+    named = settings.HF_HOME.get() or f"{settings.XDG_CACHE_HOME.get()}/huggingface"
+    return Path(os.path.expandvars(named)).expanduser()
 
 
 def cache_dir() -> Path:
     """Return the folder of the Hub client's file cache."""
-    named = os.environ.get("HF_HUB_CACHE") or os.environ.get("HUGGINGFACE_HUB_CACHE")
+    named = settings.HF_HUB_CACHE.get() or settings.HUGGINGFACE_HUB_CACHE.get()
     return Path(os.path.expandvars(named)).expanduser() if named else hf_home() / "hub"
 
 

@@ -22,11 +22,11 @@ sound into the clip, packet by packet (of a window, what sounds in it); by defau
 """
 
 import math
-import os
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, NoReturn, Self
+from typing import TYPE_CHECKING, Literal, NoReturn, Self
 
+from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -72,9 +72,6 @@ class FrameSampling:
     Equal samplings have equal canonical specs, so the spec can stand in a settings hash.
     """
 
-    VARIABLE: ClassVar[str] = "REELBENCH_FRAMES"
-    """The environment variable that names a process's sampling; `reelbench run --frames` sets it too."""
-
     kind: Kind = "native"
     frames: int | None = None
     fps: float | None = None
@@ -87,7 +84,7 @@ class FrameSampling:
     @classmethod
     def from_environment(cls) -> "FrameSampling | None":
         """Return the sampling in `REELBENCH_FRAMES`, or None where it is not set; InputError where it is not one."""
-        spec = os.environ.get(cls.VARIABLE, "").strip()
+        spec = settings.FRAMES.get()
         return cls.parse(spec) if spec else None
 
     @classmethod
