@@ -183,8 +183,8 @@ class Sample(Record):
     prediction: Any = Field(description="As the model or the submission gave it; null where there is none.")
     parsed: dict[str, Any] | None = Field(
         default=None,
-        description="What was read from the prediction: `answer`, `span`; of an open answer its `text` without reasoning, "
-        "or null where that is the prediction as it stands.",
+        description="What was read from the prediction: `answer`, `span`; of an open answer its `text` without "
+        "reasoning, or null where that is the prediction as it stands.",
     )
     target: dict[str, Any] = Field(description="`text`, or `answer` and `spans`, by the benchmark's kinds.")
     state: State

@@ -1,4 +1,4 @@
-"""What scoring takes from a model's free text, by the benchmark's kind of row; the same for runs, files and rechecks."""
+"""What scoring takes from a model's free text, by the kind of row; the same for runs, files and rechecks."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -2,7 +2,8 @@
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from reelbench.judges.answers import texts, times
@@ -53,6 +54,9 @@ _FROM = re.compile(
 _BETWEEN = re.compile(times.words(times.BETWEEN))
 _SENTENCE_END = re.compile(r"[!?;\n。;؟।]|\.(?=\s|$)|\.\.")
 _CLAUSE_END = re.compile(r",\s|\b(?:but|aber|sondern|sino|pero|mais|mas|ma|но|а)\b|但|而是")
+_OR = re.compile(
+    r"[\s,\])\"]*(?:or|oder|ou|o|или|或者?|还是|または|또는|या|أو|atau|หรือ|oppure|u)(?:\s(?:from|at))?[\s\[(\"]*"
+)
 _LIST_JOINT = re.compile(r"\s*[\])]\s*(?:[,;]|and)?\s*[\[(]?\s*")
 # A list of more than two numbers.
 _MORE_BEFORE = re.compile(r"\d\s?,\s*$")
@@ -215,7 +219,7 @@ def _in_prose(text: str) -> list[float] | None:
     """`from 3 to 12`, `[3, 12]`, `starts at 0:03 and ends at 0:12`: one range, or the last that is stated."""
     low = texts.without_markup(_BOUND_TAG.sub(r" \1 ", _without_objects(text))).strip()
     low = low.lower() if len(low.lower()) == len(low) else low
-    ranges = _first_of_lists(low, [*_bounds(low), *_ranges(low)])
+    ranges = _without_alternatives(low, _first_of_lists(low, [*_bounds(low), *_ranges(low)]))
     # What a start and an end hold between them is no range of its own.
     spans = {entry.span for entry in ranges}
     if len(spans) > 1:
@@ -363,3 +367,13 @@ def _first_of_lists(text: str, ranges: list[_Range]) -> list[_Range]:
             kept.append(entry)
         last = entry
     return kept
+
+
+def _without_alternatives(text: str, ranges: list[_Range]) -> list[_Range]:
+    """Take back what was stated of ranges that stand as alternatives: "0:05-0:09 or 0:20-0:31" states neither."""
+    weighed = list(ranges)
+    for number, (left, right) in enumerate(pairwise(ranges)):
+        if _OR.fullmatch(text[left.end : right.start]):
+            weighed[number] = replace(left, stated=False, whole=False)
+            weighed[number + 1] = replace(right, stated=False, whole=False)
+    return weighed
