@@ -87,7 +87,7 @@ def read_ratings(path: Path | str, spec: BenchmarkSpec) -> dict[tuple[str, str],
     """Read people's scores from a CSV file with the columns `id`, `score` and, where there are several, `criterion`.
 
     Raises:
-        InputError: A column is missing, a score is no number on the scale, or an item is there twice; with the line.
+        InputError: A column is missing, a score is not a number on the scale, or an item is there twice; with the line.
     """
     path, judge = Path(path), _judge(spec)
     several = len(judge.criteria) > 1
@@ -105,7 +105,7 @@ def read_ratings(path: Path | str, spec: BenchmarkSpec) -> dict[tuple[str, str],
                 where = f"{path}, line {rows.line_num}"
                 criterion = row["criterion"] if several else judge.criteria[0]
                 if criterion not in judge.criteria:
-                    raise InputError(f"{where}, criterion: {criterion!r} is none of {', '.join(judge.criteria)}")
+                    raise InputError(f"{where}, criterion: {criterion!r} is not one of {', '.join(judge.criteria)}")
                 place = (row["id"], criterion)
                 if place in ratings:
                     raise InputError(f"{where}: {row['id']} is rated twice for {criterion}")
@@ -179,7 +179,7 @@ def _on_scale(text: str | None, judge: JudgeSpec, where: str) -> float:
     except ValueError:
         score = float("nan")
     if not judge.low <= score <= judge.high:
-        raise InputError(f"{where}, score: {text!r} is no number from {judge.low} to {judge.high}")
+        raise InputError(f"{where}, score: {text!r} is not a number from {judge.low} to {judge.high}")
     return score
 
 

@@ -139,7 +139,7 @@ def read_graphs(path: Path | str) -> list[Graph]:
 def read_nodes(value: object) -> tuple[list[Node], list[str]]:
     """Read a graph's nodes from decoded JSON -> (nodes, what is wrong with them, each in one line).
 
-    Where something is wrong, the nodes are those that could be read and are no graph. Keys that are not ours are
+    Where something is wrong, the nodes are those that could be read and are not a graph. Keys that are not ours are
     passed over.
 
     Args:

@@ -30,7 +30,7 @@ _MOST_NOTED = 3
 
 @dataclass(frozen=True, slots=True)
 class Extras:
-    """Files about the dataset that are no part of it, and who classifies.
+    """Files about the dataset that are not part of it, and who classifies.
 
     Attributes:
         parser: For the parse depth; None leaves it out.

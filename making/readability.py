@@ -123,7 +123,7 @@ def load_parser(model: str | None = None) -> Parser:
         # What the parse does not rest on costs most of the time.
         pipeline = spacy.load(model, exclude=["ner", "lemmatizer", "attribute_ruler", "tagger", "morphologizer"])
     except (OSError, ValueError) as error:
-        raise InputError(f"{model}: is no spaCy model that can be loaded ({' '.join(str(error).split())})") from None
+        raise InputError(f"{model}: not a spaCy model that can be loaded ({' '.join(str(error).split())})") from None
     if "parser" not in pipeline.pipe_names:
         raise InputError(f"{model}: has no dependency parser, only {', '.join(pipeline.pipe_names) or 'a tokenizer'}")
     return Parser(

@@ -205,7 +205,7 @@ def read_review(path: Path) -> Review:
     for part, identifier, dimension, rating in _ratings(review):
         if part not in PARTS or dimension not in DIMENSIONS[part] or rating not in _SCALE:
             raise InputError(
-                f"{path}, field ratings.{part}.{identifier}.{dimension}: {rating!r} is no rating from 1 to 5 of ours"
+                f"{path}, field ratings.{part}.{identifier}.{dimension}: {rating!r} is not a rating from 1 to 5"
             )
     return review
 

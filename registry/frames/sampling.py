@@ -107,7 +107,7 @@ class FrameSampling:
                 if colon:
                     _refuse(spec, f"{kind} takes no argument")
             case _:
-                _refuse(spec, f"{kind!r} is no kind of sampling")
+                _refuse(spec, f"{kind!r} is not a kind of sampling")
         for option in rest:
             _option(spec, option, fields)
         return cls(**fields)  # type: ignore[arg-type]
@@ -266,7 +266,7 @@ def _option(spec: str, option: str, fields: dict[str, object]) -> None:
     name, _, value = option.partition("=")
     field = {"max": "frames", "size": "size", "as": "form", "audio": "audio"}.get(name)
     if field is None or (name == "max" and fields["kind"] != "fps"):
-        _refuse(spec, f"{option!r} is no option of {fields['kind']}")
+        _refuse(spec, f"{option!r} is not an option of {fields['kind']}")
     if fields["kind"] in {"none", "native"}:
         _refuse(spec, f"{fields['kind']} takes no options")
     if field in fields:

@@ -45,7 +45,7 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
 
 
 def entries(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield (where, entry) for every question, `qid` as text; InputError where one is no question or there twice."""
+    """Yield (where, entry) for every question, `qid` as text; InputError where one is not a question or there twice."""
     document = read_json_or_jsonl(path)
     seen: set[str] = set()
     for number, entry in enumerate(document if isinstance(document, list) else [document], start=1):
@@ -95,7 +95,7 @@ def letter(entry: dict[str, Any], where: str) -> str:
 
 
 def option_letter(index: object) -> str | None:
-    """Return the letter of an option's index, or None where it is none."""
+    """Return the letter of an option's index, or None where it is not one."""
     whole = isinstance(index, int) and not isinstance(index, bool)
     return LETTERS[index] if whole and 0 <= index < len(LETTERS) else None  # type: ignore[operator]
 

@@ -141,7 +141,7 @@ def test_people_rate_several_dimensions(tmp_path):
     [
         (CURVE, "key,score\nq1,2\n", r"line 1: no column id"),
         (MOVIECORE, "id,score\nq1,2\n", r"line 1: no column criterion"),
-        (CURVE, "id,score\nq1,2\nq2,3\n", r"line 3, score: '3' is no number from 0 to 2"),
+        (CURVE, "id,score\nq1,2\nq2,3\n", r"line 3, score: '3' is not a number from 0 to 2"),
         (CURVE, "id,score\nq1,good\n", r"line 2, score: 'good'"),
         (CURVE, "id,score\nq1,nan\n", r"line 2, score: 'nan'"),
         (CURVE, "id,score\nq1\n", r"line 2, score: None"),
