@@ -309,7 +309,7 @@ def _overlap(samples: Sequence[Sample], metrics: Sequence[Metric]) -> Metrics:
 
     values = text_overlap.compute_score(
         {sample.id: sample.target["text"] for sample in answered},
-        {sample.id: str(sample.prediction) for sample in answered},
+        {sample.id: sample.text for sample in answered},
         tuple(scorers.values()),
     )
     return {name: MetricValue(value=values[scorer], ci95=None, n=len(answered)) for name, scorer in scorers.items()}

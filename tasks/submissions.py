@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from reelbench.judges import answers
 from reelbench.registry import rows
 from reelbench.registry.data.loading import imported, locate, upstream_split
 from reelbench.registry.errors import InputError
@@ -21,6 +22,12 @@ class Prediction:
     prediction: Any
     parsed: dict[str, Any] | None = None
     flags: tuple[str, ...] = ()
+
+    @classmethod
+    def of_text(cls, spec: BenchmarkSpec, text: str, options: Sequence[str] = ()) -> "Prediction":
+        """Return what a model's text says, as a run's answer would be read."""
+        parsed = answers.parse(spec, text, options)
+        return cls(text, parsed, answers.flags(text, parsed))
 
 
 @dataclass(frozen=True, slots=True)

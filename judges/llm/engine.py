@@ -62,7 +62,7 @@ class Engine:
 
     def start(self, item: Item) -> "Verdict | Future[Verdict]":
         """Return an item's verdict where the cache holds all of it, else a future of it."""
-        if needs_no_judge(item.prediction):
+        if needs_no_judge(item.text):
             return self._given(Verdict(item.id, dict.fromkeys(self._judge.criteria, self._judge.low), {}))
         questions = {criterion: self.prompts.messages(criterion, item) for criterion in self._judge.criteria}
         votes: Votes = {}

@@ -110,7 +110,7 @@ def _fill(template: str, criterion: str, item: Item) -> str:
 
 
 def _texts(item: Item) -> tuple[str, str, str]:
-    return item.question, item.target["text"], str(item.prediction)
+    return item.question, item.target["text"], item.text
 
 
 def _own(benchmark: str, judge: JudgeSpec, folder: Traversable) -> PromptSet:

@@ -40,9 +40,9 @@ class Verdict:
         return Counter(self.reasons.values()).most_common(1)[0][0] if self.reasons else None
 
 
-def needs_no_judge(prediction: object) -> bool:
+def needs_no_judge(answer: str) -> bool:
     """Whether an answer is nothing but white space: it gets the scale's minimum, and nobody is asked."""
-    return not str(prediction if prediction is not None else "").strip()
+    return not answer.strip()
 
 
 def takes_bare_integer(prompts: str, judge: JudgeSpec) -> bool:

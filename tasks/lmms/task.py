@@ -160,7 +160,7 @@ class LmmsTask:
         """Return a row with a model's raw answer, ready to be scored."""
         shown = self._frames.recorded(self._library(doc["split"]), doc)
         reason = "model_failed" if scoring.is_failure(answer) else None
-        parsed = None if reason or self.spec.row_kind == "open" else answers.parse(self.spec, answer, doc["options"])
+        parsed = None if reason else answers.parse(self.spec, answer, doc.get("options", ()))
         if reason is None and self._hidden(doc["split"]):
             reason = "answers_hidden"
         if shown.problem is not None:
@@ -231,7 +231,12 @@ def _detail(spec: BenchmarkSpec, metric: Metric, sample: Sample) -> dict[str, An
     detail: dict[str, Any] = {"metric": metric.name, "id": sample.id, "video": sample.video}
     if isinstance(metric.aggregate, Corpus):
         # The aggregation sees nothing but these dicts, and in a run on several machines only these are gathered.
-        return detail | {"prediction": sample.prediction, "target": sample.target, "reason": sample.reason}
+        return detail | {
+            "prediction": sample.prediction,
+            "parsed": sample.parsed,
+            "target": sample.target,
+            "reason": sample.reason,
+        }
     detail |= {"scores": sample.scores, "facets": sample.facets}
     if isinstance(metric.aggregate, Mean | MeanOf):
         value = scoring.metric_value(spec, metric, [sample])
@@ -246,6 +251,7 @@ def _from_detail(detail: Mapping[str, Any]) -> Sample:
         id=detail["id"],
         video=detail["video"],
         prediction=detail.get("prediction"),
+        parsed=detail.get("parsed"),
         target=detail.get("target", {}),
         state="unscored" if detail.get("reason") else "scored",
         reason=detail.get("reason"),

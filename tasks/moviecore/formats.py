@@ -29,11 +29,11 @@ def read(spec: BenchmarkSpec, inputs: Inputs) -> Submission:
     if inputs.references is None and all("answer" in e or "enhanced_answer" in e for _, e in entries):
         references = [_reference(where, entry) for where, entry in entries]
         source = file_source(spec, path, sha256_of(path))
-        named, duplicate = _by_id(entries)
+        named, duplicate = _by_id(spec, entries)
         split = inputs.split or spec.default_split
         return join(named, references, source, path=path, split=split, duplicate=duplicate)
     references, source, split = references_of(spec, inputs, _read_references)
-    named, duplicate = _by_id(entries, references)
+    named, duplicate = _by_id(spec, entries, references)
     return join(named, references, source, path=path, split=split, duplicate=duplicate)
 
 
@@ -55,7 +55,7 @@ def _reference(where: str, entry: dict[str, Any]) -> Reference:
 
 
 def _by_id(
-    entries: list[tuple[str, dict[str, Any]]], references: list[Reference] | None = None
+    spec: BenchmarkSpec, entries: list[tuple[str, dict[str, Any]]], references: list[Reference] | None = None
 ) -> tuple[dict[str, Prediction], list[str]]:
     """Return the predictions by id, and the ids that came twice (the last one counts).
 
@@ -76,5 +76,5 @@ def _by_id(
         if name in predictions:
             duplicate.append(name)
         text = entry["pred"].replace("</s>", "")  # as the authors clean it
-        predictions[name] = Prediction(text, flags=() if text.strip() else ("empty",))
+        predictions[name] = Prediction.of_text(spec, text)
     return predictions, duplicate
