@@ -7,8 +7,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Literal
 
-from reelbench.hub_cards import folder, material, merge
-from reelbench.hub_cards.statistics import Labels
+from reelbench.hub_cards import files, material, merge
+from reelbench.hub_cards.counts import Labels
 from reelbench.registry.data import hub, loading, sources
 from reelbench.registry.data.hub import RemoteFile
 from reelbench.registry.data.hub_write import Head, Repository, differs
@@ -142,8 +142,8 @@ def _existing(repo_id: str, head: Head) -> dict[str, str]:
     if head.commit is None:
         return {}
     return {
-        path: folder.decoded(hub.download(repo_id, path, revision=head.commit).read_bytes(), f"{repo_id}, {path}")
-        for path in (folder.README, folder.EVAL)
+        path: files.decoded(hub.download(repo_id, path, revision=head.commit).read_bytes(), f"{repo_id}, {path}")
+        for path in (files.README, files.EVAL)
         if path in head.files
     }
 
@@ -167,7 +167,7 @@ def _difference(staged: Path, changed: list[str], existing: dict[str, str], list
     parts: list[str] = []
     others: list[str] = []
     for path in changed:
-        if path in (folder.README, folder.EVAL):
+        if path in (files.README, files.EVAL):
             old = existing.get(path, "").splitlines(keepends=True)
             new = (staged / path).read_bytes().decode().splitlines(keepends=True)
             lines = difflib.unified_diff(old, new, f"a/{path}" if old else "/dev/null", f"b/{path}")
@@ -205,7 +205,7 @@ class _Push:
         rows = _rows(self.spec, self.data) if self.options.with_data else {}
         listing = target.head.files
         existing = _existing(self.repo_id, target.head)
-        paths, notes = self.stage(existing.get(folder.README), listing, rows)
+        paths, notes = self.stage(existing.get(files.README), listing, rows)
         changed = [path for path in paths if differs(self.staged / path, listing.get(path))]
         for line in notes:
             note(line)
@@ -236,12 +236,12 @@ class _Push:
             data_splits=here,
             labels=self.labels,
         )
-        texts, notes = folder.texts(made, readme, f"{self.repo_id}, {folder.README}")
+        texts, notes = files.texts(made, readme, f"{self.repo_id}, {files.README}")
         if not self.options.eval_yaml:
-            del texts[folder.EVAL]
+            del texts[files.EVAL]
         for path, text in texts.items():
-            folder.write_bytes(self.staged / path, text.encode())
-        return [*texts, *(folder.write_rows(rows, self.staged) if rows else ())], notes
+            files.write_bytes(self.staged / path, text.encode())
+        return [*texts, *(files.write_rows(rows, self.staged) if rows else ())], notes
 
     def commit(self, target: _Target, changed: list[str]) -> Outcome:
         """Commit the changed files in one step, onto the commit that they were compared with."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reelbench.judges import scoring, statistics
+from reelbench.judges import bootstrap, scoring
 from reelbench.registry.errors import InputError
 from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, Metric
@@ -125,7 +125,7 @@ def _difference(spec: BenchmarkSpec, metric: Metric, a: Sequence[Sample], b: Seq
     if by_a.draws is not None and by_b.draws is not None:
         draws = by_a.draws - by_b.draws
         draws = draws[~np.isnan(draws)]
-        ci95 = statistics.interval(draws)
+        ci95 = bootstrap.interval(draws)
         # Half of rounding's width counts as equal: two models that are the same must not differ by it.
         below, above = np.count_nonzero(draws < 1e-12), np.count_nonzero(draws > -1e-12)  # noqa: PLR2004
         p = float(min(1.0, 2 * (1 + min(below, above)) / (1 + len(draws))))

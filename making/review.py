@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from reelbench.judges.reliability import krippendorff_alpha
+from reelbench.judges.agreement import krippendorff_alpha
 from reelbench.making.profile_rows import LETTERS
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError, MediaError
