@@ -20,6 +20,7 @@ from reelbench.judges.exact_match import normalize
 from reelbench.judges.timestamps import NOT_APPLICABLE, Window, read_windows
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_jsonl
+from reelbench.registry.values import is_whole
 
 SEVERAL_ENDS = "several_ends"
 """More than one node that no other rests on."""
@@ -300,7 +301,7 @@ def _parents(entry: dict[str, Any]) -> Any:  # noqa: ANN401 - any JSON value
 
 def _key(value: object) -> str | None:
     """Return an id as text: text that is not blank, or a whole number."""
-    if isinstance(value, int) and not isinstance(value, bool):
+    if is_whole(value):
         return str(value)
     return value if isinstance(value, str) and value.strip() else None
 

@@ -43,7 +43,8 @@ ALLOWED = (
 
 _NUMBER = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
 _WINDOW = re.compile(rf"({_NUMBER})-({_NUMBER})")
-_LARGEST = 100_000
+MOST_FRAMES = 100_000
+"""The largest number of frames that can be asked for; the disk that frames take is `settings.FRAMES_CAP_GB`."""
 _SMALLEST_SIDE = 16
 _CHOICES = {"as": ("clip", "images"), "audio": ("keep", "drop")}
 
@@ -240,8 +241,8 @@ def _refuse(spec: str, why: str) -> NoReturn:
 
 
 def _count(spec: str, text: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,6}", text) or not 1 <= int(text) <= _LARGEST:
-        _refuse(spec, f"{text!r} is not a number of frames from 1 to {_LARGEST}")
+    if not re.fullmatch(r"[0-9]{1,6}", text) or not 1 <= int(text) <= MOST_FRAMES:
+        _refuse(spec, f"{text!r} is not a number of frames from 1 to {MOST_FRAMES}")
     return int(text)
 
 

@@ -98,7 +98,7 @@ class TestRun:
         ],
     )
     def test_the_adapters_own_argument_is_set_to_match(self, given, expected):
-        assert process.with_frames(given, FrameSampling.parse("uniform:8")) == (expected or given)
+        assert process.with_frames(given, FrameSampling.parse("uniform:8"), print) == (expected or given)
 
 
 class TestSweep:
