@@ -2,9 +2,9 @@
 
 import json
 
+from reelbench.hub_cards.counts import Distribution, LabelCounts, SplitStatistics, facet_title
 from reelbench.hub_cards.markdown import code, count, plain, slug, table
 from reelbench.hub_cards.material import Material, SplitMaterial
-from reelbench.hub_cards.statistics import Distribution, LabelCounts, SplitStatistics, facet_title
 from reelbench.registry import plots, rows
 
 PLOTS = "plots"

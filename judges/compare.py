@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reelbench.judges import scoring, statistics
+from reelbench.judges import bootstrap, scoring
 from reelbench.registry.errors import InputError
 from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, Metric
@@ -125,7 +125,7 @@ def _difference(spec: BenchmarkSpec, metric: Metric, a: Sequence[Sample], b: Seq
     if by_a.draws is not None and by_b.draws is not None:
         draws = by_a.draws - by_b.draws
         draws = draws[~np.isnan(draws)]
-        ci95 = statistics.interval(draws)
+        ci95 = bootstrap.interval(draws)
         # Half of rounding's width counts as equal: two models that are the same must not differ by it.
         below, above = np.count_nonzero(draws < 1e-12), np.count_nonzero(draws > -1e-12)  # noqa: PLR2004
         p = float(min(1.0, 2 * (1 + min(below, above)) / (1 + len(draws))))
@@ -193,7 +193,7 @@ def compare_by_video(samples_a: Sequence[Sample], samples_b: Sequence[Sample], c
         raise InputError(f"no video has {column!r} in both results: are both judged, and on the same videos?")
     pairs = np.array([(np.mean(by_a[video]), np.mean(by_b[video])) for video in shared])
     gaps = pairs[:, 0] - pairs[:, 1]
-    estimate = statistics.mean_over_clusters(gaps, shared)
+    estimate = bootstrap.mean_over_clusters(gaps, shared)
     return PairedByVideo(
         metric=column,
         videos=len(shared),

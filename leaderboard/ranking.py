@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reelbench.judges import scoring, statistics
+from reelbench.judges import bootstrap, scoring
 from reelbench.leaderboard.entries import Entry, Group, samples_of, value
 from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec
@@ -103,7 +103,7 @@ class _Leader:
         other_draws = self._resample({name: theirs[name] for name in shared}.values())
         if mine is None or other_draws is None:
             return True  # items of one video only: nothing speaks for a tie
-        interval = statistics.interval(mine - other_draws)
+        interval = bootstrap.interval(mine - other_draws)
         return interval is None or not interval[0] <= 0 <= interval[1]
 
     def _resampled(self, shared: tuple[str, ...]) -> np.ndarray | None:

@@ -122,7 +122,7 @@ class Engine:
         verdict = Verdict(item.id, {}, {}, replies)
         for criterion in self._judge.criteria:
             cast = [votes[criterion, vote] for vote in range(self.options.votes)]
-            # A reply that can't be read is a vote less; one that can't be had leaves the criterion open.
+            # A reply that can't be read is a vote less; one that is not available leaves the criterion open.
             absent = [asked.reason for asked in cast if asked.reason not in {None, UNPARSABLE}]
             score = counted([a.value for a in cast if a.value is not None], self.options.votes, self.options.vote_rule)
             if absent:

@@ -39,7 +39,7 @@ _PROBES = 4
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A row whose video is not here, or is no video: `broken` then says what is wrong with the file."""
+    """A row whose video is not here, or is not a video: `broken` then says what is wrong with the file."""
 
     id: str
     video: str

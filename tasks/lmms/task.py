@@ -65,7 +65,7 @@ class LmmsTask:
         kwargs = lmms_eval_specific_kwargs or {}
         template = prompt_template(self.spec, kwargs.get("prompt"), doc["language"])
         lettered = "\n".join(
-            f"({letter}) {option}" for letter, option in zip(answers.LETTERS, doc.get("options", ()), strict=False)
+            f"({letter}) {option}" for letter, option in zip(rows.LETTERS, doc.get("options", ()), strict=False)
         )
         fields = {**doc, "options": lettered}
         if "duration" in fields:

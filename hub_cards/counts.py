@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from reelbench.registry.languages import UNSPACED, language_of
+from reelbench.registry.languages import UNSPACED, language_of, words
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, Facet
 
@@ -94,9 +94,9 @@ def _distributions(spec: BenchmarkSpec, rows: Sequence[Row]) -> list[Distributio
     lengths = [row["span"][1] - row["span"][0] for row in spans]
     found = {
         ("Questions per video", "questions"): list(per_video.values()),
-        ("Words per question", "words"): [len(row["question"].split()) for row in spaced],
+        ("Words per question", "words"): [len(words(row["question"])) for row in spaced],
         ("Characters per question", "characters"): [_characters(row["question"]) for row in unspaced],
-        (f"Words per {what}", "words"): [len(text.split()) for row in spaced for text in texts(row)],
+        (f"Words per {what}", "words"): [len(words(text)) for row in spaced for text in texts(row)],
         (f"Characters per {what}", "characters"): [_characters(text) for row in unspaced for text in texts(row)],
         ("Options per question", "options"): [len(row["options"]) for row in rows if "options" in row],
         ("Length of the answer's span", "s"): lengths,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reelbench.hub_cards import material, statistics
+from reelbench.hub_cards import counts, material
 from reelbench.registry import discovery
 from reelbench.registry.data.loading import mini_folder
 from reelbench.registry.errors import InputError
@@ -36,7 +36,7 @@ def quantities(found):
 
 
 def test_lengths_are_counted_in_their_units():
-    found = statistics.of_split(discovery.get("rextime"), ROWS)
+    found = counts.of_split(discovery.get("rextime"), ROWS)
     assert (found.rows, found.videos, found.answered) == (3, 2, 2)
     by_title = quantities(found)
     assert by_title["Words per question"].values == (2, 2, 4)
@@ -51,7 +51,7 @@ def test_lengths_are_counted_in_their_units():
 
 
 def test_labels_are_counted_per_question_in_the_order_of_a_closed_vocabulary():
-    [category] = statistics.of_split(discovery.get("rextime"), ROWS).labels
+    [category] = counts.of_split(discovery.get("rextime"), ROWS).labels
     assert category.counts == {"cause-effect": 1, "means-to-an-end": 0, "sequential": 1}
     assert list(category.counts) == ["cause-effect", "means-to-an-end", "sequential"]
     assert (category.labelled, category.rows) == (2, 3)
@@ -64,7 +64,7 @@ def test_an_open_vocabulary_is_ordered_by_count_and_a_double_label_counts_once()
         {"id": "2", **common, "classification": ["Theme"]},
         {"id": "3", **common, "classification": ["Character"]},
     ]
-    [found] = statistics.of_split(discovery.get("moviecore"), rows).labels
+    [found] = counts.of_split(discovery.get("moviecore"), rows).labels
     assert list(found.counts.items()) == [("Theme", 2), ("Character", 1), ("Emotion", 1)]
 
 
@@ -74,7 +74,7 @@ def test_scripts_without_spaces_are_measured_in_characters():
         {"id": "1", "question": "何回 ですか", "language": "ja-JP", **common},
         {"id": "2", "question": "How often?", "language": "en-GB", **common},
     ]
-    by_title = quantities(statistics.of_split(discovery.get("curve"), rows))
+    by_title = quantities(counts.of_split(discovery.get("curve"), rows))
     assert by_title["Characters per question"].values == (5,)
     assert by_title["Words per question"].values == (2,)
     assert by_title["Characters per answer"].values == (2,)
@@ -86,11 +86,11 @@ def test_labels_from_a_tags_file_are_counted():
     rows = [{"id": "7", **common, **more}, {"id": "8", **common, **more}]
     tags = {"7": {"target": ["Character", "Place"], "content": ["Identity"], "thinking": ["Recall"]}}
     spec = discovery.get("dramaqa_cogme")
-    by_title = {one.title: one for one in statistics.of_split(spec, rows, tags).labels}
+    by_title = {one.title: one for one in counts.of_split(spec, rows, tags).labels}
     assert by_title["Target"].counts["Character"] == 1
     assert by_title["Target"].counts["Object"] == 0
     assert by_title["Thinking"].labelled == 1
-    assert [one.title for one in statistics.of_split(spec, rows).labels] == ["Difficulty"]
+    assert [one.title for one in counts.of_split(spec, rows).labels] == ["Difficulty"]
 
 
 def test_a_folder_may_hold_some_of_the_splits_but_not_none(tmp_path):
