@@ -1169,7 +1169,6 @@ ROWS = [
         ("The score changes from 3:2 to 4:2.", None, None),
         ("The correct option is C, from 3s to 12s.", "C", [3, 12]),
         ("The correct option is \\boxed{C}, from 3s to 12s.", "C", [3, 12]),
-        ("The option is (C): 3s to 12s.", "C", [3, 12]),
         ("Of the options 3 to 12, none fits.", None, None),
     ),
 ]
