@@ -41,6 +41,8 @@ def write(
     model: ModelRecord,
     settings: SettingsRecord,
     citation: str | None = None,
+    url: str | None = None,
+    note: str | None = None,
 ) -> Result:
     """Write both files to `folder` (made if needed) and return the result; samples first, since it names their hash."""
     samples = folder / SAMPLES_FILE
@@ -57,9 +59,11 @@ def write(
         answers=answers.VERSION,
         provenance=Provenance(
             kind="run",
+            url=url,
             citation=citation,
             date=datetime.now(UTC).isoformat(timespec="seconds"),
             samples_sha256=sha256_of(samples),
+            note=note,
         ),
     )
     write_text(folder / RESULT_FILE, json.dumps(result.model_dump(mode="json"), ensure_ascii=False, indent=1) + "\n")

@@ -23,8 +23,8 @@ UNANSWERED = frozenset(
 )
 """Reasons that say that there is nothing to hold an answer against, or no answer."""
 
-FAILURE_MARKERS = ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED]")
-"""What lmms-eval's adapters write in place of an answer when a request failed."""
+FAILURE_MARKERS = ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED]", "Failed to obtain answer")
+"""What lmms-eval's adapters, and VLMEvalKit's, write in place of an answer when a request failed."""
 
 _COLUMNS: dict[str, Callable[[Item], dict[str, float]]] = {
     "temporal_span": temporal_span.columns,
@@ -49,7 +49,7 @@ class Scored:
 
 
 def is_failure(text: str) -> bool:
-    """Whether `text` is lmms-eval's marker of a failed request instead of an answer."""
+    """Whether `text` is a marker of a failed request instead of an answer."""
     return text.startswith(FAILURE_MARKERS)
 
 

@@ -51,7 +51,7 @@ class ModelRecord(Record):
     args: dict[str, Any] = Field(default_factory=dict)
 
 
-_ADDED = frozenset({"audio"})
+_ADDED = frozenset({"audio", "label"})
 """Settings that older records lack."""
 
 
@@ -65,6 +65,9 @@ class SettingsRecord(Record):
     )
     audio: Audio | None = Field(
         default=None, description="What became of the videos' sound; absent in older records, see `sound`."
+    )
+    label: str | None = Field(
+        default=None, description="What the user says of how the answers were made and no other field can hold."
     )
     prompt_sha256: str | None = Field(
         default=None, description="Hash of our prompt file; null for answers made elsewhere."
@@ -219,6 +222,7 @@ class Item:
     parsed: dict[str, Any] | None = None
     facets: dict[str, list[str]] = field(default_factory=dict)
     question: str = ""
+    options: tuple[str, ...] = ()
     reason: str | None = None
     flags: tuple[str, ...] = ()
     frame_timestamps: list[float] | None = None

@@ -30,6 +30,16 @@ EXPECTED = '"qid" and "correct_idx" (0 to 4)'
 SUBMISSION_SUFFIX = ".json"
 
 
+def official(document: Any) -> bool:  # noqa: ANN401 - any JSON value
+    """Whether a document is meant to be in this format: some entry has a correct_idx, or some qid a number."""
+    if isinstance(document, dict) and "qid" not in document:
+        return any(
+            "correct_idx" in value if isinstance(value, dict) else isinstance(value, int) for value in document.values()
+        )
+    entries = document if isinstance(document, list) else [document]
+    return any(isinstance(entry, dict) and {"qid", "correct_idx"} <= entry.keys() for entry in entries)
+
+
 def read(spec: BenchmarkSpec, inputs: Inputs) -> Submission:
     """Read predictions and hold them against their references; questions get their CogME tags where these are given."""
     predictions, duplicate = read_predictions(inputs.predictions)
@@ -63,6 +73,7 @@ def read_references(path: Path) -> list[Reference]:
             {"answer": data.letter(entry, where)},
             {"difficulty": data.difficulty(entry)},
             data.question(entry, where),
+            tuple(map(str, entry.get("answers") or [""] * len(data.LETTERS))),
         )
         for where, entry in data.entries(path)
     ]

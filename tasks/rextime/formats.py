@@ -19,6 +19,15 @@ from reelbench.tasks.submissions import Inputs, Prediction, Reference, Submissio
 EXPECTED = '"qid" with "pred_relevant_windows" ([[start, end]]), "ans" (a letter), or both'
 
 
+def official(document: Any) -> bool:  # noqa: ANN401 - any JSON value
+    """Whether a document is meant to be in this format: some entry has a qid with windows or an answer."""
+    entries = document if isinstance(document, list) else [document]
+    return any(
+        isinstance(entry, dict) and "qid" in entry and bool({"pred_relevant_windows", "ans"} & entry.keys())
+        for entry in entries
+    )
+
+
 def read(spec: BenchmarkSpec, inputs: Inputs) -> Submission:
     """Read a submission and hold it against its references."""
     predictions, duplicate = read_predictions(inputs.predictions)
@@ -38,6 +47,8 @@ def read_references(path: Path) -> list[Reference]:
                 target,
                 {"category": data.category(entry)},
                 data.question(entry, where),
+                # The evaluator's ground truth lists no options: a question has four (supplement, datasheet).
+                tuple(str(option) for option in entry.get("options") or ("",) * 4),
             )
         )
     if not references:
