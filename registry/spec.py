@@ -190,7 +190,8 @@ class JudgeSpec(Declared):
     high: int
     default_model: str
     prompts: str = Field(
-        default="judge", description="Folder in the benchmark's package: `<criterion>.txt` for each, and `user.txt`."
+        default="judge",
+        description="Folder in the benchmark's package, or `package:folder`: a `<criterion>.txt` each, and `user.txt`.",
     )
     official_temperature: float | None = Field(default=None, description="None: the owners send none.")
     official_prompts: UrlFile | None = Field(default=None, description="The owners' prompts at a pinned commit.")

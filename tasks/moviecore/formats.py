@@ -5,6 +5,7 @@ with the references inside (evaluate_moviecore.py at 316f1ff). Any of the annota
 is read the same way; predictions without references are held against a references file, or the benchmark's own data.
 """
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,29 +28,29 @@ def read(spec: BenchmarkSpec, inputs: Inputs) -> Submission:
     if not any("pred" in entry for _, entry in entries):
         raise InputError(f"{path}: no 'pred' in it; expected {EXPECTED}")
     if inputs.references is None and all("answer" in e or "enhanced_answer" in e for _, e in entries):
-        references = [_reference(where, entry) for where, entry in entries]
+        references = [_reference(spec, where, entry) for where, entry in entries]
         source = file_source(spec, path, sha256_of(path))
         named, duplicate = _by_id(spec, entries)
         split = inputs.split or spec.default_split
         return join(named, references, source, path=path, split=split, duplicate=duplicate)
-    references, source, split = references_of(spec, inputs, _read_references)
+    references, source, split = references_of(spec, inputs, partial(_read_references, spec))
     named, duplicate = _by_id(spec, entries, references)
     return join(named, references, source, path=path, split=split, duplicate=duplicate)
 
 
-def _read_references(path: Path) -> list[Reference]:
-    references = [_reference(where, entry) for where, entry in data.entries(path)]
+def _read_references(spec: BenchmarkSpec, path: Path) -> list[Reference]:
+    references = [_reference(spec, where, entry) for where, entry in data.entries(path)]
     if not references:
         raise InputError(f"{path}: no questions in it")
     return references
 
 
-def _reference(where: str, entry: dict[str, Any]) -> Reference:
+def _reference(spec: BenchmarkSpec, where: str, entry: dict[str, Any]) -> Reference:
     return Reference(
         entry["id"],
         entry["video"],
         {"text": data.reference(entry, where)},
-        {"classification": data.labels(entry)},
+        {facet.name: data.labels(entry) for facet in spec.facets},
         data.text(entry, "question", where),
     )
 
