@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from reelbench.judges import results, scoring
 from reelbench.judges.llm import modes
 from reelbench.registry import discovery
-from reelbench.registry.data.loading import imported, upstream_split
+from reelbench.registry.data.loading import upstream_split
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json
 from reelbench.registry.progress import Bar, no_bar
@@ -28,7 +28,7 @@ from reelbench.tasks.lmms.logged import (
     source_of,
     spec_and_task,
 )
-from reelbench.tasks.submissions import Inputs, Submission, Tagged, submission_suffix, write_submission
+from reelbench.tasks.submissions import Inputs, read_submission, submission_suffix, tagged, write_submission
 
 if TYPE_CHECKING:
     from reelbench.judges.llm import JudgeOptions
@@ -72,7 +72,7 @@ def score_files(name: str, inputs: Inputs, folder: Path, options: Options, *, mo
     spec = discovery.get(name)
     if inputs.tags is not None and not takes_tags(spec):
         raise InputError(f"{spec.id} takes no tags; leave out --tags")
-    submission: Submission = imported(f"{spec.formats}:read")(spec, inputs)
+    submission = read_submission(spec, inputs)
     scored = scoring.score(
         spec,
         submission.items,
@@ -127,10 +127,10 @@ def score_logged(logged: LoggedTask, folder: Path, options: Options, *, tags: Pa
     items = run.items + media_missing(data, {item.id for item in run.items}, options.note)
     notes, beside = [], {"duplicate": len(run.duplicate)}
     if tags is not None:
-        tagged: Tagged = imported(f"{spec.formats}:tagged")(items, tags)
-        items, notes = tagged.items, tagged.notes
-        beside["tags_without_question"] = len(tagged.without_question)
-        beside["questions_without_tags"] = len(tagged.without_tags)
+        labelled = tagged(spec, items, tags)
+        items, notes = labelled.items, labelled.notes
+        beside["tags_without_question"] = len(labelled.without_question)
+        beside["questions_without_tags"] = len(labelled.without_tags)
     judge = options.asked() or run.judge
     scored = scoring.score(spec, items, overlap=options.overlap, judge=judge, **beside)
     result = results.write(
