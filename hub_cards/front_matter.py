@@ -60,7 +60,9 @@ def changed(block: str, values: Mapping[str, Any], where: str) -> str:
         InputError: As `read`.
     """
     there = read(block, where)
-    written = _edited(block, there, values) if there else to_yaml(dict(values)) if values else block
+    if not values:
+        return block
+    written = _edited(block, there, values) if there else block + to_yaml(dict(values))
     # Should the edit ever misread somebody's layout, the values count.
     wanted = {**there, **values}
     return written if _reads_as(written, wanted) else to_yaml(wanted)

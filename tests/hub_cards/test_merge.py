@@ -85,6 +85,7 @@ def test_metadata_of_people_stays_with_its_comments_and_layout():
 def test_an_empty_front_matter_and_one_of_null_are_filled():
     for existing in ("---\n---\ntext\n", "---\nnull\n---\ntext\n"):
         assert front(merged(existing).text) == METADATA
+    assert merged("---\n# why\n---\ntext\n").text.startswith("---\n# why\nlicense: mit\n")
 
 
 def test_indented_lists_and_comments_within_them_stay():
