@@ -11,8 +11,8 @@ def language_of(tag: str) -> str:
     return tag.replace("_", "-").partition("-")[0].lower()
 
 
-# Vowel signs and accents that stand by themselves belong to the letter before them, though \w lacks them: Latin,
-# Hebrew, Arabic, the Indic scripts (without their full stops), and the joiners that shape them.
+# Vowel signs and accents that stand by themselves belong to the letter before them, though Python's \w lacks them:
+# Latin, Hebrew, Arabic and the Indic scripts (without their full stops), and the joiners that shape them.
 _MARKS = (
     r"\u0300-\u036f\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
     r"\u0900-\u0963\u0966-\u0dff\u200c\u200d"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from reelbench.judges import results, scoring
 from reelbench.judges.llm import modes
-from reelbench.registry.data.loading import imported, named
+from reelbench.registry.data.loading import named
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json
 from reelbench.registry.frames.sampling import FrameSampling
@@ -33,7 +33,7 @@ from reelbench.tasks.lmms.logged import (
     with_question,
 )
 from reelbench.tasks.predictions import Columns
-from reelbench.tasks.submissions import Inputs, Submission, Tagged, submission_suffix, write_submission
+from reelbench.tasks.submissions import Inputs, Submission, submission_suffix, tagged, write_submission
 
 if TYPE_CHECKING:
     from reelbench.judges.llm import JudgeOptions
@@ -256,10 +256,10 @@ def score_logged(logged: LoggedTask, folder: Path, options: Options, *, tags: Pa
     items = [with_question(item, asked) for item in items]
     notes, beside = [], {"duplicate": len(run.duplicate)}
     if tags is not None:
-        tagged: Tagged = imported(f"{spec.formats}:tagged")(items, tags)
-        items, notes = tagged.items, tagged.notes
-        beside["tags_without_question"] = len(tagged.without_question)
-        beside["questions_without_tags"] = len(tagged.without_tags)
+        labelled = tagged(spec, items, tags)
+        items, notes = labelled.items, labelled.notes
+        beside["tags_without_question"] = len(labelled.without_question)
+        beside["questions_without_tags"] = len(labelled.without_tags)
     judge = options.asked() or run.judge
     scored = scoring.score(spec, items, overlap=options.overlap, judge=judge, **beside)
     return Evaluation(

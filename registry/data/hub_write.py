@@ -144,4 +144,4 @@ def _explained(error: Exception, page: str) -> ReelbenchError:
     }
     if status is None and isinstance(error, ValueError):
         return ReelbenchError(f"{page}: {texts[_REFUSED]}")
-    return ReelbenchError(f"{page}: {texts.get(status) or f'nothing was committed, run it again ({said})'}")
+    return ReelbenchError(f"{page}: {texts.get(status or 0) or f'nothing was committed, run it again ({said})'}")

@@ -150,11 +150,6 @@ class Video:
             raise MediaError(self.path, "not one of the frames asked for can be decoded; the file may be damaged")
 
 
-def probe(path: Path | str, *, time_limit: float | None = None) -> VideoInfo:
-    """Return what a video file holds; MediaError where it can't be decoded."""
-    return Video(path, time_limit=time_limit).info
-
-
 def decode(path: Path | str, sampling: FrameSampling, *, time_limit: float | None = None) -> Iterator[Frame]:
     """Yield the frames of a video that `sampling` picks; see `Video.frames`."""
     yield from Video(path, time_limit=time_limit).frames(sampling)

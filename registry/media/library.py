@@ -197,10 +197,10 @@ class Library:
         return (found,) if found else ()
 
     def _why_broken(self, files: tuple[Path, ...]) -> None:
-        from reelbench.registry.media import playable as probe
+        from reelbench.registry.media import playable
 
         for path in files:
-            self._broken[files] = probe.broken(path)
+            self._broken[files] = playable.broken(path)
             if self._broken[files] is None:
                 return
 

@@ -21,7 +21,7 @@ from reelbench.registry.data import download, hub, sources
 from reelbench.registry.data.fetch.verified import Verified
 from reelbench.registry.errors import first_line
 from reelbench.registry.media import library as media
-from reelbench.registry.media import playable as probe
+from reelbench.registry.media import playable
 from reelbench.registry.spec import BenchmarkSpec, MediaSource
 
 _HEIGHT = 720
@@ -209,7 +209,7 @@ def _move(path: Path, target: Path) -> None:
 
 def _accept(target: Path, verified: Verified) -> str | None:
     # A video that is broken upstream is set aside: no run meets it, and a hash tells that fetching it again won't help.
-    if (reason := probe.broken(target)) is not None:
+    if (reason := playable.broken(target)) is not None:
         _move(target, _aside(target))
         return f"broken as upstream has it: {reason}; set aside as {_aside(target)}"
     verified.add(target)

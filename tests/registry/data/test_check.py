@@ -5,7 +5,7 @@ import pytest
 from reelbench.registry.data import check, fetch
 from reelbench.registry.media import library as media
 from reelbench.registry.spec import HubFile, LocalFile, MediaSource, SplitSpec, UrlFile
-from tests.registry.test_probe import film, sound
+from tests.registry.test_playable import film, sound
 from tests.registry.upstream import MOVIECORE, clip, tar_gz
 from tests.servers.hub import HubServer
 
