@@ -51,7 +51,7 @@ class ModelRecord(Record):
     args: dict[str, Any] = Field(default_factory=dict)
 
 
-_ADDED = frozenset({"audio"})
+_ADDED = frozenset({"audio", "answers"})
 """Settings that older records lack."""
 
 
@@ -72,6 +72,9 @@ class SettingsRecord(Record):
     generation: dict[str, Any] = Field(default_factory=dict)
     seed: int | None = None
     limit: float | None = Field(default=None, description="lmms-eval's --limit; a partial run is never ranked.")
+    answers: int | None = Field(
+        default=None, description="Version of the reader of letters and spans; absent in older records: the first."
+    )
 
     @property
     def sound(self) -> Audio:

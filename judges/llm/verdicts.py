@@ -15,6 +15,8 @@ JUDGE_UNPARSABLE = f"judge_{asker.UNPARSABLE}"
 JUDGE_BUDGET = f"judge_{asker.BUDGET}"
 JUDGE_REFUSED = f"judge_{asker.REFUSED}"
 JUDGE_REJECTED = f"judge_{asker.REJECTED}"
+JUDGE_REASONS = frozenset({JUDGE_UNAVAILABLE, JUDGE_UNPARSABLE, JUDGE_BUDGET, JUDGE_REFUSED, JUDGE_REJECTED})
+"""Why an answered item can have no score of a judge."""
 
 
 @dataclass(frozen=True, slots=True)
