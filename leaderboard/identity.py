@@ -116,7 +116,7 @@ def settings_hash(result: Result) -> str:
         "settings": result.settings.model_dump(mode="json", exclude={"frames_given"}),
         "judge": judge
         and judge.model_dump(
-            mode="json", include={"requested", "prompt", "prompt_sha256", "temperature", "votes", "vote_rule"}
+            mode="json", include={"requested", "prompt", "prompt_sha256", "temperature", "extra", "votes", "vote_rule"}
         ),
     }
     return hashlib.sha256(json.dumps(shape, sort_keys=True).encode()).hexdigest()[:12]

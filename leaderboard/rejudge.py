@@ -93,6 +93,7 @@ class Rejudge:
                 model=record.requested,
                 prompts=self._prompts(record.prompt),
                 temperature="none" if record.temperature is None else record.temperature,
+                extra=record.extra or {},
                 votes=record.votes,
                 vote_rule="mean" if record.vote_rule == "mean" else "majority",
                 # A cache of its own: replies that are kept already are what is in doubt.

@@ -148,6 +148,7 @@ class Replies:
             return
         asked = Item.of(sample, row["question"], None)
         sampling = {} if record.temperature is None else {"temperature": record.temperature}
+        sampling |= record.extra or {}
         for reply in sample.judge_replies:
             if reply.criterion not in judge.criteria:
                 continue

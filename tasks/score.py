@@ -3,7 +3,7 @@
 The model is never run again. One path serves all benchmarks: their `formats` module reads, `judges.scoring` scores.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -97,19 +97,42 @@ def takes_tags(spec: BenchmarkSpec) -> bool:
 # --- from lmms-eval's output ----------------------------------------------------------------------------------------
 
 
-def score_run(run: Path, folder: Path, options: Options, *, tags: Path | None = None) -> Iterator[Outcome]:
-    """Score every task of ours in an lmms-eval output folder, each into a folder of its own under `folder`.
+def score_run(
+    run: Path,
+    folder: Path | None,
+    options: Options,
+    *,
+    tags: Path | None = None,
+    tasks: Sequence[str] | None = None,
+) -> Iterator[Outcome]:
+    """Score the tasks of ours in an lmms-eval output folder, each into a folder of its own.
 
-    `tags` go to the tasks of the benchmarks that take them; InputError where none is among the run's.
+    That is `reelbench/<task>` beside lmms-eval's own files, or `<task>` under `folder` where one is given. `tags` go to
+    the tasks of the benchmarks that take them.
+
+    Raises:
+        InputError: None of the tasks takes tags, or one of `tasks` is not in the run.
     """
     logged = logged_tasks(run)
+    if tasks:
+        there = {task.task for task in logged}
+        if absent := [name for name in tasks if name not in there]:
+            raise InputError(f"{run}: has no task {absent[0]!r}; it has {', '.join(sorted(there))}")
+        logged = [task for task in logged if task.task in tasks]
     if tags is not None and not any(takes_tags(spec_and_task(task.task)[0]) for task in logged):
         raise InputError(f"{run}: no task in it takes tags; leave out --tags")
     several_models = len({task.results.parent for task in logged}) > 1
     for task in logged:
-        place = folder / task.results.parent.name if several_models else folder
+        place = scores_folder(task)
+        if folder is not None:
+            place = (folder / task.results.parent.name if several_models else folder) / task.task
         wanted = tags if takes_tags(spec_and_task(task.task)[0]) else None
-        yield score_logged(task, place / task.task, options, tags=wanted)
+        yield score_logged(task, place, options, tags=wanted)
+
+
+def scores_folder(logged: LoggedTask) -> Path:
+    """Return where a logged task's scores lie: beside lmms-eval's own files."""
+    return logged.results.parent / "reelbench" / logged.task
 
 
 def score_logged(logged: LoggedTask, folder: Path, options: Options, *, tags: Path | None = None) -> Outcome:

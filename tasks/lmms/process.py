@@ -13,7 +13,7 @@ from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.home import home
 from reelbench.tasks.lmms import adapters
-from reelbench.tasks.score import Options, Outcome, logged_tasks, score_logged
+from reelbench.tasks.score import Options, Outcome, logged_tasks, score_logged, scores_folder
 
 
 def run_and_score(
@@ -34,7 +34,7 @@ def run_and_score(
     if not written:
         raise ReelbenchError("lmms-eval ended without results, though it may have exited with 0; its messages say why")
     return [
-        score_logged(logged, logged.results.parent / "reelbench" / logged.task, options)
+        score_logged(logged, scores_folder(logged), options)
         for logged in logged_tasks(output)
         if logged.results in written
     ]
