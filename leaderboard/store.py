@@ -10,48 +10,32 @@ the store nor into it.
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import shutil
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Literal, get_args
-
-from pydantic import ValidationError
+from typing import Any, Literal
 
 from reelbench.judges import results
-from reelbench.leaderboard import against_data
 from reelbench.leaderboard.against_data import KnownRows
+from reelbench.leaderboard.checks import CHECK_FILE, Check, compare, held, kept, read_check
 from reelbench.leaderboard.identity import key_of
-from reelbench.leaderboard.recompute import AHEAD, Ids, Stated, Verified, date_of, verify
+from reelbench.leaderboard.recompute import AHEAD, Verified, date_of, verify
 from reelbench.leaderboard.rejudge import Rejudge, Rejudged
 from reelbench.registry import discovery
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
-from reelbench.registry.files import read_json, sha256_of
-from reelbench.registry.records import Record, Result
-from reelbench.registry.rows import Row
-from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.files import sha256_of
+from reelbench.registry.records import Result
 
-CHECK_FILE = "check.json"
 _MANY = 64  # results from which on it pays to start a second process
 _DEPTH = 4  # folders in a key
-_NEARLY = 0.98
 
 Outcome = Literal["added", "same", "replaced", "older", "refused"]
-
-
-class Check(Record):
-    """`check.json`: what was verified of a stored result; `stated` is absent where an earlier version wrote it."""
-
-    ids: Ids
-    subset: str | None
-    partial: str | None
-    stated: tuple[Stated, ...] | None = None
-    rejudged: Rejudged | None = None
-    result_sha256: str
-    samples_sha256: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +85,52 @@ def add(
         rejudge: Asks the judges of judged results again, about a few items each.
         progress: Called with what came of each result, as it comes.
     """
-    folders = run_folders(path)
-    added = []
+    folders, unfinished = _finished(run_folders(path))
+    added = list(unfinished)
+    if progress is not None:
+        for one in unfinished:
+            progress(one)
     work = partial(_refusing, partial(_add_one, store=store, rejudge=rejudge))
     for one in _each(work, folders, alone=rejudge is not None):
         added.append(one)
         if progress is not None:
             progress(one)
     return added
+
+
+def _finished(folders: Sequence[Path]) -> tuple[list[Path], list[Added]]:
+    """Tell the results whose very answers another folder has judged: of the two only the judged one is filed."""
+    unjudged: dict[str, list[Path]] = defaultdict(list)
+    judged: dict[str, Path] = {}
+    for folder in folders if len(folders) > 1 else ():
+        try:
+            result = results.read(folder)
+        except Exception:  # noqa: BLE001, S112 - told when it is its turn
+            continue
+        spec = discovery.specs().get(result.benchmark.id)
+        if spec is None or spec.judge is None:
+            continue
+        asked = key_of(result.model_copy(update={"judge": None}))
+        if result.judge is None:
+            unjudged[asked].append(folder)
+        else:
+            judged[asked] = folder
+    twins = [
+        Added(folder, "older", why=f"the same answers are judged in {judged[asked]}, which is filed")
+        for asked, found in unjudged.items()
+        if asked in judged
+        for folder in found
+        if _answers(folder) == _answers(judged[asked])
+    ]
+    left_out = {one.source for one in twins}
+    return [folder for folder in folders if folder not in left_out], twins
+
+
+def _answers(folder: Path) -> dict[str, Any] | None:
+    try:
+        return {sample.id: sample.prediction for sample in results.read_samples(folder)}
+    except Exception:  # noqa: BLE001 - told when it is its turn
+        return None
 
 
 def check(path: Path) -> list[Added]:
@@ -135,32 +157,13 @@ def _check_one(folder: Path, known: KnownRows) -> Added:
     if "results" in parts[:-1] and not folder.resolve().as_posix().endswith(f"/{key}"):
         raise InputError(f"{folder}: belongs at results/{key}")
     if (folder / CHECK_FILE).is_file():
-        _compare(folder / CHECK_FILE, verified)
+        compare(folder / CHECK_FILE, verified)
     told = [f"ids {verified.ids}"]
     if verified.stated:
         told.append(f"as stated: {', '.join(verified.stated)}")
     if verified.partial:
         told.append(f"partial: {verified.partial}")
     return Added(folder, "same", folder, ", ".join(told))
-
-
-def _compare(path: Path, verified: Verified) -> None:
-    """Hold what a check.json says to what the result says here; without the data less can be said here, never more."""
-    check = _read_check(path)
-    pairs: list[tuple[str, object, object]] = [
-        ("partial", check.partial, verified.partial),
-        ("result_sha256", check.result_sha256, sha256_of(path.parent / results.RESULT_FILE)),
-        ("samples_sha256", check.samples_sha256, verified.result.provenance.samples_sha256),
-    ]
-    if verified.ids == "checked":
-        pairs.append(("subset", check.subset, verified.subset))
-        if check.stated is not None:
-            pairs.append(("stated", check.stated, verified.stated))
-    for name, stated, found in pairs:
-        if stated != found and not (verified.ids == "unchecked" and name == "partial" and check.subset):
-            raise InputError(
-                f"{path}: {name} is {stated!r}, the samples say {found!r}; `reelbench leaderboard add` writes it anew"
-            )
 
 
 def _each(work: Callable[..., Added], folders: Sequence[Path], *, alone: bool = False) -> Iterator[Added]:
@@ -208,7 +211,7 @@ def _same(folder: Path, store: Path) -> Path | None:
     place = place_of(results.read(folder), store)
     if not (place / CHECK_FILE).is_file() or not (folder / results.SAMPLES_FILE).is_file():
         return None
-    check = _read_check(place / CHECK_FILE)
+    check = read_check(place / CHECK_FILE)
     same = (
         check.stated is not None
         and sha256_of(folder / results.RESULT_FILE) == check.result_sha256 == sha256_of(place / results.RESULT_FILE)
@@ -239,7 +242,7 @@ def _file(folder: Path, store: Path, verified: Verified, rejudged: Rejudged | No
             )
         if folder.resolve() == place.resolve() or there.model_dump() == result.model_dump():
             outcome = "same"
-            check = _kept(_read_check(place / CHECK_FILE), check)
+            check = kept(read_check(place / CHECK_FILE), check)
         elif _made(there) > date_of(result):
             why = f"a newer result of the same model and settings is there ({there.provenance.date}); it stays"
             return Added(folder, "older", place, why)
@@ -253,15 +256,6 @@ def _file(folder: Path, store: Path, verified: Verified, rejudged: Rejudged | No
             _replace(place / name, (folder / name).read_bytes())
     _replace(place / CHECK_FILE, (json.dumps(check.model_dump(mode="json")) + "\n").encode())
     return Added(folder, outcome, place)
-
-
-def _kept(old: Check, new: Check) -> Check:
-    """Return a new check of the same files with what only the old one could tell."""
-    if (old.result_sha256, old.samples_sha256) != (new.result_sha256, new.samples_sha256):
-        return new
-    if old.ids == "checked" and new.ids == "unchecked" and old.stated is not None:
-        new = old.model_copy(update={"rejudged": new.rejudged})
-    return new if new.rejudged is not None else new.model_copy(update={"rejudged": old.rejudged})
 
 
 def _replace(target: Path, data: bytes) -> None:
@@ -280,31 +274,19 @@ def _made(result: Result) -> datetime:
     return made if made <= datetime.now(UTC) + AHEAD else datetime.min.replace(tzinfo=UTC)
 
 
-def _read_check(path: Path) -> Check:
-    try:
-        return Check.model_validate(read_json(path))
-    except ValidationError as error:
-        raise InputError(
-            f"{path}: is not a check of a result ({error.error_count()} fields are wrong); "
-            f"`reelbench leaderboard add {path.parent}` writes it anew"
-        ) from None
-
-
 def read(store: Path) -> list[Stored]:
     """Return every result in a store, in the order of their keys.
 
     Raises:
         InputError: There is no store, a file in it was changed after it was checked, or is a link.
     """
-    if not store.is_dir():
-        raise InputError(f"{store}: no such store; `reelbench leaderboard add RUN_DIR --store {store}` makes one")
     known = KnownRows()
     stored = []
-    for path in sorted(store.glob(f"{'*/' * _DEPTH}{CHECK_FILE}")):
+    for path in _checks(store):
         folder = path.parent
         for name in (CHECK_FILE, results.RESULT_FILE, results.SAMPLES_FILE):
             _refuse_links(folder / name, store)
-        check = _read_check(path)
+        check = read_check(path)
         for name, digest in (
             (results.RESULT_FILE, check.result_sha256),
             (results.SAMPLES_FILE, check.samples_sha256),
@@ -315,42 +297,28 @@ def read(store: Path) -> list[Stored]:
                     f"add {folder} --store {store}` or delete the folder"
                 )
         key, result = folder.relative_to(store).as_posix(), results.read(folder)
-        stored.append(Stored(key, folder, result, _held(check, result, folder, known)))
+        stored.append(Stored(key, folder, result, held(check, result, folder, known)))
     return stored
 
 
-def _held(check: Check, result: Result, folder: Path, known: KnownRows) -> Check:
-    """Return a check with what the result itself says beside it: nothing is whole because a check says so."""
-    spec = discovery.specs().get(result.benchmark.id)
-    if spec is None:
-        return check
-    rows_here = known.of(spec, result.benchmark.split)
-    subset = check.subset
-    if subset is not None and rows_here is not None:
-        subset = against_data.subset(spec, list(results.read_samples(folder)), rows_here)
-    told: set[Stated] = set(check.stated or ())
-    if check.ids == "unchecked":
-        told.add("references")
-    if result.judge is not None:
-        told.add("judge replies")
-    return check.model_copy(
-        update={
-            "subset": subset,
-            "partial": check.partial or against_data.partial(spec, result, _wanted(spec, check, result, rows_here)),
-            "stated": tuple(name for name in get_args(Stated) if name in told),
-        }
-    )
+def remove(keys: Sequence[str], store: Path) -> list[str]:
+    """Remove results by their keys; InputError, and nothing removed, where one of them is not there."""
+    there = {path.parent.relative_to(store).as_posix(): path.parent for path in _checks(store)}
+    if absent := [key for key in keys if key.strip("/") not in there]:
+        raise InputError(f"{store}: has no result {absent[0]!r}; `reelbench leaderboard list --store {store}` has all")
+    for key in dict.fromkeys(keys):
+        folder = there[key.strip("/")]
+        _refuse_links(folder, store)
+        (folder / CHECK_FILE).unlink()  # first: without its check a result is not read
+        shutil.rmtree(folder)
+        for parent in list(folder.parents)[: _DEPTH - 1]:
+            if any(parent.iterdir()):
+                break
+            parent.rmdir()
+    return list(dict.fromkeys(keys))
 
 
-def _wanted(spec: BenchmarkSpec, check: Check, result: Result, rows_here: Mapping[str, Row] | None) -> int | None:
-    """How many items a stored result should have; None leaves it to the published number."""
-    items = result.counts.items
-    if check.subset is not None:
-        return items
-    if rows_here is not None:
-        return len(rows_here)
-    split = spec.splits.get(result.benchmark.split)
-    published = split.rows if split else None
-    # Data can have a few questions fewer than a paper says; where it was at hand, its own number was looked at.
-    nearly = check.ids == "checked" and published is not None and items >= _NEARLY * published
-    return items if nearly else None
+def _checks(store: Path) -> list[Path]:
+    if not store.is_dir():
+        raise InputError(f"{store}: no such store; `reelbench leaderboard add RUN_DIR --store {store}` makes one")
+    return sorted(store.glob(f"{'*/' * _DEPTH}{CHECK_FILE}"))
