@@ -45,6 +45,16 @@ def read_check(path: Path) -> Check:
         ) from None
 
 
+def told(check: Check | Verified) -> str:
+    """Return in one line what somebody must know of a result that was taken; empty where it is whole and recomputed."""
+    parts = [f"partial, so not ranked: {check.partial}"] if check.partial else []
+    if check.stated:
+        parts.append(f"recomputed from stated {', '.join(check.stated)}")
+    if isinstance(check, Check) and check.rejudged is not None:
+        parts.append(str(check.rejudged))
+    return "; ".join(parts)
+
+
 def compare(path: Path, verified: Verified) -> None:
     """Hold what a check.json says to what the result says here; without the data less can be said here, never more."""
     check = read_check(path)

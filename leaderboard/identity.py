@@ -9,6 +9,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator
+from itertools import pairwise
 
 from reelbench.registry.records import Result
 
@@ -57,6 +58,9 @@ def _id(field: str, name: str) -> Iterator[str]:
         yield f"{field} is {name!r}, a part of which is empty or only dots"
     if odd := next((c for c in name if not c.isascii() and unicodedata.category(c)[0] not in "LM"), None):
         yield f"{field} is {name!r}; {odd!r} (U+{ord(odd):04X}) passes for a sign of ASCII, write that"
+    for letter, mark in pairwise(name):  # usual ones are one character with their letter
+        if letter.isascii() and unicodedata.category(mark).startswith("M"):
+            yield f"{field} is {name!r}, in which {letter!r} has a mark (U+{ord(mark):04X}) that it never has"
     for word in re.split(r"[^\w]|_", name):
         if said := _scripts(word):
             yield f"{field} is {name!r}, in which {word!r} {said}"
@@ -91,8 +95,6 @@ def _scripts(word: str) -> str:
         return f"mixes letters of several scripts ({', '.join(sorted(scripts)).lower()})"
     if odd := next((c for c in letters if not c.isascii() and unicodedata.name(c, "").startswith("LATIN")), None):
         return f"has the letter {odd!r} (U+{ord(odd):04X}), which passes for another"
-    if "LATIN" in scripts and any(unicodedata.category(char).startswith("M") for char in word):
-        return "has a mark that belongs to none of its letters"
     if letters and all(char in _PASS_FOR_LATIN for char in letters):
         return "looks like Latin letters and is not"
     return ""

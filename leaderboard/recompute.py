@@ -207,14 +207,14 @@ class _Items:
     def _scores(self, sample: Sample) -> Iterator[str]:
         where = f"item {sample.id!r}"
         answered = sample.reason not in scoring.UNANSWERED
-        if answered:
-            yield from self._reading(where, sample)
         try:
+            read = list(self._reading(where, sample)) if answered else []
             # A reason that came after scoring by rule (a judge's) leaves the deterministic columns in place.
             expected = scoring.item_columns(self._spec, _item(self._spec, sample, self._rows.get(sample.id)))
         except Exception as error:  # noqa: BLE001 - whatever a stranger's values lead to is their item's problem
             yield f"{where}: can't be scored again ({first_line(error)})"
             return
+        yield from read
         stated = {name: value for name, value in sample.scores.items() if name not in self._judged}
         yield from differences.of_columns(where, stated, expected)
         if answered and (lacking := sorted(self._offered - expected.keys())):

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from reelbench.judges import results
+from reelbench.leaderboard import checks
 from reelbench.leaderboard.against_data import KnownRows
 from reelbench.leaderboard.checks import CHECK_FILE, Check, compare, held, kept, read_check
 from reelbench.leaderboard.identity import key_of
@@ -158,12 +159,7 @@ def _check_one(folder: Path, known: KnownRows) -> Added:
         raise InputError(f"{folder}: belongs at results/{key}")
     if (folder / CHECK_FILE).is_file():
         compare(folder / CHECK_FILE, verified)
-    told = [f"ids {verified.ids}"]
-    if verified.stated:
-        told.append(f"as stated: {', '.join(verified.stated)}")
-    if verified.partial:
-        told.append(f"partial: {verified.partial}")
-    return Added(folder, "same", folder, ", ".join(told))
+    return Added(folder, "same", folder, f"ids {verified.ids}; {checks.told(verified)}".removesuffix("; "))
 
 
 def _each(work: Callable[..., Added], folders: Sequence[Path], *, alone: bool = False) -> Iterator[Added]:
@@ -255,7 +251,7 @@ def _file(folder: Path, store: Path, verified: Verified, rejudged: Rejudged | No
         for name in (results.SAMPLES_FILE, results.RESULT_FILE):
             _replace(place / name, (folder / name).read_bytes())
     _replace(place / CHECK_FILE, (json.dumps(check.model_dump(mode="json")) + "\n").encode())
-    return Added(folder, outcome, place)
+    return Added(folder, outcome, place, checks.told(check))
 
 
 def _replace(target: Path, data: bytes) -> None:
