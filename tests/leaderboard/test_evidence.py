@@ -31,9 +31,8 @@ def rextime(folder, *, answered=None, right=0, references=None, model="org/model
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     if references is not None:
         truth = folder / "references.jsonl"
-        truth.write_text(
-            "".join(json.dumps(references(row, line)) + "\n" for row, line in zip(asked, lines, strict=True))
-        )
+        lines_of_truth = [json.dumps(references(*pair)) for pair in zip(asked, lines, strict=True)]
+        truth.write_text("\n".join(lines_of_truth))
         references = truth
     score_files("rextime", Inputs(path, references, split="mini"), folder / "result", Options(), model=model)
     return folder / "result"
