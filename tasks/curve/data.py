@@ -6,6 +6,7 @@ a YouTube address or as its id, and lists written as one text with commas.
 
 import json
 import logging
+import math
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -86,6 +87,8 @@ def text(entry: dict[str, Any], field: str, where: str) -> str:
     """Return a text field as it is; a number becomes its text. InputError says what was expected and what is there."""
     value = entry.get(field)
     if isinstance(value, int | float) and not isinstance(value, bool):
+        if not math.isfinite(value):
+            raise InputError(f"{where}: {field} is {value}, expected text or a number")
         return str(value)
     if not isinstance(value, str) or not value.strip():
         raise InputError(f"{where} has no {field!r}; expected {EXPECTED}; found {', '.join(sorted(entry))}")

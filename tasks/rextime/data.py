@@ -4,6 +4,7 @@ Two schemas exist for the validation split: the Hub's JSON array (question, opti
 evaluator's ground truth in JSON Lines (`relevant_windows`, no options). Both may be given; they are joined by `qid`.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,9 @@ from reelbench.registry.rows import Row
 
 HUB_FIELDS = ("qid", "vid", "duration", "question", "options", "ans", "span")
 GROUND_TRUTH_FIELDS = ("qid", "vid", "duration", "query", "relevant_windows", "ans")
+
+LETTERS = "ABCD"
+"""The options, of which each question has four."""
 
 # The paper and other people's loaders spell the three categories differently.
 _CATEGORIES = {
@@ -84,29 +88,39 @@ def question(entry: dict[str, Any], where: str) -> str:
 
 
 def letter(entry: dict[str, Any], where: str) -> str:
-    """Return the letter of the right option."""
+    """Return the letter of the right option: one of as many capital letters as there are options."""
     answer = entry.get("ans")
     if not isinstance(answer, str) or not answer:
         raise InputError(f"{where} has no 'ans'; expected the letter of the right option")
+    options = entry.get("options")
+    letters = LETTERS[: len(options)] if isinstance(options, list) else LETTERS
+    if len(answer) != 1 or answer not in letters:
+        raise InputError(f"{where}: ans is {answer[:40]!r}, expected the right option's letter, {', '.join(letters)}")
     return answer
 
 
 def windows(entry: dict[str, Any], where: str) -> list[list[float]]:
-    """Return the ground-truth windows, each [start, end] in seconds; the Hub's schema has exactly one, `span`."""
+    """Return the ground-truth windows, each [start, end] in seconds; the Hub's schema has exactly one, `span`.
+
+    A window that runs backwards is damage, and would be a zero for every model: it is an InputError. The owners' file
+    has two without length, on which their evaluator gives nobody a point; these stay.
+    """
     found = entry["relevant_windows"] if "relevant_windows" in entry else [entry.get("span")]
     if not isinstance(found, list) or not found:
         raise InputError(f"{where} has no window; expected 'span' or 'relevant_windows'")
     pairs = []
     for window in found:
-        if not isinstance(window, list) or len(window) < 2 or not all(_number(part) for part in window[:2]):  # noqa: PLR2004
+        if not isinstance(window, list) or len(window) < 2 or not all(is_number(part) for part in window[:2]):  # noqa: PLR2004
             raise InputError(f"{where}: {window!r} is not a window; expected [start, end] in seconds")
+        if not 0 <= window[0] <= window[1]:
+            raise InputError(f"{where}: the window {window!r} ends before it starts; expected [start, end] in seconds")
         pairs.append([float(window[0]), float(window[1])])
     return pairs
 
 
 def duration(entry: dict[str, Any], where: str) -> float:
     """Return the video's length in seconds."""
-    if not _number(entry.get("duration")):
+    if not is_number(entry.get("duration")) or entry["duration"] <= 0:
         raise InputError(f"{where} has no 'duration'; expected the video's length in seconds")
     return float(entry["duration"])
 
@@ -119,5 +133,12 @@ def category(entry: dict[str, Any]) -> list[str]:
     return [_CATEGORIES.get(str(name).strip().lower().replace("-", "_").replace(" ", "_"), str(name))]
 
 
-def _number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def is_number(value: object) -> bool:
+    """Whether a value is a finite number that a float holds."""
+    # JSON as Python reads it has NaN and Infinity, and whole numbers that no float holds.
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False

@@ -89,8 +89,7 @@ def _top_window(windows: object) -> list[float] | None:
     first = windows[0] if isinstance(windows, list) and windows else None
     if not isinstance(first, list) or len(first) < 2:  # noqa: PLR2004
         return None
-    numbers = [float(part) for part in first[:2] if isinstance(part, int | float) and not isinstance(part, bool)]
-    return numbers if len(numbers) == 2 else None  # noqa: PLR2004
+    return [float(part) for part in first[:2]] if all(map(data.is_number, first[:2])) else None
 
 
 def submission_row(sample: Sample) -> dict[str, Any]:
