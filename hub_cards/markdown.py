@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 # An underscore within a word marks nothing.
-_SIGNS = re.compile(r"[\\`*\[\]|~]|!(?=\[)|(?<!\w)_|_(?!\w)")
+_SIGNS = re.compile(r"[\\`*\[\]~]|!(?=\[)|(?<![^\W_])_|_(?![^\W_])")
 _ADDRESS = re.compile(r"\b(?:https?|ftp|mailto|xmpp):|\bwww\.|(?<=[\w.+-])@", re.IGNORECASE)
 
 
@@ -29,7 +29,7 @@ def inert(text: str) -> str:
     Signs that Markdown or HTML would read are escaped (CommonMark 0.31, section 2.4); addresses, which GitHub links by
     themselves, lose their colon or dot to an entity.
     """
-    text = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    text = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("|", "&#124;")
     text = _SIGNS.sub(r"\\\g<0>", text)
     return _ADDRESS.sub(lambda found: found[0][:-1] + f"&#{ord(found[0][-1])};", text)
 

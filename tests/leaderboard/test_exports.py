@@ -2,8 +2,10 @@
 
 import csv
 import io
+import re
 
 from reelbench.leaderboard import board, exports, store
+from reelbench.leaderboard.entries import Group
 from reelbench.registry import discovery
 from tests.leaderboard.test_ranking import entry
 
@@ -16,6 +18,8 @@ HOSTILE = [
     'plain, "quoted"\nname',
     "<script>alert(1)</script>",
     "a|b_c & 100 % {x} \\y ~ ^ # $",
+    "![seen](http://evil.test/pixel.png)",
+    "[here](javascript:alert(1))",
 ]
 
 
@@ -49,6 +53,15 @@ def test_markdown_keeps_a_row_a_row():
     assert len(table) == 2 + len(HOSTILE)
     assert all(line.replace("\\|", "").count("|") == table[0].count("|") for line in table)
     assert "<script" not in text
+    assert not re.search(r"(?<!\\)\]\(", text)
+
+
+def test_a_judges_name_is_inert_in_a_heading():
+    group = Group("curve", 1, "test", None, "[j](http://evil.test)<img src=x>", "official")
+    text = exports.tables(board.of(discovery.specs(), [entry("a", 1.0, group=group)]), "markdown")
+    assert not re.search(r"(?<!\\)\]\(", text)
+    assert "<img" not in text
+    assert "http:" not in text
 
 
 def test_latex_escapes_and_has_a_line_per_row():
