@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from reelbench.judges import bootstrap, choice, exact_match, temporal_span
-from reelbench.judges.llm.verdicts import JUDGE_UNAVAILABLE, Verdict
+from reelbench.judges.llm.verdicts import JUDGE_REASONS, JUDGE_UNAVAILABLE, Verdict
 from reelbench.registry.records import Breakdowns, Counts, Item, JudgeRecord, Metrics, MetricValue, Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Facet, Macro, Mean, MeanOf, Metric
 
@@ -22,6 +22,16 @@ UNANSWERED = frozenset(
     {"model_failed", "media_missing", "media_unreadable", "prediction_missing", "answers_hidden"},
 )
 """Reasons that say that there is nothing to hold an answer against, or no answer."""
+
+ANSWERS_HIDDEN = "answers_hidden"
+"""The one reason that leaves nothing undone: only the owners can score the item."""
+
+
+def reasons(spec: BenchmarkSpec, *, hidden: bool) -> frozenset[str]:
+    """Return every reason for which an item of a benchmark can be unscored; `hidden` says whether its answers are."""
+    unanswered = UNANSWERED if hidden else UNANSWERED - {ANSWERS_HIDDEN}
+    return unanswered | JUDGE_REASONS if spec.judge is not None else unanswered
+
 
 FAILURE_MARKERS = ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED]", "Failed to obtain answer")
 """What lmms-eval's adapters, and VLMEvalKit's, write in place of an answer when a request failed."""

@@ -55,7 +55,9 @@ class Group:
 class Entry:
     """A row: one model under one setting on one benchmark.
 
-    `partial` says why it is not ranked although it is a run; `ids` is None for what can't be computed again.
+    `partial` says why it is not ranked although it is a run; `ids` is None for what can't be computed again; `stated`
+    names what the numbers follow from and only the submitter vouches for; `rejudged` says what asking the judge again
+    came to.
     """
 
     key: str
@@ -72,6 +74,8 @@ class Entry:
     date: str | None
     partial: str | None = None
     ids: str | None = None
+    stated: tuple[str, ...] = ()
+    rejudged: str | None = None
     open_weights: bool | None = None
     cite: str = ""
     url: str | None = None
@@ -103,6 +107,8 @@ def of_run(spec: BenchmarkSpec, stored: Stored) -> Entry:
         date=result.provenance.date,
         partial=stored.check.partial,
         ids=stored.check.ids,
+        stated=stored.check.stated or (),
+        rejudged=str(stored.check.rejudged) if stored.check.rejudged else None,
         open_weights=_open_weights(result),
         url=result.provenance.url,
         cite=result.provenance.citation or "",

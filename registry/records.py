@@ -51,11 +51,19 @@ class ModelRecord(Record):
     args: dict[str, Any] = Field(default_factory=dict)
 
 
-_ADDED = frozenset({"audio", "label"})
-"""Settings that older records lack."""
+_ADDED = frozenset({"audio", "label", "extra"})
+"""Fields that older records lack."""
 
 
-class SettingsRecord(Record):
+class Grown(Record):
+    """A record that releases added fields to; an absent one is left out: older records keep their bytes and hashes."""
+
+    @model_serializer(mode="wrap")
+    def _without_what_older_records_lack(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {name: value for name, value in whole(self).items() if name not in _ADDED or value is not None}
+
+
+class SettingsRecord(Grown):
     """What shapes the answers: equal settings make two results comparable."""
 
     frames: str = Field(default="native", description="Frame sampling asked for; `native` leaves it to the model.")
@@ -85,13 +93,8 @@ class SettingsRecord(Record):
             return "none"
         return "unknown" if self.frames in {"native", "unknown"} else "dropped"
 
-    @model_serializer(mode="wrap")
-    def _without_what_older_records_lack(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        # A field that a release added is left out where it is absent: an older record keeps its bytes and its hashes.
-        return {name: value for name, value in whole(self).items() if name not in _ADDED or value is not None}
 
-
-class JudgeRecord(Record):
+class JudgeRecord(Grown):
     """The judge that was asked, what answered, and what it cost."""
 
     requested: str
@@ -100,6 +103,9 @@ class JudgeRecord(Record):
     prompt: str = Field(description="Name of the prompt set: reelbench, official, or a file's name.")
     prompt_sha256: str
     temperature: float | None = None
+    extra: dict[str, Any] | None = Field(
+        default=None, description="Sent with every request beside, such as `reasoning_effort`; absent for nothing."
+    )
     votes: int = 1
     vote_rule: Literal["single", "majority", "mean"] = "single"
     calls: int = 0

@@ -222,13 +222,28 @@ def takes_tags(spec: BenchmarkSpec) -> bool:
 # --- from lmms-eval's output ----------------------------------------------------------------------------------------
 
 
-def score_run(run: Path, folder: Path | None, options: Options, *, tags: Path | None = None) -> Iterator[Outcome]:
-    """Score every task of ours in an lmms-eval output folder, each into a folder of its own.
+def score_run(
+    run: Path,
+    folder: Path | None,
+    options: Options,
+    *,
+    tags: Path | None = None,
+    tasks: Sequence[str] | None = None,
+) -> Iterator[Outcome]:
+    """Score the tasks of ours in an lmms-eval output folder, each into a folder of its own.
 
     That is `reelbench/<task>` beside lmms-eval's own files, or `<task>` under `folder` where one is given. `tags` go to
-    the tasks of the benchmarks that take them; InputError where none is among the run's.
+    the tasks of the benchmarks that take them.
+
+    Raises:
+        InputError: None of the tasks takes tags, or one of `tasks` is not in the run.
     """
     logged = logged_tasks(run)
+    if tasks:
+        there = {task.task for task in logged}
+        if absent := [name for name in tasks if name not in there]:
+            raise InputError(f"{run}: has no task {absent[0]!r}; it has {', '.join(sorted(there))}")
+        logged = [task for task in logged if task.task in tasks]
     if tags is not None and not any(takes_tags(spec_and_task(task.task)[0]) for task in logged):
         raise InputError(f"{run}: no task in it takes tags; leave out --tags")
     several_models = len({task.results.parent for task in logged}) > 1

@@ -87,6 +87,7 @@ class Engine:
                 prompt=self.prompts.name,
                 prompt_sha256=self.prompts.sha256,
                 temperature=self._temperature,
+                extra=dict(options.extra) or None,
                 votes=options.votes,
                 vote_rule="single" if options.votes == 1 else options.vote_rule,
                 calls=tally.calls,

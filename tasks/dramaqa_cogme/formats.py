@@ -4,7 +4,7 @@ Predictions are a list of `{"qid", "correct_idx"}`, or an object of these by qid
 reads them (liveseongho/DramaQAChallenge2020 at 446efa5); references are `AnotherMissOhQA_*_set.json`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -102,10 +102,15 @@ def read_predictions(path: Path) -> tuple[dict[str, Prediction], list[str]]:
         qid = str(entry["qid"])
         if qid in predictions:
             duplicate.append(qid)
-        answer = data.option_letter(entry["correct_idx"])
-        flags = () if answer else ("parse_failed",)
-        predictions[qid] = Prediction({"correct_idx": entry["correct_idx"]}, {"answer": answer}, flags)
+        parsed = reread(entry)
+        flags = () if parsed["answer"] else ("parse_failed",)
+        predictions[qid] = Prediction({"correct_idx": entry["correct_idx"]}, parsed, flags)
     return predictions, duplicate
+
+
+def reread(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a recorded entry reads as: the letter of its index, None where that is none."""
+    return {"answer": data.option_letter(entry.get("correct_idx"))}
 
 
 def submission_row(sample: Sample) -> dict[str, Any]:

@@ -16,6 +16,9 @@ from reelbench.registry.values import is_number
 HUB_FIELDS = ("qid", "vid", "duration", "question", "options", "ans", "span")
 GROUND_TRUTH_FIELDS = ("qid", "vid", "duration", "query", "relevant_windows", "ans")
 
+LETTERS = "ABCD"
+"""The options, of which each question has four."""
+
 # The paper and other people's loaders spell the three categories differently.
 _CATEGORIES = {
     "cause_effect": "cause-effect",
@@ -85,15 +88,23 @@ def question(entry: dict[str, Any], where: str) -> str:
 
 
 def letter(entry: dict[str, Any], where: str) -> str:
-    """Return the letter of the right option."""
+    """Return the letter of the right option: one of as many capital letters as there are options."""
     answer = entry.get("ans")
     if not isinstance(answer, str) or not answer:
         raise InputError(f"{where} has no 'ans'; expected the letter of the right option")
+    options = entry.get("options")
+    letters = LETTERS[: len(options)] if isinstance(options, list) else LETTERS
+    if len(answer) != 1 or answer not in letters:
+        raise InputError(f"{where}: ans is {answer[:40]!r}, expected the right option's letter, {', '.join(letters)}")
     return answer
 
 
 def windows(entry: dict[str, Any], where: str) -> list[list[float]]:
-    """Return the ground-truth windows, each [start, end] in seconds; the Hub's schema has exactly one, `span`."""
+    """Return the ground-truth windows, each [start, end] in seconds; the Hub's schema has exactly one, `span`.
+
+    A window that runs backwards is damage, and would be a zero for every model: it is an InputError. The owners' file
+    has two without length, on which their evaluator gives nobody a point; these stay.
+    """
     found = entry["relevant_windows"] if "relevant_windows" in entry else [entry.get("span")]
     if not isinstance(found, list) or not found:
         raise InputError(f"{where} has no window; expected 'span' or 'relevant_windows'")
@@ -101,13 +112,15 @@ def windows(entry: dict[str, Any], where: str) -> list[list[float]]:
     for window in found:
         if not isinstance(window, list) or len(window) < 2 or not all(is_number(part) for part in window[:2]):  # noqa: PLR2004
             raise InputError(f"{where}: {window!r} is not a window; expected [start, end] in seconds")
+        if not 0 <= window[0] <= window[1]:
+            raise InputError(f"{where}: the window {window!r} ends before it starts; expected [start, end] in seconds")
         pairs.append([float(window[0]), float(window[1])])
     return pairs
 
 
 def duration(entry: dict[str, Any], where: str) -> float:
     """Return the video's length in seconds."""
-    if not is_number(entry.get("duration")):
+    if not is_number(entry.get("duration")) or entry["duration"] <= 0:
         raise InputError(f"{where} has no 'duration'; expected the video's length in seconds")
     return float(entry["duration"])
 

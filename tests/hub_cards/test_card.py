@@ -50,7 +50,7 @@ def test_questions_without_a_label_are_told(counted):
 
 
 def test_a_bar_in_a_label_does_not_break_the_table(counted):
-    assert "| Love \\| Hate | 1 | 100.0 |" in counted([{"classification": "Love | Hate"}])["statistics"]
+    assert "| Love &#124; Hate | 1 | 100.0 |" in counted([{"classification": "Love | Hate"}])["statistics"]
 
 
 def test_labels_that_the_data_has_not_are_told():
