@@ -53,7 +53,7 @@ class Fault:
 
 
 class FileServer:
-    """Serves `files` (path -> bytes) on 127.0.0.1, under the name `host`; a context manager. `requests` keeps what came."""
+    """Serves `files` (path -> bytes) on 127.0.0.1, named `host`; a context manager. `requests` keeps what came."""
 
     def __init__(self, host: str = "127.0.0.1") -> None:
         self._host = host
