@@ -108,8 +108,7 @@ def test_a_review_outlives_a_reload_and_is_saved_resumed_and_summarised(opened, 
     page = opened(path)
     page.get_by_label("Video", exact=True).select_option(str(place))
     # The clip plays from the disk.
-    page.wait_for_function("document.querySelector('video').readyState >= 1")
-    assert page.evaluate("document.querySelector('video').duration") == pytest.approx(6, abs=0.5)
+    page.wait_for_function("Math.abs(document.querySelector('video').duration - 6) < 0.5")
     rate(page, "caption", "accuracy", 4)
     rate(page, "question", "relevance", 5)
     rate(page, "question", "depth", 2)
@@ -152,10 +151,9 @@ def test_a_review_outlives_a_reload_and_is_saved_resumed_and_summarised(opened, 
     assert done.returncode == 0, done.stderr
     table = json.loads(done.stdout)
     assert table["reviewers"] == ["Ada", "Grace"]
-    assert table["table"]["depth"]["question"]["mean"] == 3.0
     assert table["table"]["depth"]["question"]["n"] == 2
-    assert table["table"]["relevance"]["question"]["mean"] == 5.0
-    assert table["table"]["accuracy"]["caption"]["mean"] == 4.0
+    means = {("depth", "question"): 3.0, ("relevance", "question"): 5.0, ("accuracy", "caption"): 4.0}
+    assert {place: table["table"][place[0]][place[1]]["mean"] for place in means} == means
     assert {"part": "answer", "id": first, "dimension": "clarity", "mean": 1.5} in table["low"]
 
 
