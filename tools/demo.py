@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from tiny_vlm import write
+from transformers.utils.logging import disable_progress_bar
 
 from reelbench.cli import console
 from reelbench.judges import results
@@ -31,6 +32,7 @@ def main() -> None:
         "Two models answer the mini benchmarks, a dozen questions of ours each: a Qwen2.5-VL of 1 MB whose weights are "
         "random, and a baseline that says A and the whole video. One to three minutes …"
     )
+    disable_progress_bar()
     checkpoint = write(OUT / "tiny-vlm")
     running = {name: _start(name, arguments.format(checkpoint)) for name, arguments in MODELS.items()}
     for name, process in running.items():
