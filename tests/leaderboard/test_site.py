@@ -394,7 +394,7 @@ def test_hostile_text_is_inert(page_of, moviecore_run, tamper, tmp_path):
         page.get_by_label("Part of the samples").select_option("1")
         long = page.locator(".sample", has_text="lantern_3")
         expect(long).to_be_visible()
-        expect(long.locator(".text").first).to_have_text(re.compile(r"\A.{1,5000}\Z", re.DOTALL))
+        expect(long.locator(".text").first).to_have_text(re.compile("^.{1,5000}$"))
         long.get_by_role("button", name="Show all 1,000,007 characters").click()
         expect(long.locator(".text").first).to_contain_text("the end")
         page.wait_for_function("document.documentElement.scrollWidth === 1280")
@@ -434,7 +434,7 @@ def test_every_metric_is_explained(page_of, published_site):
         expect(page.locator("h1")).to_be_visible()
         rows = page.locator("main table tbody tr")
         expect(rows).to_have_count(25)
-        expect(rows.locator("td:nth-child(2)")).to_have_text([re.compile(".{21}")] * 25)
+        expect(rows.locator("td:nth-of-type(2)")).to_have_text([re.compile(".{21}")] * 25)
 
 
 @pytest.mark.browser
