@@ -19,6 +19,14 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 os.environ.setdefault("FORCE_QWENVL_VIDEO_READER", "decord")
 
 
+def pytest_collection_modifyitems(config, items):
+    """Leave out what takes minutes, unless it is asked for by its mark."""
+    if "slow" in config.option.markexpr:
+        return
+    config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("slow")])
+    items[:] = [item for item in items if not item.get_closest_marker("slow")]
+
+
 @pytest.fixture(scope="session")
 def shared_home(tmp_path_factory):
     """A home for the whole session: mini clips and overlap scores are made once, as they are for a user."""
@@ -40,7 +48,7 @@ def reelbench_home(tmp_path, monkeypatch, request, shared_home):
 def reelbench():
     """Run the installed `reelbench` command as a user would; returns the finished process, its output as text."""
 
-    def run(*arguments, cwd=None, env=None, timeout=120):
+    def run(*arguments, cwd=None, env=None, timeout=300):
         command = [Path(sys.executable).with_name("reelbench"), *map(str, arguments)]
         return subprocess.run(
             command,
@@ -73,6 +81,17 @@ def tiny_vlm(tmp_path_factory):
     from tools.tiny_vlm import write
 
     return write(tmp_path_factory.mktemp("model") / "tiny-vlm")
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory):
+    """The folder with the sdist of this checkout, and the wheel that was built from the sdist."""
+    out = tmp_path_factory.mktemp("built")
+    shutil.rmtree(ROOT / "build", ignore_errors=True)  # setuptools would pack what an earlier build left there
+    command = [sys.executable, "-m", "uv", "build", "--quiet", "--out-dir", out, ROOT]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return out
 
 
 @pytest.fixture(scope="session")
@@ -123,8 +142,9 @@ def chromium():
         if os.environ.get("CI", "").lower() == "true":
             pytest.fail("no Chromium in CI; tools/setup_browser.py installs it")
         pytest.skip("no Chromium here; tools/setup_browser.py says how to get it")
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=60_000)  # for a busy machine; what is there at once is not waited for
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=BROWSER_ARGUMENTS)
         yield browser

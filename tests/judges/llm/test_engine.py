@@ -208,7 +208,7 @@ def test_trouble_that_passes_leaves_no_trace(moviecore, options, items, trouble)
 
 def test_a_slow_reply_times_out_and_is_asked_for_again(curve, options):
     with JudgeServer(failing(1, lambda _: Answer("2", delay=30), then="1")) as server:
-        (verdict,), _ = verdicts(curve, [ITEM], options(server.url, timeout=1.0))
+        (verdict,), _ = verdicts(curve, [ITEM], options(server.url, timeout=3.0))
     assert (verdict.scores, len(server.calls)) == ({"score": 1}, 2)
 
 

@@ -351,7 +351,7 @@ def test_a_consumer_that_stops_early_leaves_no_thread(clip: Make) -> None:
     frames.close()
     for thread in threading.enumerate():
         if thread.name == "reelbench-frames":
-            thread.join(timeout=10)
+            thread.join(timeout=60)
     assert not [thread for thread in threading.enumerate() if thread.name == "reelbench-frames"]
 
 
