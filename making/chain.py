@@ -26,7 +26,7 @@ from reelbench.llm.messages import Message, estimated_tokens, on_record
 from reelbench.llm.options import AskOptions
 from reelbench.making.funnel import DroppedError, Funnel
 from reelbench.making.prompting import Prompts
-from reelbench.registry.files import open_aside
+from reelbench.registry.files import open_aside, write_text
 
 Show = Callable[[int, str], None]
 """Called with how many items are done, and what it has come to so far."""
@@ -200,10 +200,13 @@ class Chain:
         return f"{self.calls} calls" + (f", ${cost:.2f}" if any(part is not None for part in spent) else "")
 
     def cost_usd(self) -> float | None:
-        """Return what all replies behind the results cost, whenever they were paid; None without prices."""
+        """Return what all replies behind the results cost, whenever they were paid; in a plan, what is to be asked.
+
+        None without prices.
+        """
         costs = [
             self._askers[role].options.cost_usd(use.prompt_tokens, use.completion_tokens)
-            for role, use in self.use.items()
+            for role, use in (self._planned if self.planning else self.use).items()
         ]
         return None if None in costs or not costs else sum(filter(None, costs))
 
@@ -235,10 +238,6 @@ class Chain:
     def plan(self) -> dict[str, Any]:
         """Return what a run would ask for, where everything that is asked comes through."""
         planned = {role: use for role, use in self._planned.items() if use.replies}
-        costs = [
-            self._askers[role].options.cost_usd(use.prompt_tokens, use.completion_tokens)
-            for role, use in planned.items()
-        ]
         return {
             "stages": self.funnel.document(),
             "calls": self.calls,
@@ -248,7 +247,7 @@ class Chain:
                 "prompt": sum(use.prompt_tokens for use in planned.values()),
                 "completion": sum(use.completion_tokens for use in planned.values()),
             },
-            "cost_usd": None if None in costs else sum(filter(None, costs)),
+            "cost_usd": self.cost_usd(),
         }
 
     # --- inside ------------------------------------------------------------------------------------------------------
@@ -309,3 +308,8 @@ class TraceFile:
         with open_aside(path, "wb") as file:
             shutil.copyfileobj(self._file, file)
         self._file.close()
+
+
+def write_json(path: Path, document: object) -> None:
+    """Write a JSON document as the results of chains are written, in one step."""
+    write_text(path, json.dumps(document, ensure_ascii=False, indent=1) + "\n")
