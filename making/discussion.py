@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pydantic import AliasChoices, BaseModel, Field, ValidationError
 
@@ -19,11 +19,15 @@ from reelbench.llm.messages import Message
 from reelbench.llm.options import AskOptions
 from reelbench.llm.reading import UnreadableError, last_dictionary, read_model
 from reelbench.making.chain import Case, Chain, Show, TraceFile, write_json
+from reelbench.making.contrast import comparison
 from reelbench.making.discussion_files import Question, Video, annotations
 from reelbench.making.funnel import Funnel
+from reelbench.making.funnel_svg import to_svg
 from reelbench.making.pictures import Pictures
 from reelbench.making.prompting import Prompts, Role, as_json
+from reelbench.making.readability import Parser
 from reelbench.registry.errors import InputError
+from reelbench.registry.files import write_text
 
 CONTEXT = "context"
 JUDGE = "judge"
@@ -33,6 +37,10 @@ DATA = ("metadata", "qa", "context")
 
 class _Questions(BaseModel):
     questions: list[Question] = Field(validation_alias=AliasChoices("questions", "qa", "qa_pairs"), min_length=1)
+
+
+class _Verdict(BaseModel):
+    better: Literal["A", "B", "tie"]
 
 
 class Written(NamedTuple):
@@ -75,6 +83,10 @@ class Discussion:
         self.options = options
         self.roles = prompts.roles()
         self.context_questions = [line.strip() for line in prompts.text("context_questions.txt").splitlines()]
+        if len(self.roles) < 2:  # noqa: PLR2004
+            raise InputError(
+                "roles.yaml: a discussion takes two roles or more; the first one writes, the others review"
+            )
         known = {*DATA, *(role.name for role in self.roles)}
         for role in self.roles:
             if unknown := [seen for seen in role.sees if seen not in known]:
@@ -82,13 +94,13 @@ class Discussion:
             if role.name in {*DATA, JUDGE}:
                 raise InputError(f"roles.yaml: no role may be called {role.name}; that name has another meaning")
 
-    def funnel(self) -> Funnel:
-        """Return the stages: each of a video's, then the questions."""
+    def funnel(self, *, judged: bool = False) -> Funnel:
+        """Return the stages: each of a video's, then the questions, then what is asked of a judge."""
         names = [CONTEXT, self.roles[0].name]
         for number in range(1, self.options.rounds + 1):
             names += [self._stage(role.name, number) for role in self.roles[1:]]
             names.append(self._stage("refined", number))
-        return Funnel(*names, "questions")
+        return Funnel(*names, "questions", *([JUDGE] if judged else []))
 
     @staticmethod
     def _stage(name: str, number: int) -> str:
@@ -113,7 +125,7 @@ class Discussion:
 
     async def _context(self, chain: Chain, pictures: Pictures, case: Case[Video]) -> list[str]:
         about = {"video": case.item.name, "round": 0}
-        shown = await pictures.of(case.item.name)
+        shown = await pictures.of({"id": case.item.name, "video": case.item.name})
         answers = []
         for question in self.context_questions:
             messages = self.prompts.messages("context.txt", (), shown, question=question)
@@ -141,14 +153,41 @@ class Discussion:
         talk.words.append((expert.name, as_json([question.model_dump() for question in written.questions])))
         return written
 
-    def _messages(self, role: Role, talk: "_Talk") -> list[Message]:
-        video = talk.case.item
-        paired = zip(self.context_questions, talk.context, strict=True)
-        data = {
+    async def judge(self, chain: Chain, case: Case[Discussed]) -> tuple[float, float]:
+        """Return what a judge makes of the discussion's questions beside the first ones, in both orders.
+
+        1: they are the better set, 0: the others are, 0.5: neither.
+        """
+        result = case.item
+        data = self._data(result.video, result.context)
+        sets = [as_json([one.model_dump() for one in written.questions]) for written in (result.first, result.last)]
+        outcomes = []
+        for order in ((0, 1), (1, 0)):
+            shown = [(f"set_{letter}", sets[place]) for letter, place in zip("AB", order, strict=True)]
+            messages = self.prompts.messages("judge.txt", [*data.items(), *shown])
+            with chain.funnel.stage(JUDGE):
+                verdict = await chain.ask(
+                    case,
+                    JUDGE,
+                    messages,
+                    lambda text: read_model(text, _Verdict),
+                    stand_in='{"better": "tie"}',
+                    video=result.video.name,
+                    round=self.options.rounds,
+                )
+            outcomes.append(0.5 if verdict.better == "tie" else float(order["AB".index(verdict.better)] == 1))
+        return outcomes[0], outcomes[1]
+
+    def _data(self, video: Video, context: Sequence[str]) -> dict[str, str]:
+        paired = zip(self.context_questions, context, strict=True)
+        return {
             "metadata": as_json({"video": video.name, **video.shown_metadata}),
             "qa": as_json(list(video.qa)),
             "context": "\n\n".join(f"{question}\n{answer}" for question, answer in paired),
         }
+
+    def _messages(self, role: Role, talk: "_Talk") -> list[Message]:
+        data = self._data(talk.case.item, talk.context)
         material = [(name, data[name]) for name in role.sees if name in data]
         material += [(name, text) for name, text in talk.words if name in role.sees]
         return self.prompts.messages(role.prompt, material, questions=self.options.questions)
@@ -221,7 +260,8 @@ async def run(
     out: Path | None,
     *,
     budget: Budget | None = None,
-    on_note: Callable[[str], None] | None = None,
+    parser: Parser | None = None,
+    on_note: Callable[[str], None] = lambda _: None,
     show: Show | None = None,
 ) -> dict[str, Any]:
     """Discuss videos and write what came of it.
@@ -234,6 +274,7 @@ async def run(
         out: Folder for `annotations.json`, `single_pass.json`, `trace.jsonl`, `funnel.json` and `comparison.json`; None
             for a plan, which asks nothing.
         budget: What may be spent, by all roles together.
+        parser: For the parse depth in `comparison.json`; None leaves it out.
         on_note: Told what the user should know.
         show: Called as videos are done.
 
@@ -244,15 +285,21 @@ async def run(
         ReelbenchError: The cache of replies can't be written.
     """
     options = discussion.options
-    funnel = discussion.funnel()
+    funnel = discussion.funnel(judged=JUDGE in models)
     trace, made = TraceFile(), []
     chain = Chain(models, discussion.prompts, funnel, budget=budget, on_note=on_note, plan=out is None)
-    pictures = Pictures("moviecore", options.frames, options.media, plan=out is None)
+    pictures = Pictures.of_videos_like("moviecore", options.frames, options.media, plan=out is None)
     async with chain:
         async for case, result in chain.run(videos, lambda case: discussion.discuss(chain, pictures, case), show):
             trace.add(case.lines)
             if result is not None:
                 made.append(result)
+        verdicts = {}
+        if JUDGE in models:
+            async for judged, verdict in chain.run(made, lambda case: discussion.judge(chain, case)):
+                trace.add(judged.lines)
+                if verdict is not None:
+                    verdicts[judged.item.video.name] = verdict
     if out is None:
         return chain.plan()
     settings = {"rounds": options.rounds, "questions": options.questions, "frames": options.frames}
@@ -261,6 +308,9 @@ async def run(
     first = dict(annotations(((one.video, one.context, one.first.questions) for one in made), "reelbench_single_pass"))
     write_json(out / "annotations.json", last)
     write_json(out / "single_pass.json", first)
+    pairs = {one.video.name: (one.first.questions, one.last.questions) for one in made}
+    write_json(out / "comparison.json", comparison(pairs, verdicts if JUDGE in models else None, parser))
     trace.save(out / "trace.jsonl")
     write_json(out / "funnel.json", document)
+    write_text(out / "funnel.svg", to_svg(document["stages"]))
     return document

@@ -19,12 +19,14 @@ from reelbench.llm.reading import read_model
 from reelbench.making import moment_replies as replies
 from reelbench.making.chain import Case, Chain, Show, TraceFile, write_json
 from reelbench.making.funnel import DroppedError, Funnel
+from reelbench.making.funnel_svg import to_svg
 from reelbench.making.moment_replies import Category, Cuts
 from reelbench.making.moment_sources import Captioned, Query, Rules, Span, fit_events, fit_window
 from reelbench.making.pictures import Pictures
 from reelbench.making.profile_rows import LETTERS
 from reelbench.making.prompting import Prompts, Role, as_json
 from reelbench.registry.errors import InputError
+from reelbench.registry.files import write_text
 
 STEPS = {
     Captioned: ("relation", "sequential", "cause_effect", "means_to_an_end", "verification", "options"),
@@ -152,7 +154,7 @@ class Moments:
         funnel = work.chain.funnel
         with funnel.stage("filters"):
             window = fit_window(query, self.options.rules)
-            shown = await work.pictures.of(query.video)
+            shown = await work.pictures.of({"id": query.id, "video": query.video})
         try:
             seen = await self._ask(work, "neighbours", {"query": query.text}, replies.read_neighbours, shown)
         except DroppedError as error:
@@ -335,7 +337,7 @@ async def run(
     """
     options = moments.options
     chain = Chain(models, moments.prompts, moments.funnel(), budget=budget, on_note=on_note, plan=out is None)
-    pictures = Pictures("rextime", options.frames, options.media, plan=out is None)
+    pictures = Pictures.of_videos_like("rextime", options.frames, options.media, plan=out is None)
     trace, made = TraceFile(), []
     async with chain:
         async for case, result in chain.run(sources, lambda case: moments.make(chain, pictures, case), show):
@@ -354,4 +356,5 @@ async def run(
     write_json(out / "rextime.json", [one.row for one in made])
     trace.save(out / "trace.jsonl")
     write_json(out / "funnel.json", document)
+    write_text(out / "funnel.svg", to_svg(document["stages"]))
     return document

@@ -47,7 +47,7 @@ class Role(BaseModel):
 class _Roles(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    roles: tuple[Role, ...] = Field(min_length=2)
+    roles: tuple[Role, ...] = Field(min_length=1)
 
 
 class Prompts:
@@ -63,6 +63,7 @@ class Prompts:
         self._files: dict[str, Any] = {name: own / "chain" / name for name in _SHARED}
         self._files |= {file.name: file for file in (own / chain).iterdir()}
         self._texts: dict[str, str] = {}
+        self._roles: tuple[Role, ...] = ()
         self.sha256: dict[str, str] = {}
         if folder is not None:
             if not folder.is_dir():
@@ -85,6 +86,8 @@ class Prompts:
 
     def roles(self) -> tuple[Role, ...]:
         """Return the chain's roles in order; InputError names what is wrong in their file."""
+        if self._roles:
+            return self._roles
         where = self._files.get(ROLES, ROLES)
         try:
             roles = _Roles.model_validate(yaml.safe_load(self.text(ROLES))).roles
@@ -98,6 +101,7 @@ class Prompts:
             raise InputError(f"{where}: a role's name is there twice; there are {', '.join(names)}")
         for role in roles:
             self.text(role.prompt)
+        self._roles = roles
         return roles
 
     def messages(

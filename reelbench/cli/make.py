@@ -50,6 +50,7 @@ def discussion(
         str, typer.Option(metavar="SPEC", help="Frames for the context, where it is asked for.")
     ] = "uniform:16,size=448,as=images",
     media: Media = None,
+    parse_depth: Annotated[bool, typer.Option("--parse-depth", help="Compare parse depths too, with spaCy.")] = False,
     limit: Limit = None,
     plan: Plan = False,
     prompts: PromptFolder = None,
@@ -60,8 +61,10 @@ def discussion(
     from reelbench.making import discussion as making
     from reelbench.making.discussion_files import read_videos
     from reelbench.making.prompting import Prompts
+    from reelbench.making.readability import load_parser
 
     folder = _folder(out, plan=plan)
+    parser = load_parser() if parse_depth else None
     options = making.DiscussionOptions(questions=questions, rounds=rounds, frames=frames, media=media)
     chain = making.Discussion(Prompts("discussion", prompts), options)
     known = read_videos(videos, len(chain.context_questions))[:limit]
@@ -72,9 +75,31 @@ def discussion(
     models = _models(llm, chain.roles, optional)
     with console.progress("discussing", len(known)) as show:
         document = asyncio.run(
-            making.run(known, chain, models, folder, budget=shared_budget(models), on_note=console.note, show=show)
+            making.run(
+                known,
+                chain,
+                models,
+                folder,
+                budget=shared_budget(models),
+                parser=parser,
+                on_note=console.note,
+                show=show,
+            )
         )
-    _tell(document, folder, as_json=as_json)
+    _tell(document, folder, "questions", as_json=as_json)
+
+
+@app.command()
+def page(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="What `make discussion` or `make moments` wrote.")],
+    *,
+    video: Annotated[str | None, typer.Option(help="The video to show; default the first one.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The page's file; default DIR/VIDEO.html.")] = None,
+) -> None:
+    """Write a page of who said what on one video, and what survived, with the funnel of them all."""
+    from reelbench.making import chain_page
+
+    console.write(str(chain_page.write(folder, video, out)))
 
 
 _R, _C = "Rules for sources", "Cuts between ratings"
@@ -185,7 +210,51 @@ def moments(
         document = asyncio.run(
             making.run(sources, chain, models, folder, budget=shared_budget(models), on_note=console.note, show=show)
         )
-    _tell(document, folder, as_json=as_json)
+    _tell(document, folder, document["stages"][-1]["name"], as_json=as_json)
+
+
+@app.command()
+@takes_llm
+def tags(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.")],
+    *,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="The tags; JSON Lines.")] = None,
+    llm_votes: Annotated[int, typer.Option(help="Replies a question; each label by majority.", min=1)] = 5,
+    frames: Annotated[str | None, typer.Option(metavar="SPEC", help="Frames to show; default none.")] = None,
+    visual: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="DramaQA's visual metadata, to tell who is seen.")
+    ] = None,
+    split: Annotated[str | None, typer.Option(help="Split, if not the default one.")] = None,
+    data: Annotated[Path | None, typer.Option(help="The benchmark's own data, where it isn't found by itself.")] = None,
+    limit: Limit = None,
+    plan: Plan = False,
+    prompts: PromptFolder = None,
+    as_json: AsJson = False,
+    llm: "dict[str, AskOptions]",
+) -> None:
+    """Tag questions by what has to be understood (CogME's TARGET, CONTENT and THINKING)."""
+    from reelbench.making import tagging
+    from reelbench.making.pictures import Pictures
+    from reelbench.making.prompting import Prompts
+    from reelbench.registry.data import loading
+    from reelbench.registry.media.library import Library
+
+    if out is None and not plan:
+        raise InputError("--out: name the file for the tags; or --plan, which writes nothing")
+    located = loading.locate(name, split, data)
+    rows = located.read()[:limit]
+    pictures = None
+    if frames is not None:
+        pictures = Pictures(Library(located.spec, located.split, data), frames, plan=plan)
+    seen = {} if visual is None else tagging.read_visual(visual)
+    tagger = tagging.Tagger(Prompts("tags", prompts), llm_votes, pictures, seen)
+    models = _models(llm, [tagger.role], {})
+    target = None if plan else out
+    with console.progress("tagging", len(rows)) as show:
+        document = asyncio.run(
+            tagging.run(rows, tagger, models, target, budget=shared_budget(models), on_note=console.note, show=show)
+        )
+    _tell(document, target, "questions", as_json=as_json)
 
 
 def _one_of(option: str, text: str, words: Sequence[str]) -> Any:  # noqa: ANN401 - one of the words
@@ -216,21 +285,21 @@ def _models(
     return models
 
 
-def _tell(document: dict[str, Any], folder: Path | None, *, as_json: bool) -> None:
-    """Show the funnel or the plan; exit with 1 where the run failed and nothing came out."""
+def _tell(document: dict[str, Any], made: Path | None, stage: str, *, as_json: bool) -> None:
+    """Show the funnel or the plan; exit with 1 where the run failed and nothing came out of `stage`."""
     if as_json:
         console.write(json.dumps(document, ensure_ascii=False))
     else:
         _show(document)
-    if folder is None:
+    if made is None:
         return
     reasons = {reason for stage in document["stages"] for reason in stage["dropped"]}
     if failed := sorted(reasons & _FAILED):
         console.note(f"not all was asked ({', '.join(failed)}): run the same command again to go on; no reply is lost")
-    if failed and not document["stages"][-1]["out"]:
+    if failed and not next(one["out"] for one in document["stages"] if one["name"] == stage):
         raise typer.Exit(1)
     if not as_json:
-        console.write(str(folder))
+        console.write(str(made))
 
 
 def _show(document: Mapping[str, Any]) -> None:

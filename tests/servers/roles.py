@@ -66,7 +66,7 @@ def types(one: str, two: str) -> dict:
     }
 
 
-def play(call: Call) -> Answer:
+def play(call: Call) -> Answer:  # noqa: PLR0911 - one for each role
     """Play every role of every chain, so that all comes through."""
     role, tag = call.body["model"], digest(call)
     match role:
@@ -96,6 +96,9 @@ def play(call: Call) -> Answer:
         case "options":
             wrong = {f"wrong_answer_{n}": f"Something else, {n} of {tag}." for n in (1, 2, 3)}
             return Answer(fenced({"correct_answer": block(call, "answer"), **wrong}))
+        case "tagger":
+            tags = {"target": ["Character"], "content": ["Identity", "Context"], "thinking": "Grasping"}
+            return Answer(fenced({"why": f"So says {tag}.", **tags}))
         case _:
             return Answer(f"{role} says {tag}: look at the third scene again.")
 
