@@ -59,8 +59,11 @@ class Use:
 class Chain:
     """Asks for a chain: one asker for each model, a budget for all, and the funnel's account of it.
 
-    With `plan` nothing is asked: a reply that is not in the cache is counted and stood in for.
+    With `plan` nothing is asked: a reply that is not in the cache is counted and stood in for. Within `async with`,
+    `trace` has what was asked for the items that are done.
     """
+
+    trace: "TraceFile"
 
     def __init__(
         self,
@@ -86,6 +89,7 @@ class Chain:
         self._open = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
+        self.trace = self._open.enter_context(TraceFile())
         for asker in self._distinct():
             await self._open.enter_async_context(asker)
         return self
@@ -174,6 +178,7 @@ class Chain:
                 result = await task
                 begun.popleft()
                 done += 1
+                self.trace.add(case.lines)
                 if show is not None:
                     show(done, self.said())
                 yield case, result
@@ -296,7 +301,15 @@ class TraceFile:
     """The lines of `trace.jsonl`, written to a file without a name until the chain is done: they may be many."""
 
     def __init__(self) -> None:
-        self._file = tempfile.TemporaryFile("w+b")  # noqa: SIM115 - closed by `save`, or with the process
+        self._file = tempfile.TemporaryFile("w+b")  # noqa: SIM115 - closed by `__exit__`
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
 
     def add(self, lines: Iterable[Mapping[str, Any]]) -> None:
         """Append lines."""
@@ -307,7 +320,6 @@ class TraceFile:
         self._file.seek(0)
         with open_aside(path, "wb") as file:
             shutil.copyfileobj(self._file, file)
-        self._file.close()
 
 
 def write_json(path: Path, document: object) -> None:

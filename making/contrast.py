@@ -22,7 +22,7 @@ Measure = Callable[[Sequence[str]], Sequence[float | None]]
 """Texts -> the value of each, None where it has none."""
 
 _NAME = re.compile(r"(?<=[^\s.!?\"“] )[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)*")
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,:]\d+)*(?!\w)")
 _NOT_A_NAME = {"I"}
 
 

@@ -18,7 +18,7 @@ from reelbench.llm.asker import Budget
 from reelbench.llm.messages import Message
 from reelbench.llm.options import AskOptions
 from reelbench.llm.reading import UnreadableError, last_dictionary, read_model
-from reelbench.making.chain import Case, Chain, Show, TraceFile, write_json
+from reelbench.making.chain import Case, Chain, Show, write_json
 from reelbench.making.contrast import comparison
 from reelbench.making.discussion_files import Question, Video, annotations
 from reelbench.making.funnel import Funnel
@@ -286,31 +286,31 @@ async def run(
     """
     options = discussion.options
     funnel = discussion.funnel(judged=JUDGE in models)
-    trace, made = TraceFile(), []
+    made = []
     chain = Chain(models, discussion.prompts, funnel, budget=budget, on_note=on_note, plan=out is None)
     pictures = Pictures.of_videos_like("moviecore", options.frames, options.media, plan=out is None)
     async with chain:
-        async for case, result in chain.run(videos, lambda case: discussion.discuss(chain, pictures, case), show):
-            trace.add(case.lines)
+        async for _, result in chain.run(videos, lambda case: discussion.discuss(chain, pictures, case), show):
             if result is not None:
                 made.append(result)
         verdicts = {}
         if JUDGE in models:
             async for judged, verdict in chain.run(made, lambda case: discussion.judge(chain, case)):
-                trace.add(judged.lines)
                 if verdict is not None:
                     verdicts[judged.item.video.name] = verdict
-    if out is None:
-        return chain.plan()
-    settings = {"rounds": options.rounds, "questions": options.questions, "frames": options.frames}
-    document = chain.document({}, settings)
-    last = dict(annotations(((one.video, one.context, one.last.questions) for one in made), "reelbench_discussion"))
-    first = dict(annotations(((one.video, one.context, one.first.questions) for one in made), "reelbench_single_pass"))
-    write_json(out / "annotations.json", last)
-    write_json(out / "single_pass.json", first)
-    pairs = {one.video.name: (one.first.questions, one.last.questions) for one in made}
-    write_json(out / "comparison.json", comparison(pairs, verdicts if JUDGE in models else None, parser))
-    trace.save(out / "trace.jsonl")
-    write_json(out / "funnel.json", document)
-    write_text(out / "funnel.svg", to_svg(document["stages"]))
-    return document
+        if out is None:
+            return chain.plan()
+        settings = {"rounds": options.rounds, "questions": options.questions, "frames": options.frames}
+        document = chain.document({}, settings)
+        last = dict(annotations(((one.video, one.context, one.last.questions) for one in made), "reelbench_discussion"))
+        first = dict(
+            annotations(((one.video, one.context, one.first.questions) for one in made), "reelbench_single_pass")
+        )
+        write_json(out / "annotations.json", last)
+        write_json(out / "single_pass.json", first)
+        pairs = {one.video.name: (one.first.questions, one.last.questions) for one in made}
+        write_json(out / "comparison.json", comparison(pairs, verdicts if JUDGE in models else None, parser))
+        chain.trace.save(out / "trace.jsonl")
+        write_json(out / "funnel.json", document)
+        write_text(out / "funnel.svg", to_svg(document["stages"]))
+        return document

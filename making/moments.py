@@ -17,7 +17,7 @@ from reelbench.llm.asker import Budget
 from reelbench.llm.options import AskOptions
 from reelbench.llm.reading import read_model
 from reelbench.making import moment_replies as replies
-from reelbench.making.chain import Case, Chain, Show, TraceFile, write_json
+from reelbench.making.chain import Case, Chain, Show, write_json
 from reelbench.making.funnel import DroppedError, Funnel
 from reelbench.making.funnel_svg import to_svg
 from reelbench.making.moment_replies import Category, Cuts
@@ -338,23 +338,22 @@ async def run(
     options = moments.options
     chain = Chain(models, moments.prompts, moments.funnel(), budget=budget, on_note=on_note, plan=out is None)
     pictures = Pictures.of_videos_like("rextime", options.frames, options.media, plan=out is None)
-    trace, made = TraceFile(), []
+    made = []
     async with chain:
-        async for case, result in chain.run(sources, lambda case: moments.make(chain, pictures, case), show):
-            trace.add(case.lines)
+        async for _, result in chain.run(sources, lambda case: moments.make(chain, pictures, case), show):
             made += result or []
-    if out is None:
-        return chain.plan()
-    thresholds = {**asdict(options.rules), **asdict(options.cuts)}
-    document = chain.document(thresholds, {"seed": options.seed, "options": options.with_options})
-    document["unmarked"] = [one.row["qid"] for one in made if not one.timed]
-    if document["unmarked"]:
-        on_note(
-            f"{len(document['unmarked'])} questions are answered by what nobody has timed yet: their span is the whole "
-            "video until people mark it (funnel.json lists them as unmarked)"
-        )
-    write_json(out / "rextime.json", [one.row for one in made])
-    trace.save(out / "trace.jsonl")
-    write_json(out / "funnel.json", document)
-    write_text(out / "funnel.svg", to_svg(document["stages"]))
-    return document
+        if out is None:
+            return chain.plan()
+        thresholds = {**asdict(options.rules), **asdict(options.cuts)}
+        document = chain.document(thresholds, {"seed": options.seed, "options": options.with_options})
+        document["unmarked"] = [one.row["qid"] for one in made if not one.timed]
+        if document["unmarked"]:
+            on_note(
+                f"{len(document['unmarked'])} questions are answered by what nobody has timed yet: their span is the whole "
+                "video until people mark it (funnel.json lists them as unmarked)"
+            )
+        write_json(out / "rextime.json", [one.row for one in made])
+        chain.trace.save(out / "trace.jsonl")
+        write_json(out / "funnel.json", document)
+        write_text(out / "funnel.svg", to_svg(document["stages"]))
+        return document

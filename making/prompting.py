@@ -119,15 +119,13 @@ class Prompts:
             attachments: Pictures or clips, shown after the material.
             places: What the prompt's places stand for, beside `mark`.
         """
+        if not material:
+            return [{"role": "user", "content": _with(self._filled(name, places), attachments)}]
         texts = "\0".join(f"{tag}\0{text}" for tag, text in material)
-        values = {"mark": hashlib.sha256(texts.encode("utf-8", "replace")).hexdigest()[:_MARK], **places}
-        system = "\n\n".join(self._filled(file, values) for file in (name, "material.txt"))
-        mark = values["mark"]
+        mark = hashlib.sha256(texts.encode("utf-8", "replace")).hexdigest()[:_MARK]
+        system = "\n\n".join(self._filled(file, {"mark": mark, **places}) for file in (name, "material.txt"))
         user = "\n\n".join(f"<{tag} {mark}>\n{text}\n</{tag} {mark}>" for tag, text in material)
-        return [
-            {"role": "system", "content": system},
-            {"role": "user", "content": [user, *attachments] if attachments else user},
-        ]
+        return [{"role": "system", "content": system}, {"role": "user", "content": _with(user, attachments)}]
 
     def again(self, messages: Sequence[Message], reply: str | None, error: str) -> list[Message]:
         """Return the question asked again: the reply that could not be used, and why."""
@@ -143,6 +141,10 @@ class Prompts:
             return str(values[place[1]])
 
         return _PLACE.sub(value, self.text(name))
+
+
+def _with(text: str, attachments: Sequence[Attachment]) -> str | list[str | Attachment]:
+    return [text, *attachments] if attachments else text
 
 
 def as_json(value: object) -> str:

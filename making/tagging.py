@@ -18,7 +18,7 @@ from reelbench.judges.cognitive_profile import COMPONENTS, CONTENT, MOST_LABELS,
 from reelbench.llm.asker import UNPARSABLE, Budget
 from reelbench.llm.options import AskOptions
 from reelbench.llm.reading import UnreadableError, read_model
-from reelbench.making.chain import Case, Chain, Show, TraceFile, write_json
+from reelbench.making.chain import Case, Chain, Show, write_json
 from reelbench.making.funnel import DroppedError, Funnel
 from reelbench.making.pictures import Pictures
 from reelbench.making.profile_rows import LETTERS
@@ -175,23 +175,24 @@ async def run(
     chain = Chain(
         models, tagger.prompts, Funnel("votes", "questions"), budget=budget, on_note=on_note, plan=out is None
     )
-    trace, tags, reasons = TraceFile(), [], []
+    tags, reasons = [], []
     async with chain:
         async for case, cast in chain.run(rows, lambda case: tagger.tag(chain, case), show):
-            trace.add(case.lines)
             if cast is not None:
                 qid = case.item["id"]
                 tags.append({"qid": qid, **majority(cast)})
                 reasons.append({"qid": qid, "votes": [tagged.model_dump() for tagged in cast]})
-    if out is None:
-        return chain.plan()
-    document = chain.document({}, {"votes": tagger.votes, "frames": _frames(tagger), "components": list(COMPONENTS)})
-    document["made_by"] = "machine"
-    write_jsonl(out, tags)
-    write_jsonl(out.with_suffix(".reasons.jsonl"), reasons)
-    trace.save(out.with_suffix(".trace.jsonl"))
-    write_json(out.with_suffix(".funnel.json"), document)
-    return document
+        if out is None:
+            return chain.plan()
+        document = chain.document(
+            {}, {"votes": tagger.votes, "frames": _frames(tagger), "components": list(COMPONENTS)}
+        )
+        document["made_by"] = "machine"
+        write_jsonl(out, tags)
+        write_jsonl(out.with_suffix(".reasons.jsonl"), reasons)
+        chain.trace.save(out.with_suffix(".trace.jsonl"))
+        write_json(out.with_suffix(".funnel.json"), document)
+        return document
 
 
 def _frames(tagger: Tagger) -> str | None:
