@@ -349,8 +349,8 @@ async def run(
         document["unmarked"] = [one.row["qid"] for one in made if not one.timed]
         if document["unmarked"]:
             on_note(
-                f"{len(document['unmarked'])} questions are answered by what nobody has timed yet: their span is the whole "
-                "video until people mark it (funnel.json lists them as unmarked)"
+                f"{len(document['unmarked'])} questions are answered by what nobody has timed yet: their span is the "
+                "whole video until people mark it (funnel.json lists them as unmarked)"
             )
         write_json(out / "rextime.json", [one.row for one in made])
         chain.trace.save(out / "trace.jsonl")

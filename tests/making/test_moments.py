@@ -131,8 +131,15 @@ class TestCategories:
     def test_what_the_paper_also_calls_proactiveness(self):
         text = json.dumps(
             {
-                **{"event1": "a", "event1_timestamp": [0, 5], "event2": "b", "event2_timestamp": [5, 9]},
-                **{"Directness": 3, "Necessity": 3, "Proactiveness": 3, "Purpose": 3, "Similarity": 0},
+                "event1": "a",
+                "event1_timestamp": [0, 5],
+                "event2": "b",
+                "event2_timestamp": [5, 9],
+                "Directness": 3,
+                "Necessity": 3,
+                "Proactiveness": 3,
+                "Purpose": 3,
+                "Similarity": 0,
             }
         )
         assert replies.read_relation(text, 10).category(Cuts()) == "means-to-an-end"
@@ -248,15 +255,25 @@ def test_captions_become_rows_of_the_hubs_schema(make, server):
     # Type 1 of means and end is answered by the means, which is the first event; of an order by the second one.
     spans = {(row["category"], row["qid"][-1]): row["span"] for row in rows}
     expected = {
-        **{("means-to-an-end", "1"): [0, 30.5], ("means-to-an-end", "2"): [62, 90]},
-        **{("sequential", "1"): [31, 60.5], ("sequential", "2"): [0, 30.5]},
+        ("means-to-an-end", "1"): [0, 30.5],
+        ("means-to-an-end", "2"): [62, 90],
+        ("sequential", "1"): [31, 60.5],
+        ("sequential", "2"): [0, 30.5],
     }
     assert all(expected[key] == span for key, span in spans.items())
     assert stages(document) == {
-        **{"filters": (4, 4), "pairs": (8, 8), "questions": (16, 16), "verification": (16, 8), "options": (8, 8)}
+        "filters": (4, 4),
+        "pairs": (8, 8),
+        "questions": (16, 16),
+        "verification": (16, 8),
+        "options": (8, 8),
     }
     assert Counter(call.body["model"] for call in server.calls) == {
-        **{"relation": 4, "sequential": 4, "means_to_an_end": 4, "verification": 8, "options": 8}
+        "relation": 4,
+        "sequential": 4,
+        "means_to_an_end": 4,
+        "verification": 8,
+        "options": 8,
     }
 
 
@@ -321,7 +338,7 @@ def test_a_plan_counts_what_comes_after_the_rules(make, server):
 
 class TestQueries:
     @pytest.fixture
-    def media(self, reelbench_home):
+    def media(self):
         row = next(row for row in loading.locate("rextime_mini").read() if not row["video"].startswith("v_"))
         return Path(mini.mini_clip("rextime", row["video"], row["duration"]))
 
@@ -413,7 +430,7 @@ def test_what_the_command_makes_is_read_scored_and_gets_a_card(reelbench, score,
     assert {
         name: metric["value"] if isinstance(metric, dict) else metric for name, metric in document["metrics"].items()
     } == {**dict.fromkeys(("accuracy_at_iou_0.5", "accuracy", "miou", "recall_at_0.3", "recall_at_0.5"), 100)}
-    card = reelbench("cards", "render", "rextime", "--data", made, "--output", tmp_path / "card")
+    card = reelbench("cards", "render", "rextime", "--data", made, "--out", tmp_path / "card")
     assert card.returncode == 0, card.stderr
     # The training form: no options, read as the split `train`.
     done = reelbench("make", "moments", "--captions", captions, "--out", out, "--no-options", *model)
