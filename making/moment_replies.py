@@ -13,6 +13,8 @@ Category = Literal["cause-effect", "means-to-an-end", "sequential"]
 Rating = Annotated[int, Field(ge=0, le=3)]
 _Text = Annotated[str, Field(min_length=1)]
 _Word = BeforeValidator(lambda value: value.strip().rstrip(".").lower() if isinstance(value, str) else value)
+_YesNo = Annotated[Literal["yes", "no"] | None, _Word]
+_Level = Annotated[Literal["low", "medium", "high"] | None, _Word]
 ALIGNMENTS = ("low", "medium", "high")
 
 
@@ -93,15 +95,11 @@ class Neighbours(_Read):
     """What leads to a query's event and what follows from it, as far as there is either (C.8.2)."""
 
     cause: str | None = None
-    cause_relevant: Annotated[Literal["yes", "no"] | None, _Word] = Field(None, validation_alias="cause-relevant")
-    cause_alignment: Annotated[Literal["low", "medium", "high"] | None, _Word] = Field(
-        None, validation_alias="cause-alignment"
-    )
+    cause_relevant: _YesNo = Field(default=None, validation_alias="cause-relevant")
+    cause_alignment: _Level = Field(default=None, validation_alias="cause-alignment")
     effect: str | None = None
-    effect_relevant: Annotated[Literal["yes", "no"] | None, _Word] = Field(None, validation_alias="effect-relevant")
-    effect_alignment: Annotated[Literal["low", "medium", "high"] | None, _Word] = Field(
-        None, validation_alias="effect-alignment"
-    )
+    effect_relevant: _YesNo = Field(default=None, validation_alias="effect-relevant")
+    effect_alignment: _Level = Field(default=None, validation_alias="effect-alignment")
 
     def neighbour(self, side: Literal["cause", "effect"], cuts: Cuts) -> str:
         """Return what was seen on one side; DroppedError: `none`, `not_relevant` or `low_alignment`."""

@@ -296,7 +296,9 @@ def _tell(document: dict[str, Any], made: Path | None, stage: str, *, as_json: b
     reasons = {reason for stage in document["stages"] for reason in stage["dropped"]}
     if failed := sorted(reasons & _FAILED):
         console.note(f"not all was asked ({', '.join(failed)}): run the same command again to go on; no reply is lost")
-    if failed and not next(one["out"] for one in document["stages"] if one["name"] == stage):
+    if missing := sum(stage["dropped"].get("media_missing", 0) for stage in document["stages"]):
+        console.note(f"{missing} videos are not here: give their folder with --media, or set REELBENCH_MEDIA")
+    if (failed or missing) and not next(one["out"] for one in document["stages"] if one["name"] == stage):
         raise typer.Exit(1)
     if not as_json:
         console.write(str(made))

@@ -33,13 +33,13 @@ ROLES = roles.DISCUSSION
 def discuss(tmp_path, videos, models):
     """Discuss some videos; returns the folder and what `funnel.json` says."""
 
-    def discuss(given, names=ROLES, *, out="out", prompts=None, budget=None, **options):
+    def discuss(given, names=ROLES, *, out="out", prompts=None, budget=None, ask=None, **options):
         known = read_videos(videos(given), 8)
         discussion = Discussion(Prompts("discussion", prompts), DiscussionOptions(**options))
         folder = None if out is None else tmp_path / out
         if folder is not None:
             folder.mkdir(exist_ok=True)
-        return folder, asyncio.run(run(known, discussion, models(*names), folder, budget=budget))
+        return folder, asyncio.run(run(known, discussion, models(*names, **(ask or {})), folder, budget=budget))
 
     return discuss
 
@@ -241,19 +241,16 @@ class TestReplies:
         assert adds_up(document)
 
     @pytest.mark.parametrize(
-        ("answer", "reason"),
+        ("role", "answer", "reason"),
         [
-            (Answer("I would rather not."), "unparsable"),
-            (Answer(None), "unparsable"),
-            (Answer(status=400), "rejected"),
-            (Answer(status=500), "unavailable"),
+            ("expert", Answer("I would rather not."), "unparsable"),
+            ("detective", Answer("  "), "unparsable"),
+            *((role, Answer(None), "unparsable") for role in ("expert", "detective")),
+            *((role, Answer(status=400), "rejected") for role in ("expert", "detective")),
+            *((role, Answer(status=500), "unavailable") for role in ("expert", "detective")),
         ],
     )
-    @pytest.mark.parametrize("role", ["expert", "detective"])
     def test_a_role_that_gives_nothing_drops_its_video_with_the_reason(self, discuss, server, role, answer, reason):
-        if role == "detective" and answer.content == "I would rather not.":
-            pytest.skip("a reviewer may say what it likes")
-
         def script(call):
             silent = call.body["model"] == role and "Who opens door 1?" in roles.text_of(call)
             return answer if silent else roles.play(call)
@@ -263,6 +260,21 @@ class TestReplies:
         assert dropped(document, role) == {reason: 1}
         assert list(read(folder, "annotations.json")) == [f"film{n}_{k}" for n in (0, 2) for k in range(1, 6)]
         assert adds_up(document)
+
+    def test_a_role_that_never_answers_ends_the_run_and_the_next_one_goes_on(self, discuss, server):
+        def script(call):
+            return Answer(delay=60) if call.body["model"] == "detective" else roles.play(call)
+
+        server.script(script)
+        _, document = discuss(3, ask={"timeout": 0.3, "tries": 2})
+        assert dropped(document, "detective") == {"unavailable": 3}
+        before = Counter(call.body["model"] for call in server.calls)
+        assert (before["expert"], before["skeptic"]) == (3, 3)
+        server.script(roles.play)
+        _, document = discuss(3)
+        after = Counter(call.body["model"] for call in server.calls) - before
+        assert after == {"detective": 3, "meta_reviewer": 3, "expert": 3}
+        assert stages(document)["questions"] == (15, 15)
 
     def test_a_storm_of_429_is_waited_out(self, discuss, server):
         def script(call):
@@ -427,6 +439,20 @@ def test_the_command_discusses_and_says_what_it_came_to(reelbench, videos, serve
     told = json.loads(plan.stdout)
     assert (told["calls"], told["cached"], len(server.calls)) == (10, 10, 10)
     assert told["cost_usd"] == pytest.approx((2.5 * told["tokens"]["prompt"] + 10 * told["tokens"]["completion"]) / 1e6)
+
+
+def test_a_role_may_name_its_model_in_its_file(reelbench, videos, server, tmp_path):
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "roles.yaml").write_text(
+        "roles:\n- {name: expert, prompt: expert.txt, sees: [qa, critic]}\n"
+        "- {name: critic, prompt: skeptic.txt, sees: [qa, expert], model: big-critic}\n"
+        "- {name: last, prompt: meta_reviewer.txt, sees: [expert, critic], model: other}\n"
+    )
+    out = ["--out", tmp_path / "o", "--prompts", mine, "--llm-url", server.url]
+    done = reelbench("make", "discussion", "--videos", videos(1), *out, "--llm", "expert", "--llm", "last=named")
+    assert done.returncode == 0, done.stderr
+    assert [call.body["model"] for call in server.calls] == ["expert", "big-critic", "named", "expert"]
 
 
 @pytest.mark.parametrize(
