@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from reelbench.judges import answers
 from reelbench.judges.scoring import Scored
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, read_jsonl, sha256_of, write_jsonl, write_text
@@ -40,6 +41,8 @@ def write(
     model: ModelRecord,
     settings: SettingsRecord,
     citation: str | None = None,
+    url: str | None = None,
+    note: str | None = None,
 ) -> Result:
     """Write both files to `folder` (made if needed) and return the result; samples first, since it names their hash."""
     samples = folder / SAMPLES_FILE
@@ -53,11 +56,14 @@ def write(
         breakdowns=scored.breakdowns,
         counts=scored.counts,
         software=software(),
+        answers=answers.VERSION,
         provenance=Provenance(
             kind="run",
+            url=url,
             citation=citation,
             date=datetime.now(UTC).isoformat(timespec="seconds"),
             samples_sha256=sha256_of(samples),
+            note=note,
         ),
     )
     write_text(folder / RESULT_FILE, json.dumps(result.model_dump(mode="json"), ensure_ascii=False, indent=1) + "\n")

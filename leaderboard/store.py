@@ -22,7 +22,7 @@ from typing import Any, Literal
 from reelbench.judges import results
 from reelbench.leaderboard.recompute import Ids, KnownRows, Verified, verify
 from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.files import read_json, sha256_of, write_text
+from reelbench.registry.files import read_json, sha256_of
 from reelbench.registry.records import Record, Result
 
 CHECK_FILE = "check.json"
@@ -228,7 +228,7 @@ def _date(result: Result) -> datetime:
     try:
         found = datetime.fromisoformat(result.provenance.date)
     except ValueError:
-        raise InputError(f"provenance.date {result.provenance.date!r} is no ISO date") from None
+        raise InputError(f"provenance.date {result.provenance.date!r} is not an ISO date") from None
     return found if found.tzinfo else found.astimezone()
 
 
@@ -255,8 +255,3 @@ def read(store: Path) -> list[Stored]:
                 )
         found.append(Stored(folder.relative_to(store).as_posix(), folder, results.read(folder), check))
     return found
-
-
-def write_json(path: Path, document: object) -> None:
-    """Write a JSON document in one step."""
-    write_text(path, json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n")

@@ -21,7 +21,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
-from reelbench.llm.asker import UNPARSABLE, Asked, Asker, Budget
+from reelbench.llm.asked import UNPARSABLE, Asked
+from reelbench.llm.asker import Asker
+from reelbench.llm.budget import Budget
 from reelbench.llm.messages import Message, estimated_tokens, on_record
 from reelbench.llm.options import AskOptions
 from reelbench.making.funnel import DroppedError, Funnel

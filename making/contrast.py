@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reelbench.judges.statistics import interval, resampled_sums
+from reelbench.judges.bootstrap import interval, resampled_sums
 from reelbench.making import readability
 from reelbench.making.discussion_files import Question
+from reelbench.registry.languages import words
 
 Pairs = Mapping[str, tuple[Sequence[Question], Sequence[Question]]]
 """Video -> the single pass's questions, and the discussion's."""
@@ -45,7 +46,7 @@ def comparison(
     """
     measures: dict[str, Measure] = {
         "flesch_kincaid": lambda texts: [readability.flesch_kincaid(text) for text in texts],
-        "words": lambda texts: [float(len(readability.words(text))) for text in texts],
+        "words": lambda texts: [float(len(words(text))) for text in texts],
         "specificity": lambda texts: [float(specificity(text)) for text in texts],
     }
     if parser is not None:

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import AliasChoices, BaseModel, Field, ValidationError
 
-from reelbench.llm.asker import Budget
+from reelbench.llm.budget import Budget
 from reelbench.llm.messages import Message
 from reelbench.llm.options import AskOptions
 from reelbench.llm.reading import UnreadableError, last_dictionary, read_model

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from reelbench.llm.asker import Budget
+from reelbench.llm.budget import Budget
 from reelbench.llm.options import AskOptions
 from reelbench.llm.reading import read_model
 from reelbench.making import moment_replies as replies
@@ -23,10 +23,10 @@ from reelbench.making.funnel_svg import to_svg
 from reelbench.making.moment_replies import Category, Cuts
 from reelbench.making.moment_sources import Captioned, Query, Rules, Span, fit_events, fit_window
 from reelbench.making.pictures import Pictures
-from reelbench.making.profile_rows import LETTERS
 from reelbench.making.prompting import Prompts, Role, as_json
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import write_text
+from reelbench.registry.rows import LETTERS
 
 STEPS = {
     Captioned: ("relation", "sequential", "cause_effect", "means_to_an_end", "verification", "options"),

@@ -15,17 +15,17 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from reelbench.judges.cognitive_profile import COMPONENTS, CONTENT, MOST_LABELS, TARGET, THINKING, tags_of
-from reelbench.llm.asker import UNPARSABLE, Budget
+from reelbench.llm.asked import UNPARSABLE
+from reelbench.llm.budget import Budget
 from reelbench.llm.options import AskOptions
 from reelbench.llm.reading import UnreadableError, read_model
 from reelbench.making.chain import Case, Chain, Show, write_json
 from reelbench.making.funnel import DroppedError, Funnel
 from reelbench.making.pictures import Pictures
-from reelbench.making.profile_rows import LETTERS
 from reelbench.making.prompting import Prompts, Role
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, write_jsonl
-from reelbench.registry.rows import Row
+from reelbench.registry.rows import LETTERS, Row
 
 _STAND_IN = json.dumps(
     {"why": " ".join(["word"] * 30), "target": ["Character"], "content": ["Identity"], "thinking": "Recall"}

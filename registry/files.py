@@ -100,7 +100,7 @@ def _valid(value: Any) -> Any:  # noqa: ANN401 - any JSON value
 
 
 @contextmanager
-def _opened(path: Path | str) -> Iterator[IO[bytes]]:
+def opened(path: Path | str) -> Iterator[IO[bytes]]:
     """Open a file that the user named; a pipe of the shell's (`<(…)`, `/dev/stdin`) may be opened more than once.
 
     Raises:
@@ -132,7 +132,7 @@ def _drained(name: str) -> bytes:
 
 def read_text(path: Path | str) -> str:
     """Return the text of a file that the user named; InputError, in one line, where it can't be read or isn't UTF-8."""
-    with _opened(path) as file:
+    with opened(path) as file:
         data = file.read()
     try:
         return data.decode("utf-8-sig")
@@ -263,5 +263,5 @@ def read_record(path: Path | str) -> dict[str, Any] | None:
 
 def sha256_of(path: Path | str) -> str:
     """Return the sha256 of a file's bytes, in hex."""
-    with _opened(path) as file:
+    with opened(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type] - a BytesIO is one too

@@ -51,7 +51,7 @@ class ModelRecord(Record):
     args: dict[str, Any] = Field(default_factory=dict)
 
 
-_ADDED = frozenset({"audio"})
+_ADDED = frozenset({"audio", "label"})
 """Settings that older records lack."""
 
 
@@ -65,6 +65,9 @@ class SettingsRecord(Record):
     )
     audio: Audio | None = Field(
         default=None, description="What became of the videos' sound; absent in older records, see `sound`."
+    )
+    label: str | None = Field(
+        default=None, description="What the user says of how the answers were made and no other field can hold."
     )
     prompt_sha256: str | None = Field(
         default=None, description="Hash of our prompt file; null for answers made elsewhere."
@@ -160,6 +163,7 @@ class Result(Record):
     counts: Counts
     software: dict[str, str]
     provenance: Provenance
+    answers: int = Field(default=1, description="Version of the rules by which answers were read; absent is 1.")
 
 
 class JudgeReply(Record):
@@ -181,7 +185,9 @@ class Sample(Record):
     video: str = Field(description="Media key; questions on one video are resampled together.")
     prediction: Any = Field(description="As the model or the submission gave it; null where there is none.")
     parsed: dict[str, Any] | None = Field(
-        default=None, description="What was read from the prediction; null for open answers."
+        default=None,
+        description="What was read from the prediction: `answer`, `span`; of an open answer its `text` without "
+        "reasoning, or null where that is the prediction as it stands.",
     )
     target: dict[str, Any] = Field(description="`text`, or `answer` and `spans`, by the benchmark's kinds.")
     state: State
@@ -194,6 +200,11 @@ class Sample(Record):
         default=None, description="Seconds; null where the model sampled by itself."
     )
     frame_padding: int = Field(default=0, description="How many of the last frames repeat the one before them.")
+
+    @property
+    def text(self) -> str:
+        """The open answer that is scored: the prediction, without the reasoning before it."""
+        return _text(self.prediction, self.parsed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,10 +222,16 @@ class Item:
     parsed: dict[str, Any] | None = None
     facets: dict[str, list[str]] = field(default_factory=dict)
     question: str = ""
+    options: tuple[str, ...] = ()
     reason: str | None = None
     flags: tuple[str, ...] = ()
     frame_timestamps: list[float] | None = None
     frame_padding: int = 0
+
+    @property
+    def text(self) -> str:
+        """The open answer that is scored: the prediction, without the reasoning before it."""
+        return _text(self.prediction, self.parsed)
 
     def sample(
         self, reason: str | None, scores: dict[str, float] | None = None, replies: list[JudgeReply] | None = None
@@ -237,3 +254,7 @@ class Item:
 
 
 _OF_BOTH = ("id", "video", "prediction", "parsed", "target", "facets", "frame_timestamps", "frame_padding")
+
+
+def _text(prediction: Any, parsed: dict[str, Any] | None) -> str:  # noqa: ANN401 - as the model or a file gave it
+    return str((parsed or {}).get("text", "" if prediction is None else prediction))

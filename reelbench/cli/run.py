@@ -6,7 +6,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.judging import takes_judge
-from reelbench.cli.score import report
+from reelbench.cli.report import report
 
 if TYPE_CHECKING:
     from reelbench.judges.llm.options import JudgeOptions
@@ -47,6 +47,7 @@ def run(
     options = Options(
         judge=judge,
         note=console.note,
+        bar=console.progress,
     )
     if frames_sweep is not None:
         points = planned(frames, frames_sweep)

@@ -8,12 +8,12 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from reelbench.registry import discovery
+from reelbench.registry import discovery, settings
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.home import home
 from reelbench.tasks.lmms import adapters
-from reelbench.tasks.score import Options, Outcome, logged_tasks, score_logged
+from reelbench.tasks.score import Options, Outcome, logged_tasks, score_logged, scores_folder
 
 
 def run_and_score(
@@ -27,14 +27,14 @@ def run_and_score(
     environ = {}
     if sampling is not None:
         arguments = with_frames(arguments, sampling, options.note)
-        environ[FrameSampling.VARIABLE] = str(sampling)
+        environ[settings.FRAMES.name] = str(sampling)
     before = set(output.rglob("*_results.json"))
     lmms_eval(arguments, environ)
     written = set(output.rglob("*_results.json")) - before
     if not written:
         raise ReelbenchError("lmms-eval ended without results, though it may have exited with 0; its messages say why")
     return [
-        score_logged(logged, logged.results.parent / "reelbench" / logged.task, options)
+        score_logged(logged, scores_folder(logged), options)
         for logged in logged_tasks(output)
         if logged.results in written
     ]
@@ -89,7 +89,7 @@ def lmms_eval(arguments: list[str], environ: dict[str, str] | None = None) -> No
     # -P keeps the current folder off the path: a folder `datasets` or `evaluate` there would shadow a library.
     command = [sys.executable, "-P", "-m", "lmms_eval", *arguments]
     # The judge is asked afterwards, in one batch: many calls at once, and none that holds up the model.
-    inherited = {name: value for name, value in os.environ.items() if name != "REELBENCH_JUDGE"}
+    inherited = {name: value for name, value in os.environ.items() if name != settings.JUDGE.name}
     status = subprocess.run(command, env={**inherited, **(environ or {})}, check=False).returncode  # noqa: S603
     if status != 0:
         raise ReelbenchError(f"lmms-eval failed with exit status {status}; its messages say why")

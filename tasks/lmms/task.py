@@ -15,7 +15,7 @@ from pathlib import Path
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
-from reelbench.judges import answers, scoring
+from reelbench.judges import scoring
 from reelbench.judges.llm import modes
 from reelbench.registry import rows
 from reelbench.registry.data.loading import upstream_split
@@ -29,7 +29,8 @@ from reelbench.registry.records import Item, Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, MeanOf, Metric
 from reelbench.tasks.lmms import shown as frames
-from reelbench.tasks.submissions import submission_suffix, write_submission
+from reelbench.tasks.prompting import prompt_of
+from reelbench.tasks.submissions import answered, hides, submission_suffix, write_submission
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -63,14 +64,7 @@ class LmmsTask:
         The row's frames are made ready on the way, where they are asked for; see `frames`.
         """
         kwargs = lmms_eval_specific_kwargs or {}
-        template = prompt_template(self.spec, kwargs.get("prompt"), doc["language"])
-        lettered = "\n".join(
-            f"({letter}) {option}" for letter, option in zip(answers.LETTERS, doc.get("options", ()), strict=False)
-        )
-        fields = {**doc, "options": lettered}
-        if "duration" in fields:
-            fields["duration"] = f"{doc['duration']:g}"
-        prompt = template.format_map(fields)
+        prompt = prompt_of(self.spec, doc, kwargs.get("prompt"))
         shown = self._frames.prepared(self._library(doc["split"]), doc, kwargs)
         return f"{prompt}\n{frames.NOT_SHOWN}" if shown is not None and shown.problem else prompt
 
@@ -159,9 +153,9 @@ class LmmsTask:
     def item(self, doc: Row, answer: str) -> Item:
         """Return a row with a model's raw answer, ready to be scored."""
         shown = self._frames.recorded(self._library(doc["split"]), doc)
-        reason = "model_failed" if scoring.is_failure(answer) else None
-        parsed = None if reason or self.spec.row_kind == "open" else answers.parse(self.spec, answer, doc["options"])
-        if reason is None and self._hidden(doc["split"]):
+        given = answered(self.spec, answer, doc.get("options", ()))
+        reason = given.reason
+        if reason is None and hides(self.spec, doc["split"]):
             reason = "answers_hidden"
         if shown.problem is not None:
             reason = frames.UNREADABLE
@@ -172,9 +166,9 @@ class LmmsTask:
             target=rows.target(self.spec, doc),
             facets=rows.facets(self.spec, doc),
             prediction=answer,
-            parsed=parsed,
+            parsed=given.parsed,
             reason=reason,
-            flags=answers.flags(answer, parsed) if reason not in ("model_failed", frames.UNREADABLE) else (),
+            flags=given.flags if reason != frames.UNREADABLE else (),
             frame_timestamps=list(shown.timestamps) if shown.timestamps is not None else None,
             frame_padding=shown.padding,
         )
@@ -187,7 +181,7 @@ class LmmsTask:
         except Exception:  # a scorer's bug must not cost the run its answers: it is logged and counted
             log.exception("%s: %s could not be scored", self.spec.id, item.id)
             sample = item.sample("scorer_failed")
-        if self._hidden(doc["split"]):
+        if hides(self.spec, doc["split"]):
             return {SUBMISSION: {"metric": SUBMISSION, "sample": sample.model_dump(), "split": doc["split"]}}
         details = {metric.name: _detail(self.spec, metric, sample) for metric in self.spec.metrics}
         details[self.spec.primary.name] |= {"sample": sample.model_dump(), "question": item.question}
@@ -209,9 +203,6 @@ class LmmsTask:
             log.warning("%s: %s is not computed: %s", self.spec.id, name, error)
             return None
 
-    def _hidden(self, split: str) -> bool:
-        return self.spec.splits[upstream_split(self.spec, split)].hidden_answers
-
     def _write_submission(self, items: Sequence[Mapping[str, Any]], args: Namespace | None) -> None:
         output = getattr(args, "output_path", None)
         folder = Path(output) if output else home() / "submissions"
@@ -231,7 +222,12 @@ def _detail(spec: BenchmarkSpec, metric: Metric, sample: Sample) -> dict[str, An
     detail: dict[str, Any] = {"metric": metric.name, "id": sample.id, "video": sample.video}
     if isinstance(metric.aggregate, Corpus):
         # The aggregation sees nothing but these dicts, and in a run on several machines only these are gathered.
-        return detail | {"prediction": sample.prediction, "target": sample.target, "reason": sample.reason}
+        return detail | {
+            "prediction": sample.prediction,
+            "parsed": sample.parsed,
+            "target": sample.target,
+            "reason": sample.reason,
+        }
     detail |= {"scores": sample.scores, "facets": sample.facets}
     if isinstance(metric.aggregate, Mean | MeanOf):
         value = scoring.metric_value(spec, metric, [sample])
@@ -246,6 +242,7 @@ def _from_detail(detail: Mapping[str, Any]) -> Sample:
         id=detail["id"],
         video=detail["video"],
         prediction=detail.get("prediction"),
+        parsed=detail.get("parsed"),
         target=detail.get("target", {}),
         state="unscored" if detail.get("reason") else "scored",
         reason=detail.get("reason"),

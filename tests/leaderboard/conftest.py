@@ -7,7 +7,7 @@ import pytest
 
 from reelbench.judges.llm import JudgeOptions
 from reelbench.registry.data import loading
-from reelbench.tasks.score import Options, score_files
+from reelbench.tasks.score import Options, Said, score_files
 from reelbench.tasks.submissions import Inputs
 from tests.servers.judge import Answer, JudgeServer
 
@@ -46,7 +46,8 @@ def rextime_run(tmp_path):
                 for row in rows
             ]
             references.write_text("".join(json.dumps(line) + "\n" for line in truth))
-        score_files("rextime", Inputs(path, references, split="mini"), folder / "result", Options(), model=model)
+        inputs = Inputs(path, references, split="mini")
+        score_files("rextime", inputs, Options(), said=Said(model=model)).write(folder / "result")
         return folder / "result"
 
     return run

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from reelbench.llm.asker import Budget
+from reelbench.llm.budget import Budget
 from reelbench.making.discussion import Discussion, DiscussionOptions, run
 from reelbench.making.discussion_files import read_videos
 from reelbench.making.prompting import Prompts
