@@ -8,6 +8,7 @@ import typer
 
 from reelbench.cli.judging import budget_of, extra_of, price_of
 from reelbench.cli.options import takes
+from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def llm_options(
         **budget_of("--llm-budget", llm_budget),
         **price_of("--llm-price", llm_price),
     }
-    default = llm_url or base_url("REELBENCH_LLM_URL")
+    default = llm_url or base_url(settings.LLM_URL.name)
     named: dict[str, AskOptions] = {}
     for text in llm or ():
         match = _NAMED.fullmatch(text)
