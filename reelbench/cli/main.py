@@ -16,6 +16,7 @@ from reelbench.cli import (
     frames,
     leaderboard,
     listing,
+    make,
     profile,
     review,
     run,
@@ -41,6 +42,7 @@ app.command("score")(score.score)
 app.command("compare")(compare.compare)
 app.command("profile")(profile.profile)
 app.add_typer(data.app, name="data")
+app.add_typer(make.app, name="make")
 app.add_typer(review.app, name="review")
 app.add_typer(compare.app, name="judge")
 app.add_typer(frames.app, name="frames")

@@ -30,11 +30,16 @@ _CATEGORIES = {
 
 
 def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
-    """Yield the rows of a split; on `test` the answers stay hidden whatever the file holds in their place."""
+    """Yield the rows of a split.
+
+    On `test` the answers stay hidden whatever the file holds in their place. On `train` a question may have no options;
+    its answer is then the sentence alone.
+    """
     hidden = split == "test"
     for where, entry in entries(paths):
-        options = entry.get("options")
-        if not isinstance(options, list) or not options:
+        options = entry.get("options") or []
+        open_form = split == "train" and not options
+        if not open_form and (not isinstance(options, list) or not options):
             raise InputError(
                 f"{where} has no options; expected the Hub's file with {', '.join(HUB_FIELDS)} (the evaluator's "
                 f"rextime_val.jsonl alone has none: put rextime_val.json beside it); found {', '.join(sorted(entry))}"
@@ -45,11 +50,12 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
             "question": question(entry, where),
             "language": "en",
             "options": [str(option) for option in options],
-            "answer": "" if hidden else letter(entry, where),
+            "answer": "" if hidden or open_form else letter(entry, where),
             "span": [] if hidden else windows(entry, where)[0],
             "duration": duration(entry, where),
             "category": category(entry),
             "source": str(entry.get("source") or ""),
+            "sentence": "" if hidden else str(entry.get("answer") or ""),
         }
 
 

@@ -87,7 +87,7 @@ def test_curve_names_its_languages_in_iso_codes_and_its_locales():
     ("name", "licence", "size", "arxiv"),
     [
         ("moviecore", "mit", "1K<n<10K", "2508.19026"),
-        ("rextime", "cc-by-nc-sa-4.0", "1K<n<10K", "2406.19392"),
+        ("rextime", "cc-by-nc-sa-4.0", "10K<n<100K", "2406.19392"),
         ("curve", "cc-by-4.0", "1K<n<10K", "2601.10649"),
         ("dramaqa_cogme", "other", "10K<n<100K", "2005.03356"),
     ],

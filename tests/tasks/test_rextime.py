@@ -6,6 +6,7 @@ import random
 import pytest
 
 from reelbench import registry
+from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 
 
@@ -290,3 +291,28 @@ def test_a_predicted_window_that_is_not_one_is_the_models_error(window, referenc
     document = score("rextime", "--predictions", file, "--references", references)
     assert values(document)["miou"] == 0
     assert document["counts"]["parse_failed"] == 1
+
+
+@pytest.mark.parametrize("options", [True, False], ids=["with options", "without"])
+def test_the_training_split_may_have_options_or_none(tmp_path, options):
+    row = {
+        "qid": "t1",
+        "vid": "v_abcdefghijk",
+        "duration": 60,
+        "question": "Why does it rain?",
+        "span": [3, 9],
+        "answer": "From <s0> to <e0>, a cloud comes.",
+        "source": "ActivityNet_train",
+        "category": "cause_effect",
+    }
+    if options:
+        row |= {"options": ["a cloud comes", "it snows", "a car stops", "he sings"], "ans": "A"}
+    path = tmp_path / "rextime_train.json"
+    path.write_text(json.dumps([row]))
+    (read,) = loading.locate("rextime", "train", path).read()
+    assert read["options"] == row.get("options", [])
+    assert read["answer"] == row.get("ans", "")
+    assert (read["span"], read["sentence"], read["category"]) == ([3, 9], row["answer"], ["cause-effect"])
+    if not options:
+        with pytest.raises(InputError, match="has no options"):
+            loading.locate("rextime", "val", path).read()
