@@ -5,13 +5,18 @@ BIN    := $(VENV)/bin
 # uv: the one on PATH, else one of our own in .uv (pip alone takes five times as long over the lmms-eval stack).
 UV     := $(shell command -v uv 2>/dev/null || echo .uv/bin/uv)
 
-.PHONY: help install demo test lint format tasks perf wheel clean
+# The core's tests, for environments that have no lmms-eval.
+CORE   := tests/registry tests/judges tests/llm tests/leaderboard tests/hub_cards tests/servers
+
+.PHONY: help install demo test test-slow test-minima test-newest lint format tasks docs perf wheel clean
 help:
 	@echo 'make demo     run the mini benchmarks with a tiny real model and print one table'
-	@echo 'make test     the whole test suite'
+	@echo 'make test     the test suite      make test-slow   what takes minutes: the wheel in empty environments'
+	@echo 'make test-minima, make test-newest   the core with the oldest, the newest of what it depends on'
 	@echo 'make install  .venv with reelbench (editable), lmms-eval and the development tools'
 	@echo 'make lint     ruff, import-linter, pyright      make format   let ruff format'
 	@echo 'make tasks    write the YAML and lmms.py of our tasks from their specs'
+	@echo 'make docs     write the lists of commands and settings from the code'
 	@echo 'make perf     the measurements of perf/README.md'
 
 .uv/bin/uv:
@@ -20,7 +25,7 @@ help:
 
 install: $(VENV)/.installed
 
-# Remade when what it installs has changed. decord is for lmms-eval's qwen2_5_vl adapter, which imports it; we never do.
+# Remade when what it installs has changed.
 $(VENV)/.installed: setup.cfg pyproject.toml requirements-dev.txt tools/link_rooms.py $(filter .uv/bin/uv,$(UV))
 	$(UV) venv --quiet --allow-existing --python $(PYTHON) $(VENV)
 	$(UV) pip install --quiet --python $(BIN)/python --editable '.[lmms-eval]' --requirement requirements-dev.txt
@@ -32,7 +37,20 @@ demo: install
 
 test: install
 	$(BIN)/python tools/setup_browser.py
+	$(BIN)/python tools/setup_checkers.py
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
+
+test-slow: install
+	$(BIN)/python -m pytest -m slow
+
+# Without lmms-eval, whose own bounds (av below 16) hide what a core install gets.
+test-minima test-newest: RESOLUTION = $(if $(findstring minima,$@),lowest-direct,highest)
+test-minima test-newest: setup.cfg $(filter .uv/bin/uv,$(UV))
+	$(UV) venv --quiet --clear --python $(PYTHON) .venv-$@
+	$(UV) pip install --quiet --python .venv-$@/bin/python --resolution $(RESOLUTION) --requirement setup.cfg
+	$(UV) pip install --quiet --python .venv-$@/bin/python --requirement requirements-dev.txt
+	$(UV) pip install --quiet --python .venv-$@/bin/python --no-deps --editable .
+	.venv-$@/bin/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile -m 'not lmms and not browser' $(CORE)
 
 # Type checkers can't follow an editable install's import hook, so they read the built package.
 wheel: install
@@ -50,7 +68,10 @@ format: install
 	$(BIN)/ruff format .
 
 tasks: install
-	$(BIN)/python -m reelbench.tasks.lmms.written $(addprefix reelbench.tasks.,curve dramaqa_cogme moviecore rextime)
+	$(BIN)/python -m reelbench.tasks.lmms.written $(addprefix reelbench.tasks.,curve dramaqa_cogme moviechat moviecore rextime)
+
+docs: install
+	$(BIN)/python -m tools.write_docs
 
 perf: install
 	$(BIN)/python -m perf

@@ -13,8 +13,8 @@ from typing import Literal
 
 import numpy as np
 
-from reelbench.judges import choice, exact_match, statistics, temporal_span
-from reelbench.judges.llm.verdicts import JUDGE_UNAVAILABLE, Verdict
+from reelbench.judges import bootstrap, choice, exact_match, temporal_span
+from reelbench.judges.llm.verdicts import JUDGE_REASONS, JUDGE_UNAVAILABLE, Verdict
 from reelbench.registry.records import Breakdowns, Counts, Item, JudgeRecord, Metrics, MetricValue, Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Facet, Macro, Mean, MeanOf, Metric
 
@@ -22,6 +22,16 @@ UNANSWERED = frozenset(
     {"model_failed", "media_missing", "media_unreadable", "prediction_missing", "answers_hidden"},
 )
 """Reasons that say that there is nothing to hold an answer against, or no answer."""
+
+ANSWERS_HIDDEN = "answers_hidden"
+"""The one reason that leaves nothing undone: only the owners can score the item."""
+
+
+def reasons(spec: BenchmarkSpec, *, hidden: bool) -> frozenset[str]:
+    """Return every reason for which an item of a benchmark can be unscored; `hidden` says whether its answers are."""
+    unanswered = UNANSWERED if hidden else UNANSWERED - {ANSWERS_HIDDEN}
+    return unanswered | JUDGE_REASONS if spec.judge is not None else unanswered
+
 
 FAILURE_MARKERS = ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED]", "Failed to obtain answer")
 """What lmms-eval's adapters, and VLMEvalKit's, write in place of an answer when a request failed."""
@@ -196,7 +206,7 @@ class Resampled:
 
 
 def resampled(
-    spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample], *, resamples: int = statistics.RESAMPLES
+    spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample], *, resamples: int = bootstrap.RESAMPLES
 ) -> Resampled:
     """Resample one metric over videos; equal ids and videos give equal resamples, so two models' draws are paired."""
     samples = _by_id(samples)
@@ -216,7 +226,7 @@ def aggregate(spec: BenchmarkSpec, samples: Iterable[Sample], *, overlap: bool =
     """Compute every metric and breakdown of `spec` from samples, independent of their order.
 
     A metric that the samples can't support (answers only, windows only) is absent; a judged metric that nobody judged
-    has the value None. Intervals are percentiles of a bootstrap over videos (`judges.statistics`).
+    has the value None. Intervals are percentiles of a bootstrap over videos (`judges.bootstrap`).
     """
     samples = _by_id(samples)
     wanted: dict[tuple[str, ...], list[_Term]] = {}
@@ -269,7 +279,7 @@ def _with_intervals(
             result[key] = MetricValue(value=None, ci95=None, n=0)
             continue
         mean = _mean_draw(mine)
-        ci95 = statistics.interval(mean) if mean is not None else None
+        ci95 = bootstrap.interval(mean) if mean is not None else None
         result[key] = MetricValue(value=value, ci95=ci95, n=_n(some))
     return result
 
@@ -280,14 +290,14 @@ def _mean_draw(draws: Sequence[np.ndarray | None]) -> np.ndarray | None:
 
 
 def _draws(
-    terms: Sequence[_Term], clusters: Sequence[str], resamples: int = statistics.RESAMPLES
+    terms: Sequence[_Term], clusters: Sequence[str], resamples: int = bootstrap.RESAMPLES
 ) -> list[np.ndarray | None]:
     """Each term's ratio in every resample; None for a term whose items lie in fewer than two clusters."""
     if not terms:
         return []
     table = np.array([row for term in terms for row in (term.numerators, term.weights)], dtype=np.float64).T
-    sums = statistics.cluster_sums(table, clusters)
-    blocks = np.concatenate(list(statistics.resampled_sums(sums, resamples=resamples)))
+    sums = bootstrap.cluster_sums(table, clusters)
+    blocks = np.concatenate(list(bootstrap.resampled_sums(sums, resamples=resamples)))
     draws: list[np.ndarray | None] = []
     for i, term in enumerate(terms):
         if np.count_nonzero(sums[:, 2 * i + 1]) < 2:  # noqa: PLR2004 - one cluster can't be resampled
@@ -309,7 +319,7 @@ def _overlap(samples: Sequence[Sample], metrics: Sequence[Metric]) -> Metrics:
 
     values = text_overlap.compute_score(
         {sample.id: sample.target["text"] for sample in answered},
-        {sample.id: str(sample.prediction) for sample in answered},
+        {sample.id: sample.text for sample in answered},
         tuple(scorers.values()),
     )
     return {name: MetricValue(value=values[scorer], ci95=None, n=len(answered)) for name, scorer in scorers.items()}

@@ -17,7 +17,8 @@ from reelbench.registry.spec import BenchmarkSpec, PublishedResult
 
 Kind = Literal["run", "published", "baseline", "human"]
 BASELINE_ADAPTER = "reelbench_baseline"
-_HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
+HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
+"""A repository's id on the Hub."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,9 @@ class Group:
 class Entry:
     """A row: one model under one setting on one benchmark.
 
-    `partial` says why it is not ranked although it is a run; `ids` is None for what can't be computed again.
+    `partial` says why it is not ranked although it is a run; `ids` is None for what can't be computed again; `stated`
+    names what the numbers follow from and only the submitter vouches for; `rejudged` says what asking the judge again
+    came to.
     """
 
     key: str
@@ -71,6 +74,8 @@ class Entry:
     date: str | None
     partial: str | None = None
     ids: str | None = None
+    stated: tuple[str, ...] = ()
+    rejudged: str | None = None
     open_weights: bool | None = None
     cite: str = ""
     url: str | None = None
@@ -102,6 +107,8 @@ def of_run(spec: BenchmarkSpec, stored: Stored) -> Entry:
         date=result.provenance.date,
         partial=stored.check.partial,
         ids=stored.check.ids,
+        stated=stored.check.stated or (),
+        rejudged=str(stored.check.rejudged) if stored.check.rejudged else None,
         open_weights=_open_weights(result),
         url=result.provenance.url,
         cite=result.provenance.citation or "",
@@ -175,7 +182,7 @@ def _frames(result: Result) -> str:
 def _open_weights(result: Result) -> bool | None:
     """True where the weights were loaded from the Hub; None where that can't be told."""
     pretrained = result.model.args.get("pretrained")
-    return True if isinstance(pretrained, str) and _HUB_ID.fullmatch(pretrained) else None
+    return True if isinstance(pretrained, str) and HUB_ID.fullmatch(pretrained) else None
 
 
 def frame_count(frames: str) -> int | None:

@@ -12,129 +12,22 @@ import logging
 import random
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Self
 
-from reelbench.llm.cache import Reply, ReplyCache
+from reelbench.llm.asked import BUDGET, REFUSED, REJECTED, UNAVAILABLE, Again, Asked, Read, T, Walk
+from reelbench.llm.budget import Budget, Tally, added
+from reelbench.llm.cache import ReplyCache
 from reelbench.llm.client import ChatClient, RefusedError, RejectedError, TransientError
-from reelbench.llm.messages import Message, estimated_tokens, reply_key, request_shape
-from reelbench.llm.options import ATTEMPTS, REJECTIONS, AskOptions
+from reelbench.llm.messages import Message, estimated_tokens, request_shape
+from reelbench.llm.options import REJECTIONS, AskOptions
 from reelbench.llm.pacing import Pacer, StoppedError, Turn
-from reelbench.llm.reading import UnreadableError
-from reelbench.llm.tally import Budget, Tally, added
 from reelbench.registry.errors import ReelbenchError
-
-UNAVAILABLE = "unavailable"
-"""The server did not answer, or asking was stopped."""
-UNPARSABLE = "unparsable"
-"""Replies came, and none could be read."""
-BUDGET = "budget"
-"""The budget is used up."""
-REFUSED = "refused"
-"""The server serves us not at all."""
-REJECTED = "rejected"
-"""The server does not take this request."""
 
 _OTHERS = 0.2  # seconds between looks at whether another process has got its reply
 _SHORT_REPLY = 64  # tokens
-_CUT = {"length", "content_filter"}
 
 _log = logging.getLogger("reelbench.llm")
-
-T = TypeVar("T")
-Read = Callable[[str], T | None]
-"""What a reply's text says; None, or an `UnreadableError` that says why, where it does not read."""
-Again = Callable[[Sequence[Message], str | None, str], Sequence[Message]]
-"""(messages, the reply, why it was not read) -> the messages of the next attempt."""
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """One reply behind an answer: its key, which attempt it was, and what it reads as (None: it does not)."""
-
-    key: bytes
-    attempt: int
-    reply: Reply
-    value: Any
-
-
-@dataclass(frozen=True, slots=True)
-class Asked(Generic[T]):
-    """What came of a question.
-
-    Attributes:
-        value: What was read, or None.
-        reason: Why there is no value (`unavailable`, `unparsable`, `budget`, `refused`, `rejected`), or None.
-        replies: All replies behind it, in order of attempt.
-        error: Why the last reply could not be read, in one line, or None.
-    """
-
-    value: T | None
-    reason: str | None
-    replies: list[Kept]
-    error: str | None = None
-
-
-class _Walk(Generic[T]):
-    """A question's attempts, followed through the cache as far as it goes."""
-
-    def __init__(
-        self, asker: "Asker", messages: Sequence[Message], read: Read[T], vote: int, again: Again | None
-    ) -> None:
-        self._asker = asker
-        self._read = read
-        self._vote = vote
-        self._again = again
-        self._limit = ATTEMPTS
-        self._extended = False
-        self._attempt = 0
-        self._shape: bytes | None = None
-        self.messages = messages
-        self.value: T | None = None
-        self.error: str | None = None
-        self.replies: list[Kept] = []
-
-    def advance(self) -> bytes | None:
-        """Follow the cache -> the key that is to be asked for next, or None where the walk is over."""
-        while self.value is None:
-            if self._shape is None:
-                self._shape = self._asker.shape(self.messages)
-            key = reply_key(self._shape, self._vote, self._attempt)
-            reply = self._asker.cache.get(key)
-            if reply is None:
-                return key if self._may_ask() else None
-            text = (reply.raw or "") if self._asker.as_it_stands else None if reply.finish in _CUT else reply.raw
-            self.value, self.error = self._reading(text)
-            self.replies.append(Kept(key, self._attempt, reply, self.value))
-            self._attempt += 1
-            if self.value is None and self._again is not None:
-                self.messages = self._again(self.messages, reply.raw, self.error or "it could not be read")
-                self._shape = None
-        return None
-
-    def _reading(self, text: str | None) -> tuple[T | None, str | None]:
-        if text is None:
-            return None, "the reply is empty or was cut short"
-        try:
-            value = self._read(text)
-        except UnreadableError as error:
-            return None, str(error)
-        return value, None if value is not None else "it could not be read"
-
-    def _may_ask(self) -> bool:
-        if self._attempt < self._limit:
-            return True
-        if self._asker.options.retry_unread and not self._extended:
-            self._extended = True
-            self._limit = self._attempt + ATTEMPTS
-            return True
-        return False
-
-    def asked(self, reason: str | None = None) -> Asked[T]:
-        if self.value is None and reason is None:
-            reason = UNPARSABLE
-        return Asked(self.value, reason, self.replies, self.error)
 
 
 class Asker:
@@ -188,7 +81,7 @@ class Asker:
         self, messages: Sequence[Message], read: Read[T], *, vote: int = 0, again: Again | None = None
     ) -> Asked[T] | None:
         """Return what the cache alone answers, or None where the model would have to be asked. Nothing is counted."""
-        walk = _Walk(self, messages, read, vote, again)
+        walk = self._walk(messages, read, vote, again)
         return walk.asked() if walk.advance() is None else None
 
     async def ask(
@@ -205,7 +98,7 @@ class Asker:
         Raises:
             ReelbenchError: The cache can't be written; what it holds is kept.
         """
-        walk = _Walk(self, messages, read, vote, again)
+        walk = self._walk(messages, read, vote, again)
         while (key := walk.advance()) is not None:
             reason = await self._get(key, walk.messages)
             if reason is not None:
@@ -266,10 +159,23 @@ class Asker:
         await self.shut()
         self.close()
 
+    def _walk(self, messages: Sequence[Message], read: Read[T], vote: int, again: Again | None) -> Walk[T]:
+        retry = self.options.retry_unread
+        return Walk(
+            self.cache,
+            self.shape,
+            messages,
+            read,
+            vote=vote,
+            again=again,
+            retry_unread=retry,
+            as_it_stands=self.as_it_stands,
+        )
+
     # --- in the event loop -------------------------------------------------------------------------------------------
 
     async def _get(self, key: bytes, messages: Sequence[Message]) -> str | None:
-        """Get a reply into the cache -> None, or the reason why it can't be had. Equal requests are asked once."""
+        """Get a reply into the cache -> None, or the reason why there is none. Equal requests are asked once."""
         task = self._asking.get(key)
         if task is None:
             task = self._asking[key] = asyncio.ensure_future(self._fetch(key, messages))

@@ -195,12 +195,8 @@ def _make_client(openai: Any, options: AskOptions) -> Any:  # noqa: ANN401 - ope
 
 
 def _http_client(openai: Any, options: AskOptions) -> Any:  # noqa: ANN401 - openai is imported late
-    # The aiohttp back end takes much less processor time than the default one; older clients don't have it, and newer
-    # ones raise where aiohttp is missing.
-    try:
-        return _bounded(openai.DefaultAioHttpClient, options)
-    except (AttributeError, RuntimeError):
-        return _bounded(openai.DefaultAsyncHttpxClient, options)
+    # The aiohttp back end takes much less processor time than the default one.
+    return _bounded(openai.DefaultAioHttpClient, options)
 
 
 def _bounded(client: Any, options: AskOptions) -> Any:  # noqa: ANN401 - openai is imported late

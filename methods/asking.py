@@ -5,23 +5,27 @@ Every reply is kept as it arrives, so a run that ended early goes on where it wa
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
 from mimetypes import guess_type
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from reelbench.llm.asker import Asked, Asker, Budget, Tally
+from reelbench.llm.asked import Asked
+from reelbench.llm.asker import Asker
+from reelbench.llm.budget import Budget
 from reelbench.llm.messages import Attachment, Message
 from reelbench.llm.options import AskOptions
 from reelbench.methods.questions import MISSING, Questions
 from reelbench.registry.errors import ReelbenchError
-from reelbench.registry.frames.sampling import FrameSampling
+from reelbench.registry.frames.sampling import MOST_FRAMES, FrameSampling
+from reelbench.registry.progress import Show
 from reelbench.registry.records import ModelRecord
 from reelbench.registry.rows import Row
-from reelbench.tasks.lmms.adapters import UNBOUNDED
 from reelbench.tasks.lmms.shown import UNREADABLE, Shown
 from reelbench.tasks.score import Evaluation, Options
 from reelbench.tasks.submissions import Prediction, answered
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 ADAPTER = "reelbench-ask"
 """What a record of such answers has for lmms-eval's adapter."""
@@ -67,16 +71,14 @@ def ask(
     options: Options,
     *,
     budget: Budget | None = None,
-    progress: Callable[[int, Tally], None] | None = None,
 ) -> Evaluation:
     """Ask a model questions, and score its answers, in the data's order. Not to be called in a running event loop.
 
     Args:
         asked: The questions.
         model: The model and how to ask it.
-        options: How to score; its `note` is told what the user should know.
+        options: How to score; its `note` is told what the user should know, and its `bar` how far asking has come.
         budget: Shared with other runs; by default the model's own.
-        progress: Called with the number of questions so far after each, and the live counts.
 
     Returns:
         The scores. A question that the server did not answer is unscored (`model_failed`).
@@ -84,8 +86,9 @@ def ask(
     Raises:
         ReelbenchError: Nothing was answered at all, or a reply can't be kept.
     """
-    run = _Run(asked, model, options, budget, progress)
-    asyncio.run(run.ask_all())
+    with options.bar(f"asking {asked.spec.id}", len(asked.rows)) as show:
+        run = _Run(asked, model, options, budget, show)
+        asyncio.run(run.ask_all())
     run.check()
     return asked.scored(
         run.predictions,
@@ -107,7 +110,7 @@ def generation(model: str, max_new_tokens: int, sampling: FrameSampling) -> dict
     else:
         sent = {"max_tokens": max_new_tokens, "temperature": 0}
     if sampling.decodes and sampling.form == "clip":
-        sent["media_io_kwargs"] = {"video": {"num_frames": sampling.frames or UNBOUNDED}}
+        sent["media_io_kwargs"] = {"video": {"num_frames": sampling.frames or MOST_FRAMES}}
     return sent
 
 
@@ -129,7 +132,7 @@ class _Run:
         model: AskOptions,
         options: Options,
         budget: Budget | None,
-        progress: Callable[[int, Tally], None] | None,
+        show: Show,
     ) -> None:
         self._questions = questions
         task = questions.located.task
@@ -137,7 +140,7 @@ class _Run:
         self.generation = own | dict(model.extra)
         self._asker = Asker(model, own, on_note=options.note, budget=budget, as_it_stands=True)
         self._note = options.note
-        self._progress = progress
+        self._show = show
         # Frames are decoded by one thread, and few questions are ready at a time: pictures are large.
         self._decoding = asyncio.Semaphore(1)
         self._ready = asyncio.Semaphore(2 * model.concurrency)
@@ -167,8 +170,7 @@ class _Run:
     async def _one(self, row: Row, *, missing: bool) -> None:
         async with self._ready:
             self.predictions[row["id"]] = MISSING if missing else await self._prediction(row)
-        if self._progress is not None:
-            self._progress(len(self.predictions), self._asker.tally)
+        self._show(len(self.predictions), self._asker.tally.shown)
 
     async def _prediction(self, row: Row) -> Prediction:
         questions = self._questions

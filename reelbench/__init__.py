@@ -7,7 +7,7 @@
     scored.metrics["accuracy"].value
 
 `load`, `score`, `evaluate`, `results`, `read_option` and `read_span` are loaded when they are first used; the rooms
-(`registry`, `tasks`, `judges`, `methods`, `leaderboard`, `hub_cards`) are sub-packages.
+(`registry`, `llm`, `hub_cards`, `judges`, `tasks`, `leaderboard`, `making`, `methods`) are sub-packages.
 """
 
 from typing import TYPE_CHECKING

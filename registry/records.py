@@ -172,6 +172,7 @@ class Result(Record):
     counts: Counts
     software: dict[str, str]
     provenance: Provenance
+    answers: int = Field(default=1, description="Version of the rules by which answers were read; absent is 1.")
 
 
 class JudgeReply(Record):
@@ -195,7 +196,9 @@ class Sample(Record):
     video: str = Field(description="Media key; questions on one video are resampled together.")
     prediction: Any = Field(description="As the model or the submission gave it; null where there is none.")
     parsed: dict[str, Any] | None = Field(
-        default=None, description="What was read from the prediction; null for open answers."
+        default=None,
+        description="What was read from the prediction: `answer`, `span`; of an open answer its `text` without "
+        "reasoning, or null where that is the prediction as it stands.",
     )
     target: dict[str, Any] = Field(description="`text`, or `answer` and `spans`, by the benchmark's kinds.")
     state: State
@@ -216,6 +219,11 @@ class Sample(Record):
     seconds: float | None = Field(
         default=None, description="From sending the question to the answer's last byte; absent where not measured."
     )
+
+    @property
+    def text(self) -> str:
+        """The open answer that is scored: the prediction, without the reasoning before it."""
+        return _text(self.prediction, self.parsed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +248,11 @@ class Item:
     frame_padding: int = 0
     tokens: dict[str, int] | None = None
     seconds: float | None = None
+
+    @property
+    def text(self) -> str:
+        """The open answer that is scored: the prediction, without the reasoning before it."""
+        return _text(self.prediction, self.parsed)
 
     def sample(
         self, reason: str | None, scores: dict[str, float] | None = None, replies: list[JudgeReply] | None = None
@@ -273,3 +286,7 @@ _OF_BOTH = (
     "tokens",
     "seconds",
 )
+
+
+def _text(prediction: Any, parsed: dict[str, Any] | None) -> str:  # noqa: ANN401 - as the model or a file gave it
+    return str((parsed or {}).get("text", "" if prediction is None else prediction))

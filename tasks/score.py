@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 from reelbench.judges import results, scoring
 from reelbench.judges.llm import modes
-from reelbench.registry.data.loading import imported, named
+from reelbench.registry.data.loading import named
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json
 from reelbench.registry.frames.sampling import FrameSampling
+from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.records import Item, ModelRecord, Result, SettingsRecord, SourceRecord
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.tasks import hub_predictions, predictions, questions
@@ -32,7 +33,7 @@ from reelbench.tasks.lmms.logged import (
     with_question,
 )
 from reelbench.tasks.predictions import Columns
-from reelbench.tasks.submissions import Inputs, Submission, Tagged, submission_suffix, write_submission
+from reelbench.tasks.submissions import Inputs, Submission, submission_suffix, tagged, write_submission
 
 if TYPE_CHECKING:
     from reelbench.judges.llm import JudgeOptions
@@ -42,11 +43,16 @@ Note = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to score: the judge, if any, and what to leave out."""
+    """How to score: the judge, if any, what to leave out, and who is told what on the way."""
 
     overlap: bool = True
     judge: "JudgeOptions | None" = None
     note: Note = field(default=lambda _: None)
+    bar: Bar = no_bar
+
+    def asked(self) -> "scoring.Judge | None":
+        """Return the judge that was named, to ask in one batch; None where none was."""
+        return modes.batch(self.judge, self.note, self.bar) if self.judge else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +240,7 @@ class _Judge:
 
     @property
     def batch(self) -> scoring.Judge | None:
-        return modes.batch(self._options.judge, self._note) if self._options.judge else None
+        return replace(self._options, note=self._note).asked()
 
     def failed(self, scored: scoring.Scored) -> str | None:
         """Return why a judge that was named and needed gave no score at all, or None."""
@@ -260,13 +266,28 @@ def takes_tags(spec: BenchmarkSpec) -> bool:
 # --- from lmms-eval's output ----------------------------------------------------------------------------------------
 
 
-def score_run(run: Path, folder: Path | None, options: Options, *, tags: Path | None = None) -> Iterator[Outcome]:
-    """Score every task of ours in an lmms-eval output folder, each into a folder of its own.
+def score_run(
+    run: Path,
+    folder: Path | None,
+    options: Options,
+    *,
+    tags: Path | None = None,
+    tasks: Sequence[str] | None = None,
+) -> Iterator[Outcome]:
+    """Score the tasks of ours in an lmms-eval output folder, each into a folder of its own.
 
     That is `reelbench/<task>` beside lmms-eval's own files, or `<task>` under `folder` where one is given. `tags` go to
-    the tasks of the benchmarks that take them; InputError where none is among the run's.
+    the tasks of the benchmarks that take them.
+
+    Raises:
+        InputError: None of the tasks takes tags, or one of `tasks` is not in the run.
     """
     logged = logged_tasks(run)
+    if tasks:
+        there = {task.task for task in logged}
+        if absent := [name for name in tasks if name not in there]:
+            raise InputError(f"{run}: has no task {absent[0]!r}; it has {', '.join(sorted(there))}")
+        logged = [task for task in logged if task.task in tasks]
     if tags is not None and not any(takes_tags(spec_and_task(task.task)[0]) for task in logged):
         raise InputError(f"{run}: no task in it takes tags; leave out --tags")
     several_models = len({task.results.parent for task in logged}) > 1
@@ -294,10 +315,10 @@ def score_logged(logged: LoggedTask, folder: Path, options: Options, *, tags: Pa
     items = [with_question(item, asked) for item in items]
     notes, beside = [], {"duplicate": len(run.duplicate)}
     if tags is not None:
-        tagged: Tagged = imported(f"{spec.formats}:tagged")(items, tags)
-        items, notes = tagged.items, tagged.notes
-        beside["tags_without_question"] = len(tagged.without_question)
-        beside["questions_without_tags"] = len(tagged.without_tags)
+        labelled = tagged(spec, items, tags)
+        items, notes = labelled.items, labelled.notes
+        beside["tags_without_question"] = len(labelled.without_question)
+        beside["questions_without_tags"] = len(labelled.without_tags)
     judge = _Judge(options)
     scored = scoring.score(spec, items, overlap=options.overlap, judge=judge.batch or run.judge, **beside)
     return Evaluation(

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from reelbench.judges import answers, scoring
 from reelbench.registry import rows
@@ -106,6 +106,53 @@ class Submission:
         return [item.id for item in self.items if item.reason == "prediction_missing"]
 
 
+class Formats(Protocol):
+    """What a benchmark's `formats.py` has: `read`, and what else applies to the benchmark.
+
+    - `tagged` (`TagFormats`), where labels of facets come from a tags file;
+    - `submission_row` and, unless it is `.jsonl`, `SUBMISSION_SUFFIX` (`SubmissionFormats`), where the owners' server
+      scores a split with hidden answers;
+    - `reread(entry) -> parsed`, where a prediction that is an entry of the owners' file, kept whole in a sample, is
+      read by a rule of the file's and not as a model's text; recomputation finds it by that name.
+    """
+
+    def read(self, spec: BenchmarkSpec, inputs: Inputs) -> Submission:
+        """Read predictions in the owners' formats and join them with their references.
+
+        Raises:
+            InputError: A file is wrong; with its name, the line and the field.
+        """
+        ...
+
+
+class TagFormats(Protocol):
+    """Reads the labels of a tags file."""
+
+    def tagged(self, items: Sequence[Item], path: Path) -> Tagged:
+        """Return the items with the labels that a tags file gives them."""
+        ...
+
+
+class SubmissionFormats(Protocol):
+    """Writes what the owners' server takes. The module may set `SUBMISSION_SUFFIX` (`.json`: one list)."""
+
+    def submission_row(self, sample: Sample) -> dict[str, Any]:
+        """Return a sample as the owners' file has it."""
+        ...
+
+
+def read_submission(spec: BenchmarkSpec, inputs: Inputs) -> Submission:
+    """Read predictions by the benchmark's `formats`; InputError names file, line and field."""
+    formats: Formats = imported(spec.formats)
+    return formats.read(spec, inputs)
+
+
+def tagged(spec: BenchmarkSpec, items: Sequence[Item], path: Path) -> Tagged:
+    """Read a tags file by the benchmark's `formats`; InputError names file, line and field."""
+    formats: TagFormats = imported(spec.formats)
+    return formats.tagged(items, path)
+
+
 def join(
     predictions: Mapping[str, Prediction],
     references: Sequence[Reference],
@@ -194,11 +241,11 @@ def _part(references: list[Reference], inputs: Inputs) -> list[Reference]:
     return part
 
 
-def answered(spec: BenchmarkSpec, text: str, options: Sequence[str]) -> Prediction:
+def answered(spec: BenchmarkSpec, text: str, options: Sequence[str] = ()) -> Prediction:
     """Return a model's raw answer with what is read from it: a choice, and a span where the benchmark asks for one."""
     if scoring.is_failure(text):
         return Prediction(text, reason="model_failed")
-    parsed = None if spec.row_kind == "open" else answers.parse(spec, text, options)
+    parsed = answers.parse(spec, text, options)
     return Prediction(text, parsed, answers.flags(text, parsed))
 
 
@@ -217,8 +264,8 @@ def submission_suffix(spec: BenchmarkSpec) -> str:
 
 def write_submission(spec: BenchmarkSpec, samples: Sequence[Sample], path: Path) -> None:
     """Write the owners' submission file, in the order of the ids."""
-    row = imported(f"{spec.formats}:submission_row")
-    table = [row(sample) for sample in sorted(samples, key=lambda sample: sample.id)]
+    formats: SubmissionFormats = imported(spec.formats)
+    table = [formats.submission_row(sample) for sample in sorted(samples, key=lambda sample: sample.id)]
     if submission_suffix(spec) == ".json":
         write_text(path, json.dumps(table, ensure_ascii=False))
     else:

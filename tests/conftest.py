@@ -1,7 +1,8 @@
-"""What every test may count on: a Reelbench home of its own, no network by accident, and a real tiny model."""
+"""What every test may count on: a Reelbench home of its own, no network by accident, a tiny model, a real browser."""
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,14 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 # qwen_vl_utils prefers a torchcodec that is installed, even one that can't find its FFmpeg libraries.
 os.environ.setdefault("FORCE_QWENVL_VIDEO_READER", "decord")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out what takes minutes, unless it is asked for by its mark."""
+    if "slow" in config.option.markexpr:
+        return
+    config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("slow")])
+    items[:] = [item for item in items if not item.get_closest_marker("slow")]
 
 
 @pytest.fixture(scope="session")
@@ -39,7 +48,7 @@ def reelbench_home(tmp_path, monkeypatch, request, shared_home):
 def reelbench():
     """Run the installed `reelbench` command as a user would; returns the finished process, its output as text."""
 
-    def run(*arguments, cwd=None, env=None, timeout=120):
+    def run(*arguments, cwd=None, env=None, timeout=300):
         command = [Path(sys.executable).with_name("reelbench"), *map(str, arguments)]
         return subprocess.run(
             command,
@@ -75,6 +84,17 @@ def tiny_vlm(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def built(tmp_path_factory):
+    """The folder with the sdist of this checkout, and the wheel that was built from the sdist."""
+    out = tmp_path_factory.mktemp("built")
+    shutil.rmtree(ROOT / "build", ignore_errors=True)  # setuptools would pack what an earlier build left there
+    command = [sys.executable, "-m", "uv", "build", "--quiet", "--out-dir", out, ROOT]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+@pytest.fixture(scope="session")
 def shared_data():
     """The folder with the authors' real files beside the repository, where it is there."""
     folder = ROOT.parent / "shared" / "data"
@@ -101,3 +121,42 @@ def network_asked(tmp_path, monkeypatch):
     monkeypatch.delenv("HF_HUB_OFFLINE")
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
     return asked
+
+
+BROWSER_ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="module")  # not the session: while it is open, no other test in this process can run a loop
+def chromium():
+    """A real browser; skipped where there is none, but never in CI."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        if os.environ.get("CI", "").lower() == "true":
+            pytest.fail("no Chromium in CI; tools/setup_browser.py installs it")
+        pytest.skip("no Chromium here; tools/setup_browser.py says how to get it")
+    from playwright.sync_api import expect, sync_playwright
+
+    expect.set_options(timeout=60_000)  # for a busy machine; what is there at once is not waited for
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=BROWSER_ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def checkers():
+    """The folder with axe-core and html-validate; skipped where npm could not install them, but never in CI."""
+    folder = ROOT / ".node" / "node_modules"
+    if not (folder / "axe-core" / "axe.min.js").is_file() or not (folder / "html-validate").is_dir():
+        if os.environ.get("CI", "").lower() == "true":
+            pytest.fail("no axe-core and html-validate in CI; tools/setup_checkers.py installs them")
+        pytest.skip("axe-core and html-validate are not here; tools/setup_checkers.py installs them with npm")
+    return folder

@@ -7,80 +7,98 @@ import sys
 from pathlib import Path
 
 from tiny_vlm import write
+from transformers.utils.logging import disable_progress_bar
 
 from reelbench.cli import console
 from reelbench.judges import results
+from reelbench.registry import discovery
+from reelbench.registry.records import Result
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "demo_output"
+REELBENCH = Path(sys.executable).with_name("reelbench")
 TASKS = "reelbench_mini,dramaqa_cogme_mini"
+SMALL = "device=cpu,device_map=cpu,max_num_frames=4,min_pixels=3136,max_pixels=12544"
+MODELS = {
+    "tiny-vlm": f"qwen2_5_vl --model_args pretrained={{}},{SMALL}",
+    "baseline": "reelbench_baseline --model_args kind=whole_video",
+}
 
 
 def main() -> None:
-    """Run both models and print one table."""
+    """Run both models at once, file their results, and say what came of it."""
     shutil.rmtree(OUT, ignore_errors=True)
-    checkpoint = OUT / "tiny-vlm"
-    if not checkpoint.is_dir():
-        write(checkpoint)
-    small = "device=cpu,device_map=cpu,max_num_frames=4,min_pixels=3136,max_pixels=12544"
-    models = {
-        "tiny-vlm": ["--model", "qwen2_5_vl", "--model_args", f"pretrained={checkpoint},{small}"],
-        "baseline": ["--model", "reelbench_baseline", "--model_args", "kind=whole_video"],
-    }
-    for name, arguments in models.items():
-        console.note(f"running {TASKS} with {name} …")
-        _run(name, [*arguments, "--tasks", TASKS, "--gen_kwargs", "max_new_tokens=8"])
-    _show()
-    _build()
+    console.note(
+        "Two models answer the mini benchmarks, a dozen questions of ours each: a Qwen2.5-VL of 1 MB whose weights are "
+        "random, and a baseline that says A and the whole video. One to three minutes …"
+    )
+    disable_progress_bar()
+    checkpoint = write(OUT / "tiny-vlm")
+    running = {name: _start(name, arguments.format(checkpoint)) for name, arguments in MODELS.items()}
+    for name, process in running.items():
+        if status := process.wait():
+            console.note(_log(name).read_text(encoding="utf-8")[-4000:])
+            sys.exit(f"demo: {name} failed with exit status {status}; the whole log is {_log(name)}")
+    for name in MODELS:
+        _reelbench("leaderboard", "add", _run(name), "--store", OUT / "store")
+    # Without what others published, of which there is far more: the page is to show what was just run.
+    _reelbench("leaderboard", "build", "--store", OUT / "store", "--out", OUT / "site", "--no-published")
+    _show([results.read(path.parent) for path in sorted(OUT.glob("*-run/**/" + results.RESULT_FILE))])
 
 
-def _run(name: str, arguments: list[str]) -> None:
-    log = OUT / f"{name}.log"
-    command = [
-        Path(sys.executable).with_name("reelbench"),
-        "run",
-        "--",
-        *arguments,
-        "--output_path",
-        OUT / f"{name}-run",
-    ]
+def _run(name: str) -> Path:
+    return OUT / f"{name}-run"
+
+
+def _log(name: str) -> Path:
+    return OUT / f"{name}.log"
+
+
+def _start(name: str, model: str) -> subprocess.Popen[bytes]:
+    told = ["--model", *model.split(" "), "--tasks", TASKS, "--gen_kwargs", "max_new_tokens=8"]
     # qwen_vl_utils prefers a torchcodec that is installed, even one that can't find its FFmpeg libraries.
     environ = os.environ | {"HF_HUB_OFFLINE": "1", "FORCE_QWENVL_VIDEO_READER": "decord"}
-    with log.open("w", encoding="utf-8") as file:
-        status = subprocess.run(command, stdout=file, stderr=subprocess.STDOUT, env=environ, check=False).returncode
-    if status:
-        console.note(log.read_text(encoding="utf-8")[-4000:])
-        sys.exit(f"demo: {name} failed with exit status {status}; the whole log is {log}")
+    command = [REELBENCH, "run", "--", *told, "--output_path", _run(name)]
+    with _log(name).open("wb") as file:
+        return subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, env=environ)
 
 
-def _show() -> None:
-    found = [results.read(path.parent) for path in sorted(OUT.rglob(results.RESULT_FILE))]
-    table = console.table("Reelbench on the mini splits", "benchmark", "metric", *(f"#{r}" for r in _models(found)))
-    for benchmark in dict.fromkeys(f"{result.benchmark.id} {result.benchmark.split}" for result in found):
-        same = {r.model.id: r for r in found if f"{r.benchmark.id} {r.benchmark.split}" == benchmark}
-        for metric in next(iter(same.values())).metrics:
-            values = [same[model].metrics[metric].value for model in _models(found)]
-            table.add_row(benchmark, metric, *("N/A" if value is None else f"{value:.2f}" for value in values))
+def _reelbench(*arguments: str | Path) -> None:
+    done = subprocess.run([REELBENCH, *arguments], capture_output=True, encoding="utf-8", check=False)
+    if done.returncode:
+        sys.exit(f"demo: {' '.join(map(str, arguments))}\n{done.stderr}")
+
+
+def _show(scored: list[Result]) -> None:
+    models = list(dict.fromkeys(result.model.id for result in scored))
+    table = console.table("", "benchmark", "metric", "unit", *(f"#{model}" for model in models))
+    judged = []
+    for place in dict.fromkeys((result.benchmark.id, result.benchmark.split) for result in scored):
+        same = {r.model.id: r for r in scored if (r.benchmark.id, r.benchmark.split) == place}
+        spec = discovery.get(place[0])
+        judged += [spec.title] if spec.primary.judged else []
+        for metric in (metric for metric in spec.metrics if not metric.judged):
+            values = [same[model].metrics[metric.name].value for model in models]
+            unit = metric.in_unit
+            cells = ("–" if value is None else f"{value:.{unit.digits}f}" for value in values)
+            table.add_row(" ".join(place), metric.name, unit.label, *cells)
     console.show(table)
-    console.write("N/A: needs a judge; `reelbench score --run demo_output/tiny-vlm-run --judge MODEL` would finish it.")
+    here, reelbench = _short(OUT), _short(REELBENCH)
+    console.write(
+        f"""The weights are random, so the numbers are noise: what you have seen is that all of it runs.
 
+{" and ".join(judged)} rank by an LLM judge, which was not asked. With a server of yours:
+    {reelbench} score --run {here}/tiny-vlm-run --judge MODEL --judge-url http://localhost:8000/v1
+A model of yours, on the same questions:
+    {reelbench} run --frames uniform:32 -- --tasks reelbench_mini --model qwen2_5_vl --model_args pretrained=…
 
-def _build() -> None:
-    """File every scored result in a store and build the leaderboard's page from it."""
-    reelbench, store = Path(sys.executable).with_name("reelbench"), OUT / "store"
-    for name in ("tiny-vlm-run", "baseline-run"):
-        subprocess.run(
-            [reelbench, "leaderboard", "add", OUT / name, "--store", store], check=True, stdout=subprocess.DEVNULL
-        )
-    site = OUT / "site"
-    subprocess.run(
-        [reelbench, "leaderboard", "build", "--store", store, "--out", site], check=True, stdout=subprocess.DEVNULL
+every answer, and what was made of it    {here}/*-run/*/reelbench/*/samples.jsonl
+the leaderboard's page, of these runs    {here}/site/index.html"""
     )
-    console.write(f"The leaderboard's page: {site / 'index.html'}")
 
 
-def _models(found: list[results.Result]) -> list[str]:
-    return list(dict.fromkeys(result.model.id for result in found))
+def _short(path: Path) -> Path:
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
 if __name__ == "__main__":

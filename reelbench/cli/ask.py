@@ -1,8 +1,5 @@
 """`reelbench ask`: a served model asked the benchmarks' questions, without lmms-eval or torch."""
 
-import os
-import shlex
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,11 +9,12 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.asking import only_model, shared_budget, takes_llm
 from reelbench.cli.judging import takes_judge
+from reelbench.cli.options import given
 from reelbench.cli.report import check_judged, report
+from reelbench.registry import settings
 
 if TYPE_CHECKING:
     from reelbench.judges.llm.options import JudgeOptions
-    from reelbench.llm.asker import Tally
     from reelbench.llm.options import AskOptions
 
 _FRAMES = "uniform:32"
@@ -25,6 +23,7 @@ _FRAMES = "uniform:32"
 @takes_judge
 @takes_llm
 def ask(
+    context: typer.Context,
     names: Annotated[list[str], typer.Argument(help="Benchmarks, or their tasks (rextime_mini).")],
     *,
     frames: Annotated[
@@ -54,31 +53,17 @@ def ask(
     reelbench ask rextime_mini --llm qwen3-vl --llm-url http://127.0.0.1:8000/v1 --frames uniform:16
     """
     from reelbench.methods import asking
-    from reelbench.registry.frames.sampling import FrameSampling
     from reelbench.registry.home import home
     from reelbench.tasks.score import Options
 
     model, budget = only_model(llm), shared_budget(llm)
-    options = Options(overlap=not no_overlap, judge=judge, note=console.note)
-    spec = frames or os.environ.get(FrameSampling.VARIABLE, "").strip() or _FRAMES
+    options = Options(overlap=not no_overlap, judge=judge, note=console.note, bar=console.progress)
+    spec = frames or settings.FRAMES.get() or _FRAMES
     folder = output or home() / "runs" / datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
     outcomes = []
     for name in names:
         questions = asking.questions(name, spec, split=split, limit=limit, data=data)
-        with console.progress(f"asking {name}", len(questions.rows)) as show:
-            evaluation = asking.ask(
-                questions,
-                model,
-                options,
-                budget=budget,
-                progress=lambda done, tally, show=show: show(done, _told(tally)),
-            )
+        evaluation = asking.ask(questions, model, options, budget=budget)
         outcomes.append(evaluation.write(folder / name))
-    again = shlex.join(["reelbench", *sys.argv[1:]]) if judge is None else None
-    report(outcomes, as_json=as_json, again=again)
+    report(outcomes, as_json=as_json, again=["reelbench", "ask", *given(context)])
     check_judged(outcomes)
-
-
-def _told(tally: "Tally") -> str:
-    cost = "" if tally.spent_usd is None else f", ${tally.spent_usd:.2f}"
-    return f"{tally.calls} calls, {tally.prompt_tokens + tally.completion_tokens} tokens{cost}"

@@ -8,10 +8,11 @@ import typer
 
 from reelbench.cli.judging import budget_of, extra_of, price_of
 from reelbench.cli.options import takes
+from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
-    from reelbench.llm.asker import Budget
+    from reelbench.llm.budget import Budget
     from reelbench.llm.options import AskOptions
 
 _PANEL = "Language model"
@@ -83,7 +84,7 @@ def llm_options(
         **budget_of("--llm-budget", llm_budget),
         **price_of("--llm-price", llm_price),
     }
-    default = llm_url or base_url("REELBENCH_LLM_URL")
+    default = llm_url or base_url(settings.LLM_URL.name)
     named: dict[str, AskOptions] = {}
     for text in llm or ():
         match = _NAMED.fullmatch(text)
@@ -121,7 +122,7 @@ def by_role(llm: "Mapping[str, AskOptions]", roles: Sequence[str]) -> "dict[str,
 
 def shared_budget(llm: "Mapping[str, AskOptions]") -> "Budget":
     """Return one budget for all roles: `--llm-budget` is what the command may spend, not what each role may."""
-    from reelbench.llm.asker import Budget
+    from reelbench.llm.budget import Budget
 
     options = next(iter(llm.values()))
     return Budget(options.budget_calls, options.budget_usd)

@@ -8,7 +8,22 @@ from typing import Annotated
 import typer
 
 from reelbench import __version__
-from reelbench.cli import ask, cards, compare, console, data, frames, leaderboard, listing, profile, review, run, score
+from reelbench.cli import (
+    ask,
+    cards,
+    compare,
+    console,
+    data,
+    frames,
+    leaderboard,
+    listing,
+    make,
+    profile,
+    review,
+    run,
+    score,
+    settings,
+)
 from reelbench.registry.errors import InputError, ReelbenchError
 
 _CALLERS = {EACCES, EEXIST, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS}
@@ -23,11 +38,13 @@ app = typer.Typer(
 )
 app.command("list")(listing.list_benchmarks)
 app.command("path")(listing.path)
+app.command("settings")(settings.show_settings)
 app.command("score")(score.score)
 app.command("ask")(ask.ask)
 app.command("compare")(compare.compare)
 app.command("profile")(profile.profile)
 app.add_typer(data.app, name="data")
+app.add_typer(make.app, name="make")
 app.add_typer(review.app, name="review")
 app.add_typer(compare.app, name="judge")
 app.add_typer(frames.app, name="frames")

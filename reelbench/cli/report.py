@@ -1,14 +1,15 @@
 """What a scored benchmark prints: a table on stdout, or JSON; what did not fit on stderr."""
 
 import json
+import shlex
+from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from reelbench.cli import console
 from reelbench.registry.errors import ReelbenchError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from reelbench.registry.records import JudgeRecord, MetricValue, Result
     from reelbench.registry.spec import BenchmarkSpec, Metric
     from reelbench.tasks.score import Outcome
@@ -18,20 +19,18 @@ _WHOLE = 0.9
 """Share of the items from which on a value is printed without saying how many are behind it."""
 
 
-def report(outcomes: "list[Outcome]", *, as_json: bool, again: str | None, quiet: bool = False) -> None:
+def report(outcomes: "list[Outcome]", *, as_json: bool, again: Sequence[str], quiet: bool = False) -> None:
     """Print results: JSON on stdout if asked for (a list for several), else tables; notes go to stderr.
 
-    Args:
-        outcomes: What was scored.
-        as_json: Whether scripts read it.
-        again: The command that scores the same again; None where it names a judge.
-        quiet: Print nothing but the JSON.
+    `again` is the command that scores the same once more: what is not judged yet is said with it. With `quiet` nothing
+    is printed but the JSON.
     """
     from reelbench.judges.results import as_json as document
 
     if not quiet:
         for outcome in outcomes:
-            _tell(outcome, again)
+            _tell(outcome)
+        _tell_unjudged(outcomes, again)
     if as_json:
         documents = [document(outcome.result) for outcome in outcomes]
         console.write(json.dumps(documents[0] if len(documents) == 1 else documents, ensure_ascii=False))
@@ -40,28 +39,39 @@ def report(outcomes: "list[Outcome]", *, as_json: bool, again: str | None, quiet
             _show(outcome)
 
 
-def check_judged(outcomes: "Sequence[Outcome]") -> None:
+def check_judged(outcomes: Sequence["Outcome"]) -> None:
     """Raise ReelbenchError where a judge that was named and needed gave no score at all."""
     failed = [f"{outcome.result.benchmark.id}: {outcome.judge_failed}" for outcome in outcomes if outcome.judge_failed]
     if failed:
         raise ReelbenchError("; ".join(failed))
 
 
-def _tell(outcome: "Outcome", again: str | None) -> None:
-    from reelbench.registry import discovery
-
-    result = outcome.result
+def _tell(outcome: "Outcome") -> None:
     for line in outcome.notes:
         console.note(line)
     for what, ids in (("missing", outcome.missing), ("extra", outcome.extra), ("duplicate", outcome.duplicate)):
         if ids:
             more = f" and {len(ids) - _SHOWN} more" if len(ids) > _SHOWN else ""
             console.note(f"{len(ids)} {what} ids: {', '.join(ids[:_SHOWN])}{more}")
-    unjudged = result.counts.unscored.get("judge_unavailable")
-    if unjudged and again is not None:
-        spec = discovery.get(result.benchmark.id)
-        default = spec.judge.default_model if spec.judge else "MODEL"
-        console.note(f"{unjudged} answers are not judged (judge_unavailable); to finish: {again} --judge {default}")
+
+
+def _tell_unjudged(outcomes: "list[Outcome]", again: Sequence[str]) -> None:
+    """Say how to finish: by the same command where it names a judge, else with one for each task."""
+    from reelbench.registry import discovery
+
+    waiting: dict[str, int] = Counter()
+    for outcome in outcomes:
+        result = outcome.result
+        if number := result.counts.unscored.get("judge_unavailable", 0):
+            command = list(again)
+            if "--judge" not in command:
+                scale = discovery.get(result.benchmark.id).judge
+                judge = result.judge.requested if result.judge else scale.default_model if scale else "MODEL"
+                only = ["--task", outcome.folder.name] if "--run" in command and len(outcomes) > 1 else []
+                command += [*only, "--judge", judge]
+            waiting[shlex.join(command)] += number
+    for command, number in waiting.items():
+        console.note(f"{number} answers are not judged (judge_unavailable); to finish: {command}")
 
 
 def _show(outcome: "Outcome") -> None:

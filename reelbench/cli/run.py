@@ -1,12 +1,12 @@
 """`reelbench run`: lmms-eval, then scores; it fails when lmms-eval failed, which by itself exits with 0."""
 
-import shlex
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from reelbench.cli import console
 from reelbench.cli.judging import takes_judge
+from reelbench.cli.options import given
 from reelbench.cli.report import check_judged, report
 
 if TYPE_CHECKING:
@@ -48,15 +48,16 @@ def run(
     options = Options(
         judge=judge,
         note=console.note,
+        bar=console.progress,
     )
     if frames_sweep is not None:
         points = planned(frames, frames_sweep)
-        sweep(*process.with_logging(context.args), points, options)
+        sweep(*process.with_logging(context.args), points, options, given(context, only="judge"))
         return
     sampling = FrameSampling.parse(frames) if frames is not None else FrameSampling.from_environment()
     arguments, output = process.with_logging(context.args)
     outcomes = process.run_and_score(arguments, output, sampling, options)
-    again = f"reelbench score --run {shlex.quote(str(output))}" if judge is None else None
+    again = ["reelbench", "score", "--run", str(output), *given(context, only="judge")]
     report(outcomes, as_json=False, again=again)
     process.check_all_there(arguments, outcomes)
     check_judged(outcomes)

@@ -1,7 +1,5 @@
 """`reelbench score`: predictions to numbers, without running a model."""
 
-import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,6 +7,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.judging import takes_judge
+from reelbench.cli.options import given
 from reelbench.cli.report import check_judged, report
 from reelbench.cli.said import takes_said
 from reelbench.registry.errors import InputError
@@ -24,6 +23,7 @@ _TABLE = "A table of ids and texts"
 @takes_said
 @takes_judge
 def score(
+    context: typer.Context,
     name: Annotated[str | None, typer.Argument(help="Benchmark, or one of its tasks; left out with --run.")] = None,
     *,
     predictions: Annotated[
@@ -37,6 +37,9 @@ def score(
     references: Annotated[Path | None, typer.Option(help="References; by default the benchmark's own data.")] = None,
     tags: Annotated[Path | None, typer.Option(help="CogME tags (JSON Lines), for dramaqa_cogme.")] = None,
     run: Annotated[Path | None, typer.Option(help="Output folder of an lmms-eval run with --log_samples.")] = None,
+    task: Annotated[
+        list[str] | None, typer.Option(help="With --run: this task only; may be given several times.")
+    ] = None,
     split: Annotated[str | None, typer.Option(help="Split that is scored, if not the default one.")] = None,
     data: Annotated[Path | None, typer.Option(help="The benchmark's own data, where it isn't found by itself.")] = None,
     output: Annotated[
@@ -80,21 +83,24 @@ def score(
         write_template(name, split, data, output)
         return
     send = loggers.named(log)
-    options = Options(overlap=not no_overlap, judge=judge, note=(lambda _: None) if quiet else console.note)
+    options = Options(
+        overlap=not no_overlap, judge=judge, note=(lambda _: None) if quiet else console.note, bar=console.progress
+    )
     columns = Columns(id_column, text_column)
     if run is not None:
         if name is not None or predictions is not None or references is not None or columns or said.anything:
             raise InputError("--run reads everything from the run's folder; leave out NAME and the file options")
-        outcomes = list(score_run(run, output, options, tags=tags))
+        outcomes = list(score_run(run, output, options, tags=tags, tasks=task))
     else:
         if name is None or predictions is None:
             raise InputError("nothing to score: give NAME --predictions FILE, or --run DIR")
+        if task:
+            raise InputError("--task chooses among the tasks of a run; with --predictions give --split")
         path, said = brought(predictions, said)
         inputs = Inputs(path, references, tags, split, data)
         evaluation = score_files(name, inputs, options, columns=columns, said=said)
         outcomes = [evaluation.write(output or home() / "results" / evaluation.name)]
-    again = shlex.join(["reelbench", *sys.argv[1:]]) if judge is None else None
-    report(outcomes, as_json=as_json, again=again, quiet=quiet)
+    report(outcomes, as_json=as_json, again=["reelbench", "score", *given(context)], quiet=quiet)
     for outcome in outcomes:
         send(outcome.result)
     check_judged(outcomes)

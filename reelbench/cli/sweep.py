@@ -2,7 +2,6 @@
 
 import json
 import re
-import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -45,8 +44,17 @@ def planned(spec: str | None, counts: str) -> list[tuple[int, FrameSampling]]:
     ]
 
 
-def sweep(arguments: list[str], output: Path, points: Sequence[tuple[int, FrameSampling]], options: "Options") -> None:
-    """Run each point into its own folder; write sweep.json and the plots after each, so that a failure costs one."""
+def sweep(
+    arguments: list[str],
+    output: Path,
+    points: Sequence[tuple[int, FrameSampling]],
+    options: "Options",
+    judging: Sequence[str],
+) -> None:
+    """Run each point into its own folder; write sweep.json and the plots after each, so that a failure costs one.
+
+    `judging` are the judge's options as words, for the hint that says how to finish.
+    """
     from reelbench.tasks.lmms import process
     from reelbench.tasks.lmms.task import SUBMISSION
 
@@ -59,8 +67,7 @@ def sweep(arguments: list[str], output: Path, points: Sequence[tuple[int, FrameS
         try:
             arguments = process.replaced(arguments, "--output_path", str(folder))
             outcomes = process.run_and_score(arguments, folder, sampling, options)
-            again = f"reelbench score --run {shlex.quote(str(folder))}" if options.judge is None else None
-            report(outcomes, as_json=False, again=again)
+            report(outcomes, as_json=False, again=["reelbench", "score", "--run", str(folder), *judging])
             process.check_all_there(arguments, outcomes)
         except InputError:
             raise
@@ -106,8 +113,8 @@ def _write(output: Path, rows: list[dict[str, Any]]) -> None:
 
 def _drawn(rows: list[dict[str, Any]]) -> str | None:
     """Draw a task's first metric that was computed: its primary one, or another where that needs a judge."""
-    from reelbench.cli.sweep_plot import Point, draw
     from reelbench.registry import discovery
+    from reelbench.registry.plots import Point, curve
 
     spec = discovery.get(rows[0]["benchmark"])
     for metric in spec.metrics:
@@ -119,7 +126,7 @@ def _drawn(rows: list[dict[str, Any]]) -> str | None:
         ]
         if points:
             range_of_metric = (1.0 if metric.high is None else metric.high) - metric.low
-            return draw(f"{rows[0]['task']} · {rows[0]['model']}", metric.title, points, least=range_of_metric / 10)
+            return curve(f"{rows[0]['task']} · {rows[0]['model']}", metric.title, points, least=range_of_metric / 10)
     return None
 
 

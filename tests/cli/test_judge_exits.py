@@ -1,6 +1,7 @@
 """A judge that was named and can't work ends with 1, its reason first; what is there is written all the same."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -37,7 +38,7 @@ def test_with_a_dead_server(reelbench, tmp_path):
     assert lines[0].startswith(f"no connection to the judge at {url[7:-3]} (Connection refused)")
     assert "did not answer" not in done.stderr
     assert document["counts"]["unscored"] == {"judge_unavailable": 11}
-    assert "to finish" not in done.stderr  # no other judge than the one that was named
+    assert re.search(r"to finish: reelbench score .* --judge judge-2 ", done.stderr)  # the one that was named
 
 
 def test_with_a_model_that_the_server_does_not_serve(reelbench, tmp_path):

@@ -7,8 +7,9 @@ import pytest
 
 from reelbench.judges.llm import JudgeOptions
 from reelbench.registry.data import loading
-from reelbench.tasks.score import Options, Said, score_files
+from reelbench.tasks.score import Options
 from reelbench.tasks.submissions import Inputs
+from tests.scored import score_files
 from tests.servers.judge import Answer, JudgeServer
 
 
@@ -47,7 +48,7 @@ def rextime_run(tmp_path):
             ]
             references.write_text("".join(json.dumps(line) + "\n" for line in truth))
         inputs = Inputs(path, references, split="mini")
-        score_files("rextime", inputs, Options(), said=Said(model=model)).write(folder / "result")
+        score_files("rextime", inputs, folder / "result", Options(), model=model)
         return folder / "result"
 
     return run
@@ -82,7 +83,7 @@ def moviecore_run(tmp_path):
         with JudgeServer(judge) as server:
             options = JudgeOptions(model="judge", url=server.url, cache=folder / "judge.sqlite", votes=votes)
             inputs, scoring = Inputs(path, split="mini"), Options(overlap=False, judge=options)
-            score_files("moviecore", inputs, scoring, said=Said(model=model)).write(folder / "result")
+            score_files("moviecore", inputs, folder / "result", scoring, model=model)
         return folder / "result"
 
     return run

@@ -53,9 +53,10 @@ class Fault:
 
 
 class FileServer:
-    """Serves `files` (path -> bytes) on 127.0.0.1; a context manager. `requests` keeps what came."""
+    """Serves `files` (path -> bytes) on 127.0.0.1, named `host`; a context manager. `requests` keeps what came."""
 
-    def __init__(self) -> None:
+    def __init__(self, host: str = "127.0.0.1") -> None:
+        self._host = host
         self.files: dict[str, Response] = {}
         self.requests: list[Request] = []
         self._faults: list[Fault] = []
@@ -67,7 +68,7 @@ class FileServer:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}"
+        return f"http://{self._host}:{self._server.server_port}"
 
     def __enter__(self) -> Self:
         self._thread.start()

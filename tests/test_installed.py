@@ -1,0 +1,171 @@
+"""What a stranger does first: the wheel in an empty environment, then README's commands, each as it stands there."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from tests.registry.upstream import MOVIECORE, clip
+from tests.servers.hub import HubServer
+from tests.servers.judge import JudgeServer
+
+ROOT = Path(__file__).resolve().parent.parent
+UV = [sys.executable, "-m", "uv"]
+INSTALL = "pip install '.[lmms-eval]'"
+OURS = ("REELBENCH_", "HF_", "OPENAI_", "PYTHON", "VIRTUAL_ENV", "FORCE_", "TOKENIZERS_")  # what a stranger hasn't set
+SMALL = "device=cpu,device_map=cpu,min_pixels=3136,max_pixels=12544 --gen_kwargs max_new_tokens=4"
+
+
+@dataclass(frozen=True)
+class Run:
+    """How one of README's commands is run here: what is put for its words, and a file that it must leave."""
+
+    swaps: dict[str, str] = field(default_factory=dict)
+    leaves: str = ""
+    needs_lmms_eval: bool = False
+
+
+# Models, servers and data that are not here; a command of README that this table lacks fails the test.
+COMMANDS = {
+    INSTALL: Run({INSTALL: "{uv} pip install --quiet --python {python} '{wheel}{extra}'"}),
+    "lmms-eval --tasks moviecore_mini --model qwen2_5_vl --model_args pretrained=Qwen/Qwen2.5-VL-7B-Instruct": Run(
+        {"Qwen/Qwen2.5-VL-7B-Instruct": f"{{vlm}},{SMALL} --limit 2 --output_path qwen"},
+        leaves="qwen/**/*_results.json",
+        needs_lmms_eval=True,
+    ),
+    "lmms-eval --tasks moviecore_mini --model openai --model_args model=NAME,base_url=http://localhost:8000/v1": Run(
+        {"http://localhost:8000/v1": "{server} --limit 2 --output_path openai"},
+        leaves="openai/**/*_results.json",
+        needs_lmms_eval=True,
+    ),
+    # Whoever runs this test has just run the one, and CI the other.
+    "make demo": Run({"make demo": "make --dry-run --directory {root} demo"}),
+    "make test": Run({"make test": "make --dry-run --directory {root} test"}),
+    "reelbench data fetch moviecore --media": Run(),
+    "reelbench run --frames uniform:32 -- --tasks moviecore,rextime --model qwen2_5_vl --model_args pretrained=…": Run(
+        {
+            "moviecore,rextime": "moviecore_mini,rextime_mini",
+            "pretrained=…": f"pretrained={{vlm}},{SMALL} --limit 2 --output_path OUTPUT_PATH",
+        },
+        leaves="OUTPUT_PATH/**/rextime_mini/result.json",
+        needs_lmms_eval=True,
+    ),
+    "reelbench score rextime --predictions submission.jsonl --references rextime_val.jsonl": Run(
+        {"--references": "--model org/model --output RUN_DIR --references"}, leaves="RUN_DIR/result.json"
+    ),
+    "reelbench score moviecore --predictions predictions.json --judge gpt-4o-mini-2024-07-18": Run(
+        {"--judge": "--output judged --judge-url {server} --judge"}, leaves="judged/result.json"
+    ),
+    "reelbench score --run OUTPUT_PATH --judge gemini-2.5-flash --judge-url https://…": Run(
+        {"https://…": "{server}"}, needs_lmms_eval=True
+    ),
+    "reelbench leaderboard add RUN_DIR --store STORE": Run(leaves="STORE/**/check.json"),
+    "reelbench leaderboard build --store STORE --out SITE": Run(leaves="SITE/index.html"),
+    "reelbench cards render moviecore --out DIR": Run(leaves="DIR/README.md"),
+    "reelbench leaderboard export STORE --format eval-results --out DIR": Run(),
+    "reelbench profile moviecore rextime": Run({"rextime": "rextime_mini"}),
+    "reelbench review page moviecore --sample 30": Run(),
+}
+
+
+def commands():
+    """Return README's shell commands: the lines that are set in by four spaces, without their comments."""
+    lines = re.findall(r"^    (\S.*)$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    return [re.sub(r"\s+# .*", "", line) for line in lines]
+
+
+def test_every_command_of_the_readme_is_in_the_table_and_no_other():
+    assert commands() == list(COMMANDS)
+    for command, run in COMMANDS.items():
+        assert all(old in command for old in run.swaps), command
+
+
+@pytest.fixture
+def environment(tmp_path):
+    """An empty environment with nothing but a Python; it is deleted afterwards, as it may hold gigabytes."""
+    path = tmp_path / "environment"
+    subprocess.run([*UV, "venv", "--quiet", "--python", sys.executable, path], check=True)
+    yield path
+    shutil.rmtree(path)
+
+
+def predictions(folder):
+    """Write what README's `score` commands read: the owners' formats, for a few questions."""
+    truth = {"qid": "a", "query": "what?", "duration": 10, "vid": "v", "relevant_windows": [[0, 5]], "ans": "A"}
+    (folder / "rextime_val.jsonl").write_text(json.dumps(truth) + "\n", encoding="utf-8")
+    answer = {"qid": "a", "pred_relevant_windows": [[0, 5]], "ans": "A"}
+    (folder / "submission.jsonl").write_text(json.dumps(answer) + "\n", encoding="utf-8")
+    questions = json.loads(MOVIECORE)
+    said = {key: {"video": row["video"], "question": row["question"], "pred": "x"} for key, row in questions.items()}
+    (folder / "predictions.json").write_text(json.dumps(said), encoding="utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("extra", ["", "[lmms-eval]"], ids=["core", "lmms-eval"])
+def test_the_readme_s_commands_in_an_empty_environment(extra, built, environment, tmp_path, request):
+    here = tmp_path / "here"
+    here.mkdir()
+    predictions(here)
+    (wheel,) = built.glob("*.whl")
+    with HubServer() as hub, JudgeServer() as server:
+        hub.add("MovieCORE/MovieCORE", {"test.json": MOVIECORE})
+        hub.add("Enxin/MovieChat-1K-test", {f"videos/{key}.mp4": clip(tmp_path, key) for key in ("8", "AWA-6")})
+        env = {
+            **{name: value for name, value in os.environ.items() if not name.startswith(OURS)},
+            "PATH": f"{environment / 'bin'}:/usr/local/bin:/usr/bin:/bin",
+            "REELBENCH_HOME": str(tmp_path / "home"),
+            "OPENAI_API_KEY": "x",
+            **hub.env(tmp_path / "hf"),
+        }
+        places = {
+            "uv": " ".join(UV),
+            "python": environment / "bin" / "python",
+            "wheel": wheel,
+            "extra": extra,
+            "vlm": request.getfixturevalue("tiny_vlm") if extra else None,
+            "server": server.url,
+            "root": ROOT,
+        }
+        for command, run in COMMANDS.items():
+            text = command
+            for old, new in run.swaps.items():
+                text = text.replace(old, new.format(**places))
+            if run.needs_lmms_eval and not extra:
+                if command.startswith("reelbench run"):
+                    done = in_shell(text, here, env)
+                    assert (done.returncode, "pip install 'reelbench[lmms-eval]'" in done.stderr) == (2, True), done
+                continue
+            done = in_shell(text, here, env)
+            assert done.returncode == 0, f"{text}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
+            # lmms-eval exits with 0 when it has failed.
+            assert not run.leaves or list(here.glob(run.leaves)), f"{text}\n{done.stderr[-4000:]}"
+
+
+def in_shell(command, folder, env):
+    return subprocess.run(
+        ["bash", "-c", command], cwd=folder, env=env, capture_output=True, encoding="utf-8", timeout=900, check=False
+    )
+
+
+@pytest.mark.slow
+def test_the_sdist_can_be_tested(built, tmp_path):
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a checkout: nothing says which files belong to it")
+    (path,) = built.glob("*.tar.gz")
+    with tarfile.open(path) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (folder,) = tmp_path.iterdir()
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split(
+        "\n"
+    )
+    assert [name for name in tracked if name and (ROOT / name).is_file() and not (folder / name).is_file()] == []
+    collect = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
+    done = subprocess.run(collect, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-4000:]
