@@ -80,7 +80,9 @@ def test_without_a_judge_the_hint_repeats_what_was_typed(reelbench, tmp_path):
     assert done.returncode == 0
     hint = done.stderr.split("to finish: ")[1].splitlines()[0]
     assert hint.startswith("reelbench score moviecore --predictions")
-    assert f"--split mini --no-overlap --json --output {tmp_path}/out --judge gpt-4o-mini-2024-07-18" in hint
+    assert f"--output {tmp_path}/out" in hint
+    assert all(option in hint for option in ("--split mini", "--no-overlap", "--json"))
+    assert hint.endswith("--judge gpt-4o-mini-2024-07-18")
 
 
 def test_what_is_sent_along_is_recorded_and_part_of_the_key(reelbench, tmp_path):
