@@ -122,3 +122,8 @@ class AskOptions:
 def api_key(*variables: str) -> str | None:
     """Return the first key that the environment has under `variables`, else under `OPENAI_API_KEY`, or None."""
     return next((key for name in (*variables, "OPENAI_API_KEY") if (key := os.environ.get(name))), None)
+
+
+def base_url(*variables: str) -> str | None:
+    """Return the first server's URL that the environment has under `variables`, else `OPENAI_BASE_URL`, or None."""
+    return next((url for name in (*variables, "OPENAI_BASE_URL") if (url := os.environ.get(name))), None)

@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from reelbench.llm.options import AskOptions, api_key
+from reelbench.llm.options import AskOptions, api_key, base_url
 from reelbench.registry.errors import InputError
 
 VoteRule = Literal["majority", "mean"]
@@ -54,7 +54,7 @@ class JudgeOptions(AskOptions):
 
 def default_url() -> str | None:
     """Return the URL that the environment gives for a judge that was named, or None."""
-    return os.environ.get("REELBENCH_JUDGE_URL") or os.environ.get("OPENAI_BASE_URL") or None
+    return base_url("REELBENCH_JUDGE_URL")
 
 
 def default_api_key() -> str | None:

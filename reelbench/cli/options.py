@@ -1,5 +1,6 @@
 """Groups of options that several commands share: declared as one function's parameters, taken as one argument."""
 
+import builtins
 import functools
 import inspect
 from collections.abc import Callable
@@ -35,4 +36,4 @@ class _Anything(dict[str, Any]):
     """A name space for hints that name types imported for checking only (a group's return type)."""
 
     def __missing__(self, name: str) -> Any:  # noqa: ANN401
-        return object
+        return getattr(builtins, name, object)
