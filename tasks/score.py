@@ -15,7 +15,7 @@ from reelbench.registry.data.loading import imported, upstream_split
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json
 from reelbench.registry.records import ModelRecord, Result, SettingsRecord
-from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.tasks.lmms.logged import (
     LoggedTask,
     data_name,
@@ -112,9 +112,17 @@ def score_run(run: Path, folder: Path, options: Options, *, tags: Path | None = 
         yield score_logged(task, place / task.task, options, tags=wanted)
 
 
+def check_scored(name: str) -> tuple[BenchmarkSpec, TaskSpec]:
+    """Return the benchmark and the task called `name`; InputError where its answers may rest on cues."""
+    spec, task = spec_and_task(name)
+    if task.reasoned:
+        raise InputError(f"{name}: its answers may rest on cues, so they have no score; use `reelbench diagnose run`")
+    return spec, task
+
+
 def score_logged(logged: LoggedTask, folder: Path, options: Options, *, tags: Path | None = None) -> Outcome:
     """Score one task from its logged samples."""
-    spec, task = spec_and_task(logged.task)
+    spec, task = check_scored(logged.task)
     document = read_json(logged.results)
     data = data_name(document, logged)
     run = logged_items(logged.samples)

@@ -4,7 +4,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,7 +13,8 @@ from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.home import home
 from reelbench.tasks.lmms import adapters
-from reelbench.tasks.score import Options, Outcome, logged_tasks, score_logged
+from reelbench.tasks.lmms.logged import LoggedTask, logged_tasks
+from reelbench.tasks.score import Options, Outcome, check_scored, score_logged
 
 
 def run_and_score(
@@ -22,22 +23,49 @@ def run_and_score(
     """Run lmms-eval into `output` with the frames asked for (None: nobody asked), and score what it left.
 
     Raises:
+        InputError: A task is one that is not scored.
         ReelbenchError: lmms-eval failed, or left no result at all.
     """
-    environ = {}
+    for name in wanted_tasks(arguments):
+        check_scored(name)
+    return [
+        score_logged(logged, logged.results.parent / "reelbench" / logged.task, options)
+        for logged in run(arguments, output, sampling, options.note)
+    ]
+
+
+def run(
+    arguments: list[str],
+    output: Path,
+    sampling: FrameSampling | None,
+    note: Callable[[str], None],
+    *,
+    environ: Mapping[str, str] | None = None,
+    kept_open: Sequence[int] = (),
+) -> list[LoggedTask]:
+    """Run lmms-eval into `output` with the frames asked for (None: nobody asked) -> what it left, by task.
+
+    Args:
+        arguments: lmms-eval's.
+        output: The `--output_path` in them.
+        sampling: The frames.
+        note: Told one line for each thing that the user should know.
+        environ: Variables beside this process's.
+        kept_open: File descriptors that lmms-eval holds open as long as it runs.
+
+    Raises:
+        ReelbenchError: lmms-eval failed, or left no result at all.
+    """
+    environ = dict(environ or {})
     if sampling is not None:
-        arguments = with_frames(arguments, sampling, options.note)
+        arguments = with_frames(arguments, sampling, note)
         environ[FrameSampling.VARIABLE] = str(sampling)
     before = set(output.rglob("*_results.json"))
-    lmms_eval(arguments, environ)
+    lmms_eval(arguments, environ, kept_open)
     written = set(output.rglob("*_results.json")) - before
     if not written:
         raise ReelbenchError("lmms-eval ended without results, though it may have exited with 0; its messages say why")
-    return [
-        score_logged(logged, logged.results.parent / "reelbench" / logged.task, options)
-        for logged in logged_tasks(output)
-        if logged.results in written
-    ]
+    return [logged for logged in logged_tasks(output) if logged.results in written]
 
 
 def check_all_there(arguments: list[str], outcomes: list[Outcome]) -> None:
@@ -80,7 +108,7 @@ def with_logging(arguments: list[str]) -> tuple[list[str], Path]:
     return arguments, Path(output)
 
 
-def lmms_eval(arguments: list[str], environ: dict[str, str] | None = None) -> None:
+def lmms_eval(arguments: list[str], environ: dict[str, str] | None = None, kept_open: Sequence[int] = ()) -> None:
     """Run lmms-eval in a process of its own; ReelbenchError where it says that it failed."""
     from importlib.util import find_spec
 
@@ -90,7 +118,8 @@ def lmms_eval(arguments: list[str], environ: dict[str, str] | None = None) -> No
     command = [sys.executable, "-P", "-m", "lmms_eval", *arguments]
     # The judge is asked afterwards, in one batch: many calls at once, and none that holds up the model.
     inherited = {name: value for name, value in os.environ.items() if name != "REELBENCH_JUDGE"}
-    status = subprocess.run(command, env={**inherited, **(environ or {})}, check=False).returncode  # noqa: S603
+    everything = {**inherited, **(environ or {})}
+    status = subprocess.run(command, env=everything, check=False, pass_fds=kept_open).returncode  # noqa: S603
     if status != 0:
         raise ReelbenchError(f"lmms-eval failed with exit status {status}; its messages say why")
 
