@@ -35,6 +35,7 @@ JUDGE = "judge.json"
 """Beside a run's answers: who judged them."""
 
 _OURS = ("--tasks", "--output_path")
+_STDERR = 2  # our own table, or JSON, is all of stdout
 _COMES_BACK = frozenset({JUDGE_UNAVAILABLE, JUDGE_BUDGET, JUDGE_REFUSED})
 
 
@@ -140,7 +141,7 @@ class LmmsEval:
             arguments = [*self._arguments, "--tasks", self.task.name, "--output_path", str(output), "--log_samples"]
             environ = {VARIABLE: str((run / CUES).absolute())}
             sampling = FrameSampling.from_environment()
-            process.run(arguments, output, sampling, self._note, environ=environ, kept_open=(lock,))
+            process.run(arguments, output, sampling, self._note, environ=environ, kept_open=(lock,), stdout=_STDERR)
             logged = _ended(output, self.task.name)
         if logged is None:
             raise ReelbenchError(f"{output}: lmms-eval left no answers of {self.task.name}; its messages say why")

@@ -176,7 +176,7 @@ def report(
     """Count a diagnosis' errors and write its page; two or more are shown side by side."""
     from reelbench.methods.diagnosis.folder import Folder
 
-    _report(*(Folder(path) for path in folders), as_json=as_json)
+    _report(*(Folder(path) for path in dict.fromkeys(folders)), as_json=as_json)
 
 
 # --- what is asked for ----------------------------------------------------------------------------------------------
@@ -241,15 +241,19 @@ def _spread(figures: dict[str, float | None]) -> str:
 
 
 def _report(*folders: "Folder", as_json: bool) -> None:
+    from reelbench.methods.diagnosis import page
     from reelbench.methods.diagnosis import report as reports
 
     found = {str(folder.path): reports.write(folder) for folder in folders}
+    out = folders[0].path / page.PAGE
+    page.write(folders, list(found.values()), out)
     both = reports.compare(folders[0], folders[1]) if len(folders) > 1 else None
     if as_json:
         single = next(iter(found.values()))
         console.write(json.dumps(single if both is None else {"reports": found, "agreement": both}, ensure_ascii=False))
     else:
         _show_reports(found, both)
+    console.note(f"open {out} in a browser")
 
 
 def _show_reports(found: dict[str, dict[str, Any]], both: dict[str, Any] | None) -> None:

@@ -42,6 +42,7 @@ def run(
     *,
     environ: Mapping[str, str] | None = None,
     kept_open: Sequence[int] = (),
+    stdout: int | None = None,
 ) -> list[LoggedTask]:
     """Run lmms-eval into `output` with the frames asked for (None: nobody asked) -> what it left, by task.
 
@@ -52,6 +53,7 @@ def run(
         note: Told one line for each thing that the user should know.
         environ: Variables beside this process's.
         kept_open: File descriptors that lmms-eval holds open as long as it runs.
+        stdout: File descriptor that its own table goes to; by default where ours go.
 
     Raises:
         ReelbenchError: lmms-eval failed, or left no result at all.
@@ -61,7 +63,7 @@ def run(
         arguments = with_frames(arguments, sampling, note)
         environ[FrameSampling.VARIABLE] = str(sampling)
     before = set(output.rglob("*_results.json"))
-    lmms_eval(arguments, environ, kept_open)
+    lmms_eval(arguments, environ, kept_open, stdout)
     written = set(output.rglob("*_results.json")) - before
     if not written:
         raise ReelbenchError("lmms-eval ended without results, though it may have exited with 0; its messages say why")
@@ -108,7 +110,12 @@ def with_logging(arguments: list[str]) -> tuple[list[str], Path]:
     return arguments, Path(output)
 
 
-def lmms_eval(arguments: list[str], environ: dict[str, str] | None = None, kept_open: Sequence[int] = ()) -> None:
+def lmms_eval(
+    arguments: list[str],
+    environ: dict[str, str] | None = None,
+    kept_open: Sequence[int] = (),
+    stdout: int | None = None,
+) -> None:
     """Run lmms-eval in a process of its own; ReelbenchError where it says that it failed."""
     from importlib.util import find_spec
 
@@ -119,7 +126,8 @@ def lmms_eval(arguments: list[str], environ: dict[str, str] | None = None, kept_
     # The judge is asked afterwards, in one batch: many calls at once, and none that holds up the model.
     inherited = {name: value for name, value in os.environ.items() if name != "REELBENCH_JUDGE"}
     everything = {**inherited, **(environ or {})}
-    status = subprocess.run(command, env=everything, check=False, pass_fds=kept_open).returncode  # noqa: S603
+    done = subprocess.run(command, env=everything, check=False, pass_fds=kept_open, stdout=stdout)  # noqa: S603
+    status = done.returncode
     if status != 0:
         raise ReelbenchError(f"lmms-eval failed with exit status {status}; its messages say why")
 
