@@ -51,7 +51,11 @@ def figures(folder: Folder) -> dict[str, Any]:
         questions, `labels`, `perception`, `rounds`), `later` (errors that later rounds found: `n`, beside the first
         round's, of all, and how many are of reasoning), `settled` (by round, questions whose end is known), `nodes`
         (status -> n; `hint_ignored`, `recovered`, `divergent_share` of those evaluated), `models` and `judge`.
+
+    Raises:
+        InputError: The folder has no diagnosis, or something in it is wrong.
     """
+    folder.settings()
     records = folder.rounds()
     questions = {question.id: question for question in folder.questions}
     last = {record.id: record for record in records}

@@ -209,13 +209,13 @@ def test_a_nodes_time_shows_its_moment(opened):
 @pytest.mark.browser
 def test_filters(opened):
     tab = opened(ROWS)
-    tab.get_by_label("Error", exact=True).select_option("Reasoning")
+    tab.locator("#label").select_option("Reasoning")
     assert tab.locator("#list button").count() == 1
-    tab.get_by_label("Error", exact=True).select_option("")
-    tab.get_by_label("Locale", exact=True).select_option("ja-JP")
-    tab.get_by_label("Ended by", exact=True).select_option("no_consensus")
+    tab.locator("#label").select_option("")
+    tab.locator("#locale").select_option("ja-JP")
+    tab.locator("#stop").select_option("no_consensus")
     assert tab.locator("#list .about").all_inner_texts() == ["q4 · ja-JP · no error found"]
-    tab.get_by_label("Search", exact=True).fill("nothing has this")
+    tab.locator("#search").fill("nothing has this")
     assert tab.locator("#count").inner_text() == "0 of 4 questions"
 
 
