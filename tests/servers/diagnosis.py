@@ -2,16 +2,21 @@
 
 The tagger calls a node lost where its evidence stands nowhere in what the model under test wrote, unless it is scripted
 otherwise. The model under test writes what its cue says (or nothing), and is right where its cue holds a given fact.
+
+As its own process:    python -m tests.servers.diagnosis --delay 0.2
 """
 
+import argparse
+import asyncio
+import contextlib
 import json
 import re
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tests.servers.judge import Answer, Call
+from tests.servers.judge import Answer, Call, serve
 
 JOINED = (("a", "00:00", ()), ("b", "00:06", ()), ("c", "N/A", ("a", "b")))
 """Two moments, and what follows from both."""
@@ -104,3 +109,17 @@ def findings(call: Call, causes: dict[str, str]) -> str:
             ]
         }
     )
+
+
+def main() -> None:
+    """Serve scripted models as a process of its own; prints its URL (GET /calls counts)."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--delay", type=float, default=0.0, help="seconds for every reply")
+    delay = parser.parse_args().delay
+    models = Models(nodes=CHAIN)
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(serve(0, lambda call: replace(models(call), delay=delay)))
+
+
+if __name__ == "__main__":
+    main()

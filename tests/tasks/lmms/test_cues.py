@@ -2,6 +2,7 @@
 
 import json
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -44,6 +45,15 @@ def test_without_a_file_all_are_asked_without_a_cue(spec, task):
     assert len(rows) == len(registry.load(spec.id, "mini"))
     assert all(row["question"] in prompt for row, prompt in zip(rows, prompts, strict=True))
     assert not any("{" in prompt or "\n\n\n" in prompt for prompt in prompts)
+
+
+@each_task
+def test_every_language_that_is_asked_in_has_its_words_for_steps(spec, task):
+    folder = Path(next(iter(import_module(spec.package).__path__)))
+    plain, reasoned = (json.loads((folder / name).read_text(encoding="utf-8")) for name in (spec.prompt, task.prompt))
+    assert reasoned.keys() == plain.keys()
+    assert all(prompt.startswith("{question}{cue}\n\n") for prompt in reasoned.values())
+    assert len(set(reasoned.values())) == len(reasoned)
 
 
 @each_task
