@@ -230,38 +230,41 @@ def test_a_tagger_that_is_away_ends_nothing(tmp_path):
     assert set(ends(folder).values()) == {(1, "limit")}
 
 
-@pytest.mark.parametrize("at", [1, 4, 7, 12, 17, 22])
-def test_a_loop_that_is_killed_goes_on_and_pays_nothing_twice(at, tmp_path, monkeypatch):
-    """Killed at its n-th request: under test, graph, translator or tagger, in the first round or a later one."""
+@pytest.fixture(scope="module")
+def unharmed(tmp_path_factory):
+    """What a loop of two questions asks for when nothing happens to it, and its report."""
+    with pytest.MonkeyPatch.context() as patch, JudgeServer(Models(nodes=CHAIN, fact="n2")) as server:
+        patch.setenv("REELBENCH_HOME", str(tmp_path_factory.mktemp("home")))
+        counted = report.write(run(server.url, tmp_path_factory.mktemp("out")))
+        return Counter(json.dumps(call.body["messages"]) for call in server.calls), counted
 
-    def loop(home, out):
-        monkeypatch.setenv("REELBENCH_HOME", str(tmp_path / home))
-        command = [sys.executable, "-m", "tests.methods.looping", server.url, str(tmp_path / out), "2"]
-        return subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
 
-    killing = threading.Event()
+@pytest.mark.parametrize("at", [1, 3, 9, 14, 20])
+def test_a_loop_that_is_killed_goes_on_and_pays_nothing_twice(at, unharmed, tmp_path):
+    """Killed at its n-th request: of the model under test, for a graph, of the tagger, in the first round or later."""
+
+    def loop():
+        command = [sys.executable, "-m", "tests.methods.looping", server.url, str(tmp_path / "out"), "2"]
+        return subprocess.Popen(command, cwd=ROOT)
 
     def kills(call, _role):
-        if killing.is_set() and call.number == at:
+        if call.number == at:
             process.send_signal(signal.SIGKILL)
             process.wait()
 
     with JudgeServer(Models(nodes=CHAIN, fact="n2", scripted=kills)) as server:
-        killing.set()
-        process = loop("killed", "killed")
+        process = loop()
         assert process.wait() == -signal.SIGKILL
-        killing.clear()
-        again = loop("killed", "killed")
-        assert again.wait() == 0, again.stderr.read()
-        killed = [json.dumps(call.body["messages"]) for call in server.calls]
-        whole = loop("whole", "whole")
-        assert whole.wait() == 0, whole.stderr.read()
-        needed = [json.dumps(call.body["messages"]) for call in server.calls[len(killed) :]]
-    assert report.write(Folder(tmp_path / "killed")) == report.write(Folder(tmp_path / "whole"))
-    twice = Counter(killed) - Counter(needed)
-    # Only the request that was under way; of the model under test, whose run it cuts short, the run's requests.
-    assert twice.total() <= 2 if "under test" in killed[at] else twice.total() == 1
-    assert not Counter(needed) - Counter(killed)
+        process = loop()
+        assert process.wait() == 0
+        asked = Counter(json.dumps(call.body["messages"]) for call in server.calls)
+        under_way = server.calls[at]
+    needed, counted = unharmed
+    assert report.write(Folder(tmp_path / "out")) == counted
+    twice = asked - needed
+    # Only the request that was under way; of the model under test, the run that was cut short.
+    assert twice.total() <= 2 if role_of(under_way) == "under_test" else twice.total() == 1
+    assert not needed - asked
 
 
 def test_a_folder_is_held_by_what_a_killed_loop_left_running(tmp_path):
