@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from reelbench.llm.asker import BUDGET, REFUSED, UNAVAILABLE, Asker, Budget
 from reelbench.llm.options import AskOptions
@@ -12,7 +13,7 @@ GRAPH, TAGGER, TRANSLATOR = ROLES = ("graph", "tagger", "translator")
 COMES_BACK = frozenset({UNAVAILABLE, BUDGET, REFUSED})
 """Why there is no reply now, though there may be one when the same is asked another time."""
 
-Spent = dict[str, dict[str, object]]
+Spent = dict[str, dict[str, Any]]
 """Role -> model, replies and tokens behind the answers, whenever they were paid."""
 
 

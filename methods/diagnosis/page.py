@@ -12,7 +12,7 @@ from typing import Any, get_args
 from reelbench.judges.findings import LABELS
 from reelbench.judges.graph_svg import to_svg
 from reelbench.judges.graphs import Graph
-from reelbench.judges.isolation import NodeTag, Round, Stop
+from reelbench.judges.isolation import NodeTag, Round, Status, Stop
 from reelbench.methods.diagnosis.folder import Folder
 from reelbench.methods.diagnosis.questions import Question
 from reelbench.methods.diagnosis.tagging import Attempt
@@ -50,7 +50,7 @@ def write(folders: Sequence[Folder], figures: Sequence[dict[str, Any]], out: Pat
         "stops": get_args(Stop),
         "questions": list(shown.values()),
     }
-    template = (resources.files(__package__) / "page.html").read_text(encoding="utf-8")
+    template = (resources.files("reelbench.methods.diagnosis") / "page.html").read_text(encoding="utf-8")
     # A text may hold "</script>" or a comment's start: neither may end the block that it stands in.
     inline = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
     write_text(out, template.replace(_DATA, inline))
@@ -96,7 +96,7 @@ def _video(question: Question, library: Library | None, page: Path) -> str | Non
 
 
 def _round(record: Round, attempt: Attempt, graph: Graph | None, cue: str | None) -> dict[str, Any]:
-    states = {key: tag.status for key, tag in record.nodes.items()}
+    states: dict[str, Status] = {key: tag.status for key, tag in record.nodes.items()}
     labels = {key: tag.label for key, tag in record.nodes.items() if tag.label}
     return {
         "round": record.round,

@@ -48,4 +48,4 @@ def _filled(name: str, values: Mapping[str, str]) -> str:
 
 @cache
 def _text(name: str) -> str:
-    return resources.files(__package__).joinpath(f"{name}.txt").read_text(encoding="utf-8").strip()
+    return resources.files("reelbench.methods.diagnosis").joinpath(f"{name}.txt").read_text(encoding="utf-8").strip()
