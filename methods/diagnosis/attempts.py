@@ -25,6 +25,7 @@ from reelbench.tasks.lmms.logged import (
     logged_items,
     logged_tasks,
     media_missing,
+    model_of,
     raw_replies,
 )
 
@@ -126,6 +127,13 @@ class LmmsEval:
         self._arguments = list(arguments)
         self._judge = judge
         self._note = note
+
+    @property
+    def about(self) -> dict[str, str | None]:
+        """Who is asked and who judges, as a diagnosis records them."""
+        given = {name: process.option_value(self._arguments, f"--{name}") for name in ("model", "model_args")}
+        model = model_of({"config": given})
+        return {"model": model.id, "adapter": model.adapter, "judge": self._judge.model if self._judge else None}
 
     def __call__(self, run: Path, lock: int) -> list[Attempt]:
         """Return what the model makes of the questions in a run's cues; a run that has ended is only read.

@@ -158,7 +158,7 @@ def run(
         questions=rows.read(asked.spec.id, asked.task.split),
         graphs=_known(graphs),
         models=models,
-        about={**_about("run", asked.spec.id, asked.task.split, graphs), "judge": judge.model if judge else None},
+        about={**_about("run", asked.spec.id, asked.task.split, graphs), **asked.about},
         votes=llm_votes,
         rounds=rounds,
         skip_failed=skip_failed,

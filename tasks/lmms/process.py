@@ -79,9 +79,9 @@ def check_all_there(arguments: list[str], outcomes: list[Outcome]) -> None:
 
 def with_frames(arguments: list[str], sampling: FrameSampling, note: Callable[[str], None]) -> list[str]:
     """Return lmms-eval's arguments with the adapter's own set to take the frames as they are; say what can't be."""
-    model_args = _value(arguments, "--model_args") or ""
+    model_args = option_value(arguments, "--model_args") or ""
     given = dict(re.findall(r"(?:^|,)\s*([A-Za-z_]\w*)=([^,]*)", model_args))
-    added, notes = adapters.matched(_value(arguments, "--model"), given, sampling)
+    added, notes = adapters.matched(option_value(arguments, "--model"), given, sampling)
     for line in notes:
         note(line)
     if not added:
@@ -101,7 +101,7 @@ def with_logging(arguments: list[str]) -> tuple[list[str], Path]:
             "nothing to run: give lmms-eval's arguments after --, e.g. reelbench run -- --tasks moviecore …"
         )
     arguments = list(arguments)
-    output = _value(arguments, "--output_path")
+    output = option_value(arguments, "--output_path")
     if output is None:
         output = str(home() / "runs" / datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f"))
         arguments += ["--output_path", output]
@@ -135,7 +135,7 @@ def lmms_eval(
 def wanted_tasks(arguments: list[str]) -> set[str]:
     """Return our tasks that the arguments name, by themselves or by one of our tags; other people's are lmms-eval's."""
     wanted: set[str] = set()
-    for name in (part.strip() for part in (_value(arguments, "--tasks") or "").split(",")):
+    for name in (part.strip() for part in (option_value(arguments, "--tasks") or "").split(",")):
         wanted |= {name} if discovery.find_task(name) is not None else _tagged(name)
     return wanted
 
@@ -154,7 +154,8 @@ def replaced(arguments: list[str], option: str, value: str) -> list[str]:
     return [*arguments, option, value]
 
 
-def _value(arguments: list[str], option: str) -> str | None:
+def option_value(arguments: Sequence[str], option: str) -> str | None:
+    """Return an option's value among lmms-eval's arguments, or None."""
     for number, argument in enumerate(arguments):
         if argument == option and number + 1 < len(arguments):
             return arguments[number + 1]

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from reelbench.judges.llm import JudgeOptions
 from reelbench.methods.diagnosis import report
+from reelbench.methods.diagnosis.attempts import LmmsEval
 from reelbench.methods.diagnosis.folder import Folder
 from reelbench.registry.errors import InputError, ReelbenchError
 from tests.methods.looping import UnderTest, run
@@ -283,3 +285,10 @@ def test_a_folder_is_held_by_what_a_killed_loop_left_running(tmp_path):
     child.communicate(os.linesep.encode())
     waiting.join(30)
     assert entered.is_set()
+
+
+def test_a_folder_says_which_model_it_is_of_and_no_secret():
+    arguments = ["--model", "openai", "--model_args", "model=m-1,api_key=sk-1"]
+    judge = JudgeOptions(model="j", url="http://127.0.0.1:9/v1", api_key="sk-2")
+    about = LmmsEval("curve_mini", arguments, judge, print).about
+    assert about == {"model": "m-1", "adapter": "openai", "judge": "j"}
