@@ -15,7 +15,6 @@ from datetime import datetime
 from importlib import resources
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -23,7 +22,7 @@ from reelbench.judges.agreement import krippendorff_alpha
 from reelbench.making.profile_rows import LETTERS
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError, MediaError
-from reelbench.registry.files import read_json, write_text
+from reelbench.registry.files import address, read_json, write_text
 from reelbench.registry.media.library import Library
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
@@ -139,7 +138,7 @@ def make(
         videos.append(
             {
                 "video": key,
-                "source": None if path is None else _address(path, output),
+                "source": None if path is None else address(path, output),
                 "caption": next((row["caption"] for row in some if row.get("caption")), ""),
                 "questions": [_question(spec, row) for row in some],
             }
@@ -169,13 +168,6 @@ def _video(library: Library, row: Row) -> Path | None:
         return library.clip(row)
     except MediaError:
         return None
-
-
-def _address(path: Path, page: Path) -> str:
-    path, folder = path.absolute(), page.absolute().parent
-    if path.is_relative_to(folder):
-        return quote(path.relative_to(folder).as_posix())
-    return path.as_uri()
 
 
 def _question(spec: BenchmarkSpec, row: Row) -> dict[str, Any]:

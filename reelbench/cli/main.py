@@ -13,6 +13,7 @@ from reelbench.cli import (
     compare,
     console,
     data,
+    diagnose,
     frames,
     leaderboard,
     listing,
@@ -43,6 +44,7 @@ app.command("compare")(compare.compare)
 app.command("profile")(profile.profile)
 app.add_typer(data.app, name="data")
 app.add_typer(make.app, name="make")
+app.add_typer(diagnose.app, name="diagnose")
 app.add_typer(review.app, name="review")
 app.add_typer(compare.app, name="judge")
 app.add_typer(frames.app, name="frames")
