@@ -32,6 +32,7 @@ demo: install
 
 test: install
 	$(BIN)/python tools/setup_browser.py
+	$(BIN)/python tools/setup_checkers.py
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
 # Type checkers can't follow an editable install's import hook, so they read the built package.

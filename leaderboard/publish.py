@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from reelbench.judges import results
 from reelbench.leaderboard import board as boards
-from reelbench.leaderboard import exports, site, store
+from reelbench.leaderboard import columns, site, store
 from reelbench.leaderboard.board import Board
 from reelbench.registry.data import hub
 from reelbench.registry.errors import InputError, ReelbenchError
@@ -25,11 +25,9 @@ Note = Callable[[str], None]
 _RESULTS = "results"
 _PARQUET = "data/results.parquet"
 _OURS: dict[RepoType, tuple[str, ...]] = {"space": ("data/", "downloads/", "lib/"), "dataset": ()}
-"""Folders that are ours alone: what is in them and no longer made is deleted. Results are never deleted."""
-_TEXT = (
-    *("key", "model", "revision", "source", "setting", "benchmark", "split", "subset", "judge", "judge_prompts"),
-    *("frames", "partial", "ids", "date", "citation", "url", "note", "metric", "unit"),
-)
+"""Folders that are ours alone: what is in them and no longer made is deleted (`lib/` is of the first version).
+
+Results are never deleted."""
 _SHOWN = 10
 _AUTH, _FORBIDDEN, _CONFLICT, _STALE = 401, 403, 409, 412
 
@@ -124,17 +122,20 @@ def write_parquet(board: Board, path: Path) -> None:
 
     rows: list[dict[str, Any]] = []
     for entry in board.entries:
-        shared = {"key": entry.stored.key if entry.stored else None, **exports.record(board, entry)}
+        shared = {"key": entry.stored.key if entry.stored else None, **columns.record(board, entry)}
         units = {metric.name: metric.unit for metric in board.specs[entry.group.benchmark].metrics}
         for name, found in entry.metrics.items():
             low, high = found.ci95 or (None, None)
             numbers = {"metric": name, "value": found.value, "low": low, "high": high, "n": found.n}
             rows.append(shared | numbers | {"unit": units[name]})
+    names: dict[columns.Type, list[str]] = {"text": ["key"], "integer": [], "boolean": []}
+    for column in columns.COLUMNS:
+        names[column.type].append(column.id)
     schema = pa.schema(
-        [(name, pa.string()) for name in _TEXT]
-        + [(name, pa.int64()) for name in ("rank", "version", "items", "scored", "n")]
+        [(name, pa.string()) for name in (*names["text"], "metric", "unit")]
+        + [(name, pa.int64()) for name in (*names["integer"], "n")]
         + [(name, pa.float64()) for name in ("value", "low", "high")]
-        + [("open_weights", pa.bool_())]
+        + [(name, pa.bool_()) for name in names["boolean"]]
     )
     path.parent.mkdir(parents=True, exist_ok=True)
     parquet.write_table(pa.Table.from_pylist(rows, schema=schema), path)

@@ -8,11 +8,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from reelbench.registry.units import UNITS, Unit, UnitName
+
 Split = str
 Kind = Literal["temporal_span", "choice", "text_overlap", "exact_match", "cognitive_profile", "llm_judge"]
 """A kind of scoring; each is one module of `reelbench.judges`."""
-
-Unit = Literal["percent", "points_0_5", "points_0_2", "fraction", "cider"]
 
 
 class Declared(BaseModel):
@@ -151,7 +151,7 @@ class Metric(Declared):
 
     name: str
     title: str
-    unit: Unit
+    unit: UnitName
     low: float = 0.0
     high: float | None = None
     aggregate: Annotated[Mean | MeanOf | Macro | Corpus, Field(discriminator="how")]
@@ -160,6 +160,12 @@ class Metric(Declared):
         default=True, description="Whether facets that name no metrics of their own break it down."
     )
     cite: str = Field(default="", description="Paper and section, or the owner's file.")
+    about: str = Field(default="", description="One line on what it measures, for a reader of the table.")
+
+    @property
+    def in_unit(self) -> Unit:
+        """The unit: digits, names, range."""
+        return UNITS[self.unit]
 
 
 class Facet(Declared):

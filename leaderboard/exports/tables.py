@@ -5,6 +5,7 @@ import io
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
+from reelbench.leaderboard import columns
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import Entry, Group
 from reelbench.registry.records import MetricValue
@@ -12,22 +13,7 @@ from reelbench.registry.spec import BenchmarkSpec, Metric
 
 Format = Literal["markdown", "latex"]
 
-_LEADING = (
-    "rank",
-    "model",
-    "revision",
-    "source",
-    "setting",
-    "split",
-    "subset",
-    "version",
-    "judge",
-    "judge_prompts",
-    "frames",
-)
-_TRAILING = ("items", "scored", "partial", "ids", "open_weights", "date", "citation", "url", "note")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-_DIGITS = {"percent": 1, "points_0_5": 2, "points_0_2": 2, "fraction": 4, "cider": 3}
 _LATEX = {
     "\\": r"\textbackslash{}",
     "&": r"\&",
@@ -48,50 +34,22 @@ def as_csv(board: Board, benchmark: str) -> str:
     spec = board.specs[benchmark]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
+    before = [column for column in columns.BEFORE if column.id != "benchmark"]  # the file is of one
     numbers = [name for metric in spec.metrics for name in (metric.name, f"{metric.name}_low", f"{metric.name}_high")]
-    writer.writerow([*_LEADING, *numbers, *_TRAILING])
+    writer.writerow([*(column.id for column in before), *numbers, *(column.id for column in columns.AFTER)])
     for entry in board.entries:
         if entry.group.benchmark == benchmark:
-            row = record(board, entry)
+            head, tail = ([_cell(c.get(board, entry)) for c in part] for part in (before, columns.AFTER))
             values = [part for metric in spec.metrics for part in _three(entry.metrics.get(metric.name))]
-            writer.writerow(
-                [*(_cell(row[name]) for name in _LEADING), *values, *(_cell(row[name]) for name in _TRAILING)]
-            )
+            writer.writerow([*head, *values, *tail])
     return text.getvalue()
-
-
-def record(board: Board, entry: Entry) -> dict[str, Any]:
-    """Return a row as plain data, without its metrics."""
-    return {
-        "rank": board.ranks.get(entry.key),
-        "model": entry.model,
-        "revision": entry.revision,
-        "source": entry.kind,
-        "setting": entry.setting,
-        "benchmark": entry.group.benchmark,
-        "split": entry.group.split,
-        "subset": entry.group.subset,
-        "version": entry.group.version,
-        "judge": entry.group.judge,
-        "judge_prompts": entry.group.prompts,
-        "frames": entry.frames,
-        "items": entry.items,
-        "scored": entry.scored,
-        "partial": entry.partial,
-        "ids": entry.ids,
-        "open_weights": entry.open_weights,
-        "date": entry.date,
-        "citation": entry.cite,
-        "url": entry.url,
-        "note": entry.note,
-    }
 
 
 def as_document(board: Board) -> dict[str, Any]:
     """Return the whole table as one JSON document."""
     return {
         "rows": [
-            record(board, entry)
+            columns.record(board, entry)
             | {"metrics": {name: found.model_dump(mode="json") for name, found in entry.metrics.items()}}
             for entry in board.entries
         ],
@@ -147,14 +105,14 @@ def _shown(spec: BenchmarkSpec, entries: Iterable[Entry]) -> list[Metric]:
 
 
 def _number(metric: Metric, found: MetricValue | None) -> str:
-    return "" if found is None or found.value is None else f"{found.value:.{_DIGITS[metric.unit]}f}"
+    return "" if found is None or found.value is None else f"{found.value:.{metric.in_unit.digits}f}"
 
 
 def _half(metric: Metric, found: MetricValue | None) -> str:
     """Half of the interval's width, as papers print it."""
     if found is None or found.ci95 is None:
         return ""
-    return f"{(found.ci95[1] - found.ci95[0]) / 2:.{_DIGITS[metric.unit]}f}"
+    return f"{(found.ci95[1] - found.ci95[0]) / 2:.{metric.in_unit.digits}f}"
 
 
 def _lines(board: Board, spec: BenchmarkSpec, entries: Sequence[Entry], plus_minus: str) -> list[list[str]]:

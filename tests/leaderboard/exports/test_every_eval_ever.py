@@ -1,139 +1,21 @@
-"""Results as others' formats: models' pages on the Hub, and Every Eval Ever.
+"""Results in the Every Eval Ever format.
 
-Every Eval Ever's package has its schema but needs Python 3.12: where it is installed its own validator is run; the
-format's rules that matter to us are held here besides, from its published schema 0.3.0.
+Its package has its schema but needs Python 3.12: where it is installed its own validator is run; the format's rules
+that matter to us are held here besides, from its published schema 0.3.0.
 """
 
 import hashlib
 import importlib.util
 import json
 import re
-import shutil
 from importlib import resources
 from pathlib import Path
 
 import pytest
-import yaml
 
-from reelbench.leaderboard import every_eval_ever, hub_results, store
+from reelbench.leaderboard import store
+from reelbench.leaderboard.exports import every_eval_ever
 from reelbench.registry.errors import InputError
-from reelbench.tasks import moviecore, rextime
-from reelbench.tasks.score import Options, score_files
-from reelbench.tasks.submissions import Inputs
-from tests.servers.judge import Answer, JudgeServer
-
-
-@pytest.fixture
-def as_real(tmp_path, monkeypatch):
-    """Let the mini data stand for the real splits: whole, known, and not called mini."""
-
-    def stand_in(package, mini, name):
-        folder = tmp_path / f"data-{name}"
-        folder.mkdir()
-        shutil.copy(Path(package.__path__[0]) / "mini" / mini, folder / name)
-        benchmark = package.__name__.rpartition(".")[2]
-        monkeypatch.setenv(f"REELBENCH_DATA_{benchmark.upper()}", str(folder))
-
-    stand_in(rextime, "rextime_val.json", "rextime_val.json")
-    stand_in(moviecore, "test.json", "test.json")
-
-
-def rextime_result(folder, *, model="org/model"):
-    """The first half of the questions right, the rest wrong in letter and window."""
-    from reelbench.registry.data import loading
-
-    rows = loading.locate("rextime").read()
-    folder.mkdir(parents=True)
-    lines = []
-    for number, row in enumerate(rows):
-        right = number < len(rows) // 2
-        wrong = "B" if row["answer"] == "A" else "A"
-        window = row["span"] if right else [0, 0]
-        lines.append({"qid": row["id"], "pred_relevant_windows": [window], "ans": row["answer"] if right else wrong})
-    path = folder / "submission.jsonl"
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    score_files("rextime", Inputs(path), folder / "result", Options(), model=model)
-    return folder / "result"
-
-
-def moviecore_result(folder, *, unparsable=0):
-    """Judged answers, all 4 of 5, of which the first so many questions get replies that can't be read."""
-    from reelbench.judges.llm import JudgeOptions
-    from reelbench.registry.data import loading
-
-    rows = loading.locate("moviecore").read()
-    folder.mkdir(parents=True)
-    entries = {}
-    for row in rows:
-        entries.setdefault(f"{row['video']}.mp4", []).append(
-            {
-                "question": row["question"],
-                "answer": row["answer"],
-                "pred": f"It is so, {row['id']}.",
-                "classification": ", ".join(row["classification"]),
-            }
-        )
-    path = folder / "predictions.json"
-    path.write_text(json.dumps(entries))
-    bad = [row["question"] for row in rows[:unparsable]]
-    with JudgeServer(lambda call: Answer("no" if any(q in call.user for q in bad) else '{"score": 4}')) as server:
-        judge = JudgeOptions(model="judge", url=server.url, cache=folder / "judge.sqlite")
-        score_files(
-            "moviecore", Inputs(path), folder / "result", Options(overlap=False, judge=judge), model="org/judged"
-        )
-    return folder / "result"
-
-
-@pytest.fixture
-def stored(as_real, tmp_path):  # noqa: ARG001 - for what it sets up
-    """A store with a whole ReXTime result and a judged MovieCORE result of which one answer is unscored."""
-    results = tmp_path / "results"
-    rextime_result(results / "rextime")
-    moviecore_result(results / "moviecore", unparsable=1)
-    added = store.add(results, tmp_path / "store")
-    assert [one.outcome for one in added] == ["added", "added"], added
-    return tmp_path / "store"
-
-
-# --- the Hub's model pages -----------------------------------------------------------------------------------------
-
-
-def test_eval_results_are_entries_that_the_hub_reads(stored, tmp_path):
-    from huggingface_hub import parse_eval_result_entries
-
-    done = {one.key.split("/")[2]: one for one in hub_results.export(store.read(stored), tmp_path / "out")}
-    (path,) = done["rextime"].files
-    assert path.parent == tmp_path / "out" / "org__model" / ".eval_results"
-    (entry,) = parse_eval_result_entries(yaml.safe_load(path.read_text()))
-    # Half of the questions have the right letter and window: 50 per cent.
-    assert entry.dataset_id == "ReXTime/ReXTime"
-    assert entry.task_id == "rextime"
-    assert entry.value == 50.0
-    assert "Accuracy at IoU" in entry.notes
-    assert "95% interval" in entry.notes
-
-
-def test_eval_results_say_what_is_unscored_and_who_judged(stored, tmp_path):
-    done = {one.key.split("/")[2]: one for one in hub_results.export(store.read(stored), tmp_path / "out")}
-    (entry,) = yaml.safe_load(done["moviecore"].files[0].read_text())
-    assert entry["value"] == 4.0
-    assert "(1 judge_unparsable)" in entry["notes"]
-    assert "judge judge-0001, prompts reelbench" in entry["notes"]
-
-
-@pytest.mark.usefixtures("as_real")
-def test_what_the_hub_has_no_place_for_is_left_out_and_said(rextime_run, tmp_path):
-    rextime_result(tmp_path / "results" / "local", model="my-checkpoint")
-    shutil.copytree(rextime_run(), tmp_path / "results" / "mini")
-    store.add(tmp_path / "results", tmp_path / "store")
-    done = list(hub_results.export(store.read(tmp_path / "store"), tmp_path / "out"))
-    assert not any(one.files for one in done)
-    whys = "\n".join(one.why for one in done)
-    assert "'my-checkpoint' is no model repository" in whys
-    assert "mini data" in whys
-
-
-# --- Every Eval Ever -----------------------------------------------------------------------------------------------
 
 
 @pytest.fixture

@@ -4,11 +4,11 @@ One file per benchmark and setting, one entry in it: the Hub ranks by one value,
 judge, interval and whatever is unscored stand in the entry's notes. What has no place on the Hub is left out and said.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from reelbench.leaderboard.entries import HUB_ID
+from reelbench.leaderboard.exports import Exported
 from reelbench.leaderboard.store import Stored
 from reelbench.registry import discovery
 from reelbench.registry.data import loading
@@ -18,16 +18,6 @@ from reelbench.registry.records import MetricValue
 from reelbench.registry.spec import BenchmarkSpec, HubFile
 
 _HASH = 12
-_HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
-
-
-@dataclass(frozen=True, slots=True)
-class Exported:
-    """What came of one result: the files written, or why it was left out."""
-
-    key: str
-    files: tuple[Path, ...] = ()
-    why: str = ""
 
 
 def export(stored: Sequence[Stored], out: Path, datasets: Mapping[str, str] | None = None) -> Iterator[Exported]:
@@ -107,7 +97,7 @@ def _why_not(one: Stored, repository: str | None, task: str | None, found: Metri
         f"the split {result.benchmark.split} has no task of its own on the Hub": task is None,
         "its dataset has no repository on the Hub; name one with --dataset BENCHMARK=ORG/NAME": repository is None,
         "its primary metric is not scored": found is None or found.value is None,
-        f"{result.model.id!r} is no model repository; score it with --model ORG/NAME": not _HUB_ID.fullmatch(
+        f"{result.model.id!r} is not a model repository; score it with --model ORG/NAME": not HUB_ID.fullmatch(
             result.model.id
         ),
     }

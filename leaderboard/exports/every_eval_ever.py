@@ -18,7 +18,7 @@ from typing import Any, Literal, get_args
 
 from reelbench.judges import results
 from reelbench.judges.llm import load_prompts
-from reelbench.leaderboard.hub_results import Exported
+from reelbench.leaderboard.exports import Exported
 from reelbench.leaderboard.store import Stored
 from reelbench.registry import discovery
 from reelbench.registry.data import loading
@@ -31,13 +31,6 @@ SCHEMA = "0.3.0"
 
 Relationship = Literal["first_party", "third_party", "collaborative", "other"]
 
-_UNITS = {
-    "percent": "percent",
-    "points_0_5": "points",
-    "points_0_2": "points",
-    "fraction": "proportion",
-    "cider": "points",
-}
 _TOKENS = ("max_new_tokens", "max_tokens", "max_gen_toks")
 _NAME = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -59,7 +52,9 @@ def export(
     if not organization:
         raise InputError("--format eee: the format asks who evaluated; give --organization NAME")
     if relationship not in get_args(Relationship):
-        raise InputError(f"--relationship {relationship}: is none; give {', '.join(get_args(Relationship))}")
+        raise InputError(
+            f"--relationship {relationship}: is not one of the format's; give {', '.join(get_args(Relationship))}"
+        )
     for one in stored:
         spec = discovery.get(one.result.benchmark.id)
         if loading.is_mini(one.result.benchmark.split):
@@ -141,7 +136,7 @@ def _epoch(date: str) -> int:
     try:
         found = datetime.fromisoformat(date)
     except ValueError:
-        raise InputError(f"provenance.date {date!r} is no ISO date") from None
+        raise InputError(f"provenance.date {date!r} is not an ISO date") from None
     return int((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp())
 
 
@@ -171,7 +166,7 @@ def _metric_result(
         "metric_id": f"{spec.id}.{metric.name}",
         "metric_name": metric.title,
         "metric_kind": metric.aggregate.how if metric.aggregate.how != "corpus" else metric.aggregate.scorer,
-        "metric_unit": _UNITS[metric.unit],
+        "metric_unit": metric.in_unit.noun,
         "lower_is_better": False,
         "score_type": "continuous",
         "min_score": metric.low,
@@ -198,10 +193,8 @@ def _metric_result(
     }
 
 
-def _highest(metric: Metric) -> float | str:
-    if metric.high is not None:
-        return metric.high
-    return 100.0 if metric.unit == "percent" else "Infinity"
+def _highest(metric: Metric) -> float:
+    return metric.in_unit.high if metric.high is None else metric.high
 
 
 def _counts(one: Stored) -> dict[str, str]:
@@ -330,7 +323,7 @@ def instances(
                         "is_terminal": True,
                     }
                 ],
-                "evaluation": {"score": score, "is_correct": best is not None and score >= best},
+                "evaluation": {"score": score, "is_correct": score >= best},
                 "metadata": {
                     "video": sample.video,
                     **{facet: ", ".join(labels) for facet, labels in sample.facets.items()},
@@ -339,7 +332,7 @@ def instances(
             }
 
 
-def _columns(spec: BenchmarkSpec, result: Result) -> Iterator[tuple[Metric, tuple[str, ...], float | None]]:
+def _columns(spec: BenchmarkSpec, result: Result) -> Iterator[tuple[Metric, tuple[str, ...], float]]:
     """Yield the metrics that single answers have, each with its columns and the best score of them; no column twice."""
     seen: set[tuple[str, ...]] = set()
     for metric in spec.metrics:
@@ -348,9 +341,8 @@ def _columns(spec: BenchmarkSpec, result: Result) -> Iterator[tuple[Metric, tupl
         if found is None or found.value is None or not names or names in seen:
             continue
         seen.add(names)
-        highest = _highest(metric)
         scale = metric.aggregate.scale if isinstance(metric.aggregate, Mean) else 1.0
-        yield metric, names, highest / scale if not isinstance(highest, str) else None
+        yield metric, names, _highest(metric) / scale
 
 
 def _columns_of(spec: BenchmarkSpec, metric: Metric) -> tuple[str, ...]:
