@@ -177,9 +177,9 @@ def write(summary: Summary, folder: Path, _data: Path | None = None) -> str:
     spec = summary.located.spec
     formats = loading.imported(spec.formats)
     suffix = getattr(formats, "SUBMISSION_SUFFIX", ".jsonl")
-    for number, (name, scored) in enumerate(sorted(summary.people.items()), start=1):
+    for number, name in enumerate(sorted(summary.people), start=1):
         # Names are people's own: files are numbered, and the board shows the number.
-        place = folder / f"person-{number}"
+        scored, place = summary.people[name], folder / f"person-{number}"
         place.mkdir(parents=True, exist_ok=True)
         table = [formats.submission_row(sample) for sample in sorted(scored.samples, key=lambda sample: sample.id)]
         if suffix == ".json":

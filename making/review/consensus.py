@@ -56,7 +56,6 @@ def words(marks: Marks) -> str:
         parts.append("bad" + (f": {marks['reason']}" if marks.get("reason") else ""))
     elif span := marks.get("span"):
         parts.append(" to ".join("?" if end is None else f"{end:g}" for end in span) + " s")
-    for name in COMPONENTS:
-        if labels := marks.get(name):
-            parts.append(labels if isinstance(labels, str) else ", ".join(labels))
+    labels = [marks[name] for name in COMPONENTS if marks.get(name)]
+    parts += [one if isinstance(one, str) else ", ".join(one) for one in labels]
     return " | ".join(parts) + (f" ({marks['note']})" if marks.get("note") else "")

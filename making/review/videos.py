@@ -49,14 +49,17 @@ def clock_of(path: Path) -> Clock:
     """Read a video's clock from its header; MediaError where it is no video."""
     from reelbench.registry.frames.index import open_container, video_stream
 
-    with open_container(path) as container:
+    container = open_container(path)
+    try:
         stream = video_stream(container, path)
         rate = stream.average_rate or stream.guessed_rate
         length = stream.duration * stream.time_base if stream.duration and stream.time_base else None
         if length is None and container.duration:
             length = container.duration / 1_000_000
         plays = stream.codec_context.name in _PLAYED and path.suffix.lower() in _PLAYED_IN
-        return Clock(float(rate) if rate else None, float(length) if length is not None else None, plays)
+    finally:
+        container.close()
+    return Clock(float(rate) if rate else None, float(length) if length is not None else None, plays)
 
 
 def described(path: Path | None, page: Path, *, strips: bool, note: Callable[[str], None]) -> dict[str, object]:

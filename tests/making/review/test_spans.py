@@ -20,7 +20,7 @@ def test_spans_are_marked_by_keyboard_saved_reloaded_and_merged(opened, save, re
     done = reelbench("review", "page", "rextime_mini", "--ask", "spans", "--output", path)
     assert done.returncode == 0, done.stderr
     page = opened(path)
-    page.wait_for_function("document.querySelector('video').readyState >= 1")
+    page.wait_for_function("() => document.querySelector('video').readyState >= 1")
     start, end = page.get_by_label("Answer start, in seconds"), page.get_by_label("Answer end, in seconds")
     for key in ("ArrowRight", "ArrowRight", "Shift+ArrowRight", "i"):  # 2.1 s
         page.keyboard.press(key)
@@ -83,7 +83,7 @@ def test_ends_are_nudged_typed_and_dragged(opened, make):
     from playwright.sync_api import expect
 
     page = opened(make("rextime_mini", kind="spans").path)
-    page.wait_for_function("document.querySelector('video').readyState >= 1")
+    page.wait_for_function("() => document.querySelector('video').readyState >= 1")
     start, end = page.get_by_label("Answer start, in seconds"), page.get_by_label("Answer end, in seconds")
     handle = page.get_by_role("slider", name="Answer start")
     start.fill("2.1")
@@ -110,14 +110,18 @@ def test_ends_are_nudged_typed_and_dragged(opened, make):
     page.mouse.up()
     half = page.evaluate("document.querySelector('video').duration") / 2
     assert float(end.input_value()) == pytest.approx(half, abs=0.05)
-    page.wait_for_function(f"Math.abs(document.querySelector('video').currentTime - {half}) < .05")
+    page.wait_for_function(f"() => Math.abs(document.querySelector('video').currentTime - {half}) < .05")
     # Looped, the player goes back to the start of the span.
     page.get_by_label("loop over the span").check()
     end.fill(str(float(start.input_value()) + 0.3))
     end.blur()
     page.keyboard.press("l")
-    times = f"(window.low ||= []).push(video.currentTime), window.low.some((t, n) => n && t < window.low[n - 1] - .1)"
-    page.wait_for_function(times)
+    page.wait_for_function(
+        """() => {
+        (window.times ||= []).push(video.currentTime);
+        return window.times.some((time, place) => place && time < window.times[place - 1] - .1);
+        }"""
+    )
 
 
 # --- by hand -------------------------------------------------------------------------------------------------------
