@@ -75,13 +75,13 @@ const asks = {
       typed.addEventListener("input", () => set(end, typed.value.trim() ? secondsOf(typed.value) : null));
       typed.addEventListener("change", () => draw(true));
       const nudge = (by) => { const time = (read()[end] ?? player.time) + by; set(end, time); player.seek(read()[end]); };
-      const button = (text, about, act) => {
-        const made = make("button", { type: "button", textContent: text, "aria-label": `${ask.title} ${name} ${about}` });
+      const button = (text, act) => {
+        const made = make("button", { type: "button", textContent: text, "aria-label": `${text}: ${ask.title} ${name}` });
         made.addEventListener("click", act);
         return made;
       };
       const key = end ? "O" : "I";
-      const here = button(`Set (${key})`, "at the current time", () => set(end, player.time));
+      const here = button(`Set (${key})`, () => set(end, player.time));
       here.setAttribute("aria-keyshortcuts", key);
       if (item.active === ask) here.dataset.key = name;
       handle.addEventListener("keydown", (event) => {
@@ -93,9 +93,9 @@ const asks = {
         event.preventDefault();
         event.stopPropagation();
       });
-      const steps = [["−1", "1 second earlier", () => -1], ["−.1", "0.1 seconds earlier", () => -.1], ["−1 f", "1 frame earlier", () => -player.frame], ["+1 f", "1 frame later", () => player.frame], ["+.1", "0.1 seconds later", () => .1], ["+1", "1 second later", () => 1]];
+      const steps = [["−1 s", () => -1], ["−0.1", () => -.1], ["−1 f", () => -player.frame], ["+1 f", () => player.frame], ["+0.1", () => .1], ["+1 s", () => 1]];
       return { handle, typed, row: make("div", { className: "end", role: "group", "aria-label": `${ask.title} ${name}` },
-        make("b", { textContent: end ? "End" : "Start" }), typed, here, ...steps.map(([text, about, by]) => button(text, about, () => nudge(by())))) };
+        make("b", { textContent: end ? "End" : "Start" }), typed, here, ...steps.map(([text, by]) => button(text, () => nudge(by())))) };
     });
     bar.append(...ends.map(({ handle }) => handle));
     const timeAt = (event) => { const box = bar.getBoundingClientRect(); return (event.clientX - box.left) / box.width * player.length; };
@@ -133,7 +133,7 @@ const asks = {
     };
     const clear = make("button", { type: "button", textContent: "Clear", "aria-label": `Clear ${ask.title}` });
     clear.addEventListener("click", () => { changed(null); draw(true); });
-    const play = make("button", { type: "button", textContent: "Play it (L)", "aria-label": `Play ${ask.title}` });
+    const play = make("button", { type: "button", textContent: "Play it (L)", "aria-label": `Play it (L): ${ask.title}` });
     play.addEventListener("click", () => playSpan(read()));
     const box = group(ask, bar, ...ends.map(({ row }) => row), make("div", { className: "tools" }, play, clear), warning);
     box.draw = draw;

@@ -223,7 +223,7 @@ def parse(document: list[Any], path: Path) -> Export:
             total=len(document),
             seconds=spent.get(who, {}),
             items=about,
-            marks={name: _of_kind(marks, kind, about[name]) for name, (_, marks) in said.items()},
+            marks={name: _of_kind(marks, kind) for name, (_, marks) in said.items()},
         )
         for who, said in people.items()
         if said
@@ -309,12 +309,12 @@ def _is_frame(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _of_kind(marks: dict[str, Any], kind: Kind, about: dict[str, Any]) -> Marks:
+def _of_kind(marks: dict[str, Any], kind: Kind) -> Marks:
     """Name the span that was asked for; an answer's span beside a question's is what that one is held against."""
     wanted = "question" if kind == "question-spans" else "answer"
     said = {name: marks[name] for name in ("verdict", "note") if name in marks}
     if kind == "question-spans" and "answer" in marks:
-        about.setdefault("answer_span", marks["answer"])
+        said["answer_span"] = marks["answer"]
     return {**said, "span": marks[wanted]} if wanted in marks else said
 
 

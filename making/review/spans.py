@@ -6,7 +6,7 @@ question's span; from both come certificate length and QA-mIoU (C.6).
 
 import json
 import statistics
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
@@ -113,8 +113,14 @@ def _item(said: list[Marks], decision: Marks | None) -> ItemSpans:
     if decision and (decision.get("verdict") == "bad" or span_of(decision)):
         span = span_of(decision)
         return ItemSpans(span, len(spans), rejected, overlap, unfinished, kept=span is not None)
-    median = (statistics.median(s for s, _ in spans), statistics.median(e for _, e in spans)) if spans else None
-    return ItemSpans(median, len(spans), rejected, overlap, unfinished, kept=rejected < len(spans))
+    return ItemSpans(_median(spans), len(spans), rejected, overlap, unfinished, kept=rejected < len(spans))
+
+
+def _median(spans: Sequence[Sequence[float]]) -> tuple[float, float] | None:
+    """Return the median start and the median end; None of nothing."""
+    if not spans:
+        return None
+    return statistics.median(span[0] for span in spans), statistics.median(span[1] for span in spans)
 
 
 def disagrees(said: Mapping[str, Marks]) -> bool:
@@ -125,17 +131,15 @@ def disagrees(said: Mapping[str, Marks]) -> bool:
 
 
 def _certificates(reviews: Reviews, items: Mapping[str, ItemSpans]) -> Certificates | None:
-    about = reviews.items
-    known = [
-        (name, item.span, about[name]["answer_span"])
-        for name, item in items.items()
-        if item.span is not None and about.get(name, {}).get("answer_span")
-    ]
-    if not known:
-        return None
-    return certificates(
-        [(span, answer) for _, span, answer in known], [str(about[name]["video"]) for name, *_ in known]
-    )
+    about, marks = reviews.items, reviews.marks()
+    pairs, videos = [], []
+    for name, item in items.items():
+        answer = _median([m["answer_span"] for m in marks[name].values() if m.get("answer_span")])
+        answer = answer or about.get(name, {}).get("answer_span")
+        if item.span is not None and answer:
+            pairs.append((item.span, answer))
+            videos.append(str(about.get(name, {}).get("video", name)))
+    return certificates(pairs, videos) if pairs else None
 
 
 # --- rows -----------------------------------------------------------------------------------------------------------

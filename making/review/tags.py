@@ -4,7 +4,7 @@ CogME had two raters tag every question by one manual and settle what differed; 
 agreement is of what each said alone.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
@@ -13,7 +13,8 @@ from typing import Any
 from reelbench.judges.cognitive_profile import COMPONENTS, Tags
 from reelbench.judges.label_sets import TagAgreement, tag_agreement
 from reelbench.making.review.saved import Marks, Reviews
-from reelbench.registry.errors import InputError
+from reelbench.registry.data import loading
+from reelbench.registry.errors import DataUnavailableError, InputError
 from reelbench.registry.files import write_jsonl
 
 
@@ -82,6 +83,24 @@ def summarize(reviews: Reviews) -> Summary:
         else:
             disagreements[name] = tags
     return Summary(reviews, agreement, consensus, disagreements)
+
+
+def videos_of(
+    name: str, items: Iterable[str], note: Callable[[str], None], *, split: str | None = None, data: Path | None = None
+) -> dict[str, str] | None:
+    """Return id -> video of a benchmark's rows; None, with one note, where they are not here or lack some of `items`."""
+    try:
+        located = loading.locate(name, split, data, fetch=False)
+        videos = {row["id"]: row["video"] for row in located.read()}
+    except DataUnavailableError as error:
+        note(f"no intervals, which are over videos: {error}")
+        return None
+    if lacking := sorted(set(items) - videos.keys()):
+        note(
+            f"no intervals, which are over videos: {name} {located.split} lacks {len(lacking)} items ({lacking[0]}, …)"
+        )
+        return None
+    return videos
 
 
 def write(summary: Summary, path: Path, _data: Path | None = None) -> str:

@@ -8,7 +8,20 @@ from typing import Annotated
 import typer
 
 from reelbench import __version__
-from reelbench.cli import cards, compare, console, data, frames, leaderboard, listing, profile, review, run, score
+from reelbench.cli import (
+    calibrate,
+    cards,
+    compare,
+    console,
+    data,
+    frames,
+    leaderboard,
+    listing,
+    profile,
+    review,
+    run,
+    score,
+)
 from reelbench.registry.errors import InputError, ReelbenchError
 
 _CALLERS = {EACCES, EEXIST, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS}
@@ -28,6 +41,7 @@ app.command("compare")(compare.compare)
 app.command("profile")(profile.profile)
 app.add_typer(data.app, name="data")
 app.add_typer(review.app, name="review")
+compare.app.command("calibrate")(calibrate.calibrate)
 app.add_typer(compare.app, name="judge")
 app.add_typer(frames.app, name="frames")
 app.add_typer(cards.app, name="cards")

@@ -94,6 +94,37 @@ def page(
         console.write(str(path))
 
 
+@app.command()
+def agree(
+    a: Annotated[Path, typer.Argument(help="A tags file (JSON Lines).")],
+    b: Annotated[Path, typer.Argument(help="Another, by somebody else, or by a model.")],
+    *,
+    benchmark: Annotated[str, typer.Option(help="Whose questions these are, for intervals over its videos.")] = (
+        "dramaqa_cogme"
+    ),
+    split: Annotated[str | None, typer.Option(help="Split, if not the default one.")] = None,
+    data: Annotated[Path | None, typer.Option(help="The benchmark's own data, where it isn't found by itself.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Say how far two taggers agree, label by label and as sets, with intervals over videos where the data is here."""
+    from dataclasses import asdict
+
+    from reelbench.cli import review_tables
+    from reelbench.judges.cognitive_profile import read_tags
+    from reelbench.judges.label_sets import tag_agreement
+    from reelbench.making.review import tags
+
+    first, second = read_tags(a), read_tags(b)
+    videos = tags.videos_of(benchmark, first.keys() & second.keys(), console.note, split=split, data=data)
+    found = asdict(tag_agreement(first, second, videos))
+    if as_json:
+        console.write(json.dumps(found))
+        return
+    review_tables.show_agreement(f"a = {a.name}, b = {b.name}: {found['both']} items tagged by both", found)
+    if found["only_a"] or found["only_b"]:
+        console.note(f"left out: {found['only_a']} items tagged by a alone, {found['only_b']} by b alone")
+
+
 def _file_name(name: str, ask: Ask) -> str:
     return f"review-{name}.html" if ask is Ask.RATINGS else f"{ask.value}-{name}.html"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from reelbench.making.profile import Extras, covered, profile
+from reelbench.making.profile import Extras, profile
 from reelbench.making.profile_rows import count_steps, of_benchmark, of_file
 from reelbench.registry.errors import InputError
 from tests import spacy_models
@@ -182,13 +182,13 @@ def test_spans_certificate_length_and_question_answer_iou(rows):
         {"question": "Where?", "span": [0, 4]},
     ]
     found = profile(of_file(rows(own)), Extras()).document()["spans"]
+    assert found["certificate_length_ci95"] is None  # no videos are named: they may all be of one
     assert found["n"] == 3
     assert found["length"] == pytest.approx((6 + 2 + 4) / 3)
     assert found["share"] == pytest.approx((10 + 10) / 2)
     assert found["question_spans"] == 2
     assert found["certificate_length"] == pytest.approx((8 + 5) / 2)
     assert found["qa_iou"] == pytest.approx((2 / 8 + 0) / 2)
-    assert covered((0, 4), (1, 2)) == 4
 
 
 def test_question_spans_come_from_a_file_of_their_own(tmp_path):
