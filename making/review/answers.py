@@ -49,6 +49,7 @@ class Summary:
         people: Person -> their answers, scored.
         metrics: Metric -> all people's together; those that one answer alone has none of are left out.
         hidden: Whether the split's answers are hidden, so that nothing can be scored here.
+        rows: Questions of the split.
     """
 
     reviews: Reviews
@@ -56,6 +57,7 @@ class Summary:
     people: dict[str, Scored]
     metrics: dict[str, Pooled]
     hidden: bool
+    rows: int
 
     def document(self) -> dict[str, Any]:
         """Return what `--json` prints."""
@@ -94,7 +96,7 @@ def summarize(reviews: Reviews, data: Path | None = None) -> Summary:
     if not people:
         raise InputError("nothing is answered in these files yet")
     metrics = {} if hidden else _pooled(spec, {name: scored.samples for name, scored in people.items()})
-    return Summary(reviews, located, people, metrics, hidden)
+    return Summary(reviews, located, people, metrics, hidden, len(known))
 
 
 def _item(spec: BenchmarkSpec, row: Row, said: Marks) -> Item:
@@ -181,6 +183,7 @@ def write(summary: Summary, folder: Path, _data: Path | None = None) -> str:
         # Names are people's own: files are numbered, and the board shows the number.
         scored, place = summary.people[name], folder / f"person-{number}"
         place.mkdir(parents=True, exist_ok=True)
+        partial = len(scored.samples) < summary.rows
         table = [formats.submission_row(sample) for sample in sorted(scored.samples, key=lambda sample: sample.id)]
         if suffix == ".json":
             write_text(place / f"submission{suffix}", json.dumps(table, ensure_ascii=False))
@@ -194,7 +197,8 @@ def write(summary: Summary, folder: Path, _data: Path | None = None) -> str:
                 split=summary.located.split,
                 source=summary.located.source,
                 model=ModelRecord(id=f"Human {number}", adapter=PEOPLE_ADAPTER),
-                settings=SettingsRecord(frames="native", audio="kept"),
+                # Few answer a whole benchmark: a part of it is shown, and never ranked.
+                settings=SettingsRecord(frames="native", limit=len(scored.samples) if partial else None),
             )
     written = f"{len(summary.people)} people's submissions written to {folder}"
     if summary.hidden:

@@ -4,7 +4,7 @@ CogME had two raters tag every question by one manual and settle what differed; 
 agreement is of what each said alone.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
@@ -86,21 +86,27 @@ def summarize(reviews: Reviews) -> Summary:
 
 
 def videos_of(
-    name: str, items: Iterable[str], note: Callable[[str], None], *, split: str | None = None, data: Path | None = None
+    name: str,
+    items: Collection[str],
+    note: Callable[[str], None],
+    *,
+    split: str | None = None,
+    data: Path | None = None,
 ) -> dict[str, str] | None:
-    """Return id -> video of a benchmark's rows; None, with one note, where they are not here or lack some of `items`."""
+    """Return id -> video of a benchmark's rows; None, with a note, where there is none for `items`."""
     try:
         located = loading.locate(name, split, data, fetch=False)
         videos = {row["id"]: row["video"] for row in located.read()}
     except DataUnavailableError as error:
         note(f"no intervals, which are over videos: {error}")
         return None
-    if lacking := sorted(set(items) - videos.keys()):
-        note(
-            f"no intervals, which are over videos: {name} {located.split} lacks {len(lacking)} items ({lacking[0]}, …)"
-        )
+    lacking = [item for item in items if item not in videos]
+    if len(lacking) == len(items):
+        note(f"no intervals: none of the items is among the questions of {name} {located.split}")
         return None
-    return videos
+    if lacking:
+        note(f"{name} {located.split} lacks {len(lacking)} items ({lacking[0]}): each counts as a video")
+    return videos | {item: f"item {item}" for item in lacking}
 
 
 def write(summary: Summary, path: Path, _data: Path | None = None) -> str:

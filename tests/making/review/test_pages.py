@@ -171,9 +171,8 @@ def test_two_tabs_show_the_same_and_say_so(opened, make):
 def test_where_the_browser_stores_nothing_that_is_told_and_the_file_has_all(opened, make, save):
     from playwright.sync_api import expect
 
-    page = opened(
-        make("rextime_mini", kind="answers").path, init="Storage.prototype.setItem = () => { throw new Error('full') }"
-    )
+    full = "Storage.prototype.setItem = () => { throw new Error('full') }"
+    page = opened(make("rextime_mini", kind="answers").path, init=full)
     page.get_by_role("radio").first.check()
     expect(page.get_by_role("status")).to_contain_text("NOT kept")
     assert [said["answer"] for said in json.loads(save(page, "Ada").read_text())["marks"].values()] == ["A"]
@@ -187,7 +186,8 @@ def test_a_file_that_can_not_be_written_any_more_is_told_and_nothing_is_lost(ope
     page.evaluate(
         """() => { window.full = false;
         window.showSaveFilePicker = async () => ({ createWritable: async () => {
-            if (window.full) throw new Error('No space left'); return { write: async () => {}, close: async () => {} }; } }); }"""
+            if (window.full) throw new Error('No space left');
+            return { write: async () => {}, close: async () => {} }; } }); }"""
     )
     page.get_by_label("Your name").fill("Ada")
     page.get_by_role("button", name="Save to a file").click()
@@ -234,9 +234,8 @@ def test_a_video_that_the_browser_can_not_play_is_shown_as_frames(opened, make, 
     expect(page.get_by_label("Answer start, in seconds")).to_have_value(f"{time:g}")
     page.locator("#strip img").nth(10).press("ArrowRight")
     expect(page.locator("#strip img").nth(11)).to_have_attribute("aria-selected", "true")
-    page.wait_for_function(
-        "() => [...document.querySelectorAll('#strip img')].slice(8, 12).every((img) => img.naturalWidth > 0)"
-    )
+    near = "[...document.querySelectorAll('#strip img')].slice(8, 12)"
+    page.wait_for_function(f"() => {near}.every((picture) => picture.naturalWidth > 0)")
 
 
 # --- by other people's checkers ------------------------------------------------------------------------------------
