@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from reelbench.making.profile import Extras, profile
+from reelbench.making.profile import Extras, Label, profile
 from reelbench.making.profile_rows import count_steps, of_benchmark, of_file
 from reelbench.registry.errors import InputError
 from tests import spacy_models
@@ -242,6 +242,15 @@ def test_cogme_tags_are_counted_and_linked_to_accuracy(reelbench, tmp_path):
     assert found["labels"]["target"]["Behavior"]["accuracy"] == 100
     assert found["labels"]["content"]["Identity"]["accuracy"] == 100
     assert found["labels"]["target"]["Event"]["accuracy"] is None
+    assert found["labels"]["target"]["Event"]["weak"] is None
+    assert found["labels"]["target"]["Character"]["weak"] is False
+
+
+@pytest.mark.parametrize(
+    ("share", "accuracy", "weak"), [(4.9, 49.9, True), (5, 49.9, False), (4.9, 50, False), (4.9, None, None)]
+)
+def test_weak_labels_are_rare_and_answered_badly(share, accuracy, weak):
+    assert Label(3, share, accuracy).weak is weak
 
 
 def test_several_datasets_stand_side_by_side_with_plots(reelbench, rows, tmp_path):
