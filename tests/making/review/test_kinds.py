@@ -238,7 +238,7 @@ def test_answers_are_scored_blind_and_calibrate_the_judge(opened, save, reelbenc
     people = tmp_path / "people.csv"
     done = reelbench("review", "summarize", saved, "--json", "--write", people)
     assert json.loads(done.stdout)["criteria"]["score"] == {"mean": 1.25, "n": 4, "alpha": None, "scored_twice": 0}
-    assert [(row["id"], row["score"]) for row in csv.DictReader(people.open())] == sorted(
+    assert [(row["id"], row["score"]) for row in csv.DictReader(people.read_text().splitlines())] == sorted(
         zip(places[:4], ("0", "2", "1", "2"), strict=True)
     )
     done = reelbench("judge", "calibrate", judged, people, "--json")
