@@ -9,6 +9,7 @@ import typer
 
 from reelbench import __version__
 from reelbench.cli import (
+    calibrate,
     cards,
     compare,
     console,
@@ -46,6 +47,7 @@ app.add_typer(data.app, name="data")
 app.add_typer(make.app, name="make")
 app.add_typer(diagnose.app, name="diagnose")
 app.add_typer(review.app, name="review")
+compare.app.command("calibrate")(calibrate.calibrate)
 app.add_typer(compare.app, name="judge")
 app.add_typer(frames.app, name="frames")
 app.add_typer(cards.app, name="cards")
