@@ -57,8 +57,10 @@ def spans_of(entries: Sequence[Entry]) -> Spans | None:
     lengths = [entry.span[1] - entry.span[0] for entry in grounded]
     shares = [100 * length / entry.duration for entry, length in zip(grounded, lengths, strict=True) if entry.duration]
     both = [entry for entry in grounded if entry.question_span]
-    known = both and certificates(
-        [(entry.question_span, entry.span) for entry in both], [entry.video for entry in both]
+    known = (
+        certificates([(entry.question_span, entry.span) for entry in both], [entry.video for entry in both])
+        if both
+        else None
     )
     return Spans(
         n=len(grounded),

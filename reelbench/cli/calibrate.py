@@ -83,7 +83,7 @@ def _show(title: str, found: "Calibration") -> None:
             "people (rows) and judge", "people", *(f"#{step:g}" for step in steps), "#share of all, %"
         )
         for step, row in found.confusion.items():
-            share = found.shares and found.shares[step].value
+            share = found.shares[step].value if found.shares else None
             matrix.add_row(
                 f"{step:g}", *(str(row[to]) for to in steps), number(None if share is None else 100 * share, 1)
             )
