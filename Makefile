@@ -68,7 +68,7 @@ format: install
 	$(BIN)/ruff format .
 
 tasks: install
-	$(BIN)/python -m reelbench.tasks.lmms.written $(addprefix reelbench.tasks.,curve dramaqa_cogme moviecore rextime)
+	$(BIN)/python -m reelbench.tasks.lmms.written $(addprefix reelbench.tasks.,curve dramaqa_cogme moviechat moviecore rextime)
 
 docs: install
 	$(BIN)/python -m tools.write_docs

@@ -3,6 +3,10 @@
 import re
 from collections.abc import Iterable, Sequence
 
+# An underscore within a word marks nothing.
+_SIGNS = re.compile(r"[\\`*\[\]~]|!(?=\[)|(?<![^\W_])_|_(?![^\W_])")
+_ADDRESS = re.compile(r"\b(?:https?|ftp|mailto|xmpp):|\bwww\.|(?<=[\w.+-])@", re.IGNORECASE)
+
 
 def table(heads: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     """Return a Markdown table; heads that start with `#` are numbers, set to the right; empty columns are left out."""
@@ -17,6 +21,17 @@ def table(heads: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
 def cell(text: str) -> str:
     """Return text as a table's cell: one line, no bars."""
     return " ".join(text.replace("|", "\\|").split())
+
+
+def inert(text: str) -> str:
+    """Return text that came from elsewhere as a cell that shows it as it is: nothing in it links, loads or runs.
+
+    Signs that Markdown or HTML would read are escaped (CommonMark 0.31, section 2.4); addresses, which GitHub links by
+    themselves, lose their colon or dot to an entity.
+    """
+    text = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("|", "&#124;")
+    text = _SIGNS.sub(r"\\\g<0>", text)
+    return _ADDRESS.sub(lambda found: found[0][:-1] + f"&#{ord(found[0][-1])};", text)
 
 
 def code(text: str, language: str) -> str:

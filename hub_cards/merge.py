@@ -7,27 +7,20 @@ delete the section with its markers: it is then written anew.
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import yaml
-
+from reelbench.hub_cards import front_matter
 from reelbench.hub_cards.card import Card, Section
 from reelbench.hub_cards.material import CONFIG, data_path
-from reelbench.hub_cards.metadata import to_yaml
 from reelbench.registry.errors import InputError
 
 OTHER_CONFIG = "reelbench"
 """Name of our configuration where the repository has a default one of its own."""
 
-_SECTION = re.compile(
-    r"<!-- reelbench:begin (?P<name>[a-z_]+) (?P<hash>[0-9a-f]{12}) -->(?P<body>.*?)<!-- reelbench:end (?P=name) -->",
-    re.DOTALL,
-)
-_STRAY = re.compile(r"<!-- reelbench:(?:begin|end) [^>]*-->")
-_FRONT = re.compile(r"\A---[ \t]*\n(?P<yaml>.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
-_KEY = re.compile(r"^(?P<key>[A-Za-z_][\w-]*|\"[^\"]+\"|'[^']+')[ \t]*:", re.MULTILINE)
+_MARKER = re.compile(r"<!-- reelbench:(begin|end) ([a-z_]+)(?: ([0-9a-f]{12}))? -->")
+_STRAY = re.compile(r"<!-- reelbench:(?:begin|end) ")
 
 
 @dataclass(frozen=True)
@@ -47,17 +40,17 @@ def merged(card: Card, existing: str | None, where: str = "README.md") -> Merged
         where: Its name in errors.
 
     Raises:
-        InputError: Its metadata is no YAML mapping; its markers are damaged, so that text could be lost; or it has
+        InputError: Its metadata is not a YAML mapping; its markers are damaged, so that text could be lost; or it has
             statistics and the card has none.
     """
     existing = existing or ""
     crlf = "\r\n" in existing
     text = existing.removeprefix("\ufeff").replace("\r\n", "\n")
-    front = _FRONT.match(text)
+    block, rest = front_matter.split(text)
     notes: list[str] = []
-    block = _metadata(card.metadata, front["yaml"] if front else "", where, notes)
-    body = _body(card.sections, text[front.end() :] if front else text, where, notes)
-    whole = f"---\n{block}---\n{body if front else chr(10) + body.lstrip(chr(10))}"
+    metadata = _metadata(card.metadata, block or "", where, notes)
+    body = _body(card.sections, rest, where, notes)
+    whole = f"---\n{metadata}---\n{body if block is not None else chr(10) + body.lstrip(chr(10))}"
     return Merged(whole.replace("\n", "\r\n") if crlf else whole, tuple(notes))
 
 
@@ -69,16 +62,15 @@ def config_name(existing: str | None) -> str:
 
 def has_our_rows(existing: str | None) -> bool:
     """Whether a README is a card of ours that declares rows of ours."""
-    return _SECTION.search(existing or "") is not None and any(map(_is_ours, _declared_configs(existing)))
+    return _MARKER.search(existing or "") is not None and any(map(_is_ours, _declared_configs(existing)))
 
 
 def _declared_configs(existing: str | None) -> list[dict[str, Any]]:
-    front = _FRONT.match((existing or "").replace("\r\n", "\n"))
+    block, _ = front_matter.split((existing or "").removeprefix("\ufeff").replace("\r\n", "\n"))
     try:
-        declared = yaml.safe_load(front["yaml"]) if front else None
-    except yaml.YAMLError:  # told by `merged`, with the line
+        configs = front_matter.read(block or "", "README.md").get("configs")
+    except InputError:  # told by `merged`, with the line
         return []
-    configs = declared.get("configs") if isinstance(declared, dict) else None
     return [one for one in configs if isinstance(one, dict)] if isinstance(configs, list) else []
 
 
@@ -102,37 +94,65 @@ def _marked(section: Section) -> str:
     return f"{_begin(section.name)}{_hash(section.body)} -->\n\n{section.body}\n\n{_end(section.name)}"
 
 
-def _body(sections: Sequence[Section], text: str, where: str, notes: list[str]) -> str:
-    there = {found["name"]: found for found in _SECTION.finditer(text)}
-    if _STRAY.search(_SECTION.sub("", text)) or len(there) != len(_SECTION.findall(text)):
+@dataclass(frozen=True)
+class _Found:
+    """A section of ours in a text: where it stands, and what is between its markers."""
+
+    name: str
+    hash: str
+    start: int
+    end: int
+    body: str
+
+
+def _sections(text: str, where: str) -> list[_Found]:
+    """Return our sections in a text, in order; InputError where their markers don't pair up."""
+    markers = list(_MARKER.finditer(text))
+    found = [
+        _Found(begin[2], begin[3], begin.start(), end.end(), text[begin.end() : end.start()])
+        for begin, end in zip(markers[::2], markers[1::2], strict=False)
+        if (begin[1], end[1]) == ("begin", "end") and begin[2] == end[2] and begin[3] and not end[3]
+    ]
+    names = {section.name for section in found}
+    if 2 * len(found) != len(_STRAY.findall(text)) or len(names) < len(found):
         raise InputError(
             f"{where}: its reelbench:begin and reelbench:end comments don't pair up; put the missing one back, or "
             "delete the section's text and its comments"
         )
+    return found
+
+
+def _body(sections: Sequence[Section], text: str, where: str, notes: list[str]) -> str:
+    there = _sections(text, where)
     wanted = {section.name: section for section in sections}
-    if "heading" not in there and re.search(r"^# ", text, re.MULTILINE):
+    names_there = {section.name for section in there}
+    if "heading" not in names_there and re.search(r"^# ", text, re.MULTILINE):
         del wanted["heading"]  # the page has a title of its own
-
-    def renewed(found: re.Match[str]) -> str:
-        name = found["name"]
-        if name == "statistics" and "### " in found["body"] and "### " not in wanted[name].body:
-            raise InputError(
-                f"{where}: its statistics were counted, and the data is not on this machine to count again; fetch it, "
-                "give it with --data, or delete that section"
-            )
-        if _hash(found["body"]) != found["hash"]:
-            notes.append(f"{where}: section {name!r} was edited by hand and is kept; delete it to have it written anew")
-            return found[0]
-        return _marked(wanted[name]) if name in wanted else ""
-
-    result = _SECTION.sub(renewed, text)
+    parts, done = [], 0
+    for section in there:
+        parts += [text[done : section.start], _renewed(section, text, wanted, where, notes)]
+        done = section.end
+    result = "".join([*parts, text[done:]])
     names = list(wanted)
     for place, name in enumerate(names):
-        if name not in there:
+        if name not in names_there:
             before = next((other for other in reversed(names[:place]) if _end(other) in result), None)
             after = next((other for other in names[place + 1 :] if _begin(other) in result), None)
             result = _placed(result, _marked(wanted[name]), before, after)
     return result
+
+
+def _renewed(section: _Found, text: str, wanted: Mapping[str, Section], where: str, notes: list[str]) -> str:
+    name = section.name
+    if name == "statistics" and "### " in section.body and "### " not in wanted[name].body:
+        raise InputError(
+            f"{where}: its statistics were counted, and the data is not on this machine to count again; fetch it, "
+            "give it with --data, or delete that section"
+        )
+    if _hash(section.body) != section.hash:
+        notes.append(f"{where}: section {name!r} was edited by hand and is kept; delete it to have it written anew")
+        return text[section.start : section.end]
+    return _marked(wanted[name]) if name in wanted else ""
 
 
 def _placed(text: str, section: str, before: str | None, after: str | None) -> str:
@@ -148,23 +168,13 @@ def _placed(text: str, section: str, before: str | None, after: str | None) -> s
 
 
 def _metadata(ours: dict[str, Any], block: str, where: str, notes: list[str]) -> str:
-    try:
-        theirs = yaml.safe_load(block)
-    except yaml.YAMLError as error:
-        line = getattr(getattr(error, "problem_mark", None), "line", 0) + 2
-        raise InputError(f"{where}, line {line}: its metadata is no valid YAML; put it right first") from None
-    if theirs is None:
-        theirs = {}
-    if not isinstance(theirs, dict):
-        raise InputError(f"{where}: its metadata is a {type(theirs).__name__}, expected keys and values")
-    changed: dict[str, Any] = {}
+    theirs = front_matter.read(block, where)
+    new: dict[str, Any] = {}
     for key, value in ours.items():
-        new = _value(key, value, theirs.get(key), notes, where)
-        if new != theirs.get(key):
-            changed[key] = new
-    written = _written(block, changed)
-    # The text was changed key by key, to keep comments and layout; should that ever misread it, write it anew.
-    return written if yaml.safe_load(written) == {**theirs, **changed} else to_yaml({**theirs, **changed})
+        merged = _value(key, value, theirs.get(key), notes, where)
+        if merged != theirs.get(key):
+            new[key] = merged
+    return front_matter.changed(block, new, where)
 
 
 def _value(key: str, ours: object, theirs: object, notes: list[str], where: str) -> object:
@@ -198,16 +208,3 @@ def _configs(ours: list[Any], theirs: list[Any]) -> list[Any]:
     place = own.index(True) if any(own) else len(theirs)
     others = [one for one, is_own in zip(theirs, own, strict=True) if not is_own]
     return [*others[:place], *ours, *others[place:]]
-
-
-def _written(block: str, changed: dict[str, Any]) -> str:
-    """Return the YAML text with some keys' values replaced, and new keys at the end; all else stays as it is."""
-    starts = [(found.start(), found["key"].strip("\"'")) for found in _KEY.finditer(block)]
-    ends = [*(start for start, _ in starts[1:]), *([len(block)] if starts else [])]
-    text = block[: starts[0][0]] if starts else block
-    known = {key for _, key in starts}
-    for (start, key), end in zip(starts, ends, strict=True):
-        text += to_yaml({key: changed[key]}) if key in changed else block[start:end]
-    text += "" if not text or text.endswith("\n") else "\n"
-    new = {key: value for key, value in changed.items() if key not in known}
-    return text + (to_yaml(new) if new else "")

@@ -62,7 +62,7 @@ def eval_yaml(spec: BenchmarkSpec, config: str = CONFIG) -> dict[str, Any]:
     tasks = [
         {"id": task.name, "config": config, "split": task.split}
         for task in spec.tasks
-        if not is_mini(task.split) and not task.only and not spec.splits[task.split].hidden_answers
+        if not (is_mini(task.split) or task.only or task.reasoned or spec.splits[task.split].hidden_answers)
     ]
     return {
         "name": spec.title,
@@ -72,8 +72,9 @@ def eval_yaml(spec: BenchmarkSpec, config: str = CONFIG) -> dict[str, Any]:
     }
 
 
-def to_yaml(value: object) -> str:
-    """Write a value as YAML in the order that it has, characters unescaped."""
+def to_yaml(value: object, *, flow: bool = False) -> str:
+    """Write a value as YAML in the order that it has, characters unescaped; `flow` on one line, in brackets."""
     import yaml
 
-    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=10_000)
+    written = yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=10_000, default_flow_style=flow)
+    return written.rstrip("\n") if flow else written

@@ -2,9 +2,9 @@
 
 import json
 
-from reelbench.hub_cards.markdown import code, count, plain, slug, table
+from reelbench.hub_cards.counts import Distribution, LabelCounts, SplitStatistics, facet_title
+from reelbench.hub_cards.markdown import code, count, inert, plain, slug, table
 from reelbench.hub_cards.material import Material, SplitMaterial
-from reelbench.hub_cards.statistics import Distribution, LabelCounts, SplitStatistics, facet_title
 from reelbench.registry import plots, rows
 
 PLOTS = "plots"
@@ -170,7 +170,10 @@ def _facet(by_split: dict[str, LabelCounts]) -> tuple[str, dict[str, dict[str, f
     shown, rest = labels[:MOST_LABELS], labels[MOST_LABELS:]
     heads = [head for name in by_split for head in (f"#`{name}`", "#%")]
     lines = [
-        [label, *(cell for found in by_split.values() for cell in _label_cells(found.counts.get(label, 0), found.rows))]
+        [
+            inert(label),
+            *(cell for found in by_split.values() for cell in _label_cells(found.counts.get(label, 0), found.rows)),
+        ]
         for label in shown
     ]
     if rest:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reelbench.judges import statistics, temporal_span
+from reelbench.judges import bootstrap, temporal_span
 
 Span = Sequence[float]
 """Start and end in seconds."""
@@ -32,8 +32,8 @@ class Certificates:
     """
 
     n: int
-    length: statistics.Estimate
-    qa_miou: statistics.Estimate
+    length: bootstrap.Estimate
+    qa_miou: bootstrap.Estimate
 
 
 def certificate_length(spans: Iterable[Span]) -> float:
@@ -74,6 +74,6 @@ def certificates(pairs: Sequence[tuple[Span, Span]], videos: Sequence[str]) -> C
     overlaps = np.array([temporal_span.iou(*pair) for pair in pairs])
     return Certificates(
         n=len(pairs),
-        length=statistics.mean_over_clusters(lengths, videos),
-        qa_miou=statistics.mean_over_clusters(overlaps, videos, bounds=(0, 1)),
+        length=bootstrap.mean_over_clusters(lengths, videos),
+        qa_miou=bootstrap.mean_over_clusters(overlaps, videos, bounds=(0, 1)),
     )

@@ -84,7 +84,15 @@ def _tags(row: Any, where: str) -> tuple[str, Tags]:  # noqa: ANN401 - any JSON 
     qid = row["qid"]
     if isinstance(qid, bool) or not isinstance(qid, int | str) or not str(qid).strip():
         raise InputError(f'{where}, field "qid": expected a question\'s id (text or whole number), found {_kind(qid)}')
-    return str(qid), Tags(_labels(row, "target", where), _labels(row, "content", where), _thinking(row, where))
+    return str(qid), tags_of(row, where)
+
+
+def tags_of(row: dict[str, Any], where: str) -> Tags:
+    """Return the tags that an object has under `target`, `content` and `thinking`; `where` is for the InputError."""
+    for name in COMPONENTS:
+        if name not in row:
+            raise InputError(f'{where}: field "{name}" is missing; expected {", ".join(COMPONENTS)}')
+    return Tags(_labels(row, "target", where), _labels(row, "content", where), _thinking(row, where))
 
 
 def _labels(row: dict[str, Any], field: str, where: str) -> tuple[str, ...]:

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reelbench.judges import statistics
+from reelbench.judges import bootstrap
 from reelbench.judges.agreement import Weights
 from reelbench.judges.agreement import _columns as kappa_columns
 from reelbench.judges.agreement import _kappas as kappas
+from reelbench.judges.bootstrap import Bounds, Estimate
 from reelbench.judges.cognitive_profile import COMPONENTS, THINKING, Tags
-from reelbench.judges.statistics import Bounds, Estimate
 from reelbench.registry.errors import InputError
 
 Array = NDArray[np.float64]
@@ -159,9 +159,9 @@ class _Table:
         self._total = columns.sum(axis=0)[None, :]
         self._clusters = 0
         if clusters is not None:
-            sums = statistics.cluster_sums(columns, clusters)
+            sums = bootstrap.cluster_sums(columns, clusters)
             self._clusters = len(sums)
-            self._draws = np.concatenate(list(statistics.resampled_sums(sums)))
+            self._draws = np.concatenate(list(bootstrap.resampled_sums(sums)))
 
     def estimate(self, statistic: Callable[[Array], Array], bounds: Bounds) -> Estimate:
         """Of `statistic`, which takes sums (rows x columns) and is NaN where it is undefined (rows)."""
@@ -172,7 +172,7 @@ class _Table:
             if not self._clusters:
                 return Estimate(value, None)
             draws = statistic(self._draws)
-        return Estimate(value, statistics.confidence_interval(value, draws, self._clusters, bounds=bounds))
+        return Estimate(value, bootstrap.confidence_interval(value, draws, self._clusters, bounds=bounds))
 
 
 def _label(x: Array, y: Array, clusters: Sequence[str] | None) -> LabelAgreement:

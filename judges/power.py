@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from reelbench.judges import student_t
-from reelbench.judges.statistics import UNBOUNDED, Bounds
+from reelbench.judges.bootstrap import UNBOUNDED, Bounds
 
 POWER = 0.8
 ALPHA = 0.05

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from reelbench.judges import answers
 from reelbench.judges.scoring import Scored
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_json, read_jsonl, sha256_of, write_jsonl, write_text
+from reelbench.registry.files import read_json, read_jsonl, sha256_of, write_jsonl, write_text, written_aside
 from reelbench.registry.records import (
     BenchmarkRecord,
     ModelRecord,
@@ -41,29 +41,57 @@ def write(
     model: ModelRecord,
     settings: SettingsRecord,
     citation: str | None = None,
+    url: str | None = None,
+    note: str | None = None,
 ) -> Result:
-    """Write both files to `folder` (made if needed) and return the result; samples first, since it names their hash."""
+    """Write both files to `folder` (made if needed) and return the result.
+
+    Both are whole before the first is put in its place.
+
+    Raises:
+        InputError: The folder has these very answers judged, and these are not.
+    """
+    if scored.judge is None:
+        _keep_judged(folder, scored.samples)
     samples = folder / SAMPLES_FILE
-    write_jsonl(samples, (sample.model_dump(mode="json") for sample in scored.samples))
-    result = Result(
-        benchmark=BenchmarkRecord(id=spec.id, version=spec.version, split=split, source=source),
-        model=model,
-        settings=settings,
-        judge=scored.judge,
-        metrics=scored.metrics,
-        breakdowns=scored.breakdowns,
-        counts=scored.counts,
-        software=software(),
-        answers=answers.VERSION,
-        provenance=Provenance(
-            kind="run",
-            citation=citation,
-            date=datetime.now(UTC).isoformat(timespec="seconds"),
-            samples_sha256=sha256_of(samples),
-        ),
-    )
-    write_text(folder / RESULT_FILE, json.dumps(result.model_dump(mode="json"), ensure_ascii=False, indent=1) + "\n")
+    with written_aside(samples) as aside:
+        write_jsonl(aside, (sample.model_dump(mode="json") for sample in scored.samples))
+        result = Result(
+            benchmark=BenchmarkRecord(id=spec.id, version=spec.version, split=split, source=source),
+            model=model,
+            settings=settings,
+            judge=scored.judge,
+            metrics=scored.metrics,
+            breakdowns=scored.breakdowns,
+            counts=scored.counts,
+            software=software(),
+            answers=answers.VERSION,
+            provenance=Provenance(
+                kind="run",
+                url=url,
+                citation=citation,
+                date=datetime.now(UTC).isoformat(timespec="seconds"),
+                samples_sha256=sha256_of(aside),
+                note=note,
+            ),
+        )
+        text = json.dumps(result.model_dump(mode="json"), ensure_ascii=False, indent=1) + "\n"
+        write_text(folder / RESULT_FILE, text)
     return result
+
+
+def _keep_judged(folder: Path, samples: Iterable[Sample]) -> None:
+    if not ((folder / RESULT_FILE).is_file() and (folder / SAMPLES_FILE).is_file()):
+        return
+    judge = read(folder).judge
+    if judge is None:
+        return
+    there = {sample.id: sample.prediction for sample in read_samples(folder)}
+    if there == {sample.id: sample.prediction for sample in samples}:
+        raise InputError(
+            f"{folder}: these answers are judged there, by {judge.requested}; name the judge again (its replies are "
+            "kept), or another folder with --output"
+        )
 
 
 def read(folder: Path) -> Result:

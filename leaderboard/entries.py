@@ -12,7 +12,7 @@ from typing import Literal
 from reelbench.judges import results
 from reelbench.leaderboard.store import Stored
 from reelbench.registry.data import loading
-from reelbench.registry.records import Breakdowns, JudgeRecord, Metrics, MetricValue, Result, Sample
+from reelbench.registry.records import PEOPLE_ADAPTER, Breakdowns, JudgeRecord, Metrics, MetricValue, Result, Sample
 from reelbench.registry.spec import BenchmarkSpec, PublishedResult
 
 Kind = Literal["run", "published", "baseline", "human"]
@@ -55,7 +55,9 @@ class Group:
 class Entry:
     """A row: one model under one setting on one benchmark.
 
-    `partial` says why it is not ranked although it is a run; `ids` is None for what can't be computed again.
+    `partial` says why it is not ranked although it is a run; `ids` is None for what can't be computed again; `stated`
+    names what the numbers follow from and only the submitter vouches for; `rejudged` says what asking the judge again
+    came to.
     """
 
     key: str
@@ -72,6 +74,8 @@ class Entry:
     date: str | None
     partial: str | None = None
     ids: str | None = None
+    stated: tuple[str, ...] = ()
+    rejudged: str | None = None
     open_weights: bool | None = None
     cite: str = ""
     url: str | None = None
@@ -88,12 +92,13 @@ def of_run(spec: BenchmarkSpec, stored: Stored) -> Entry:
     """Return the row of a stored result."""
     result = stored.result
     baseline = result.model.adapter == BASELINE_ADAPTER
+    human = result.model.adapter == PEOPLE_ADAPTER
     return Entry(
         key=stored.key,
         model=result.model.id,
         revision=result.model.revision,
-        kind="baseline" if baseline else "run",
-        setting="floor" if baseline else "run",
+        kind="baseline" if baseline else "human" if human else "run",
+        setting="floor" if baseline else "human" if human else "run",
         group=_group(spec, stored),
         frames=_frames(result),
         metrics=result.metrics,
@@ -103,6 +108,8 @@ def of_run(spec: BenchmarkSpec, stored: Stored) -> Entry:
         date=result.provenance.date,
         partial=stored.check.partial,
         ids=stored.check.ids,
+        stated=stored.check.stated or (),
+        rejudged=str(stored.check.rejudged) if stored.check.rejudged else None,
         open_weights=_open_weights(result),
         url=result.provenance.url,
         cite=result.provenance.citation or "",

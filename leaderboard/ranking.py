@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reelbench.judges import scoring, statistics
+from reelbench.judges import bootstrap, scoring
 from reelbench.leaderboard.entries import Entry, Group, samples_of, value
 from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec
@@ -58,7 +58,10 @@ def rank_group(spec: BenchmarkSpec, entries: Iterable[Entry]) -> dict[str, int]:
     eligible = [
         (found, entry)
         for entry in entries
-        if not entry.floor_or_human and entry.partial is None and (found := value(entry.metrics, primary)) is not None
+        if not entry.floor_or_human
+        and entry.partial is None
+        and (found := value(entry.metrics, primary)) is not None
+        and not _thin(entry, primary)
     ]
     eligible.sort(key=lambda pair: (-pair[0], pair[1].model, pair[1].key))
     ranks: dict[str, int] = {}
@@ -69,6 +72,11 @@ def rank_group(spec: BenchmarkSpec, entries: Iterable[Entry]) -> dict[str, int]:
             leader, rank = _Leader(spec, entry), place
         ranks[entry.key] = rank
     return ranks
+
+
+def _thin(entry: Entry, primary: str) -> bool:
+    """Whether less than half of a run's items are behind its value."""
+    return entry.items is not None and 2 * entry.metrics[primary].n < entry.items
 
 
 class _Leader:
@@ -103,7 +111,7 @@ class _Leader:
         other_draws = self._resample({name: theirs[name] for name in shared}.values())
         if mine is None or other_draws is None:
             return True  # items of one video only: nothing speaks for a tie
-        interval = statistics.interval(mine - other_draws)
+        interval = bootstrap.interval(mine - other_draws)
         return interval is None or not interval[0] <= 0 <= interval[1]
 
     def _resampled(self, shared: tuple[str, ...]) -> np.ndarray | None:

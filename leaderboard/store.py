@@ -3,44 +3,40 @@
     <org>__<model>/<revision>/<benchmark>/<settings-hash>/result.json, samples.jsonl, check.json
 
 `check.json` says what was checked when the result was added, and the hashes of the two files; a store whose files were
-changed by hand is not built from. Of two results for one key the newer one (by date) stays.
+changed by hand is not built from. It may come from a stranger: what it says is compared with the result, and where that
+says less, that counts. Of two results for one key the newer one (by date) stays. Links are not followed, neither out of
+the store nor into it.
 """
 
-import hashlib
 import json
 import os
-import re
+import shutil
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Literal
 
 from reelbench.judges import results
-from reelbench.leaderboard.recompute import Ids, KnownRows, Verified, verify
-from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.files import read_json, sha256_of, write_text
-from reelbench.registry.records import Record, Result
+from reelbench.leaderboard import checks
+from reelbench.leaderboard.against_data import KnownRows
+from reelbench.leaderboard.checks import CHECK_FILE, Check, compare, held, kept, read_check
+from reelbench.leaderboard.identity import key_of
+from reelbench.leaderboard.recompute import AHEAD, Verified, date_of, verify
+from reelbench.leaderboard.rejudge import Rejudge, Rejudged
+from reelbench.registry import discovery
+from reelbench.registry.errors import InputError, ReelbenchError, first_line
+from reelbench.registry.files import sha256_of
+from reelbench.registry.records import Result
 
-CHECK_FILE = "check.json"
 _MANY = 64  # results from which on it pays to start a second process
-_NAME = re.compile(r"[^A-Za-z0-9._-]+")
-_LONGEST = 80
+_DEPTH = 4  # folders in a key
 
 Outcome = Literal["added", "same", "replaced", "older", "refused"]
-
-
-class Check(Record):
-    """`check.json`: what was verified of a stored result."""
-
-    ids: Ids
-    subset: str | None
-    partial: str | None
-    result_sha256: str
-    samples_sha256: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,43 +59,6 @@ class Stored:
     check: Check
 
 
-def settings_hash(result: Result) -> str:
-    """Return 12 hex digits of what makes two results of one model on one benchmark different things.
-
-    Everything that shapes the answers or the scores: split, version, adapter and its arguments, settings, and the
-    judge; not what a run merely came to (frames given, replies, cost).
-    """
-    judge = result.judge
-    shape = {
-        "version": result.benchmark.version,
-        "split": result.benchmark.split,
-        "adapter": result.model.adapter,
-        "args": result.model.args,
-        "settings": result.settings.model_dump(mode="json", exclude={"frames_given"}),
-        "judge": judge
-        and judge.model_dump(
-            mode="json", include={"requested", "prompt", "prompt_sha256", "temperature", "votes", "vote_rule"}
-        ),
-    }
-    return hashlib.sha256(json.dumps(shape, sort_keys=True).encode()).hexdigest()[:12]
-
-
-def key_of(result: Result) -> str:
-    """Return a result's folder in the store."""
-    model = result.model
-    name = _folder_name(model.id.replace("/", "__"), model.id)
-    revision = _folder_name(model.revision or "unknown", model.revision or "unknown")
-    return f"{name}/{revision}/{result.benchmark.id}/{settings_hash(result)}"
-
-
-def _folder_name(wanted: str, identity: str) -> str:
-    """Return a name that is safe on every file system; two identities never share one."""
-    safe = _NAME.sub("_", wanted).strip(".")[:_LONGEST]
-    if safe == wanted:
-        return safe
-    return f"{safe or 'model'}-{hashlib.sha256(identity.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
-
-
 def run_folders(path: Path) -> list[Path]:
     """Return the folders with a result in `path`: itself, or those somewhere below it."""
     if not path.is_dir():
@@ -116,41 +75,96 @@ def add(
     path: Path,
     store: Path,
     *,
+    rejudge: Rejudge | None = None,
     progress: Callable[[Added], None] | None = None,
 ) -> list[Added]:
-    """Verify every result under `path` and file it; one that is refused leaves the others alone."""
-    folders = run_folders(path)
-    added = []
-    for one in _each(partial(_add_one, store=store), folders):
+    """Verify every result under `path` and file it; one that is refused leaves the others alone.
+
+    Args:
+        path: A folder with results.
+        store: The results store; made where it is not there.
+        rejudge: Asks the judges of judged results again, about a few items each.
+        progress: Called with what came of each result, as it comes.
+    """
+    folders, unfinished = _finished(run_folders(path))
+    added = list(unfinished)
+    if progress is not None:
+        for one in unfinished:
+            progress(one)
+    work = partial(_refusing, partial(_add_one, store=store, rejudge=rejudge))
+    for one in _each(work, folders, alone=rejudge is not None):
         added.append(one)
         if progress is not None:
             progress(one)
     return added
 
 
+def _finished(folders: Sequence[Path]) -> tuple[list[Path], list[Added]]:
+    """Tell the results whose very answers another folder has judged: of the two only the judged one is filed."""
+    unjudged: dict[str, list[Path]] = defaultdict(list)
+    judged: dict[str, Path] = {}
+    for folder in folders if len(folders) > 1 else ():
+        try:
+            result = results.read(folder)
+        except Exception:  # noqa: BLE001, S112 - told when it is its turn
+            continue
+        spec = discovery.specs().get(result.benchmark.id)
+        if spec is None or spec.judge is None:
+            continue
+        asked = key_of(result.model_copy(update={"judge": None}))
+        if result.judge is None:
+            unjudged[asked].append(folder)
+        else:
+            judged[asked] = folder
+    twins = [
+        Added(folder, "older", why=f"the same answers are judged in {judged[asked]}, which is filed")
+        for asked, found in unjudged.items()
+        if asked in judged
+        for folder in found
+        if _answers(folder) == _answers(judged[asked])
+    ]
+    left_out = {one.source for one in twins}
+    return [folder for folder in folders if folder not in left_out], twins
+
+
+def _answers(folder: Path) -> dict[str, Any] | None:
+    try:
+        return {sample.id: sample.prediction for sample in results.read_samples(folder)}
+    except Exception:  # noqa: BLE001 - told when it is its turn
+        return None
+
+
 def check(path: Path) -> list[Added]:
     """Verify every result under `path` and where it lies, and file nothing: what a results dataset asks of a change."""
-    return list(_each(_check_one, run_folders(path)))
+    return list(_each(partial(_refusing, _check_one), run_folders(path)))
 
 
-def _check_one(folder: Path, known: KnownRows | None = None) -> Added:
+def _refusing(work: Callable[..., Added], folder: Path, *, known: KnownRows | None = None) -> Added:
+    """Do a folder's work; whatever is wrong with it is said of it alone."""
     try:
-        verified = verify(folder, known=known or _known)
+        return work(folder, known=known or _known)
     except ReelbenchError as error:
-        return Added(folder, "refused", why=str(error))
+        told = str(error)
+        return Added(folder, "refused", why=told if str(folder) in told else f"{folder}: {told}")
+    except Exception as error:  # noqa: BLE001 - one bad folder never stops the others
+        return Added(folder, "refused", why=f"{folder}: can't be checked ({type(error).__name__}: {first_line(error)})")
+
+
+def _check_one(folder: Path, known: KnownRows) -> Added:
+    verified = verify(folder, known=known)
     key = key_of(verified.result)
     parts = folder.resolve().parts
     # In a results dataset a result lies under its key, or it would stand beside what it replaces.
     if "results" in parts[:-1] and not folder.resolve().as_posix().endswith(f"/{key}"):
-        return Added(folder, "refused", why=f"{folder}: belongs at results/{key}")
-    return Added(
-        folder, "same", folder, f"ids {verified.ids}" + (f", partial: {verified.partial}" if verified.partial else "")
-    )
+        raise InputError(f"{folder}: belongs at results/{key}")
+    if (folder / CHECK_FILE).is_file():
+        compare(folder / CHECK_FILE, verified)
+    return Added(folder, "same", folder, f"ids {verified.ids}; {checks.told(verified)}".removesuffix("; "))
 
 
-def _each(work: Callable[..., Any], folders: Sequence[Path]) -> Iterator[Any]:
+def _each(work: Callable[..., Added], folders: Sequence[Path], *, alone: bool = False) -> Iterator[Added]:
     processes = min(os.cpu_count() or 1, 8)
-    if len(folders) < _MANY or processes < 2:  # noqa: PLR2004
+    if alone or len(folders) < _MANY or processes < 2:  # noqa: PLR2004
         known = KnownRows()
         yield from (work(folder, known=known) for folder in folders)
         return
@@ -162,59 +176,82 @@ def _each(work: Callable[..., Any], folders: Sequence[Path]) -> Iterator[Any]:
 _known = KnownRows()
 
 
-def _add_one(folder: Path, store: Path, known: KnownRows | None = None) -> Added:
-    try:
-        if (place := _same(folder, store)) is not None:
-            return Added(folder, "same", place)
-        verified = verify(folder, known=known or _known)
-        return _file(folder, store, verified)
-    except ReelbenchError as error:
-        return Added(folder, "refused", why=str(error))
+def _add_one(folder: Path, store: Path, known: KnownRows, rejudge: Rejudge | None) -> Added:
+    if rejudge is None and (place := _same(folder, store)) is not None:
+        return Added(folder, "same", place)
+    verified = verify(folder, known=known)
+    rejudged = rejudge(verified, known) if rejudge is not None and verified.result.judge is not None else None
+    return _file(folder, store, verified, rejudged)
+
+
+def place_of(result: Result, store: Path) -> Path:
+    """Return a result's folder in a store; InputError where it would lie outside, or behind a link."""
+    key = key_of(result)
+    place = store / key
+    _refuse_links(place, store)
+    if not key or place.resolve() != store.resolve() / key:
+        raise InputError(f"{place}: lies outside the store {store}")
+    return place
+
+
+def _refuse_links(path: Path, store: Path) -> None:
+    for step in (path, *path.parents):
+        if step == store:
+            return
+        if step.is_symlink():
+            raise InputError(f"{step}: is a link; a store holds folders and files of its own, remove it")
 
 
 def _same(folder: Path, store: Path) -> Path | None:
     """Return where these very bytes lie in the store, verified; None where they don't."""
-    place = store / key_of(results.read(folder))
+    place = place_of(results.read(folder), store)
     if not (place / CHECK_FILE).is_file() or not (folder / results.SAMPLES_FILE).is_file():
         return None
-    check = Check.model_validate(read_json(place / CHECK_FILE))
+    check = read_check(place / CHECK_FILE)
     same = (
-        sha256_of(folder / results.RESULT_FILE) == check.result_sha256 == sha256_of(place / results.RESULT_FILE)
+        check.stated is not None
+        and sha256_of(folder / results.RESULT_FILE) == check.result_sha256 == sha256_of(place / results.RESULT_FILE)
         and sha256_of(folder / results.SAMPLES_FILE) == check.samples_sha256
     )
     return place if same and folder.resolve() != place.resolve() else None
 
 
-def _file(folder: Path, store: Path, verified: Verified) -> Added:
+def _file(folder: Path, store: Path, verified: Verified, rejudged: Rejudged | None) -> Added:
     result = verified.result
-    place = store / key_of(result)
+    place = place_of(result, store)
     check = Check(
         ids=verified.ids,
         subset=verified.subset,
         partial=verified.partial,
+        stated=verified.stated,
+        rejudged=rejudged,
         result_sha256=sha256_of(folder / results.RESULT_FILE),
         samples_sha256=str(result.provenance.samples_sha256),
     )
     outcome: Outcome = "added"
     if (place / CHECK_FILE).is_file():
         there = results.read(place)
+        if (there.model.id, there.model.revision) != (result.model.id, result.model.revision):
+            raise InputError(
+                f"{folder}: its place in the store has a result of {there.model.id!r}, and it is of "
+                f"{result.model.id!r}; another's result is not replaced"
+            )
         if folder.resolve() == place.resolve() or there.model_dump() == result.model_dump():
-            return Added(folder, "same", place)
-        if _date(there) > _date(result):
+            outcome = "same"
+            check = kept(read_check(place / CHECK_FILE), check)
+        elif _made(there) > date_of(result):
             why = f"a newer result of the same model and settings is there ({there.provenance.date}); it stays"
             return Added(folder, "older", place, why)
-        outcome = "replaced"
+        else:
+            outcome = "replaced"
         # Gone first: without its check a half-replaced result is not read.
         (place / CHECK_FILE).unlink()
     place.mkdir(parents=True, exist_ok=True)
-    for name in (results.SAMPLES_FILE, results.RESULT_FILE):
-        _copy(folder / name, place / name)
+    if folder.resolve() != place.resolve():
+        for name in (results.SAMPLES_FILE, results.RESULT_FILE):
+            _replace(place / name, (folder / name).read_bytes())
     _replace(place / CHECK_FILE, (json.dumps(check.model_dump(mode="json")) + "\n").encode())
-    return Added(folder, outcome, place)
-
-
-def _copy(source: Path, target: Path) -> None:
-    _replace(target, source.read_bytes())
+    return Added(folder, outcome, place, checks.told(check))
 
 
 def _replace(target: Path, data: bytes) -> None:
@@ -224,26 +261,28 @@ def _replace(target: Path, data: bytes) -> None:
     aside.replace(target)
 
 
-def _date(result: Result) -> datetime:
+def _made(result: Result) -> datetime:
+    """When a stored result was made; one whose date can't be is older than any."""
     try:
-        found = datetime.fromisoformat(result.provenance.date)
+        made = date_of(result)
     except ValueError:
-        raise InputError(f"provenance.date {result.provenance.date!r} is no ISO date") from None
-    return found if found.tzinfo else found.astimezone()
+        return datetime.min.replace(tzinfo=UTC)
+    return made if made <= datetime.now(UTC) + AHEAD else datetime.min.replace(tzinfo=UTC)
 
 
 def read(store: Path) -> list[Stored]:
     """Return every result in a store, in the order of their keys.
 
     Raises:
-        InputError: There is no store, or a file in it was changed after it was checked.
+        InputError: There is no store, a file in it was changed after it was checked, or is a link.
     """
-    if not store.is_dir():
-        raise InputError(f"{store}: no such store; `reelbench leaderboard add RUN_DIR --store {store}` makes one")
-    found = []
-    for path in sorted(store.glob(f"*/*/*/*/{CHECK_FILE}")):
+    known = KnownRows()
+    stored = []
+    for path in _checks(store):
         folder = path.parent
-        check = Check.model_validate(read_json(path))
+        for name in (CHECK_FILE, results.RESULT_FILE, results.SAMPLES_FILE):
+            _refuse_links(folder / name, store)
+        check = read_check(path)
         for name, digest in (
             (results.RESULT_FILE, check.result_sha256),
             (results.SAMPLES_FILE, check.samples_sha256),
@@ -253,10 +292,29 @@ def read(store: Path) -> list[Stored]:
                     f"{folder / name}: changed since it was checked; add the result again with `reelbench leaderboard "
                     f"add {folder} --store {store}` or delete the folder"
                 )
-        found.append(Stored(folder.relative_to(store).as_posix(), folder, results.read(folder), check))
-    return found
+        key, result = folder.relative_to(store).as_posix(), results.read(folder)
+        stored.append(Stored(key, folder, result, held(check, result, folder, known)))
+    return stored
 
 
-def write_json(path: Path, document: object) -> None:
-    """Write a JSON document in one step."""
-    write_text(path, json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n")
+def remove(keys: Sequence[str], store: Path) -> list[str]:
+    """Remove results by their keys; InputError, and nothing removed, where one of them is not there."""
+    there = {path.parent.relative_to(store).as_posix(): path.parent for path in _checks(store)}
+    if absent := [key for key in keys if key.strip("/") not in there]:
+        raise InputError(f"{store}: has no result {absent[0]!r}; `reelbench leaderboard list --store {store}` has all")
+    for key in dict.fromkeys(keys):
+        folder = there[key.strip("/")]
+        _refuse_links(folder, store)
+        (folder / CHECK_FILE).unlink()  # first: without its check a result is not read
+        shutil.rmtree(folder)
+        for parent in list(folder.parents)[: _DEPTH - 1]:
+            if any(parent.iterdir()):
+                break
+            parent.rmdir()
+    return list(dict.fromkeys(keys))
+
+
+def _checks(store: Path) -> list[Path]:
+    if not store.is_dir():
+        raise InputError(f"{store}: no such store; `reelbench leaderboard add RUN_DIR --store {store}` makes one")
+    return sorted(store.glob(f"{'*/' * _DEPTH}{CHECK_FILE}"))

@@ -160,7 +160,7 @@ class Asker:
     # --- in the event loop -------------------------------------------------------------------------------------------
 
     async def _get(self, key: bytes, messages: Sequence[Message]) -> str | None:
-        """Get a reply into the cache -> None, or the reason why it can't be had. Equal requests are asked once."""
+        """Get a reply into the cache -> None, or the reason why there is none. Equal requests are asked once."""
         task = self._asking.get(key)
         if task is None:
             task = self._asking[key] = asyncio.ensure_future(self._fetch(key, messages))

@@ -156,12 +156,8 @@ def _make_client(openai: Any, options: AskOptions) -> Any:  # noqa: ANN401 - ope
 
 
 def _http_client(openai: Any, options: AskOptions) -> Any:  # noqa: ANN401 - openai is imported late
-    # The aiohttp back end takes much less processor time than the default one; older clients don't have it, and newer
-    # ones raise where aiohttp is missing.
-    try:
-        return openai.DefaultAioHttpClient(timeout=options.timeout)
-    except (AttributeError, RuntimeError):
-        return openai.DefaultAsyncHttpxClient(timeout=options.timeout)
+    # The aiohttp back end takes much less processor time than the default one.
+    return openai.DefaultAioHttpClient(timeout=options.timeout)
 
 
 def _said(error: Any) -> str:  # noqa: ANN401 - openai.APIStatusError

@@ -59,10 +59,14 @@ def on_the_wire(messages: Sequence[Message]) -> list[Message]:
     return _rendered(messages, lambda a: f"data:{a.media_type};base64,{base64.b64encode(a.content()).decode('ascii')}")
 
 
+def on_record(messages: Sequence[Message]) -> list[Message]:
+    """Return the messages as plain data, attachments by the sha256 of their bytes: what a key is made of."""
+    return _rendered(messages, lambda a: f"sha256:{hashlib.sha256(a.content()).hexdigest()}")
+
+
 def request_shape(model: str, messages: Sequence[Message], sampling: Mapping[str, Any]) -> bytes:
     """Return the digest of all that shapes a reply: the model asked, the messages, the sampling settings."""
-    shown = _rendered(messages, lambda a: f"sha256:{hashlib.sha256(a.content()).hexdigest()}")
-    return hashlib.sha256(json.dumps([model, shown, sampling], ensure_ascii=True).encode()).digest()
+    return hashlib.sha256(json.dumps([model, on_record(messages), sampling], ensure_ascii=True).encode()).digest()
 
 
 def reply_key(shape: bytes, vote: int, attempt: int) -> bytes:

@@ -23,6 +23,7 @@ MAX_DEPTH = 60
 
 _TRIES = 40  # opening braces tried as the start of the last object
 _FENCE = re.compile(r"```(?:json|python|py)?[ \t]*\n?(.*?)\n?[ \t]*```", re.DOTALL | re.IGNORECASE)
+_OPENING = re.compile(r"```(?:json|python|py)?[ \t]*\n?", re.IGNORECASE)
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
@@ -55,9 +56,7 @@ def read_model(reply: str | None, model: type[ModelT]) -> ModelT:
 def last_dictionary(text: str) -> dict[Any, Any] | None:
     """Return the dictionary that a text ends in (after its last fence, if any), or None."""
     text = text.strip().removeprefix("\ufeff").strip()
-    fences = _FENCE.findall(text)
-    candidates = [fences[-1].strip()] if fences and text.endswith("```") else _tails(text)
-    for candidate in candidates:
+    for candidate in _fenced_ends(text) if text.endswith("```") and len(text) > len("```") else _tails(text):
         value = dictionary(candidate)
         if value is not None:
             return value
@@ -72,7 +71,7 @@ def unfenced(text: str) -> str:
 
 
 def dictionary(text: str) -> dict[Any, Any] | None:
-    """Return the dictionary that a text is, as a whole; None where it is none or a key is there twice."""
+    """Return the dictionary that a text is, as a whole; None where it is not one or a key is there twice."""
     if not (text.startswith("{") and text.endswith("}")) or _depth(text) > MAX_DEPTH:
         return None
     try:
@@ -82,6 +81,16 @@ def dictionary(text: str) -> dict[Any, Any] | None:
     except (ValueError, RecursionError):
         value = _python_literal(text)
     return value if isinstance(value, dict) else None
+
+
+def _fenced_ends(text: str) -> Iterator[str]:
+    """Yield what stands between a fence and the one that ends the text, the longest first.
+
+    Not from the last fence alone: the object's own texts may hold fences.
+    """
+    body = text.removesuffix("```")
+    for match in islice(_OPENING.finditer(body), _TRIES):
+        yield body[match.end() :].strip()
 
 
 def _tails(text: str) -> Iterator[str]:

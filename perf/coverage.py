@@ -16,7 +16,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from reelbench.judges import calibration, power, statistics, student_t
+from reelbench.judges import bootstrap, calibration, power, student_t
 
 Array = NDArray[np.float64]
 
@@ -77,16 +77,16 @@ POPULATIONS = [
 ]
 
 
-def bootstrap(values: Array, video: NDArray[np.intp]) -> tuple[float, Array, int]:
+def resampled(values: Array, video: NDArray[np.intp]) -> tuple[float, Array, int]:
     """A mean, its draws and its clusters."""
-    sums = statistics.cluster_sums(np.stack([values, np.ones(len(values))], axis=1), [str(v) for v in video])
-    draws = np.concatenate(list(statistics.resampled_sums(sums)))
+    sums = bootstrap.cluster_sums(np.stack([values, np.ones(len(values))], axis=1), [str(v) for v in video])
+    draws = np.concatenate(list(bootstrap.resampled_sums(sums)))
     return float(values.mean()), draws[:, 0] / draws[:, 1], len(sums)
 
 
 def coverage(repetitions: int) -> None:
     """Print how often each interval holds the truth, and how long it is."""
-    methods: tuple[statistics.Method, ...] = ("percentile", "t", "wilson")
+    methods: tuple[bootstrap.Method, ...] = ("percentile", "t", "wilson")
     print("| population | videos | " + " | ".join(f"{m} % | length" for m in methods) + " |")
     print("|" + "---|" * (2 + 2 * len(methods)))
     for population in POPULATIONS:
@@ -95,10 +95,10 @@ def coverage(repetitions: int) -> None:
             rng = np.random.default_rng(videos)
             covered, length = dict.fromkeys(methods, 0), dict.fromkeys(methods, 0.0)
             for _ in range(repetitions):
-                value, draws, clusters = bootstrap(*population.draw(videos, rng)[::2])
+                value, draws, clusters = resampled(*population.draw(videos, rng)[::2])
                 for method in methods:
                     # Where `t` sees no spread it says nothing: that counts as not covered, and as without length.
-                    ends = statistics.confidence_interval(value, draws, clusters, bounds=bounds, method=method)
+                    ends = bootstrap.confidence_interval(value, draws, clusters, bounds=bounds, method=method)
                     low, high = ends or (value, value)
                     covered[method] += low - 1e-9 <= population.mean <= high + 1e-9
                     length[method] += (high - low) / repetitions
@@ -135,19 +135,19 @@ def pilot_of(
 ) -> power.Pilot:
     """What two models' results (paired) or one's say of the noise."""
     a, b, video = population.draw(videos, rng, effect)
-    value, draws, clusters = bootstrap(b - a if paired else a, video)
+    value, draws, clusters = resampled(b - a if paired else a, video)
     bounds = (0.0, float(len(population.cuts)))
-    return power.Pilot(statistics.standard_error(draws, clusters), clusters, paired=paired, value=value, bounds=bounds)
+    return power.Pilot(bootstrap.standard_error(draws, clusters), clusters, paired=paired, value=value, bounds=bounds)
 
 
 def _finds(population: Population, videos: int, rng: np.random.Generator, effect: float, *, paired: bool) -> bool:
     a, b, video = population.draw(videos, rng, effect)
     if paired:
-        p = statistics.p_value(*bootstrap(b - a, video))
+        p = bootstrap.p_value(*resampled(b - a, video))
         return p is not None and p <= power.ALPHA
     _, others, video_b = population.draw(videos, rng, effect)
-    (value_a, draws_a, n), (value_b, draws_b, _) = bootstrap(a, video), bootstrap(others, video_b)
-    error = math.hypot(statistics.standard_error(draws_a, n), statistics.standard_error(draws_b, n))
+    (value_a, draws_a, n), (value_b, draws_b, _) = resampled(a, video), resampled(others, video_b)
+    error = math.hypot(bootstrap.standard_error(draws_a, n), bootstrap.standard_error(draws_b, n))
     return bool(error) and abs(value_b - value_a) / error >= student_t.quantile(1 - power.ALPHA / 2, 2 * (n - 1))
 
 

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 __all__ = ["get", "load", "locate", "specs"]
 
 
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
 def __getattr__(name: str) -> object:
     # On demand, so that a module that needs only an error class does not pay for pydantic and the specs.
     if name in ("get", "specs"):

@@ -44,7 +44,7 @@ def get(name: str) -> BenchmarkSpec:
     try:
         return specs()[name]
     except KeyError:
-        raise InputError(f"unknown benchmark {name!r}{_suggestion(name, specs())}") from None
+        raise InputError(f"unknown benchmark {name!r}{_suggestion(name)}") from None
 
 
 def find_task(name: str) -> tuple[BenchmarkSpec, TaskSpec] | None:
@@ -56,6 +56,7 @@ def find_task(name: str) -> tuple[BenchmarkSpec, TaskSpec] | None:
     return None
 
 
-def _suggestion(name: str, known: dict[str, BenchmarkSpec]) -> str:
-    close = get_close_matches(name.lower(), known, n=1, cutoff=0.5)
-    return f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(known)}"
+def _suggestion(name: str) -> str:
+    names = dict.fromkeys([*specs(), *(task.name for spec in specs().values() for task in spec.tasks)])
+    close = get_close_matches(name.lower(), names, n=1, cutoff=0.5)
+    return f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(specs())}"

@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import IO, Any
+from urllib.parse import quote
 
 from reelbench.registry.errors import InputError
 
@@ -86,6 +87,14 @@ def write_jsonl(path: Path | str, rows: Iterable[dict[str, Any]]) -> None:
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
+def address(path: Path, page: Path) -> str:
+    """Return how a page that is opened from a disk names a file: relative where it lies beside or below the page."""
+    path, folder = path.absolute(), page.absolute().parent
+    if path.is_relative_to(folder):
+        return quote(path.relative_to(folder).as_posix())
+    return path.as_uri()
+
+
 def valid_text(text: str) -> str:
     """Return `text` with lone surrogates (half an emoji, cut by a tokenizer) made U+FFFD: UTF-8 can't hold them."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -100,7 +109,7 @@ def _valid(value: Any) -> Any:  # noqa: ANN401 - any JSON value
 
 
 @contextmanager
-def _opened(path: Path | str) -> Iterator[IO[bytes]]:
+def opened(path: Path | str) -> Iterator[IO[bytes]]:
     """Open a file that the user named; a pipe of the shell's (`<(…)`, `/dev/stdin`) may be opened more than once.
 
     Raises:
@@ -132,7 +141,7 @@ def _drained(name: str) -> bytes:
 
 def read_text(path: Path | str) -> str:
     """Return the text of a file that the user named; InputError, in one line, where it can't be read or isn't UTF-8."""
-    with _opened(path) as file:
+    with opened(path) as file:
         data = file.read()
     try:
         return data.decode("utf-8-sig")
@@ -263,5 +272,5 @@ def read_record(path: Path | str) -> dict[str, Any] | None:
 
 def sha256_of(path: Path | str) -> str:
     """Return the sha256 of a file's bytes, in hex."""
-    with _opened(path) as file:
+    with opened(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type] - a BytesIO is one too

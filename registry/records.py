@@ -42,6 +42,10 @@ class BenchmarkRecord(Record):
     source: SourceRecord
 
 
+PEOPLE_ADAPTER = "reelbench_people"
+"""The adapter of a result that people made, by answering on a page of ours."""
+
+
 class ModelRecord(Record):
     """The model whose answers these are; `adapter` is lmms-eval's name for how it was run."""
 
@@ -51,11 +55,19 @@ class ModelRecord(Record):
     args: dict[str, Any] = Field(default_factory=dict)
 
 
-_ADDED = frozenset({"audio"})
-"""Settings that older records lack."""
+_ADDED = frozenset({"audio", "label", "extra"})
+"""Fields that older records lack."""
 
 
-class SettingsRecord(Record):
+class Grown(Record):
+    """A record that releases added fields to; an absent one is left out: older records keep their bytes and hashes."""
+
+    @model_serializer(mode="wrap")
+    def _without_what_older_records_lack(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {name: value for name, value in whole(self).items() if name not in _ADDED or value is not None}
+
+
+class SettingsRecord(Grown):
     """What shapes the answers: equal settings make two results comparable."""
 
     frames: str = Field(default="native", description="Frame sampling asked for; `native` leaves it to the model.")
@@ -65,6 +77,9 @@ class SettingsRecord(Record):
     )
     audio: Audio | None = Field(
         default=None, description="What became of the videos' sound; absent in older records, see `sound`."
+    )
+    label: str | None = Field(
+        default=None, description="What the user says of how the answers were made and no other field can hold."
     )
     prompt_sha256: str | None = Field(
         default=None, description="Hash of our prompt file; null for answers made elsewhere."
@@ -82,13 +97,8 @@ class SettingsRecord(Record):
             return "none"
         return "unknown" if self.frames in {"native", "unknown"} else "dropped"
 
-    @model_serializer(mode="wrap")
-    def _without_what_older_records_lack(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        # A field that a release added is left out where it is absent: an older record keeps its bytes and its hashes.
-        return {name: value for name, value in whole(self).items() if name not in _ADDED or value is not None}
 
-
-class JudgeRecord(Record):
+class JudgeRecord(Grown):
     """The judge that was asked, what answered, and what it cost."""
 
     requested: str
@@ -97,6 +107,9 @@ class JudgeRecord(Record):
     prompt: str = Field(description="Name of the prompt set: reelbench, official, or a file's name.")
     prompt_sha256: str
     temperature: float | None = None
+    extra: dict[str, Any] | None = Field(
+        default=None, description="Sent with every request beside, such as `reasoning_effort`; absent for nothing."
+    )
     votes: int = 1
     vote_rule: Literal["single", "majority", "mean"] = "single"
     calls: int = 0
@@ -219,6 +232,7 @@ class Item:
     parsed: dict[str, Any] | None = None
     facets: dict[str, list[str]] = field(default_factory=dict)
     question: str = ""
+    options: tuple[str, ...] = ()
     reason: str | None = None
     flags: tuple[str, ...] = ()
     frame_timestamps: list[float] | None = None

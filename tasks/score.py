@@ -3,20 +3,23 @@
 The model is never run again. One path serves all benchmarks: their `formats` module reads, `judges.scoring` scores.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reelbench.judges import results, scoring
 from reelbench.judges.llm import modes
-from reelbench.registry import discovery
-from reelbench.registry.data.loading import imported, upstream_split
+from reelbench.registry.data.loading import named
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json
+from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.progress import Bar, no_bar
-from reelbench.registry.records import ModelRecord, Result, SettingsRecord
-from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.records import Item, ModelRecord, Result, SettingsRecord, SourceRecord
+from reelbench.registry.spec import BenchmarkSpec, TaskSpec
+from reelbench.tasks import hub_predictions, predictions, questions
 from reelbench.tasks.lmms.logged import (
     LoggedTask,
     data_name,
@@ -27,8 +30,10 @@ from reelbench.tasks.lmms.logged import (
     settings_of,
     source_of,
     spec_and_task,
+    with_question,
 )
-from reelbench.tasks.submissions import Inputs, Submission, Tagged, submission_suffix, write_submission
+from reelbench.tasks.predictions import Columns
+from reelbench.tasks.submissions import Inputs, Submission, submission_suffix, tagged, write_submission
 
 if TYPE_CHECKING:
     from reelbench.judges.llm import JudgeOptions
@@ -51,6 +56,28 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """What the user says of answers that were made elsewhere, and that no file of answers can say."""
+
+    model: str | None = None
+    revision: str | None = None
+    frames: str | None = None
+    label: str | None = None
+    url: str | None = None
+    origin: str | None = None
+    """Where the answers were fetched from."""
+
+    @property
+    def anything(self) -> bool:
+        """Whether anything was said at all."""
+        return self != Said()
+
+    def __post_init__(self) -> None:
+        if self.frames is not None:
+            object.__setattr__(self, "frames", str(FrameSampling.parse(self.frames)))
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """A scored benchmark: the result, where it lies, and the ids that did not fit."""
 
@@ -67,12 +94,105 @@ class Outcome:
         return not (self.result.counts.unscored or self.missing or self.extra or self.duplicate)
 
 
-def score_files(name: str, inputs: Inputs, folder: Path, options: Options, *, model: str | None = None) -> Outcome:
-    """Score a submission in the owners' format and write the result to `folder`."""
-    spec = discovery.get(name)
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """A scored benchmark that nothing is written of yet: its items and numbers, and what its record says beside them.
+
+    `fits` are the lists of ids, and the notes, as `Outcome` has them.
+    """
+
+    spec: BenchmarkSpec
+    split: str
+    source: SourceRecord
+    items: Sequence[Item]
+    scored: scoring.Scored
+    model: ModelRecord
+    settings: SettingsRecord
+    fits: dict[str, list[str]] = field(default_factory=dict)
+    data: Path | None = None
+    url: str | None = None
+    note: str | None = None
+
+    @property
+    def name(self) -> str:
+        """A name for the result's folder: the same for the same answers of the same model."""
+        answers = json.dumps([(item.id, item.prediction) for item in self.items], default=str)
+        digest = hashlib.sha256(f"{self.model.id}\n{answers}".encode("utf-8", "surrogatepass")).hexdigest()
+        return f"{self.spec.id}-{self.split}-{digest[:12]}"
+
+    def write(self, folder: Path) -> Outcome:
+        """Write the result, its samples and its questions to `folder`; of hidden answers a submission too."""
+        questions.write(folder, self.spec, self.split, self.items, self.data)
+        result = results.write(
+            folder,
+            self.spec,
+            self.scored,
+            split=self.split,
+            source=self.source,
+            model=self.model,
+            settings=self.settings,
+            url=self.url,
+            note=self.note,
+        )
+        fits = {name: list(entries) for name, entries in self.fits.items()}
+        if "answers_hidden" in self.scored.counts.unscored:
+            path = folder / f"submission{submission_suffix(self.spec)}"
+            write_submission(self.spec, self.scored.samples, path)
+            told = f"{self.spec.id} {self.split}: the answers are hidden; submit {path} to the owners' server"
+            fits.setdefault("notes", []).append(told)
+        return Outcome(result, folder, **fits)
+
+
+def brought(given: Path | str, said: Said) -> tuple[Path, Said]:
+    """Return the file of predictions that was given, fetched where it is an address on the Hub, and what is said."""
+    if not str(given).startswith(hub_predictions.SCHEME):
+        return Path(given), said
+    fetched = hub_predictions.fetch(str(given))
+    return fetched.path, replace(said, model=said.model or fetched.repo_id, origin=fetched.origin)
+
+
+def score_files(
+    name: str, inputs: Inputs, options: Options, *, columns: Columns | None = None, said: Said | None = None
+) -> Evaluation:
+    """Score predictions from a file: in the owners' format, or a table of ids and texts.
+
+    Args:
+        name: A benchmark or one of its tasks.
+        inputs: The files.
+        options: How to score.
+        columns: A table's columns, where their names don't tell.
+        said: What the record is to say of the answers.
+    """
+    spec, split, task = named(name, inputs.split)
+    said = said or Said()
     if inputs.tags is not None and not takes_tags(spec):
         raise InputError(f"{spec.id} takes no tags; leave out --tags")
-    submission: Submission = imported(f"{spec.formats}:read")(spec, inputs)
+    inputs = replace(inputs, split=split if task is not None else inputs.split, task=task)
+    submission = predictions.read(spec, inputs, columns or Columns())
+    return evaluation(
+        spec,
+        submission,
+        options,
+        model=ModelRecord(id=said.model or inputs.predictions.stem, revision=said.revision),
+        settings=SettingsRecord(frames=said.frames or "unknown", label=said.label),
+        data=inputs.data,
+        url=said.url,
+        note=f"answers from {said.origin}" if said.origin else None,
+    )
+
+
+def evaluation(
+    spec: BenchmarkSpec,
+    submission: Submission,
+    options: Options,
+    *,
+    model: ModelRecord,
+    settings: SettingsRecord,
+    data: Path | None = None,
+    url: str | None = None,
+    note: str | None = None,
+) -> Evaluation:
+    """Score a submission; for what its record says see `Evaluation`."""
     scored = scoring.score(
         spec,
         submission.items,
@@ -83,16 +203,15 @@ def score_files(name: str, inputs: Inputs, folder: Path, options: Options, *, mo
         tags_without_question=submission.tags_without_question,
         questions_without_tags=submission.questions_without_tags,
     )
-    result = results.write(
-        folder,
-        spec,
-        scored,
-        split=submission.split,
-        source=submission.source,
-        model=ModelRecord(id=model or inputs.predictions.stem),
-        settings=SettingsRecord(frames="unknown"),
+    fits = {
+        "missing": submission.missing,
+        "extra": submission.extra,
+        "duplicate": submission.duplicate,
+        "notes": submission.notes,
+    }
+    return Evaluation(
+        spec, submission.split, submission.source, submission.items, scored, model, settings, fits, data, url, note
     )
-    return Outcome(result, folder, submission.missing, submission.extra, submission.duplicate, submission.notes)
 
 
 def takes_tags(spec: BenchmarkSpec) -> bool:
@@ -103,47 +222,76 @@ def takes_tags(spec: BenchmarkSpec) -> bool:
 # --- from lmms-eval's output ----------------------------------------------------------------------------------------
 
 
-def score_run(run: Path, folder: Path, options: Options, *, tags: Path | None = None) -> Iterator[Outcome]:
-    """Score every task of ours in an lmms-eval output folder, each into a folder of its own under `folder`.
+def score_run(
+    run: Path,
+    folder: Path | None,
+    options: Options,
+    *,
+    tags: Path | None = None,
+    tasks: Sequence[str] | None = None,
+) -> Iterator[Outcome]:
+    """Score the tasks of ours in an lmms-eval output folder, each into a folder of its own.
 
-    `tags` go to the tasks of the benchmarks that take them; InputError where none is among the run's.
+    That is `reelbench/<task>` beside lmms-eval's own files, or `<task>` under `folder` where one is given. `tags` go to
+    the tasks of the benchmarks that take them.
+
+    Raises:
+        InputError: None of the tasks takes tags, or one of `tasks` is not in the run.
     """
     logged = logged_tasks(run)
+    if tasks:
+        there = {task.task for task in logged}
+        if absent := [name for name in tasks if name not in there]:
+            raise InputError(f"{run}: has no task {absent[0]!r}; it has {', '.join(sorted(there))}")
+        logged = [task for task in logged if task.task in tasks]
     if tags is not None and not any(takes_tags(spec_and_task(task.task)[0]) for task in logged):
         raise InputError(f"{run}: no task in it takes tags; leave out --tags")
     several_models = len({task.results.parent for task in logged}) > 1
     for task in logged:
-        place = folder / task.results.parent.name if several_models else folder
+        place = scores_folder(task)
+        if folder is not None:
+            place = (folder / task.results.parent.name if several_models else folder) / task.task
         wanted = tags if takes_tags(spec_and_task(task.task)[0]) else None
-        yield score_logged(task, place / task.task, options, tags=wanted)
+        yield score_logged(task, place, options, tags=wanted)
+
+
+def scores_folder(logged: LoggedTask) -> Path:
+    """Return where a logged task's scores lie: beside lmms-eval's own files."""
+    return logged.results.parent / "reelbench" / logged.task
+
+
+def check_scored(name: str) -> tuple[BenchmarkSpec, TaskSpec]:
+    """Return the benchmark and the task called `name`; InputError where its answers may rest on cues."""
+    spec, task = spec_and_task(name)
+    if task.reasoned:
+        raise InputError(f"{name}: its answers may rest on cues, so they have no score; use `reelbench diagnose run`")
+    return spec, task
 
 
 def score_logged(logged: LoggedTask, folder: Path, options: Options, *, tags: Path | None = None) -> Outcome:
     """Score one task from its logged samples."""
-    spec, task = spec_and_task(logged.task)
+    spec, task = check_scored(logged.task)
     document = read_json(logged.results)
     data = data_name(document, logged)
     run = logged_items(logged.samples)
+    source, asked = source_of(spec, data)
     items = run.items + media_missing(data, {item.id for item in run.items}, options.note)
+    items = [with_question(item, asked) for item in items]
     notes, beside = [], {"duplicate": len(run.duplicate)}
     if tags is not None:
-        tagged: Tagged = imported(f"{spec.formats}:tagged")(items, tags)
-        items, notes = tagged.items, tagged.notes
-        beside["tags_without_question"] = len(tagged.without_question)
-        beside["questions_without_tags"] = len(tagged.without_tags)
+        labelled = tagged(spec, items, tags)
+        items, notes = labelled.items, labelled.notes
+        beside["tags_without_question"] = len(labelled.without_question)
+        beside["questions_without_tags"] = len(labelled.without_tags)
     judge = options.asked() or run.judge
     scored = scoring.score(spec, items, overlap=options.overlap, judge=judge, **beside)
-    result = results.write(
-        folder,
+    return Evaluation(
         spec,
+        task.split,
+        source,
+        items,
         scored,
-        split=task.split,
-        source=source_of(spec, data),
-        model=model_of(document),
-        settings=settings_of(spec, document, task, data, scored.samples),
-    )
-    if spec.splits[upstream_split(spec, task.split)].hidden_answers:
-        path = folder / f"submission{submission_suffix(spec)}"
-        write_submission(spec, scored.samples, path)
-        notes.append(f"{logged.task}: the answers are hidden; submit {path} to the owners' server")
-    return Outcome(result, folder, duplicate=run.duplicate, notes=notes)
+        model_of(document),
+        settings_of(spec, document, task, data, scored.samples),
+        {"duplicate": run.duplicate, "notes": notes},
+    ).write(folder)

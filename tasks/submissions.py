@@ -4,52 +4,49 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from reelbench.judges import answers
+from reelbench.judges import answers, scoring
 from reelbench.registry import rows
 from reelbench.registry.data.loading import imported, locate, upstream_split
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import sha256_of, write_jsonl, write_text
 from reelbench.registry.records import Item, Sample, SourceRecord
-from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """One prediction as a file gives it: raw, and what was read from it."""
+    """One prediction as a file gives it: raw, and what was read from it; a set `reason` means unscored."""
 
     prediction: Any
     parsed: dict[str, Any] | None = None
     flags: tuple[str, ...] = ()
-
-    @classmethod
-    def of_text(cls, spec: BenchmarkSpec, text: str, options: Sequence[str] = ()) -> "Prediction":
-        """Return what a model's text says, as a run's answer would be read."""
-        parsed = answers.parse(spec, text, options)
-        return cls(text, parsed, answers.flags(text, parsed))
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """What a prediction is held against."""
+    """What a prediction is held against; `options` are "" each where only their number is known."""
 
     id: str
     video: str
     target: dict[str, Any]
     facets: dict[str, list[str]] = field(default_factory=dict)
     question: str = ""
+    options: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """The files that a score command names."""
+    """The files that a score command names; `task` is set where it names a task, which may be a part of a split."""
 
     predictions: Path
     references: Path | None = None
     tags: Path | None = None
     split: str | None = None
     data: Path | None = None
+    task: TaskSpec | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +71,8 @@ class Tagged:
 class Submission:
     """A submission, ready to be scored; `extra` and `duplicate` list the ids that don't fit.
 
-    `tags_without_question` and `questions_without_tags` are counted where tags were given.
+    `tags_without_question` and `questions_without_tags` are counted where tags were given. Where `hidden`, the answers
+    are the owners' secret and no item can be scored.
     """
 
     items: list[Item]
@@ -85,6 +83,7 @@ class Submission:
     notes: list[str] = field(default_factory=list)
     tags_without_question: int = 0
     questions_without_tags: int = 0
+    hidden: bool = False
 
     def with_tags(self, tagged: Tagged) -> "Submission":
         """Return the submission with tagged items."""
@@ -96,10 +95,62 @@ class Submission:
             questions_without_tags=len(tagged.without_tags),
         )
 
+    def with_hidden_answers(self) -> "Submission":
+        """Return the submission of a split that only the owners' server can score."""
+        items = [item if item.reason else replace(item, reason="answers_hidden") for item in self.items]
+        return replace(self, items=items, hidden=True)
+
     @property
     def missing(self) -> list[str]:
         """Ids of the references that nothing was predicted for."""
         return [item.id for item in self.items if item.reason == "prediction_missing"]
+
+
+class Formats(Protocol):
+    """What a benchmark's `formats.py` has: `read`, and what else applies to the benchmark.
+
+    - `tagged` (`TagFormats`), where labels of facets come from a tags file;
+    - `submission_row` and, unless it is `.jsonl`, `SUBMISSION_SUFFIX` (`SubmissionFormats`), where the owners' server
+      scores a split with hidden answers;
+    - `reread(entry) -> parsed`, where a prediction that is an entry of the owners' file, kept whole in a sample, is
+      read by a rule of the file's and not as a model's text; recomputation finds it by that name.
+    """
+
+    def read(self, spec: BenchmarkSpec, inputs: Inputs) -> Submission:
+        """Read predictions in the owners' formats and join them with their references.
+
+        Raises:
+            InputError: A file is wrong; with its name, the line and the field.
+        """
+        ...
+
+
+class TagFormats(Protocol):
+    """Reads the labels of a tags file."""
+
+    def tagged(self, items: Sequence[Item], path: Path) -> Tagged:
+        """Return the items with the labels that a tags file gives them."""
+        ...
+
+
+class SubmissionFormats(Protocol):
+    """Writes what the owners' server takes. The module may set `SUBMISSION_SUFFIX` (`.json`: one list)."""
+
+    def submission_row(self, sample: Sample) -> dict[str, Any]:
+        """Return a sample as the owners' file has it."""
+        ...
+
+
+def read_submission(spec: BenchmarkSpec, inputs: Inputs) -> Submission:
+    """Read predictions by the benchmark's `formats`; InputError names file, line and field."""
+    formats: Formats = imported(spec.formats)
+    return formats.read(spec, inputs)
+
+
+def tagged(spec: BenchmarkSpec, items: Sequence[Item], path: Path) -> Tagged:
+    """Read a tags file by the benchmark's `formats`; InputError names file, line and field."""
+    formats: TagFormats = imported(spec.formats)
+    return formats.tagged(items, path)
 
 
 def join(
@@ -111,14 +162,18 @@ def join(
     split: str,
     duplicate: Sequence[str] = (),
     notes: Sequence[str] = (),
+    advice: str = "",
 ) -> Submission:
-    """Hold predictions against references, in the references' order; InputError where no id is shared at all."""
+    """Hold predictions against references, in the references' order.
+
+    InputError where no id is shared at all; `advice` ends it.
+    """
     known = {reference.id for reference in references}
     extra = [name for name in predictions if name not in known]
     if len(extra) == len(predictions):
         raise InputError(
             f"{path}: none of its {len(predictions)} ids (first: {extra[0]!r}) is among the {len(known)} references "
-            f"(first: {references[0].id!r}); are both of the same benchmark and split?"
+            f"(first: {references[0].id!r}); are both of the same benchmark and split?{advice}"
         )
     items = []
     for reference in references:
@@ -130,35 +185,68 @@ def join(
                 target=reference.target,
                 facets=reference.facets,
                 question=reference.question,
+                options=reference.options,
                 prediction=found.prediction if found else None,
                 parsed=found.parsed if found else None,
                 flags=found.flags if found else (),
-                reason=None if found else "prediction_missing",
+                reason=found.reason if found else "prediction_missing",
             )
         )
     return Submission(items, source, split, extra, list(duplicate), list(notes))
 
 
 def references_of(
-    spec: BenchmarkSpec, inputs: Inputs, read: Callable[[Path], list[Reference]]
+    spec: BenchmarkSpec, inputs: Inputs, read: Callable[[Path], list[Reference]], *, hidden: bool = False
 ) -> tuple[list[Reference], SourceRecord, str]:
     """Return the references, where they are from, and their split: a file's, by `read`, else the benchmark's own.
 
-    Nothing is fetched. InputError where the split's answers are hidden, DataUnavailableError where it is not here.
+    Nothing is fetched. InputError where the split's answers are hidden, unless `hidden` allows it; DataUnavailableError
+    where the split is not here.
     """
     if inputs.references is not None:
         path = inputs.references
-        return read(path), file_source(spec, path, sha256_of(path)), inputs.split or spec.default_split
-    located = locate(spec.id, inputs.split, inputs.data, fetch=False)
-    if spec.splits[upstream_split(spec, located.split)].hidden_answers:
+        source = file_source(spec, path, sha256_of(path))
+        return _part(read(path), inputs), source, inputs.split or spec.default_split
+    located = locate(inputs.task.name if inputs.task else spec.id, inputs.split, inputs.data, fetch=False)
+    if hides(spec, located.split) and not hidden:
         raise InputError(
             f"{spec.id}: the answers of {located.split!r} are hidden; submit the file to the owners' server"
         )
-    found = [
-        Reference(row["id"], row["video"], rows.target(spec, row), rows.facets(spec, row), row["question"])
-        for row in located.read()
-    ]
-    return found, located.source, located.split
+    return [reference_of(spec, row) for row in located.read()], located.source, located.split
+
+
+def hides(spec: BenchmarkSpec, split: str) -> bool:
+    """Whether only the owners' server can score the split."""
+    return spec.splits[upstream_split(spec, split)].hidden_answers
+
+
+def reference_of(spec: BenchmarkSpec, row: rows.Row) -> Reference:
+    """Return a row of the benchmark as what an answer is held against."""
+    return Reference(
+        row["id"],
+        row["video"],
+        rows.target(spec, row),
+        rows.facets(spec, row),
+        row["question"],
+        tuple(row.get("options", ())),
+    )
+
+
+def _part(references: list[Reference], inputs: Inputs) -> list[Reference]:
+    only = inputs.task.only if inputs.task else {}
+    part = [found for found in references if all(label in found.facets.get(facet, ()) for facet, label in only.items())]
+    if not part:
+        wanted = ", ".join(f"{facet} {label}" for facet, label in only.items())
+        raise InputError(f"{inputs.references}: no question with {wanted}")
+    return part
+
+
+def answered(spec: BenchmarkSpec, text: str, options: Sequence[str] = ()) -> Prediction:
+    """Return a model's raw answer with what is read from it: a choice, and a span where the benchmark asks for one."""
+    if scoring.is_failure(text):
+        return Prediction(text, reason="model_failed")
+    parsed = answers.parse(spec, text, options)
+    return Prediction(text, parsed, answers.flags(text, parsed))
 
 
 def file_source(spec: BenchmarkSpec, path: Path, fingerprint: str) -> SourceRecord:
@@ -176,8 +264,8 @@ def submission_suffix(spec: BenchmarkSpec) -> str:
 
 def write_submission(spec: BenchmarkSpec, samples: Sequence[Sample], path: Path) -> None:
     """Write the owners' submission file, in the order of the ids."""
-    row = imported(f"{spec.formats}:submission_row")
-    table = [row(sample) for sample in sorted(samples, key=lambda sample: sample.id)]
+    formats: SubmissionFormats = imported(spec.formats)
+    table = [formats.submission_row(sample) for sample in sorted(samples, key=lambda sample: sample.id)]
     if submission_suffix(spec) == ".json":
         write_text(path, json.dumps(table, ensure_ascii=False))
     else:

@@ -163,7 +163,7 @@ def test_an_adapter_for_simple_models_receives_them_too(evaluate, server, monkey
     [
         ("uniform:8", 8, spread(40, 8), spread(6, 6)),
         ("uniform:5", 6, [*spread(40, 5), 39], [*spread(6, 5), 5]),  # pairs: the last is repeated
-        ("fps:1", adapters.UNBOUNDED, [*range(0, 40, 8), 32], [0, 0]),
+        ("fps:1", adapters.MOST_FRAMES, [*range(0, 40, 8), 32], [0, 0]),
     ],
 )
 def test_a_real_vlm_receives_exactly_the_frames_asked_for(case, evaluate, tiny_vlm, monkeypatch):
@@ -282,7 +282,7 @@ def test_a_wrong_spec_ends_the_run_before_the_model_is_asked_with_one_line(
         f"include: {included}\ntask: rextime_mini\noutput_type: generate_until\n"
         "lmms_eval_specific_kwargs: {default: {frames: 'sometimes'}}\n"
     )
-    with pytest.raises(Exception, match="frames 'sometimes': 'sometimes' is no kind of sampling"):
+    with pytest.raises(Exception, match="frames 'sometimes': 'sometimes' is not a kind of sampling"):
         evaluate("openai", model_at(server), limit=1, task_manager=managers("openai", include_path=str(tmp_path)))
     assert server.calls == []
 

@@ -10,8 +10,8 @@ from reelbench.judges.answers.literals import find_literals
 from reelbench.judges.answers.reasoning import strip_reasoning
 from reelbench.judges.answers.spans import is_span, is_span_word
 from reelbench.judges.answers.statements import Sentences
+from reelbench.registry.rows import LETTERS
 
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 ANSWER_KEYS = (
     *("answer", "option", "choice", "ans", "correct_option", "correct_answer", "final_answer", "letter"),
     *("selected_option", "correct_choice", "best_option", "best_answer", "predicted_answer", "prediction"),

@@ -47,7 +47,7 @@ NOT_TIMES = (
     "frames?|fotogramas?|кадр|кадры|кадров|кадра|帧|幀|フレーム|프레임|बिंदु|إطار|fotogrammi|เฟรม|bilder|images? n|score|scores|scored|scoring|rating"
     "|rated|rate|ages?|aged|years?|year|page|pages|chapter|chapters|episodes?|level|levels|temperature|price|number of|count|counts"
     "|went|goes up|goes down|rises?|rose|falls?|fell|grows?|grew|increase[sd]?|increased|decrease[sd]?|drops?|dropped|changed?|changes|ratio"
-    "|percent|per cent|percentage|confidence|probability|scale|floors?|room|rooms|win|wins|won|lost|lead|leads|beat|options?|choices?|dollars"
+    "|percent|per cent|percentage|confidence|probability|scale|floors?|room|rooms|win|wins|won|lost|lead|leads|beat|options?(?!\\W{1,4}(?:is)?\\W{0,4}[a-z]\\b)|choices?(?!\\W{1,4}(?:is)?\\W{0,4}[a-z]\\b)|dollars"
     "|steps?|points?|people|índice|год|года|году|годы|годов|年|años?|años|ans|années|jahren?|anos|tahun|ปี|साल|سنة|عام|anni|年代|分数|得分|比分|点数"
     "|スコア|점수|puntos?|puntuación|verse|odds|won by|tied|size|weight|height|channels?|o'clock|volume|speed|resolution|pixels?|index|indices"
 )

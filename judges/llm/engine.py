@@ -87,6 +87,7 @@ class Engine:
                 prompt=self.prompts.name,
                 prompt_sha256=self.prompts.sha256,
                 temperature=self._temperature,
+                extra=dict(options.extra) or None,
                 votes=options.votes,
                 vote_rule="single" if options.votes == 1 else options.vote_rule,
                 calls=tally.calls,
@@ -122,7 +123,7 @@ class Engine:
         verdict = Verdict(item.id, {}, {}, replies)
         for criterion in self._judge.criteria:
             cast = [votes[criterion, vote] for vote in range(self.options.votes)]
-            # A reply that can't be read is a vote less; one that can't be had leaves the criterion open.
+            # A reply that can't be read is a vote less; one that is not available leaves the criterion open.
             absent = [asked.reason for asked in cast if asked.reason not in {None, UNPARSABLE}]
             score = counted([a.value for a in cast if a.value is not None], self.options.votes, self.options.vote_rule)
             if absent:

@@ -78,7 +78,8 @@ def load_prompts(spec: BenchmarkSpec, prompts: str) -> PromptSet:
     """
     if spec.judge is None:
         raise InputError(f"{spec.id}: has no judged metric; leave --judge out")
-    return load_scale_prompts(spec.id, spec.judge, resources.files(spec.package) / spec.judge.prompts, prompts)
+    package, _, folder = spec.judge.prompts.rpartition(":")
+    return load_scale_prompts(spec.id, spec.judge, resources.files(package or spec.package) / folder, prompts)
 
 
 def load_scale_prompts(name: str, judge: JudgeSpec, own: Traversable, prompts: str) -> PromptSet:

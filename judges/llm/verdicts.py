@@ -15,6 +15,8 @@ JUDGE_UNPARSABLE = f"judge_{asked.UNPARSABLE}"
 JUDGE_BUDGET = f"judge_{asked.BUDGET}"
 JUDGE_REFUSED = f"judge_{asked.REFUSED}"
 JUDGE_REJECTED = f"judge_{asked.REJECTED}"
+JUDGE_REASONS = frozenset({JUDGE_UNAVAILABLE, JUDGE_UNPARSABLE, JUDGE_BUDGET, JUDGE_REFUSED, JUDGE_REJECTED})
+"""Why an answered item can have no score of a judge."""
 
 
 @dataclass(frozen=True, slots=True)

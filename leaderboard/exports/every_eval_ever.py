@@ -26,6 +26,7 @@ from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import sha256_of, write_jsonl, write_text
 from reelbench.registry.records import JudgeRecord, MetricValue, Result, Sample
 from reelbench.registry.spec import BenchmarkSpec, HubFile, Mean, MeanOf, Metric, UrlFile
+from reelbench.registry.values import is_number
 
 SCHEMA = "0.3.0"
 
@@ -269,7 +270,7 @@ def _judge_prompt(spec: BenchmarkSpec, judge: JudgeRecord) -> str:
 def _generation(result: Result) -> dict[str, Any]:
     settings, arguments = result.settings, {}
     for name in ("temperature", "top_p", "top_k"):
-        if _is_number(value := settings.generation.get(name)):
+        if is_number(value := settings.generation.get(name)):
             arguments[name] = value
     for name in _TOKENS:
         if isinstance(value := settings.generation.get(name), int) and value > 0:
@@ -282,10 +283,6 @@ def _generation(result: Result) -> dict[str, Any]:
         "generation": json.dumps(settings.generation, ensure_ascii=False, sort_keys=True),
     }
     return {"generation_args": arguments, "additional_details": details}
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 # --- the instances -------------------------------------------------------------------------------------------------

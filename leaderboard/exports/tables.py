@@ -5,6 +5,7 @@ import io
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
+from reelbench.hub_cards.markdown import inert
 from reelbench.leaderboard import columns
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import Entry, Group
@@ -126,18 +127,17 @@ def _lines(board: Board, spec: BenchmarkSpec, entries: Sequence[Entry], plus_min
             half = _half(metric, found) if metric is spec.primary else ""
             numbers.append(_number(metric, found) + (f" {plus_minus} {half}" if half else ""))
         name = entry.model if entry.setting == "run" else f"{entry.model} ({entry.setting})"
+        if entry.partial:
+            name += f" (partial: {entry.partial})"
         lines.append(["" if rank is None else str(rank), name, entry.frames, *numbers])
     return lines
 
 
 def _markdown(board: Board, spec: BenchmarkSpec, group: Group, entries: Sequence[Entry]) -> str:
-    def cell(text: str) -> str:
-        return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
-
     head = ["rank", "model", "frames", *(metric.title for metric in _shown(spec, entries))]
     rule = ["--:", ":--", ":--", *("--:" for _ in head[3:])]
-    rows = [head, rule, *([cell(text) for text in line] for line in _lines(board, spec, entries, "±"))]
-    return f"### {spec.title}, {group.label}\n\n" + "".join(f"| {' | '.join(row)} |\n" for row in rows)
+    rows = [head, rule, *([inert(text) for text in line] for line in _lines(board, spec, entries, "±"))]
+    return f"### {spec.title}, {inert(group.label)}\n\n" + "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
 def _latex(board: Board, spec: BenchmarkSpec, group: Group, entries: Sequence[Entry]) -> str:

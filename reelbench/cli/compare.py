@@ -24,16 +24,22 @@ def compare(
     a: Annotated[Path, typer.Argument(help="A result: its folder, or its result.json.")],
     b: Annotated[Path, typer.Argument(help="Another result on the same benchmark and split.")],
     *,
+    labels: Annotated[bool, typer.Option("--labels", help="CogME's labels one by one, adjusted by Holm.")] = False,
     as_json: Json = False,
 ) -> None:
     """Test two models on the items both answered: bootstrap over videos, McNemar where items are right or wrong."""
     from reelbench.judges.compare import compare as tested
 
     first, second = _read(a), _read(b)
+    if {first.result.benchmark.id, second.result.benchmark.id} == _TWINS:
+        _by_video(first, second, as_json=as_json)
+        return
     spec = _same_benchmark(first.result, second.result, a, b)
     found = tested(first.samples, second.samples, spec)
+    by_label = _by_label(first.samples, second.samples) if labels else None
     if as_json:
-        console.write(json.dumps({"a": first.result.model.id, "b": second.result.model.id, **asdict(found)}))
+        document = {"a": first.result.model.id, "b": second.result.model.id, **asdict(found)}
+        console.write(json.dumps(document if by_label is None else {**document, "labels": by_label}))
         return
     title = f"{spec.id}: a = {first.result.model.id}, b = {second.result.model.id}; {found.both} items answered by both"
     table = console.table(
@@ -56,6 +62,49 @@ def compare(
     console.show(table)
     if found.only_a or found.only_b:
         console.note(f"left out: {found.only_a} items that only a answered, {found.only_b} that only b answered")
+    if by_label is not None:
+        table = console.table(
+            "label by label, the largest difference first",
+            *("label", "#a %", "#b %", "#a - b", "#95 % interval", "#p", "#p (Holm)", "#items", "#videos"),
+        )
+        for d in by_label:
+            rates = (f"{d['a']:.1f}", f"{d['b']:.1f}", f"{d['difference']:+.1f}", _interval(d["ci95"], 1))
+            tests = ("" if p is None else f"{p:.4f}" for p in (d["p"], d["p_holm"]))
+            table.add_row(d["label"], *rates, *tests, str(d["n"]), str(d["videos"]))
+        console.show(table)
+
+
+def _by_label(a: "list[Sample]", b: "list[Sample]") -> list[dict[str, Any]]:
+    from reelbench.judges.label_comparison import compare_labels
+
+    return [asdict(difference) for difference in compare_labels(a, b)]
+
+
+_TWINS = {"moviecore", "moviechat"}
+"""Benchmarks that ask different questions about the same videos, judged for accuracy by one rubric."""
+
+
+def _by_video(a: "_Read", b: "_Read", *, as_json: bool) -> None:
+    from reelbench.judges.compare import compare_by_video
+
+    paired = compare_by_video(a.samples, b.samples, "accuracy")
+    names = [f"{read.result.benchmark.id}, {read.result.model.id}" for read in (a, b)]
+    if as_json:
+        console.write(json.dumps({"a": names[0], "b": names[1], **asdict(paired)}))
+        return
+    title = f"accuracy (0 to 5) on {paired.videos} videos that both have, one mean a video"
+    table = console.table(title, "", "#mean", "#scored 4 or 5, %", "#that x 5 / 100")
+    for name, mean, (percent, converted) in zip(names, (paired.a, paired.b), paired.right, strict=True):
+        table.add_row(name, f"{mean:.2f}", f"{percent:.1f}", f"{converted:.2f}")
+    console.show(table)
+    interval = _interval(paired.ci95)
+    console.write(
+        f"a - b: {paired.difference:+.2f}"
+        + (f" ({interval})" if interval else "")
+        + f"; a is higher on {100 * paired.a_higher:.0f} % of the videos"
+    )
+    if a.result.model.id != b.result.model.id:
+        console.note("the two results are of different models: the difference is theirs as much as the questions'")
 
 
 @app.command()

@@ -13,6 +13,8 @@ from reelbench.registry.progress import Show
 if TYPE_CHECKING:
     from rich.table import Table
 
+_WIDEST = 10_000
+
 
 def write(text: str) -> None:
     """Write plain text and a newline to stdout, whatever characters are in it."""
@@ -30,17 +32,23 @@ def table(title: str, *columns: str) -> "Table":
     """Return an empty table; columns that start with `#` are numbers, set to the right."""
     from rich.table import Table
 
-    made = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    made = Table(title=title, box=None, pad_edge=False)
     for column in columns:
         made.add_column(column.removeprefix("#"), justify="right" if column.startswith("#") else "left")
     return made
 
 
 def show(made: "Table") -> None:
-    """Print a table on stdout."""
+    """Print a table on stdout, its title as a line of its own; only a terminal's width cuts it."""
     from rich.console import Console
 
-    Console(highlight=False).print(made, markup=False)
+    console = Console(highlight=False)
+    if made.title:
+        write(str(made.title))
+        made.title = None
+    if not console.is_terminal:
+        console.width = max(console.width, console.measure(made, options=console.options.update(width=_WIDEST)).maximum)
+    console.print(made, markup=False)
 
 
 @contextmanager

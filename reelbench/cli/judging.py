@@ -1,5 +1,6 @@
 """The judge's options, declared once for the commands that take them."""
 
+import json
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -58,6 +59,18 @@ Temperature = Annotated[
         rich_help_panel=_PANEL,
     ),
 ]
+Extra = Annotated[
+    str | None,
+    typer.Option(
+        "--judge-extra",
+        metavar="JSON",
+        help='Sent with every request, e.g. {"reasoning_effort": "low"}.',
+        rich_help_panel=_PANEL,
+    ),
+]
+Timeout = Annotated[
+    float, typer.Option("--judge-timeout", metavar="S", help="Seconds for one call at most.", rich_help_panel=_PANEL)
+]
 Retry = Annotated[
     bool, typer.Option("--retry-unscored", help="Ask again where no reply could be read.", rich_help_panel=_PANEL)
 ]
@@ -75,6 +88,8 @@ def judge_options(
     judge_budget: Budget = None,
     judge_price: Price = None,
     judge_temperature: Temperature = "auto",
+    judge_extra: Extra = None,
+    judge_timeout: Timeout = 120.0,
     retry_unscored: Retry = False,
 ) -> "JudgeOptions | None":
     """Return the judge that was named by `--judge`, else by `REELBENCH_JUDGE`; None where none was."""
@@ -94,6 +109,8 @@ def judge_options(
         vote_rule=judge_vote_rule,
         prompts=judge_prompts,
         temperature=_temperature(judge_temperature),
+        extra=extra_of("--judge-extra", judge_extra),
+        timeout=judge_timeout,
         retry_unread=retry_unscored,
         **budget_of("--judge-budget", judge_budget),
         **price_of("--judge-price", judge_price),
@@ -134,3 +151,24 @@ def price_of(option: str, text: str | None) -> dict[str, Any]:
     except ValueError:
         raise InputError(f"{option}: {text!r} is not IN,OUT in dollars per million tokens (0.15,0.60)") from None
     return {"usd_per_million_prompt": prompt, "usd_per_million_completion": completion}
+
+
+def extra_of(option: str, text: str | None) -> dict[str, Any]:
+    """Return what is sent with every request as it is: one JSON object."""
+    if text is None:
+        return {}
+    try:
+        extra = json.loads(text, parse_constant=_not_json)
+        json.dumps(extra).encode()
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{option}: not JSON ({error})") from None
+    if not isinstance(extra, dict):
+        raise InputError(f'{option}: not one JSON object, like {{"reasoning_effort": "low"}}')
+    reserved = sorted(extra.keys() & {"model", "messages", "stream", "n"})
+    if reserved:
+        raise InputError(f"{option}: {reserved[0]!r} is set by Reelbench itself; leave it out")
+    return extra
+
+
+def _not_json(constant: str) -> None:
+    raise ValueError(f"{constant} is not a JSON value")

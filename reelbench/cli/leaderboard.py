@@ -2,11 +2,16 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from reelbench.cli import console
+from reelbench.cli.judging import Budget, Concurrency, JudgeUrl, Price, Prompts, budget_of, price_of
+from reelbench.cli.options import takes
+
+if TYPE_CHECKING:
+    from reelbench.leaderboard.rejudge import Rejudge
 
 app = typer.Typer(help="Verified results, the leaderboard's page, and publishing.", no_args_is_help=True)
 
@@ -14,17 +19,53 @@ Store = Annotated[Path, typer.Option(help="Folder of the results store.")]
 _SHOWN = 20
 
 
+def rejudge_options(
+    *,
+    rejudge: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Ask the judge of each judged result again about N items, and say who agrees."),
+    ] = None,
+    rejudge_seed: Annotated[int, typer.Option(metavar="SEED", help="Which items are drawn.")] = 0,
+    judge_url: JudgeUrl = None,
+    judge_concurrency: Concurrency = 32,
+    judge_prompts: Prompts = "reelbench",
+    judge_budget: Budget = None,
+    judge_price: Price = None,
+) -> "Rejudge | None":
+    """Return how to ask judges again, or None where that is not wanted; the results say which judges."""
+    if rejudge is None:
+        return None
+    from reelbench.judges.llm.options import JudgeOptions, default_api_key, default_url
+    from reelbench.leaderboard.rejudge import Rejudge
+
+    options = JudgeOptions(
+        model="of the result",
+        url=judge_url or default_url(),
+        api_key=default_api_key(),
+        concurrency=judge_concurrency,
+        prompts=judge_prompts,
+        **budget_of("--judge-budget", judge_budget),
+        **price_of("--judge-price", judge_price),
+    )
+    return Rejudge(rejudge, options, seed=rejudge_seed, note=console.note)
+
+
 @app.command()
+@takes("rejudge", rejudge_options)
 def add(
     run_dir: Annotated[Path, typer.Argument(help="Folder with result.json and samples.jsonl, or with such folders.")],
     *,
     store: Store,
+    rejudge: "Rejudge | None",
 ) -> None:
-    """Compute every number of a result again from its samples, and file it; refuse what does not match."""
+    """Compute every number of a result again from its samples, and file it; refuse what does not match.
+
+    A judge's replies are as the result states them: --rejudge asks anew about some, and costs what that many cost.
+    """
     from reelbench.leaderboard import store as stores
     from reelbench.registry.errors import InputError
 
-    done = stores.add(run_dir, store)
+    done = stores.add(run_dir, store, rejudge=rejudge)
     for one in [one for one in done if one.outcome != "refused"][:_SHOWN]:
         console.note(f"{one.outcome}: {one.place}" + (f" ({one.why})" if one.why else ""))
     if len(done) > _SHOWN:
@@ -32,6 +73,33 @@ def add(
             ", ".join(f"{number} {outcome}" for outcome, number in sorted(Counter(o.outcome for o in done).items()))
         )
     _refuse([one.why for one in done if one.outcome == "refused"], len(done), InputError)
+
+
+@app.command("list")
+def list_(*, store: Store) -> None:
+    """List the results in a store, a line each with its key."""
+    from reelbench.leaderboard import store as stores
+
+    table = console.table("", "key", "model", "#scored", "partial", "as stated", "date")
+    for stored in stores.read(store):
+        result, check = stored.result, stored.check
+        scored = f"{result.counts.scored}/{result.counts.items}"
+        told = (check.partial or "", ", ".join(check.stated or ()), result.provenance.date)
+        table.add_row(stored.key, result.model.id, scored, *told)
+    console.show(table)
+
+
+@app.command()
+def remove(
+    keys: Annotated[list[str], typer.Argument(metavar="KEY...", help="Keys, as `leaderboard list` shows them.")],
+    *,
+    store: Store,
+) -> None:
+    """Remove results from a store; all of them or, where one isn't there, none."""
+    from reelbench.leaderboard import store as stores
+
+    for key in stores.remove(keys, store):
+        console.note(f"removed: {key}")
 
 
 @app.command()

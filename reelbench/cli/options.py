@@ -1,9 +1,13 @@
 """Groups of options that several commands share: declared as one function's parameters, taken as one argument."""
 
+import builtins
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+if TYPE_CHECKING:
+    import click
 
 
 def takes(argument: str, group: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -31,8 +35,32 @@ def takes(argument: str, group: Callable[..., Any]) -> Callable[[Callable[..., N
     return decorate
 
 
+def given(context: "click.Context", *, only: str = "") -> list[str]:
+    """Return what was given on the command line, as words that give it again: for a hint that repeats it.
+
+    Args:
+        context: The command's.
+        only: Keep the parameters whose names have this in them.
+    """
+    words: list[str] = []
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        source = context.get_parameter_source(name)
+        if only not in name or source is None or source.name != "COMMANDLINE":
+            continue
+        value = context.params[name]
+        if parameter.param_type_name == "argument":
+            words.insert(0, str(value))
+        elif isinstance(value, bool):
+            words.append((parameter.opts if value else parameter.secondary_opts)[0])
+        else:
+            for part in value if isinstance(value, list | tuple) else (value,):
+                words += [parameter.opts[0], str(part)]
+    return words
+
+
 class _Anything(dict[str, Any]):
     """A name space for hints that name types imported for checking only (a group's return type)."""
 
     def __missing__(self, name: str) -> Any:  # noqa: ANN401
-        return object
+        return getattr(builtins, name, object)

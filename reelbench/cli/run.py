@@ -6,7 +6,8 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.judging import takes_judge
-from reelbench.cli.score import report
+from reelbench.cli.options import given
+from reelbench.cli.report import report
 
 if TYPE_CHECKING:
     from reelbench.judges.llm.options import JudgeOptions
@@ -51,10 +52,11 @@ def run(
     )
     if frames_sweep is not None:
         points = planned(frames, frames_sweep)
-        sweep(*process.with_logging(context.args), points, options)
+        sweep(*process.with_logging(context.args), points, options, given(context, only="judge"))
         return
     sampling = FrameSampling.parse(frames) if frames is not None else FrameSampling.from_environment()
     arguments, output = process.with_logging(context.args)
     outcomes = process.run_and_score(arguments, output, sampling, options)
-    report(outcomes, as_json=False, again=f"--run {output}")
+    again = ["reelbench", "score", "--run", str(output), *given(context, only="judge")]
+    report(outcomes, as_json=False, again=again)
     process.check_all_there(arguments, outcomes)

@@ -1,7 +1,5 @@
 """`reelbench score`: predictions to numbers, without running a model."""
 
-import json
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,114 +7,115 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.judging import takes_judge
+from reelbench.cli.options import given
+from reelbench.cli.report import report
+from reelbench.cli.said import takes_said
 from reelbench.registry.errors import InputError
 from reelbench.registry.home import home
 
 if TYPE_CHECKING:
     from reelbench.judges.llm.options import JudgeOptions
-    from reelbench.tasks.score import Outcome
+    from reelbench.tasks.score import Said
 
-_SHOWN = 10
+_TABLE = "A table of ids and texts"
 
 
+@takes_said
 @takes_judge
 def score(
-    name: Annotated[str | None, typer.Argument(help="Benchmark; left out with --run.")] = None,
+    context: typer.Context,
+    name: Annotated[str | None, typer.Argument(help="Benchmark, or one of its tasks; left out with --run.")] = None,
     *,
-    predictions: Annotated[Path | None, typer.Option(help="Predictions in the benchmark's own format.")] = None,
+    predictions: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Predictions: the benchmark's own format, or a table of ids and texts (CSV, TSV, JSON, JSON Lines, "
+            "Parquet, Excel; hf://datasets/ORG/NAME[@REVISION][/FILE]).",
+        ),
+    ] = None,
     references: Annotated[Path | None, typer.Option(help="References; by default the benchmark's own data.")] = None,
     tags: Annotated[Path | None, typer.Option(help="CogME tags (JSON Lines), for dramaqa_cogme.")] = None,
     run: Annotated[Path | None, typer.Option(help="Output folder of an lmms-eval run with --log_samples.")] = None,
+    task: Annotated[
+        list[str] | None, typer.Option(help="With --run: this task only; may be given several times.")
+    ] = None,
     split: Annotated[str | None, typer.Option(help="Split that is scored, if not the default one.")] = None,
     data: Annotated[Path | None, typer.Option(help="The benchmark's own data, where it isn't found by itself.")] = None,
-    model: Annotated[str | None, typer.Option(help="Model id, as the result records it.")] = None,
-    output: Annotated[Path | None, typer.Option(help="Folder for result.json and samples.jsonl.")] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="Folder for result.json and samples.jsonl; with --template, the file.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors, and --json.")] = False,
     strict: Annotated[
         bool, typer.Option(help="Exit with 1 if anything is unscored, missing, extra or double.")
     ] = False,
     no_overlap: Annotated[bool, typer.Option("--no-overlap", help="Leave out BLEU, CIDEr and METEOR.")] = False,
+    log: Annotated[
+        str | None, typer.Option(metavar="WHERE", help="Send the result's numbers to wandb as well.")
+    ] = None,
+    template: Annotated[
+        bool,
+        typer.Option(
+            "--template", help="Write an empty table to fill in: CSV, or as --output is called.", rich_help_panel=_TABLE
+        ),
+    ] = False,
+    id_column: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Column of the ids.", rich_help_panel=_TABLE)
+    ] = None,
+    text_column: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Column of the texts.", rich_help_panel=_TABLE)
+    ] = None,
+    said: "Said",
     judge: "JudgeOptions | None",
 ) -> None:
-    """Score predictions from a file (NAME --predictions FILE) or from an lmms-eval run (--run DIR)."""
-    from reelbench.tasks.score import Options, score_files, score_run
+    """Score predictions from a file (NAME --predictions FILE) or from an lmms-eval run (--run DIR).
+
+    Without --output a run's scores lie in the run's own folder, and those of a file in a folder of Reelbench's home
+    that is the same for the same file.
+    """
+    from reelbench.cli import loggers
+    from reelbench.tasks.predictions import Columns
+    from reelbench.tasks.score import Options, brought, score_files, score_run
     from reelbench.tasks.submissions import Inputs
 
+    if template:
+        write_template(name, split, data, output)
+        return
+    send = loggers.named(log)
     options = Options(
-        overlap=not no_overlap,
-        judge=judge,
-        note=console.note,
-        bar=console.progress,
+        overlap=not no_overlap, judge=judge, note=(lambda _: None) if quiet else console.note, bar=console.progress
     )
-    folder = output or fresh_folder(name or "run")
+    columns = Columns(id_column, text_column)
     if run is not None:
-        if name is not None or predictions is not None or references is not None:
+        if name is not None or predictions is not None or references is not None or columns or said.anything:
             raise InputError("--run reads everything from the run's folder; leave out NAME and the file options")
-        outcomes = list(score_run(run, folder, options, tags=tags))
+        outcomes = list(score_run(run, output, options, tags=tags, tasks=task))
     else:
         if name is None or predictions is None:
             raise InputError("nothing to score: give NAME --predictions FILE, or --run DIR")
-        inputs = Inputs(predictions, references, tags, split, data)
-        outcomes = [score_files(name, inputs, folder, options, model=model)]
-    again = f"--run {run}" if run is not None else f"{name} --predictions {predictions}"
-    report(outcomes, as_json=as_json, again=again)
+        if task:
+            raise InputError("--task chooses among the tasks of a run; with --predictions give --split")
+        path, said = brought(predictions, said)
+        inputs = Inputs(path, references, tags, split, data)
+        evaluation = score_files(name, inputs, options, columns=columns, said=said)
+        outcomes = [evaluation.write(output or home() / "results" / evaluation.name)]
+    report(outcomes, as_json=as_json, again=["reelbench", "score", *given(context)], quiet=quiet)
+    for outcome in outcomes:
+        send(outcome.result)
     if strict and not all(outcome.complete for outcome in outcomes):
         raise typer.Exit(1)
 
 
-def fresh_folder(name: str) -> Path:
-    """Return a folder for results that is not there yet, named by the time."""
-    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
-    return home() / "results" / f"{stamp}-{name}"
+def write_template(name: str | None, split: str | None, data: Path | None, output: Path | None) -> None:
+    """Write a split's questions as a table to fill in, to a file or as CSV to stdout."""
+    from reelbench.tasks import template
 
-
-def report(outcomes: "list[Outcome]", *, as_json: bool, again: str) -> None:
-    """Print results: JSON on stdout if asked for (a list for several), else tables; notes go to stderr."""
-    from reelbench.judges.results import as_json as document
-
-    for outcome in outcomes:
-        _tell(outcome, again)
-    if as_json:
-        documents = [document(outcome.result) for outcome in outcomes]
-        console.write(json.dumps(documents[0] if len(documents) == 1 else documents, ensure_ascii=False))
+    if name is None:
+        raise InputError("--template: of which benchmark? give NAME")
+    rows = template.rows(name, split, data)
+    if output is None:
+        console.write(template.as_csv(rows).rstrip("\n"))
         return
-    for outcome in outcomes:
-        _show(outcome)
-
-
-def _tell(outcome: "Outcome", again: str) -> None:
-    result = outcome.result
-    for line in outcome.notes:
-        console.note(line)
-    for what, ids in (("missing", outcome.missing), ("extra", outcome.extra), ("duplicate", outcome.duplicate)):
-        if ids:
-            more = f" and {len(ids) - _SHOWN} more" if len(ids) > _SHOWN else ""
-            console.note(f"{len(ids)} {what} ids: {', '.join(ids[:_SHOWN])}{more}")
-    if unjudged := result.counts.unscored.get("judge_unavailable"):
-        from reelbench.registry import discovery
-
-        spec = discovery.get(result.benchmark.id)
-        default = spec.judge.default_model if spec.judge else "MODEL"
-        console.note(
-            f"{unjudged} answers are not judged (judge_unavailable); "
-            f"to finish: reelbench score {again} --judge {default}"
-        )
-
-
-def _show(outcome: "Outcome") -> None:
-    result = outcome.result
-    counts = result.counts
-    unscored = ", ".join(f"{number} {reason}" for reason, number in counts.unscored.items())
-    title = (
-        f"{result.benchmark.id} {result.benchmark.split} · {result.model.id} · {counts.scored} of {counts.items} scored"
-        + (f" ({unscored})" if unscored else "")
-    )
-    table = console.table(title, "metric", "#value", "#95 % interval", "#n")
-    for name, metric in result.metrics.items():
-        value = "N/A" if metric.value is None else f"{metric.value:.2f}"
-        interval = "" if metric.ci95 is None else f"{metric.ci95[0]:.2f} to {metric.ci95[1]:.2f}"
-        table.add_row(name, value, interval, str(metric.n))
-    console.show(table)
-    if counts.parse_failed or counts.empty:
-        console.write(f"scored as wrong: {counts.parse_failed} unreadable, {counts.empty} empty")
-    console.write(f"written to {outcome.folder}")
+    template.write(rows, output)
+    console.note(f"{len(rows)} questions written to {output}; fill in the column prediction")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reelbench.cli import console
-from reelbench.cli.score import report
+from reelbench.cli.report import report
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import write_text
 from reelbench.registry.frames.sampling import FrameSampling
@@ -44,8 +44,17 @@ def planned(spec: str | None, counts: str) -> list[tuple[int, FrameSampling]]:
     ]
 
 
-def sweep(arguments: list[str], output: Path, points: Sequence[tuple[int, FrameSampling]], options: "Options") -> None:
-    """Run each point into its own folder; write sweep.json and the plots after each, so that a failure costs one."""
+def sweep(
+    arguments: list[str],
+    output: Path,
+    points: Sequence[tuple[int, FrameSampling]],
+    options: "Options",
+    judging: Sequence[str],
+) -> None:
+    """Run each point into its own folder; write sweep.json and the plots after each, so that a failure costs one.
+
+    `judging` are the judge's options as words, for the hint that says how to finish.
+    """
     from reelbench.tasks.lmms import process
     from reelbench.tasks.lmms.task import SUBMISSION
 
@@ -57,7 +66,7 @@ def sweep(arguments: list[str], output: Path, points: Sequence[tuple[int, FrameS
         try:
             arguments = process.replaced(arguments, "--output_path", str(folder))
             outcomes = process.run_and_score(arguments, folder, sampling, options)
-            report(outcomes, as_json=False, again=f"--run {folder}")
+            report(outcomes, as_json=False, again=["reelbench", "score", "--run", str(folder), *judging])
             process.check_all_there(arguments, outcomes)
         except InputError:
             raise

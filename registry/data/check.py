@@ -8,7 +8,7 @@ from pathlib import Path
 from reelbench.registry.data import download, fetch, hub, sources
 from reelbench.registry.errors import DataUnavailableError, InputError
 from reelbench.registry.media import library as media
-from reelbench.registry.media import playable as probe
+from reelbench.registry.media import playable
 from reelbench.registry.spec import BenchmarkSpec, HubFile, UrlFile
 
 
@@ -99,7 +99,7 @@ def _broken(path: Path, verified: fetch.Verified) -> str | None:
     size = path.stat().st_size
     if (before := verified.size(path)) is not None and size and size != before:
         return f"{size} bytes, and {before} when it was fetched"
-    return probe.broken(path)
+    return playable.broken(path)
 
 
 def _upstream(spec: BenchmarkSpec, split: str, annotations: sources.Resolved | None) -> list[Upstream]:

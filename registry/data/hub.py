@@ -132,7 +132,12 @@ def current_commit(repo_id: str) -> str:
 def list_files(repo_id: str, commit: str) -> Listing:
     """List a dataset's files at `commit`, with sizes and hashes where the Hub states them."""
     info = _info(repo_id, commit, files_metadata=True)
-    files = {
+    return Listing(repo_id, info.sha or commit, remote_files(info))
+
+
+def remote_files(info: Any) -> dict[str, RemoteFile]:  # noqa: ANN401 - DatasetInfo, SpaceInfo
+    """Return what the Hub states of a repository's files, by path; `info` was asked for with `files_metadata`."""
+    return {
         sibling.rfilename: RemoteFile(
             size=sibling.lfs.size if sibling.lfs else sibling.size,
             sha256=sibling.lfs.sha256 if sibling.lfs else None,
@@ -140,7 +145,6 @@ def list_files(repo_id: str, commit: str) -> Listing:
         )
         for sibling in info.siblings or ()
     }
-    return Listing(repo_id, info.sha or commit, files)
 
 
 def _info(repo_id: str, revision: str | None, *, files_metadata: bool = False) -> Any:  # noqa: ANN401 - DatasetInfo

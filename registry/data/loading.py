@@ -112,7 +112,7 @@ def locate(name: str, split: str | None = None, data: Path | str | None = None, 
         InputError: The name or split is unknown, or `data` isn't as expected.
         DataUnavailableError: The files are not here, and may not or could not be fetched.
     """
-    spec, split, task = _named(name, split)
+    spec, split, task = named(name, split)
     upstream = upstream_split(spec, split)
     if upstream not in spec.splits:
         raise InputError(f"{spec.id} has no split {split!r}; it has {', '.join([*spec.splits, MINI])}")
@@ -130,8 +130,16 @@ def locate(name: str, split: str | None = None, data: Path | str | None = None, 
     return SplitData(spec, split, resolved.paths, source, task)
 
 
-def _named(name: str, split: str | None) -> tuple[BenchmarkSpec, str, TaskSpec | None]:
-    """Return the benchmark, the split, and the task where the name stands for one with that split."""
+def named(name: str, split: str | None = None) -> tuple[BenchmarkSpec, str, TaskSpec | None]:
+    """Return what a name stands for: the benchmark, the split, and the task where it is one with that split.
+
+    Args:
+        name: A benchmark or one of its tasks.
+        split: The split asked for; by default the task's, or the benchmark's default one.
+
+    Raises:
+        InputError: There is neither a benchmark nor a task of that name.
+    """
     found = discovery.find_task(name)
     if found is not None and split in (None, found[1].split):
         return found[0], found[1].split, found[1]

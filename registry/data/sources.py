@@ -161,7 +161,7 @@ def url_file(source: UrlFile, *, refresh: bool = False) -> Path:
     """Return a URL's file, fetched on first use and checked against its sha256 where the spec states one.
 
     Raises:
-        DataUnavailableError: It is not here and can't be had, or its bytes are not those that the spec states.
+        DataUnavailableError: It is not here and not available, or its bytes are not those that the spec states.
     """
     path = download.place(source.url)
     if refresh or download.recorded(path) is None:

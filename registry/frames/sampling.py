@@ -43,7 +43,8 @@ ALLOWED = (
 
 _NUMBER = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
 _WINDOW = re.compile(rf"({_NUMBER})-({_NUMBER})")
-_LARGEST = 100_000
+MOST_FRAMES = 100_000
+"""The largest number of frames that can be asked for; the disk that frames take is `settings.FRAMES_CAP_GB`."""
 _SMALLEST_SIDE = 16
 _CHOICES = {"as": ("clip", "images"), "audio": ("keep", "drop")}
 
@@ -107,7 +108,7 @@ class FrameSampling:
                 if colon:
                     _refuse(spec, f"{kind} takes no argument")
             case _:
-                _refuse(spec, f"{kind!r} is no kind of sampling")
+                _refuse(spec, f"{kind!r} is not a kind of sampling")
         for option in rest:
             _option(spec, option, fields)
         return cls(**fields)  # type: ignore[arg-type]
@@ -240,8 +241,8 @@ def _refuse(spec: str, why: str) -> NoReturn:
 
 
 def _count(spec: str, text: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,6}", text) or not 1 <= int(text) <= _LARGEST:
-        _refuse(spec, f"{text!r} is not a number of frames from 1 to {_LARGEST}")
+    if not re.fullmatch(r"[0-9]{1,6}", text) or not 1 <= int(text) <= MOST_FRAMES:
+        _refuse(spec, f"{text!r} is not a number of frames from 1 to {MOST_FRAMES}")
     return int(text)
 
 
@@ -266,7 +267,7 @@ def _option(spec: str, option: str, fields: dict[str, object]) -> None:
     name, _, value = option.partition("=")
     field = {"max": "frames", "size": "size", "as": "form", "audio": "audio"}.get(name)
     if field is None or (name == "max" and fields["kind"] != "fps"):
-        _refuse(spec, f"{option!r} is no option of {fields['kind']}")
+        _refuse(spec, f"{option!r} is not an option of {fields['kind']}")
     if fields["kind"] in {"none", "native"}:
         _refuse(spec, f"{fields['kind']} takes no options")
     if field in fields:

@@ -257,7 +257,7 @@ def _fingerprint(path: Path) -> str:
     """Return a hash that changes with the file's content: its size, its mtime, and its head, middle and tail."""
     try:
         if path.exists() and not path.is_file():
-            raise MediaError(path, "is no regular file")
+            raise MediaError(path, "is not a regular file")
         with path.open("rb") as file:
             stat = os.fstat(file.fileno())
             digest = hashlib.sha256(f"{stat.st_size}:{stat.st_mtime_ns}:".encode())

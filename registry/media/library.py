@@ -39,7 +39,7 @@ _PROBES = 4
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A row whose video is not here, or is no video: `broken` then says what is wrong with the file."""
+    """A row whose video is not here, or is not a video: `broken` then says what is wrong with the file."""
 
     id: str
     video: str
@@ -91,11 +91,15 @@ def candidates(spec: BenchmarkSpec, video: str) -> Iterator[str]:
 
 
 class Library:
-    """Finds the videos of one split; a folder is listed once, however many rows ask."""
+    """Finds the videos of one split; a folder is listed once, however many rows ask.
 
-    def __init__(self, spec: BenchmarkSpec, split: str, data: Path | None = None) -> None:
+    Mini clips are made when they are asked for; with `make=False` only those that were made before are found.
+    """
+
+    def __init__(self, spec: BenchmarkSpec, split: str, data: Path | None = None, *, make: bool = True) -> None:
         self.spec = spec
         self.split = split
+        self.make = make
         self.roots = roots(spec, data)
         self._listings: dict[Path, tuple[frozenset[str], tuple[str, ...]]] = {}
         self._broken: dict[tuple[Path, ...], str | None] = {}
@@ -107,10 +111,10 @@ class Library:
             return pictures.paths[0]
         if self._image_source() is not None:
             return None
-        if is_mini(self.split):
+        if is_mini(self.split) and self.make:
             return clips.mini_clip(self.spec.id, row["video"], row.get("duration"))
         names = list(candidates(self.spec, row["video"]))
-        for root in self.roots:
+        for root in [clips.folder(self.spec.id)] if is_mini(self.split) else self.roots:
             for name in names:
                 path = root / name
                 if path.name in self._listing(path.parent)[0]:
@@ -193,17 +197,19 @@ class Library:
         return (found,) if found else ()
 
     def _why_broken(self, files: tuple[Path, ...]) -> None:
-        from reelbench.registry.media import playable as probe
+        from reelbench.registry.media import playable
 
         for path in files:
-            self._broken[files] = probe.broken(path)
+            self._broken[files] = playable.broken(path)
             if self._broken[files] is None:
                 return
 
     def _found(self, source: MediaSource, images: ImageFolders, folders: Sequence[str]) -> Pictures | None:
         search = self.roots
         if is_mini(self.split):
-            search = [clips.mini_pictures(self.spec.id, source.layouts[0], folders)]
+            search = [clips.folder(self.spec.id)]
+            if self.make:
+                clips.mini_pictures(self.spec.id, source.layouts[0], folders)
         for root in search:
             for layout in (*source.layouts, "{video}"):
                 found = [

@@ -23,9 +23,14 @@ PICTURES = 64
 NUMBER_STEP = 8
 
 
+def folder(benchmark: str) -> Path:
+    """Return where a benchmark's clips, or folders of pictures, lie once they are made."""
+    return home() / "mini" / benchmark
+
+
 def mini_clip(benchmark: str, video: str, seconds: float | None = None) -> Path:
     """Return the clip for a mini row's media key: an H.264 mp4 of `seconds`, made if it isn't there yet."""
-    path = home() / "mini" / benchmark / f"{video}.mp4"
+    path = folder(benchmark) / f"{video}.mp4"
     if not path.is_file():
         with written_aside(path) as aside:
             write_clip(aside, video, seconds or SECONDS)
@@ -34,13 +39,13 @@ def mini_clip(benchmark: str, video: str, seconds: float | None = None) -> Path:
 
 def mini_pictures(benchmark: str, layout: str, folders: Sequence[str]) -> Path:
     """Return the root under which each of a mini row's folders holds numbered pictures, made where they are not yet."""
-    root = home() / "mini" / benchmark
-    for folder in folders:
-        path = root / layout.format(video=folder)
+    root = folder(benchmark)
+    for name in folders:
+        path = root / layout.format(video=name)
         if not path.is_dir():
             with written_aside(path) as aside:
                 aside.mkdir(parents=True)
-                _write_pictures(aside, folder)
+                _write_pictures(aside, name)
     return root
 
 

@@ -8,9 +8,15 @@ from reelbench.registry.files import read_json_or_jsonl
 from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.tasks.curve import data
-from reelbench.tasks.submissions import Inputs, Prediction, Reference, Submission, join, references_of
+from reelbench.tasks.submissions import Inputs, Prediction, Reference, Submission, answered, join, references_of
 
 EXPECTED = '"key" (the question\'s) and "pred" (the answer\'s text)'
+
+
+def official(document: Any) -> bool:  # noqa: ANN401 - any JSON value
+    """Whether a document is meant to be in this format: some entry has both fields."""
+    entries = document if isinstance(document, list) else [document]
+    return any(isinstance(entry, dict) and {"key", "pred"} <= entry.keys() for entry in entries)
 
 
 def read(spec: BenchmarkSpec, inputs: Inputs) -> Submission:
@@ -49,7 +55,7 @@ def read_predictions(spec: BenchmarkSpec, path: Path) -> tuple[dict[str, Predict
         key = _key(entry, f"{path}: prediction {number}")
         if key in predictions:
             duplicate.append(key)
-        predictions[key] = Prediction.of_text(spec, entry["pred"])
+        predictions[key] = answered(spec, entry["pred"])
     return predictions, duplicate
 
 

@@ -4,7 +4,7 @@ Predictions are a list of `{"qid", "correct_idx"}`, or an object of these by qid
 reads them (liveseongho/DramaQAChallenge2020 at 446efa5); references are `AnotherMissOhQA_*_set.json`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from reelbench.judges import cognitive_profile
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json_or_jsonl
 from reelbench.registry.records import Item, Sample
+from reelbench.registry.rows import LETTERS
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.tasks.dramaqa_cogme import data
 from reelbench.tasks.submissions import (
@@ -27,6 +28,16 @@ from reelbench.tasks.submissions import (
 
 EXPECTED = '"qid" and "correct_idx" (0 to 4)'
 SUBMISSION_SUFFIX = ".json"
+
+
+def official(document: Any) -> bool:  # noqa: ANN401 - any JSON value
+    """Whether a document is meant to be in this format: some entry has a correct_idx, or some qid a number."""
+    if isinstance(document, dict) and "qid" not in document:
+        return any(
+            "correct_idx" in value if isinstance(value, dict) else isinstance(value, int) for value in document.values()
+        )
+    entries = document if isinstance(document, list) else [document]
+    return any(isinstance(entry, dict) and {"qid", "correct_idx"} <= entry.keys() for entry in entries)
 
 
 def read(spec: BenchmarkSpec, inputs: Inputs) -> Submission:
@@ -62,6 +73,7 @@ def read_references(path: Path) -> list[Reference]:
             {"answer": data.letter(entry, where)},
             {"difficulty": data.difficulty(entry)},
             data.question(entry, where),
+            tuple(map(str, entry.get("answers") or [""] * len(data.LETTERS))),
         )
         for where, entry in data.entries(path)
     ]
@@ -90,14 +102,19 @@ def read_predictions(path: Path) -> tuple[dict[str, Prediction], list[str]]:
         qid = str(entry["qid"])
         if qid in predictions:
             duplicate.append(qid)
-        answer = data.option_letter(entry["correct_idx"])
-        flags = () if answer else ("parse_failed",)
-        predictions[qid] = Prediction({"correct_idx": entry["correct_idx"]}, {"answer": answer}, flags)
+        parsed = reread(entry)
+        flags = () if parsed["answer"] else ("parse_failed",)
+        predictions[qid] = Prediction({"correct_idx": entry["correct_idx"]}, parsed, flags)
     return predictions, duplicate
+
+
+def reread(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a recorded entry reads as: the letter of its index, None where that is none."""
+    return {"answer": data.option_letter(entry.get("correct_idx"))}
 
 
 def submission_row(sample: Sample) -> dict[str, Any]:
     """Return a sample as an entry of a submission; an answer that names no option becomes -1, which is never right."""
     answer = (sample.parsed or {}).get("answer")
     qid: int | str = int(sample.id) if sample.id.isdecimal() else sample.id
-    return {"qid": qid, "correct_idx": data.LETTERS.index(answer) if answer else -1}
+    return {"qid": qid, "correct_idx": LETTERS.index(answer) if answer else -1}

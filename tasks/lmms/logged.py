@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import read_json, read_jsonl
 from reelbench.registry.prompts import prompt_sha256
 from reelbench.registry.records import Item, JudgeRecord, ModelRecord, Sample, SettingsRecord, SourceRecord
+from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 
 _SECRET = ("key", "token", "secret", "password", "auth")
@@ -95,6 +96,19 @@ def logged_items(path: Path) -> LoggedItems:
     return LoggedItems(list(items.values()), duplicate, judge)
 
 
+def raw_replies(path: Path) -> dict[str, str]:
+    """Return id -> all that the model wrote, from a samples file; lmms-eval's own cleaning may have shortened it."""
+    replies: dict[str, str] = {}
+    for _, line in read_jsonl(path):
+        detail = next((v for v in line.values() if isinstance(v, dict) and "sample" in v), None)
+        reply = line.get("resps", line.get("filtered_resps"))
+        while isinstance(reply, list) and reply:
+            reply = reply[0]
+        if detail is not None and isinstance(reply, str):
+            replies[detail["sample"]["id"]] = reply
+    return replies
+
+
 def _progress(record: JudgeRecord) -> tuple[int, int]:
     # Replies first: a call is counted when it is made, so an early record can have all calls and not all replies.
     return sum(record.returned.values()), record.calls + record.cached
@@ -133,16 +147,25 @@ def media_missing(data: DataName, answered: set[str], note: Callable[[str], None
     ]
 
 
-def source_of(spec: BenchmarkSpec, data: DataName) -> SourceRecord:
-    """Return where the run's rows came from: in full where the same data is here, else as the run named it."""
+def source_of(spec: BenchmarkSpec, data: DataName) -> tuple[SourceRecord, dict[str, Row]]:
+    """Return where the run's rows came from, in full where the same data is here, and these rows by id.
+
+    Where it is not, the source is as the run named it, and there are no rows.
+    """
     try:
-        source = locate(data.task, fetch=False).source
+        located = locate(data.task, fetch=False)
+        if located.source.fingerprint.startswith(data.fingerprint):
+            return located.source, {row["id"]: row for row in located.read()}
     except ReelbenchError:
-        source = None
-    if source is not None and source.fingerprint.startswith(data.fingerprint):
-        return source
+        pass
     location = f"{spec.id} rows of the run"
-    return SourceRecord(kind="samples", location=location, revision=None, fingerprint=data.fingerprint)
+    return SourceRecord(kind="samples", location=location, revision=None, fingerprint=data.fingerprint), {}
+
+
+def with_question(item: Item, rows: Mapping[str, Row]) -> Item:
+    """Return an item with what its row, where that is here, asks; the run logs no more than the question's text."""
+    row = rows.get(item.id)
+    return replace(item, question=row["question"], options=tuple(row.get("options", ()))) if row else item
 
 
 def model_of(document: Mapping[str, Any]) -> ModelRecord:

@@ -88,7 +88,7 @@ class Frames:
     def prepared(self, library: Library, row: Row, kwargs: Mapping[str, Any] | None) -> Shown | None:
         """Have a row's frames ready and return them; None where there is nothing to make ready.
 
-        InputError where the sampling is none: this runs when the task is loaded, so a wrong spec ends the run there.
+        InputError where the sampling is not one: this runs when the task is loaded, so a wrong spec ends the run there.
         """
         wanted = sampling(kwargs)
         self._asked[row["split"]].add(wanted)
@@ -124,6 +124,18 @@ class Frames:
 
 
 def _show(library: Library, row: Row, wanted: FrameSampling) -> Shown:
+    if wanted.decodes and adapters.images(adapters.running):
+        wanted = replace(wanted, form="images")
+    # Images are taken one by one: only a clip is read in pairs.
+    return show(library, row, wanted, even=wanted.form == "clip" and adapters.pairs(adapters.running))
+
+
+def show(library: Library, row: Row, wanted: FrameSampling, *, even: bool = False) -> Shown:
+    """Return what a row is shown as under a sampling; with `even`, a clip of an even number of frames.
+
+    Raises:
+        ReelbenchError: Its video is not here, or can't be read.
+    """
     if wanted.kind == "none":
         return Shown(timestamps=())
     if wanted.kind == "native":
@@ -131,10 +143,7 @@ def _show(library: Library, row: Row, wanted: FrameSampling) -> Shown:
         if video is None:
             raise ReelbenchError(f"the video {row['video']!r} is not here any more")
         return Shown(video=video)
-    if adapters.images(adapters.running):
-        wanted = replace(wanted, form="images")
-    # Images are taken one by one: only a clip is read in pairs.
-    stored = library.frames(row, wanted, even=wanted.form == "clip" and adapters.pairs(adapters.running))
+    stored = library.frames(row, wanted, even=even)
     if stored is None:
         raise ReelbenchError(f"the video {row['video']!r} is not here any more")
     if library.in_pictures:
@@ -151,4 +160,4 @@ def _check_pictures(paths: tuple[Path, ...]) -> None:
             with Image.open(path) as image:
                 image.load()
         except OSError as error:
-            raise ReelbenchError(f"{path}: is no picture that can be read ({error})") from None
+            raise ReelbenchError(f"{path}: is not a picture that can be read ({error})") from None

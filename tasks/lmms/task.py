@@ -16,8 +16,10 @@ from string import Formatter
 from typing import TYPE_CHECKING, Any
 
 from reelbench.judges import answers, scoring
+from reelbench.judges.isolation import last_line
 from reelbench.judges.llm import modes
-from reelbench.registry import rows
+from reelbench.registry import rows, settings
+from reelbench.registry.cues import Cues
 from reelbench.registry.data.loading import upstream_split
 from reelbench.registry.data.rows_on_disk import RowsOnDisk
 from reelbench.registry.errors import InputError, ReelbenchError
@@ -27,9 +29,10 @@ from reelbench.registry.media.library import Library
 from reelbench.registry.prompts import prompt_template
 from reelbench.registry.records import Item, Sample
 from reelbench.registry.rows import Row
-from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, MeanOf, Metric
+from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, MeanOf, Metric, TaskSpec
 from reelbench.tasks.lmms import shown as frames
-from reelbench.tasks.submissions import submission_suffix, write_submission
+from reelbench.tasks.prompting import prompt_of
+from reelbench.tasks.submissions import answered, hides, submission_suffix, write_submission
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -39,6 +42,10 @@ log = logging.getLogger("reelbench")
 
 SUBMISSION = "submission"
 """The one metric of a task whose answers are hidden: it has no score; its aggregation writes the owners' file."""
+
+
+CUE = "cue"
+"""The column that a reasoned task's rows have beside the benchmark's own."""
 
 
 class LmmsTask:
@@ -63,14 +70,8 @@ class LmmsTask:
         The row's frames are made ready on the way, where they are asked for; see `frames`.
         """
         kwargs = lmms_eval_specific_kwargs or {}
-        template = prompt_template(self.spec, kwargs.get("prompt"), doc["language"])
-        lettered = "\n".join(
-            f"({letter}) {option}" for letter, option in zip(answers.LETTERS, doc.get("options", ()), strict=False)
-        )
-        fields = {**doc, "options": lettered}
-        if "duration" in fields:
-            fields["duration"] = f"{doc['duration']:g}"
-        prompt = template.format_map(fields)
+        fields = {**doc, CUE: f"\n\n{doc[CUE]}"} if doc.get(CUE) else doc
+        prompt = prompt_of(self.spec, fields, kwargs.get("prompt"))
         shown = self._frames.prepared(self._library(doc["split"]), doc, kwargs)
         return f"{prompt}\n{frames.NOT_SHOWN}" if shown is not None and shown.problem else prompt
 
@@ -102,6 +103,8 @@ class LmmsTask:
         sampling = None
         try:
             sampling = frames.sampling()
+            if self._task(data.task).reasoned:
+                dataset = _with_cues(dataset)
         except InputError as error:
             data.problem = str(error)
         if sampling is None or data.problem is not None:
@@ -139,15 +142,18 @@ class LmmsTask:
 
     def _lacking(self, name: str, dataset: "Dataset") -> str | None:
         """Say which column the task's prompt needs and no row has: a file that was not joined."""
-        task = next(task for task in self.spec.tasks if task.name == name)
+        task = self._task(name)
         template = prompt_template(self.spec, task.prompt, dataset[0]["language"])
-        needed = {field for _, field, _, _ in Formatter().parse(template) if field}
+        needed = {field for _, field, _, _ in Formatter().parse(template) if field and field != CUE}
         empty = sorted(field for field in needed if not any(dataset[field]))
         if not empty:
             return None
         split = self.spec.splits[upstream_split(self.spec, task.split)]
         files = f"; put {' or '.join(split.joined)} beside the questions" if split.joined else ""
         return f"its prompt needs {', '.join(empty)}, and no question has any{files}"
+
+    def _task(self, name: str) -> TaskSpec:
+        return next(task for task in self.spec.tasks if task.name == name)
 
     def _library(self, split: str) -> Library:
         if split not in self._libraries:
@@ -157,11 +163,14 @@ class LmmsTask:
     # --- what its answer is worth -----------------------------------------------------------------------------------
 
     def item(self, doc: Row, answer: str) -> Item:
-        """Return a row with a model's raw answer, ready to be scored."""
+        """Return a row with a model's raw answer, ready to be scored; of steps with an answer, the answer is."""
         shown = self._frames.recorded(self._library(doc["split"]), doc)
-        reason = "model_failed" if scoring.is_failure(answer) else None
-        parsed = None if reason else answers.parse(self.spec, answer, doc.get("options", ()))
-        if reason is None and self._hidden(doc["split"]):
+        given = answered(self.spec, answer, doc.get("options", ()))
+        reason, parsed, flags = given.reason, given.parsed, given.flags
+        if reason is None and CUE in doc:
+            answer, parsed = last_line(answer), {"output": answer}
+            flags = answers.flags(answer, parsed)
+        if reason is None and hides(self.spec, doc["split"]):
             reason = "answers_hidden"
         if shown.problem is not None:
             reason = frames.UNREADABLE
@@ -174,7 +183,7 @@ class LmmsTask:
             prediction=answer,
             parsed=parsed,
             reason=reason,
-            flags=answers.flags(answer, parsed) if reason not in ("model_failed", frames.UNREADABLE) else (),
+            flags=flags if reason != frames.UNREADABLE else (),
             frame_timestamps=list(shown.timestamps) if shown.timestamps is not None else None,
             frame_padding=shown.padding,
         )
@@ -187,7 +196,7 @@ class LmmsTask:
         except Exception:  # a scorer's bug must not cost the run its answers: it is logged and counted
             log.exception("%s: %s could not be scored", self.spec.id, item.id)
             sample = item.sample("scorer_failed")
-        if self._hidden(doc["split"]):
+        if hides(self.spec, doc["split"]):
             return {SUBMISSION: {"metric": SUBMISSION, "sample": sample.model_dump(), "split": doc["split"]}}
         details = {metric.name: _detail(self.spec, metric, sample) for metric in self.spec.metrics}
         details[self.spec.primary.name] |= {"sample": sample.model_dump(), "question": item.question}
@@ -209,9 +218,6 @@ class LmmsTask:
             log.warning("%s: %s is not computed: %s", self.spec.id, name, error)
             return None
 
-    def _hidden(self, split: str) -> bool:
-        return self.spec.splits[upstream_split(self.spec, split)].hidden_answers
-
     def _write_submission(self, items: Sequence[Mapping[str, Any]], args: Namespace | None) -> None:
         output = getattr(args, "output_path", None)
         folder = Path(output) if output else home() / "submissions"
@@ -225,6 +231,17 @@ class LmmsTask:
             log.warning("%s: the submission could not be written to %s: %s", self.spec.id, path, error)
         else:
             log.warning("%s: the answers are hidden; submit %s to the owners' server", self.spec.id, path)
+
+
+def _with_cues(dataset: "Dataset") -> "Dataset":
+    """Keep the questions that the environment's cues name, with their cue; without such a file, all without a cue."""
+    cues = Cues.from_environment()
+    if cues is None:
+        return dataset.add_column(CUE, [""] * len(dataset))  # type: ignore[call-arg] - its second parameter is optional
+    kept = dataset.select([number for number, row_id in enumerate(dataset["id"]) if row_id in cues.by_id])
+    if not len(kept):
+        raise InputError(f"{settings.CUES.name}: the file names no question of {dataset.info.dataset_name}")
+    return kept.add_column(CUE, [cues.by_id[row_id] for row_id in kept["id"]])  # type: ignore[call-arg]
 
 
 def _detail(spec: BenchmarkSpec, metric: Metric, sample: Sample) -> dict[str, Any]:

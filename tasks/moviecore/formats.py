@@ -12,12 +12,32 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.files import sha256_of
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.tasks.moviecore import data
-from reelbench.tasks.submissions import Inputs, Prediction, Reference, Submission, file_source, join, references_of
+from reelbench.tasks.submissions import (
+    Inputs,
+    Prediction,
+    Reference,
+    Submission,
+    answered,
+    file_source,
+    join,
+    references_of,
+)
 
 EXPECTED = (
     'an object of video -> list of {"question", "answer" (or "enhanced_answer"), "pred", "classification"}, or a list '
     'of {"question_id", "video", "pred"}'
 )
+
+
+def official(document: Any) -> bool:  # noqa: ANN401 - any JSON value
+    """Whether a document is meant to be in this format: some question has a `pred` and a video."""
+    if isinstance(document, dict):
+        listed = [entry for value in document.values() for entry in (value if isinstance(value, list) else [value])]
+        return any(isinstance(entry, dict) and "pred" in entry for entry in listed)
+    named = {"video", "video_id", "video_name"}
+    return isinstance(document, list) and any(
+        isinstance(entry, dict) and "pred" in entry and bool(named & entry.keys()) for entry in document
+    )
 
 
 def read(spec: BenchmarkSpec, inputs: Inputs) -> Submission:
@@ -32,12 +52,13 @@ def read(spec: BenchmarkSpec, inputs: Inputs) -> Submission:
         named, duplicate = _by_id(spec, entries)
         split = inputs.split or spec.default_split
         return join(named, references, source, path=path, split=split, duplicate=duplicate)
-    references, source, split = references_of(spec, inputs, _read_references)
+    references, source, split = references_of(spec, inputs, read_references)
     named, duplicate = _by_id(spec, entries, references)
     return join(named, references, source, path=path, split=split, duplicate=duplicate)
 
 
-def _read_references(path: Path) -> list[Reference]:
+def read_references(path: Path) -> list[Reference]:
+    """Read an annotation file in any of its shapes."""
     references = [_reference(where, entry) for where, entry in data.entries(path)]
     if not references:
         raise InputError(f"{path}: no questions in it")
@@ -49,7 +70,7 @@ def _reference(where: str, entry: dict[str, Any]) -> Reference:
         entry["id"],
         entry["video"],
         {"text": data.reference(entry, where)},
-        {"classification": data.labels(entry)},
+        {"classification": data.labels(entry)} if "classification" in entry else {},
         data.text(entry, "question", where),
     )
 
@@ -76,5 +97,5 @@ def _by_id(
         if name in predictions:
             duplicate.append(name)
         text = entry["pred"].replace("</s>", "")  # as the authors clean it
-        predictions[name] = Prediction.of_text(spec, text)
+        predictions[name] = answered(spec, text)
     return predictions, duplicate

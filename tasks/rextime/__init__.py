@@ -49,8 +49,17 @@ SPEC = BenchmarkSpec(
     license_note="Annotations; the authors' code is MIT.",
     languages=("en",),
     row_kind="grounded_choice",
-    columns=(Column(name="source", dtype="string", description="Dataset and split that the video is from."),),
+    reader_version=2,
+    columns=(
+        Column(name="source", dtype="string", description="Dataset and split that the video is from."),
+        Column(
+            name="sentence",
+            dtype="string",
+            description="The answer in words, `<s0>` and `<e0>` for its span, where the file has it; empty if hidden.",
+        ),
+    ),
     splits={
+        "train": _split("rextime_train.json", 9695),
         "val": _split("rextime_val.json", 921, joined=("rextime_val.jsonl",)),
         "test": _split("rextime_test_release.json", 2143, hidden_answers=True),
     },

@@ -11,9 +11,13 @@ from typing import Any
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json_or_jsonl
 from reelbench.registry.rows import Row
+from reelbench.registry.values import is_number
 
 HUB_FIELDS = ("qid", "vid", "duration", "question", "options", "ans", "span")
 GROUND_TRUTH_FIELDS = ("qid", "vid", "duration", "query", "relevant_windows", "ans")
+
+LETTERS = "ABCD"
+"""The options, of which each question has four."""
 
 # The paper and other people's loaders spell the three categories differently.
 _CATEGORIES = {
@@ -26,11 +30,16 @@ _CATEGORIES = {
 
 
 def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
-    """Yield the rows of a split; on `test` the answers stay hidden whatever the file holds in their place."""
+    """Yield the rows of a split.
+
+    On `test` the answers stay hidden whatever the file holds in their place. On `train` a question may have no options;
+    its answer is then the sentence alone.
+    """
     hidden = split == "test"
     for where, entry in entries(paths):
-        options = entry.get("options")
-        if not isinstance(options, list) or not options:
+        options = entry.get("options") or []
+        open_form = split == "train" and not options
+        if not open_form and (not isinstance(options, list) or not options):
             raise InputError(
                 f"{where} has no options; expected the Hub's file with {', '.join(HUB_FIELDS)} (the evaluator's "
                 f"rextime_val.jsonl alone has none: put rextime_val.json beside it); found {', '.join(sorted(entry))}"
@@ -41,11 +50,12 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
             "question": question(entry, where),
             "language": "en",
             "options": [str(option) for option in options],
-            "answer": "" if hidden else letter(entry, where),
+            "answer": "" if hidden or open_form else letter(entry, where),
             "span": [] if hidden else windows(entry, where)[0],
             "duration": duration(entry, where),
             "category": category(entry),
             "source": str(entry.get("source") or ""),
+            "sentence": "" if hidden else str(entry.get("answer") or ""),
         }
 
 
@@ -84,29 +94,39 @@ def question(entry: dict[str, Any], where: str) -> str:
 
 
 def letter(entry: dict[str, Any], where: str) -> str:
-    """Return the letter of the right option."""
+    """Return the letter of the right option: one of as many capital letters as there are options."""
     answer = entry.get("ans")
     if not isinstance(answer, str) or not answer:
         raise InputError(f"{where} has no 'ans'; expected the letter of the right option")
+    options = entry.get("options")
+    letters = LETTERS[: len(options)] if isinstance(options, list) else LETTERS
+    if len(answer) != 1 or answer not in letters:
+        raise InputError(f"{where}: ans is {answer[:40]!r}, expected the right option's letter, {', '.join(letters)}")
     return answer
 
 
 def windows(entry: dict[str, Any], where: str) -> list[list[float]]:
-    """Return the ground-truth windows, each [start, end] in seconds; the Hub's schema has exactly one, `span`."""
+    """Return the ground-truth windows, each [start, end] in seconds; the Hub's schema has exactly one, `span`.
+
+    A window that runs backwards is damage, and would be a zero for every model: it is an InputError. The owners' file
+    has two without length, on which their evaluator gives nobody a point; these stay.
+    """
     found = entry["relevant_windows"] if "relevant_windows" in entry else [entry.get("span")]
     if not isinstance(found, list) or not found:
         raise InputError(f"{where} has no window; expected 'span' or 'relevant_windows'")
     pairs = []
     for window in found:
-        if not isinstance(window, list) or len(window) < 2 or not all(_number(part) for part in window[:2]):  # noqa: PLR2004
+        if not isinstance(window, list) or len(window) < 2 or not all(is_number(part) for part in window[:2]):  # noqa: PLR2004
             raise InputError(f"{where}: {window!r} is not a window; expected [start, end] in seconds")
+        if not 0 <= window[0] <= window[1]:
+            raise InputError(f"{where}: the window {window!r} ends before it starts; expected [start, end] in seconds")
         pairs.append([float(window[0]), float(window[1])])
     return pairs
 
 
 def duration(entry: dict[str, Any], where: str) -> float:
     """Return the video's length in seconds."""
-    if not _number(entry.get("duration")):
+    if not is_number(entry.get("duration")) or entry["duration"] <= 0:
         raise InputError(f"{where} has no 'duration'; expected the video's length in seconds")
     return float(entry["duration"])
 
@@ -117,7 +137,3 @@ def category(entry: dict[str, Any]) -> list[str]:
     if not name:
         return []
     return [_CATEGORIES.get(str(name).strip().lower().replace("-", "_").replace(" ", "_"), str(name))]
-
-
-def _number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -12,10 +12,20 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json_or_jsonl
 from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.values import is_number
 from reelbench.tasks.rextime import data
 from reelbench.tasks.submissions import Inputs, Prediction, Reference, Submission, join, references_of
 
 EXPECTED = '"qid" with "pred_relevant_windows" ([[start, end]]), "ans" (a letter), or both'
+
+
+def official(document: Any) -> bool:  # noqa: ANN401 - any JSON value
+    """Whether a document is meant to be in this format: some entry has a qid with windows or an answer."""
+    entries = document if isinstance(document, list) else [document]
+    return any(
+        isinstance(entry, dict) and "qid" in entry and bool({"pred_relevant_windows", "ans"} & entry.keys())
+        for entry in entries
+    )
 
 
 def read(spec: BenchmarkSpec, inputs: Inputs) -> Submission:
@@ -37,6 +47,8 @@ def read_references(path: Path) -> list[Reference]:
                 target,
                 {"category": data.category(entry)},
                 data.question(entry, where),
+                # The evaluator's ground truth lists no options: a question has four (supplement, datasheet).
+                tuple(str(option) for option in entry.get("options") or ("",) * 4),
             )
         )
     if not references:
@@ -89,7 +101,7 @@ def _top_window(windows: object) -> list[float] | None:
     first = windows[0] if isinstance(windows, list) and windows else None
     if not isinstance(first, list) or len(first) < 2:  # noqa: PLR2004
         return None
-    numbers = [float(part) for part in first[:2] if isinstance(part, int | float) and not isinstance(part, bool)]
+    numbers = [float(part) for part in first[:2] if is_number(part)]
     return numbers if len(numbers) == 2 else None  # noqa: PLR2004
 
 

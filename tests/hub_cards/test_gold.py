@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from reelbench.hub_cards import folder, material
+from reelbench.hub_cards import files, material
 from reelbench.registry import discovery
 from reelbench.registry.data.loading import mini_folder
-from tests.hub_cards.rendering import NAMES, files, gold, render
+from tests.hub_cards.rendering import NAMES, content, gold, render
 from tests.servers.hub import HubServer, skip_unless_cards_are_validated_here
 
 
@@ -20,7 +20,7 @@ def test_every_benchmark_has_its_gold():
 @pytest.mark.parametrize("counted", [False, True], ids=["without the data", "counted"])
 @pytest.mark.parametrize("name", NAMES)
 def test_a_card_is_its_gold(name, counted, tmp_path):
-    made, expected = render(name, tmp_path / "card", counted=counted), files(gold(name, counted=counted))
+    made, expected = render(name, tmp_path / "card", counted=counted), content(gold(name, counted=counted))
     assert list(made) == list(expected)
     for path, data in made.items():
         assert data.decode() == expected[path].decode(), path
@@ -63,7 +63,7 @@ def test_how_the_user_called_a_file_is_not_in_a_card(tmp_path):
     spec = discovery.get("rextime")
     own = tmp_path / "from_jane_confidential.json"
     own.write_bytes((mini_folder(spec) / "rextime_val.json").read_bytes())
-    folder.write(material.gather(spec, own), tmp_path / "card")
+    files.write(material.gather(spec, own), tmp_path / "card")
     text = (tmp_path / "card" / "README.md").read_text(encoding="utf-8")
     assert "| `val` (default) | 12 |" in text
     assert "jane" not in text
@@ -87,7 +87,7 @@ def test_curve_names_its_languages_in_iso_codes_and_its_locales():
     ("name", "licence", "size", "arxiv"),
     [
         ("moviecore", "mit", "1K<n<10K", "2508.19026"),
-        ("rextime", "cc-by-nc-sa-4.0", "1K<n<10K", "2406.19392"),
+        ("rextime", "cc-by-nc-sa-4.0", "10K<n<100K", "2406.19392"),
         ("curve", "cc-by-4.0", "1K<n<10K", "2601.10649"),
         ("dramaqa_cogme", "other", "10K<n<100K", "2005.03356"),
     ],

@@ -74,14 +74,24 @@ def test_metadata_of_people_stays_with_its_comments_and_layout():
         "---\n# why: see below\nlicense: cc0-1.0   # ours\ntags: [old, video]\ncustom:\n  deep: [1, 2]\n---\ntext\n"
     )
     made = merged(existing)
-    assert made.text.startswith(
-        "---\n# why: see below\nlicense: cc0-1.0   # ours\ntags:\n- old\n- video\n- reelbench\n"
-    )
+    assert made.text.startswith("---\n# why: see below\nlicense: cc0-1.0   # ours\ntags: [old, video, reelbench]\n")
     assert "custom:\n  deep: [1, 2]\n" in made.text
     found = front(made.text)
     assert found["language"] == ["en"]
     assert made.notes == ("README.md: license is 'cc0-1.0' and stays; Reelbench's spec says 'mit'",)
     assert merged(made.text).text == made.text
+
+
+def test_an_empty_front_matter_and_one_of_null_are_filled():
+    for existing in ("---\n---\ntext\n", "---\nnull\n---\ntext\n"):
+        assert front(merged(existing).text) == METADATA
+    assert merged("---\n# why\n---\ntext\n").text.startswith("---\n# why\nlicense: mit\n")
+
+
+def test_indented_lists_and_comments_within_them_stay():
+    existing = "---\nlanguage:\n  - no  # Norwegian\n  - fr\n\n# kept\nother: 'x'\n---\n"
+    made = merged(existing).text
+    assert made.startswith("---\nlanguage:\n  - no  # Norwegian\n  - fr\n  - en\n\n# kept\nother: 'x'\nlicense: mit\n")
 
 
 def test_a_single_value_becomes_a_list_and_the_size_follows_the_data():
@@ -120,8 +130,15 @@ def test_counted_statistics_are_not_lost_to_a_card_without():
 @pytest.mark.parametrize(
     ("existing", "told"),
     [
-        ("---\nlicense: [mit\n---\n", r"README.md, line \d+: its metadata is no valid YAML"),
+        ("---\nlicense: [mit\n---\n", r"README.md, line \d+: its metadata is not valid YAML"),
         ("---\n- a\n---\n", "its metadata is a list, expected keys and values"),
+        ("---\ndate: 2001-02-30\n---\n", r"README.md: its metadata is not valid YAML \(day"),
+        ("---\nn: !!int foo\n---\n", "its metadata is not valid YAML"),
+        ("---\nnull: [*a]\n---\n", "README.md, line 2: its metadata has YAML aliases"),
+        ("---\na: &a [x]\nb: [*a, *a]\n---\n", "README.md, line 2: its metadata has YAML aliases"),
+        (f"---\na: {'[' * 5000}\n---\n", "README.md, line 2: its metadata is nested more than 20 deep"),
+        (f"---\n{'# long' * 200_000}\n---\n", "its metadata is longer than 1000000 characters"),
+        ("<!-- reelbench:begin about 0123456789ab -->\n" * 50_000, "don't pair up"),
         ("text\n<!-- reelbench:begin about 0123456789ab -->\nopen end\n", "don't pair up"),
         ("text\n<!-- reelbench:end about -->\n", "don't pair up"),
     ],

@@ -8,9 +8,9 @@ import random
 import numpy as np
 import pytest
 
+from reelbench.judges.agreement import krippendorff_alpha
 from reelbench.judges.cognitive_profile import COMPONENTS, CONTENT, TARGET, THINKING, Tags
 from reelbench.judges.label_sets import jaccard, masi, tag_agreement
-from reelbench.judges.reliability import krippendorff_alpha
 from reelbench.registry.errors import InputError
 
 

@@ -7,8 +7,9 @@ import pytest
 
 from reelbench.judges.llm import JudgeOptions
 from reelbench.registry.data import loading
-from reelbench.tasks.score import Options, score_files
+from reelbench.tasks.score import Options
 from reelbench.tasks.submissions import Inputs
+from tests.scored import score_files
 from tests.servers.judge import Answer, JudgeServer
 
 
@@ -46,7 +47,8 @@ def rextime_run(tmp_path):
                 for row in rows
             ]
             references.write_text("".join(json.dumps(line) + "\n" for line in truth))
-        score_files("rextime", Inputs(path, references, split="mini"), folder / "result", Options(), model=model)
+        inputs = Inputs(path, references, split="mini")
+        score_files("rextime", inputs, folder / "result", Options(), model=model)
         return folder / "result"
 
     return run

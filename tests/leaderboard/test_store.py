@@ -65,14 +65,10 @@ def test_the_newer_of_two_results_for_one_key_stays(rextime_run, added, tamper, 
     assert stored.result.metrics["accuracy"].value == 75
 
 
-def test_other_settings_are_other_results_and_names_are_safe(rextime_run, added, tamper, tmp_path):
+def test_other_settings_are_other_results(rextime_run, added, tamper, tmp_path):
     added(rextime_run("a"))
     added(tamper(rextime_run("b"), result=lambda found: found["settings"].update(frames="uniform:8")))
-    [odd] = added(rextime_run("c", model="../../etc/päss wd\u202e"))
-    [other] = added(rextime_run("d", model="../../etc/päss wd"))
-    assert len(store.read(tmp_path / "store")) == 4
-    assert odd.place != other.place
-    assert odd.place.resolve().is_relative_to((tmp_path / "store").resolve())
+    assert len(store.read(tmp_path / "store")) == 2
 
 
 def test_several_results_in_a_folder_are_added_and_a_refused_one_leaves_the_others(

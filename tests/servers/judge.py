@@ -182,7 +182,8 @@ class JudgeServer:
         self._core.script = script
 
 
-async def _serve(port: int, script: Script) -> None:
+async def serve(port: int, script: Script) -> None:
+    """Serve in this process, the URL printed first, until it is interrupted."""
     core = _Core(script, keep=False)
     loop = asyncio.get_running_loop()
     server = await loop.create_server(lambda: _Connection(core), "127.0.0.1", port, backlog=1024)
@@ -197,7 +198,7 @@ def main() -> None:
     parser.add_argument("--content", default='{"score": 3}')
     given = parser.parse_args()
     with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(_serve(given.port, always(given.content, delay=given.delay)))
+        asyncio.run(serve(given.port, always(given.content, delay=given.delay)))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import random
 import pytest
 
 from reelbench import registry
+from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 
 
@@ -257,3 +258,61 @@ class TestBothSchemas:
         by = document["breakdowns"]["category"]
         assert by["means-to-an-end"]["accuracy"]["value"] == 100
         assert by["sequential"]["accuracy"] == {"value": 0, "ci95": None, "n": 1}
+
+
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [
+        ({"relevant_windows": [[float("nan"), 5]]}, "is not a window"),
+        ({"relevant_windows": [[0, float("inf")]]}, "is not a window"),
+        ({"relevant_windows": [[0, 10**400]]}, "is not a window"),
+        ({"relevant_windows": [[True, 5]]}, "is not a window"),
+        ({"relevant_windows": [[10, 0]]}, "ends before it starts"),
+        ({"relevant_windows": [[-5, -1]]}, "ends before it starts"),
+        ({"ans": "ABCD"}, "ans is 'ABCD'"),
+        ({"ans": "a"}, "ans is 'a'"),
+        ({"ans": "E"}, "ans is 'E'"),
+        ({"ans": ["A"]}, "has no 'ans'"),
+    ],
+)
+def test_damaged_references_are_refused_and_never_a_zero(damage, told, tmp_path, reelbench):
+    truth = write(tmp_path / "truth.jsonl", [*GROUND_TRUTH[:1], {**GROUND_TRUTH[2], **damage}])
+    file = predict(tmp_path, q1=span(0, 10), q3=span(10, 20, "C"))
+    done = reelbench("score", "rextime", "--predictions", file, "--references", truth)
+    assert done.returncode == 2
+    [line] = done.stderr.strip().splitlines()
+    assert f"{truth}: entry 2" in line
+    assert told in line
+
+
+@pytest.mark.parametrize("window", [[0, 10**400], [0, float("inf")], ["0", 5], [5]])
+def test_a_predicted_window_that_is_not_one_is_the_models_error(window, references, tmp_path, score):
+    file = predict(tmp_path, q1={"pred_relevant_windows": [window], "ans": "A"})
+    document = score("rextime", "--predictions", file, "--references", references)
+    assert values(document)["miou"] == 0
+    assert document["counts"]["parse_failed"] == 1
+
+
+@pytest.mark.parametrize("options", [True, False], ids=["with options", "without"])
+def test_the_training_split_may_have_options_or_none(tmp_path, options):
+    row = {
+        "qid": "t1",
+        "vid": "v_abcdefghijk",
+        "duration": 60,
+        "question": "Why does it rain?",
+        "span": [3, 9],
+        "answer": "From <s0> to <e0>, a cloud comes.",
+        "source": "ActivityNet_train",
+        "category": "cause_effect",
+    }
+    if options:
+        row |= {"options": ["a cloud comes", "it snows", "a car stops", "he sings"], "ans": "A"}
+    path = tmp_path / "rextime_train.json"
+    path.write_text(json.dumps([row]))
+    (read,) = loading.locate("rextime", "train", path).read()
+    assert read["options"] == row.get("options", [])
+    assert read["answer"] == row.get("ans", "")
+    assert (read["span"], read["sentence"], read["category"]) == ([3, 9], row["answer"], ["cause-effect"])
+    if not options:
+        with pytest.raises(InputError, match="has no options"):
+            loading.locate("rextime", "val", path).read()

@@ -24,7 +24,7 @@ def default_task(spec):
 
 def logged_run(folder, spec, task):
     """What lmms-eval leaves of a run of `task` whose rows are not on this machine (here: answers to the mini rows)."""
-    functions = import_module(f"{spec.formats.rpartition('.')[0]}.lmms").TASK
+    functions = import_module(f"{spec.package}.lmms").TASK
     config = {"dataset_path": f"reelbench:{task.name}@0123456789abcdef;media_missing=0"}
     document = {"results": {task.name: {}}, "configs": {task.name: config}, "config": {"model": "openai"}}
     folder.mkdir()
@@ -37,7 +37,7 @@ def logged_run(folder, spec, task):
 
 def predictions(path, spec):
     rows = registry.load(spec.id, "mini")
-    if spec.id == "moviecore":
+    if spec.id in ("moviecore", "moviechat"):
         document = {row["id"]: {"video": row["video"], "question": row["question"], "pred": "x"} for row in rows}
     else:
         key = {"curve": "key", "rextime": "qid", "dramaqa_cogme": "qid"}[spec.id]

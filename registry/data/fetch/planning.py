@@ -1,4 +1,4 @@
-"""Planning a fetch: what will be transferred and how much, what is here already, and what can't be had."""
+"""Planning a fetch: what will be transferred and how much, what is here already, and what is not available."""
 
 import re
 import shutil
@@ -15,7 +15,7 @@ from reelbench.registry.data.fetch.verified import Verified
 from reelbench.registry.data.loading import imported
 from reelbench.registry.errors import DataUnavailableError, InputError
 from reelbench.registry.media import library as media
-from reelbench.registry.media import playable as probe
+from reelbench.registry.media import playable
 from reelbench.registry.spec import BenchmarkSpec, HubFile, MediaSource, UrlFile
 
 _NO_YT_DLP = "yt-dlp is not installed: pip install yt-dlp"
@@ -26,7 +26,7 @@ Failure = tuple[str, str]
 
 @dataclass(frozen=True)
 class FetchPlan:
-    """What a run will transfer, what is here already, and what can't be had as things stand."""
+    """What a run will transfer, what is here already, and what is not available as things stand."""
 
     spec: BenchmarkSpec
     split: str
@@ -202,7 +202,7 @@ def _is_good(found: Path, verified: Verified, *, hashed: bool) -> bool:
     # when it was verified; one that was put there by hand is probed, or compared with the Hub's hash by its transfer.
     if not found.is_relative_to(verified.root) or verified.holds(found):
         return True
-    if hashed or probe.broken(found) is not None:
+    if hashed or playable.broken(found) is not None:
         return False
     verified.add(found)
     return True

@@ -21,7 +21,7 @@ from reelbench.registry.data import download, hub, sources
 from reelbench.registry.data.fetch.verified import Verified
 from reelbench.registry.errors import first_line
 from reelbench.registry.media import library as media
-from reelbench.registry.media import playable as probe
+from reelbench.registry.media import playable
 from reelbench.registry.spec import BenchmarkSpec, MediaSource
 
 _HEIGHT = 720
@@ -184,7 +184,7 @@ def _wanted(member: tarfile.TarInfo, left: Container[tuple[str, ...]]) -> tuple[
 
 
 def _bomb(member: tarfile.TarInfo, archive: Path) -> str | None:
-    # Video is compressed already: what grows so much is no video, and would only fill the disk.
+    # Video is compressed already: what grows so much is not a video, and would only fill the disk.
     if member.size <= max(_GROWTH * archive.stat().st_size, _GROWS_FREELY):
         return None
     return f"{member.name} would take {member.size} bytes, out of an archive of {archive.stat().st_size}: not a video"
@@ -209,7 +209,7 @@ def _move(path: Path, target: Path) -> None:
 
 def _accept(target: Path, verified: Verified) -> str | None:
     # A video that is broken upstream is set aside: no run meets it, and a hash tells that fetching it again won't help.
-    if (reason := probe.broken(target)) is not None:
+    if (reason := playable.broken(target)) is not None:
         _move(target, _aside(target))
         return f"broken as upstream has it: {reason}; set aside as {_aside(target)}"
     verified.add(target)

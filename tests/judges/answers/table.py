@@ -1167,6 +1167,9 @@ ROWS = [
         ("between 3 and 12 years", None, None),
         ("The answer is 5 to 10 apples.", None, None),
         ("The score changes from 3:2 to 4:2.", None, None),
+        ("The correct option is C, from 3s to 12s.", "C", [3, 12]),
+        ("The correct option is \\boxed{C}, from 3s to 12s.", "C", [3, 12]),
+        ("Of the options 3 to 12, none fits.", None, None),
     ),
 ]
 

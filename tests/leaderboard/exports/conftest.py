@@ -10,8 +10,9 @@ from reelbench.judges.llm import JudgeOptions
 from reelbench.leaderboard import store
 from reelbench.registry.data import loading
 from reelbench.tasks import moviecore, rextime
-from reelbench.tasks.score import Options, score_files
+from reelbench.tasks.score import Options
 from reelbench.tasks.submissions import Inputs
+from tests.scored import score_files
 from tests.servers.judge import Answer, JudgeServer
 
 

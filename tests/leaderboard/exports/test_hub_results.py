@@ -7,7 +7,7 @@ import yaml
 
 from reelbench.leaderboard import store
 from reelbench.leaderboard.exports import hub_results
-from tests.leaderboard.exports.conftest import rextime_result
+from tests.leaderboard.exports.conftest import moviecore_result, rextime_result
 
 
 def test_eval_results_are_entries_that_the_hub_reads(stored, tmp_path):
@@ -25,11 +25,19 @@ def test_eval_results_are_entries_that_the_hub_reads(stored, tmp_path):
     assert "95% interval" in entry.notes
 
 
-def test_eval_results_say_what_is_unscored_and_who_judged(stored, tmp_path):
+def test_a_result_with_unscored_items_would_stand_beside_whole_ones_and_is_left_out(stored, tmp_path):
     done = {one.key.split("/")[2]: one for one in hub_results.export(store.read(stored), tmp_path / "out")}
-    (entry,) = yaml.safe_load(done["moviecore"].files[0].read_text())
+    assert done["moviecore"].files == ()
+    assert "(1 judge_unparsable)" in done["moviecore"].why
+
+
+def test_eval_results_say_who_judged(as_real, tmp_path):  # noqa: ARG001 - for what it sets up
+    moviecore_result(tmp_path / "results", unparsable=0)
+    store.add(tmp_path / "results", tmp_path / "store")
+    [done] = hub_results.export(store.read(tmp_path / "store"), tmp_path / "out")
+    (entry,) = yaml.safe_load(done.files[0].read_text())
     assert entry["value"] == 4.0
-    assert "(1 judge_unparsable)" in entry["notes"]
+    assert "12 of 12 items scored" in entry["notes"]
     assert "judge judge-0001, prompts reelbench" in entry["notes"]
 
 

@@ -2,11 +2,13 @@
 
 import csv
 import io
+import re
 
 import pyarrow.parquet
 
 from reelbench.leaderboard import board, columns, publish, site, store
 from reelbench.leaderboard.columns import Column
+from reelbench.leaderboard.entries import Group
 from reelbench.leaderboard.exports import tables
 from reelbench.registry import discovery
 from tests.leaderboard.test_ranking import entry
@@ -20,6 +22,8 @@ HOSTILE = [
     'plain, "quoted"\nname',
     "<script>alert(1)</script>",
     "a|b_c & 100 % {x} \\y ~ ^ # $",
+    "![seen](http://evil.test/pixel.png)",
+    "[here](javascript:alert(1))",
 ]
 
 
@@ -43,10 +47,10 @@ HEAD = (
 
 def test_a_row_of_the_csv_is_as_it_has_always_been():
     row = entry(
-        "a", 62.25, ci95=(60.0, 64.5), items=921, scored=920, open_weights=True, cite="Table 2", date="2026-01-02"
+        "a", 62.25, ci95=(60.0, 64.5), items=921, scored=921, open_weights=True, cite="Table 2", date="2026-01-02"
     )
     text = tables.as_csv(board.of(discovery.specs(), [row]), "rextime")
-    cells = f"1,a,,published,zero-shot,val,,1,,,unknown,62.25,60.0,64.5{',' * 12},921,920,,,True,2026-01-02,Table 2,,"
+    cells = f"1,a,,published,zero-shot,val,,1,,,unknown,62.25,60.0,64.5{',' * 12},921,921,,,True,2026-01-02,Table 2,,"
     assert text == f"{HEAD}\r\n{cells}\r\n"
 
 
@@ -86,6 +90,15 @@ def test_markdown_keeps_a_row_a_row():
     assert len(lines) == 2 + len(HOSTILE)
     assert all(line.replace("\\|", "").count("|") == lines[0].count("|") for line in lines)
     assert "<script" not in text
+    assert not re.search(r"(?<!\\)\]\(", text)
+
+
+def test_a_judges_name_is_inert_in_a_heading():
+    group = Group("curve", 1, "test", None, "[j](http://evil.test)<img src=x>", "official")
+    text = tables.tables(board.of(discovery.specs(), [entry("a", 1.0, group=group)]), "markdown")
+    assert not re.search(r"(?<!\\)\]\(", text)
+    assert "<img" not in text
+    assert "http:" not in text
 
 
 def test_latex_escapes_and_has_a_line_per_row():

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from reelbench.registry.errors import MediaError
-from reelbench.registry.frames.decoder import Frame, Video, decode, probe
+from reelbench.registry.frames.decoder import Frame, Video, decode
 from reelbench.registry.frames.sampling import FrameSampling
 from tests.registry.frames import clips
 
@@ -130,7 +130,7 @@ def turned(source: Path, path: Path, matrix: tuple[int, ...]) -> Path:
 def test_rotation_in_the_file_is_honoured(clip: Make, tmp_path: Path, matrix: tuple[int, ...], turns: int) -> None:
     """A phone's display matrix (ISO/IEC 14496-12, 8.3.2) is written into the track header by hand."""
     path = turned(clip("libx264", "mp4"), tmp_path / "turned.mp4", matrix)
-    info = probe(path)
+    info = Video(path).info
     upright = (clips.HEIGHT, clips.WIDTH) if turns % 2 else (clips.WIDTH, clips.HEIGHT)
     assert (info.width, info.height) == upright
     for frame in decode(path, FrameSampling.parse("uniform:7")):
@@ -203,7 +203,7 @@ def test_deep_full_range_and_unsampled_colours_come_out_as_they_are(
 
 
 def test_probe_counts_what_is_there(clip: Make) -> None:
-    info = probe(clip("libx264", "mkv", gop=250))  # whose header has no count of frames
+    info = Video(clip("libx264", "mkv", gop=250)).info  # whose header has no count of frames
     assert (info.codec, info.width, info.height, info.rotation) == ("h264", 128, 96, 0)
     assert (info.frames, info.keyframes, info.notes) == (300, 2, ())
     assert info.duration == pytest.approx(12.0, abs=0.01)
@@ -229,7 +229,7 @@ def test_a_truncated_file_gives_what_is_in_it_and_says_so(clip: Make, tmp_path: 
     data = fast.read_bytes()
     cut = tmp_path / "cut.mp4"
     cut.write_bytes(data[: len(data) * 2 // 3])
-    info = probe(cut)
+    info = Video(cut).info
     assert 100 < info.frames < 290
     assert info.notes == (f"truncated: {info.frames} of 300 frames are in the file",)
     frames = list(decode(cut, FrameSampling.parse("uniform:8")))
@@ -248,6 +248,9 @@ def audio_only(path: Path) -> None:
         container.mux(stream.encode(None))
 
 
+UNREADABLE = "not a video that can be read"
+
+
 def neighbour(path: Path) -> str:
     """A film that is all right, beside `path`."""
     clips.encode(path.with_name("other.mp4"), codec="libx264", gop=12, ticks=clips.constant(9))
@@ -261,11 +264,14 @@ def cut_head(path: Path) -> None:
 @pytest.mark.parametrize(
     ("write", "reason"),
     [
-        (lambda path: path.touch(), "no video that can be read"),
-        (lambda path: path.write_text("not a film\n" * 400), "no video that can be read"),
-        (lambda path: path.write_bytes(b"\x1b[2Jansi\x1b[0m\n" * 400), "no video that can be read"),
-        (lambda path: path.write_text(f"ffconcat version 1.0\nfile {neighbour(path)}\n"), "no video that can be read"),
-        (cut_head, "no video"),
+        (lambda path: path.touch(), UNREADABLE),
+        (lambda path: path.write_text("not a film\n" * 400), UNREADABLE),
+        (lambda path: path.write_bytes(b"\x1b[2Jansi\x1b[0m\n" * 400), UNREADABLE),
+        (
+            lambda path: path.write_text(f"ffconcat version 1.0\nfile {neighbour(path)}\n"),
+            UNREADABLE,
+        ),
+        (cut_head, "not a video"),
         (audio_only, r"has no video stream \(only sound\)"),
         (lambda path: path.mkdir(), "folder|Is a directory"),
         (lambda _: None, "No such file"),
@@ -287,15 +293,15 @@ def test_a_name_is_never_an_address(clip: Make, tmp_path: Path, monkeypatch: pyt
     monkeypatch.chdir(tmp_path)
     Path(name).parent.mkdir(parents=True, exist_ok=True)
     Path(name).write_bytes(clip("libx264", "mp4").read_bytes())
-    assert probe(name).frames == 300
+    assert Video(name).info.frames == 300
     assert numbers(Path(name), "uniform:2") == [0, 299]
 
 
 def test_a_text_that_is_read_as_a_terminals_output_is_no_video(tmp_path: Path) -> None:
     path = tmp_path / "notes.nfo"
     path.write_text("not a film\n" * 400)
-    with pytest.raises(MediaError, match="no video that can be read"):
-        probe(path)
+    with pytest.raises(MediaError, match="not a video that can be read"):
+        Video(path)
 
 
 def test_a_picture_larger_than_8k_film_is_refused_before_it_is_decoded(tmp_path: Path) -> None:
@@ -304,7 +310,7 @@ def test_a_picture_larger_than_8k_film_is_refused_before_it_is_decoded(tmp_path:
     path = tmp_path / "large.png"
     Image.new("1", (8192, 4354)).save(path)
     with pytest.raises(MediaError, match="claims 8192 x 4354 pixels"):
-        probe(path)
+        Video(path)
 
 
 def test_metadata_in_another_encoding_is_no_hindrance(clip: Make, tmp_path: Path) -> None:
@@ -319,7 +325,7 @@ def test_metadata_in_another_encoding_is_no_hindrance(clip: Make, tmp_path: Path
     data = path.read_bytes()
     assert b"PLACEHOLDER" in data
     path.write_bytes(data.replace(b"PLACEHOLDER", b"Caf\xe9 \xff\xfe\xc3\x28LD"))
-    assert probe(path).codec == "h264"
+    assert Video(path).info.codec == "h264"
 
 
 def test_a_window_behind_the_end_names_the_video(clip: Make) -> None:
@@ -333,7 +339,7 @@ def test_a_file_that_never_answers_is_given_up(tmp_path: Path) -> None:
     os.mkfifo(path)  # opening it waits for a writer that never comes
     try:
         with pytest.raises(MediaError, match=r"took longer than 0\.5 s"):
-            probe(path, time_limit=0.5)
+            Video(path, time_limit=0.5)
     finally:
         os.close(os.open(path, os.O_RDWR | os.O_NONBLOCK))  # lets the abandoned thread end
 

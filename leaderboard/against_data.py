@@ -1,0 +1,143 @@
+"""Holding a result's items to the benchmark's own data, where that is on this machine."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from reelbench.leaderboard.differences import some
+from reelbench.registry import rows
+from reelbench.registry.data import loading
+from reelbench.registry.errors import DataUnavailableError, ReelbenchError
+from reelbench.registry.records import Counts, Result, Sample
+from reelbench.registry.rows import Row
+from reelbench.registry.spec import BenchmarkSpec
+
+
+@dataclass
+class KnownRows:
+    """Rows of the benchmarks whose data is on this machine, each split read once; nothing is fetched."""
+
+    _found: dict[tuple[str, str], dict[str, Row] | None] = field(default_factory=dict)
+
+    def of(self, spec: BenchmarkSpec, split: str) -> dict[str, Row] | None:
+        """Return a split's rows by id, or None where they are not here."""
+        key = (spec.id, split)
+        if key not in self._found:
+            self._found[key] = self._read(spec, split)
+        return self._found[key]
+
+    def _read(self, spec: BenchmarkSpec, split: str) -> dict[str, Row] | None:
+        try:
+            located = loading.locate(spec.id, split, fetch=False)
+        except DataUnavailableError:
+            return None
+        return {row["id"]: row for row in located.read()}
+
+
+def problems(
+    spec: BenchmarkSpec, result: Result, samples: Sequence[Sample], rows_here: Mapping[str, Row]
+) -> Iterator[str]:
+    """Yield what of the items is not as the benchmark has it: ids, targets, videos and labels.
+
+    A references file may hold no labels at all; labels that contradict the data's are a problem.
+    """
+    split = result.benchmark.split
+    foreign = [sample.id for sample in samples if sample.id not in rows_here]
+    if foreign:
+        other = _other_split(spec, split, foreign)
+        yield f"{some('id', foreign)} not in split {split!r} of {spec.id}" + (f", but in {other!r}" if other else "")
+    from_files = result.benchmark.source.kind == "files"
+    for sample in samples:
+        row = rows_here.get(sample.id)
+        if row is None:
+            continue
+        if sample.video != row["video"]:
+            yield f"item {sample.id!r}: its video is {sample.video!r}, the benchmark says {row['video']!r}"
+        if sample.reason == "media_missing":  # what was left out of the run is known by its id and video alone
+            continue
+        if sample.target != rows.target(spec, row):
+            yield f"item {sample.id!r}: its target is not the benchmark's"
+        for name, labels in rows.facets(spec, row).items():
+            stated = sample.facets.get(name, [])
+            if stated != labels and (stated or not from_files):
+                yield f"item {sample.id!r}: its {name} is {stated}, the benchmark says {labels}"
+    missing = sorted(rows_here.keys() - {sample.id for sample in samples})
+    if missing and result.settings.limit is None and subset(spec, samples, rows_here) is None:
+        yield f"{some('id', missing)} missing: split {split!r} has {len(rows_here)} items"
+
+
+def as_the_data_has_them(
+    spec: BenchmarkSpec, samples: Sequence[Sample], rows_here: Mapping[str, Row] | None
+) -> list[Sample]:
+    """Return the samples with target, video and labels of the benchmark's data, as far as it is here.
+
+    Labels that are not in the data (of a tags file) stay.
+    """
+    if rows_here is None:
+        return list(samples)
+    return [_of_row(spec, sample, rows_here.get(sample.id)) for sample in samples]
+
+
+def _of_row(spec: BenchmarkSpec, sample: Sample, row: Row | None) -> Sample:
+    if row is None or sample.reason == "media_missing":
+        return sample
+    target, facets = rows.target(spec, row), {**sample.facets, **rows.facets(spec, row)}
+    if (sample.target, sample.facets, sample.video) == (target, facets, row["video"]):
+        return sample
+    return sample.model_copy(update={"target": target, "facets": facets, "video": row["video"]})
+
+
+def subset(spec: BenchmarkSpec, samples: Iterable[Sample], rows_here: Mapping[str, Row]) -> str | None:
+    """Return `locale ja-JP` where the samples are exactly those rows: one of the benchmark's tasks on a part."""
+    ids = {sample.id for sample in samples}
+    for task in spec.tasks:
+        if task.only and ids == {
+            name for name, row in rows_here.items() if all(label in row[facet] for facet, label in task.only.items())
+        }:
+            facet, label = next(iter(task.only.items()))
+            return f"{facet} {label}"
+    return None
+
+
+def partial(spec: BenchmarkSpec, result: Result, wanted: int | None = None) -> str | None:
+    """Return why a result says less than its task asks, or None where every item of it is scored.
+
+    Answers that are hidden can't be scored, and are no reason.
+
+    Args:
+        spec: The benchmark.
+        result: With counts and settings that hold.
+        wanted: How many items the task has; by default the split's published number.
+    """
+    counts = result.counts
+    if wanted is None:
+        split = spec.splits.get(result.benchmark.split)
+        wanted = split.rows if split else None
+    if result.settings.limit is not None:
+        told = f"--limit {result.settings.limit:g}: {counts.items} items"
+    elif wanted is not None and counts.items < wanted:
+        told = f"{counts.items} of {wanted} items"
+    else:
+        told = ""
+    return ", ".join(filter(None, (told, _unscored(counts)))) or None
+
+
+def _unscored(counts: Counts) -> str:
+    reasons = {reason: number for reason, number in counts.unscored.items() if reason != "answers_hidden"}
+    if not reasons:
+        return ""
+    named = ", ".join(f"{number} {reason}" for reason, number in reasons.items())
+    return f"{counts.scored} of {counts.items} items scored ({named})"
+
+
+def _other_split(spec: BenchmarkSpec, split: str, ids: Iterable[str]) -> str | None:
+    wanted = set(ids)
+    for name in (*spec.splits, loading.MINI, *(f"{loading.MINI}_{known}" for known in spec.splits)):
+        if name == split:
+            continue
+        try:
+            there = KnownRows().of(spec, name)
+        except ReelbenchError:
+            continue
+        if there is not None and wanted & there.keys():
+            return name
+    return None

@@ -1,0 +1,120 @@
+"""`check.json`: what was verified of a stored result. It may come from a stranger: it is compared, never believed."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import get_args
+
+from pydantic import ValidationError
+
+from reelbench.judges import results
+from reelbench.leaderboard import against_data
+from reelbench.leaderboard.against_data import KnownRows
+from reelbench.leaderboard.recompute import Ids, Stated, Verified
+from reelbench.leaderboard.rejudge import Rejudged
+from reelbench.registry import discovery
+from reelbench.registry.errors import InputError
+from reelbench.registry.files import read_json, sha256_of
+from reelbench.registry.records import Record, Result
+from reelbench.registry.rows import Row
+from reelbench.registry.spec import BenchmarkSpec
+
+CHECK_FILE = "check.json"
+_NEARLY = 0.98
+
+
+class Check(Record):
+    """`check.json`: what was verified of a stored result; `stated` is absent where an earlier version wrote it."""
+
+    ids: Ids
+    subset: str | None
+    partial: str | None
+    stated: tuple[Stated, ...] | None = None
+    rejudged: Rejudged | None = None
+    result_sha256: str
+    samples_sha256: str
+
+
+def read_check(path: Path) -> Check:
+    """Read a check; InputError where it is not one."""
+    try:
+        return Check.model_validate(read_json(path))
+    except ValidationError as error:
+        raise InputError(
+            f"{path}: is not a check of a result ({error.error_count()} fields are wrong); "
+            f"`reelbench leaderboard add {path.parent}` writes it anew"
+        ) from None
+
+
+def told(check: Check | Verified) -> str:
+    """Return in one line what somebody must know of a result that was taken; empty where it is whole and recomputed."""
+    parts = [f"partial, so not ranked: {check.partial}"] if check.partial else []
+    if check.stated:
+        parts.append(f"recomputed from stated {', '.join(check.stated)}")
+    if isinstance(check, Check) and check.rejudged is not None:
+        parts.append(str(check.rejudged))
+    return "; ".join(parts)
+
+
+def compare(path: Path, verified: Verified) -> None:
+    """Hold what a check.json says to what the result says here; without the data less can be said here, never more."""
+    check = read_check(path)
+    pairs: list[tuple[str, object, object]] = [
+        ("partial", check.partial, verified.partial),
+        ("result_sha256", check.result_sha256, sha256_of(path.parent / results.RESULT_FILE)),
+        ("samples_sha256", check.samples_sha256, verified.result.provenance.samples_sha256),
+    ]
+    if verified.ids == "checked":
+        pairs.append(("subset", check.subset, verified.subset))
+        if check.stated is not None:
+            pairs.append(("stated", check.stated, verified.stated))
+    for name, stated, found in pairs:
+        if stated != found and not (verified.ids == "unchecked" and name == "partial" and check.subset):
+            raise InputError(
+                f"{path}: {name} is {stated!r}, the samples say {found!r}; `reelbench leaderboard add` writes it anew"
+            )
+
+
+def kept(old: Check, new: Check) -> Check:
+    """Return a new check of the same files with what only the old one could tell."""
+    if (old.result_sha256, old.samples_sha256) != (new.result_sha256, new.samples_sha256):
+        return new
+    if old.ids == "checked" and new.ids == "unchecked" and old.stated is not None:
+        new = old.model_copy(update={"rejudged": new.rejudged})
+    return new if new.rejudged is not None else new.model_copy(update={"rejudged": old.rejudged})
+
+
+def held(check: Check, result: Result, folder: Path, known: KnownRows) -> Check:
+    """Return a stored check with what the result itself says beside it: nothing is whole because a check says so."""
+    spec = discovery.specs().get(result.benchmark.id)
+    if spec is None:
+        return check
+    rows_here = known.of(spec, result.benchmark.split)
+    subset = check.subset
+    if subset is not None and rows_here is not None:
+        subset = against_data.subset(spec, list(results.read_samples(folder)), rows_here)
+    told: set[Stated] = set(check.stated or ())
+    if check.ids == "unchecked":
+        told.add("references")
+    if result.judge is not None:
+        told.add("judge replies")
+    return check.model_copy(
+        update={
+            "subset": subset,
+            "partial": check.partial or against_data.partial(spec, result, _wanted(spec, check, result, rows_here)),
+            "stated": tuple(name for name in get_args(Stated) if name in told),
+        }
+    )
+
+
+def _wanted(spec: BenchmarkSpec, check: Check, result: Result, rows_here: Mapping[str, Row] | None) -> int | None:
+    """How many items a stored result should have; None leaves it to the published number."""
+    items = result.counts.items
+    if check.subset is not None:
+        return items
+    if rows_here is not None:
+        return len(rows_here)
+    split = spec.splits.get(result.benchmark.split)
+    published = split.rows if split else None
+    # Data can have a few questions fewer than a paper says; where it was at hand, its own number was looked at.
+    nearly = check.ids == "checked" and published is not None and items >= _NEARLY * published
+    return items if nearly else None

@@ -1,0 +1,68 @@
+"""Two ways to the same numbers, and what does not match said in words."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+from reelbench.registry.errors import InputError
+from reelbench.registry.records import Breakdowns, Metrics, MetricValue
+
+TOLERANCE = 1e-9
+"""Relative difference that two ways of adding up the same numbers may show."""
+
+SHOWN = 3
+
+
+class RefusedError(InputError):
+    """A result that is not what its samples say; the message names each thing that does not match."""
+
+
+def of_columns(where: str, stated: Mapping[str, float], expected: Mapping[str, float]) -> Iterator[str]:
+    """Yield the columns in which an item's scores differ from the recomputed ones, or that only one side has."""
+    for name in sorted(stated.keys() | expected.keys()):
+        if name not in stated or name not in expected or not _close(stated[name], expected[name]):
+            yield f"{where}: scores.{name} is {stated.get(name)}, recomputed {expected.get(name)}"
+
+
+def of_metrics(where: str, stated: Metrics, found: Metrics) -> Iterator[str]:
+    """Yield the metrics that differ in value, interval or number of items, or that only one side has."""
+    for name in sorted(stated.keys() | found.keys()):
+        here, there = stated.get(name), found.get(name)
+        if here is None or there is None:
+            yield f"{where}.{name} is {'absent' if here is None else here.value}, recomputed {_shown(there)}"
+        elif not _close(here.value, there.value):
+            yield f"{where}.{name} is {here.value}, recomputed {there.value}"
+        elif here.n != there.n:
+            yield f"{where}.{name}.n is {here.n}, recomputed {there.n}"
+        elif not _same_interval(here, there):
+            yield f"{where}.{name}.ci95 is {here.ci95}, recomputed {there.ci95}"
+
+
+def of_breakdowns(stated: Breakdowns, found: Breakdowns) -> Iterator[str]:
+    """Yield the breakdowns that differ, a facet or a label that only one side has among them."""
+    for facet in sorted(stated.keys() | found.keys()):
+        ours, theirs = found.get(facet, {}), stated.get(facet, {})
+        for label in sorted(ours.keys() | theirs.keys()):
+            yield from of_metrics(f"breakdowns.{facet}.{label}", theirs.get(label, {}), ours.get(label, {}))
+
+
+def some(what: str, names: Sequence[str]) -> str:
+    """Return `id 'a' is`, or `ids 'a', 'b', 'c' and 2 more are`."""
+    shown = ", ".join(repr(name) for name in names[:SHOWN])
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return f"{what}{'s' if len(names) > 1 else ''} {shown}{more}" + (" are" if len(names) > 1 else " is")
+
+
+def _shown(value: MetricValue | None) -> str:
+    return "absent" if value is None else str(value.value)
+
+
+def _same_interval(here: MetricValue, there: MetricValue) -> bool:
+    if here.ci95 is None or there.ci95 is None:
+        return here.ci95 == there.ci95
+    return all(_close(a, b) for a, b in zip(here.ci95, there.ci95, strict=True))
+
+
+def _close(here: float | None, there: float | None) -> bool:
+    if here is None or there is None:
+        return here is there
+    return math.isclose(here, there, rel_tol=TOLERANCE, abs_tol=1e-12)

@@ -1,0 +1,141 @@
+"""Whose result it is: which names are taken, and the folder that a result has in the store.
+
+A model's id is what a reader goes by, so two ids never look alike: what can't be seen, what turns the text around and
+letters that pass for others are refused (as Unicode TR 39, section 5, but stricter: see `_scripts`).
+"""
+
+import hashlib
+import json
+import re
+import unicodedata
+from collections.abc import Iterator
+from itertools import pairwise
+
+from reelbench.registry.records import Result
+
+LONGEST = 200
+"""Characters of a name; the Hub's repositories have at most 96."""
+
+_SAFE = re.compile(r"[^A-Za-z0-9._-]+")
+_LONGEST_FOLDER = 80
+# Letters, marks and signs by category, and blank: Hangul fillers, an empty Braille cell, joiners, variation selectors.
+_BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
+_UNSEEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
+# Scripts that are written together, and with Latin letters (TR 39, "Highly Restrictive").
+_TOGETHER = frozenset({"LATIN", "CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"})
+# Small and capital letters of other scripts that look like Latin ones: a word of these alone passes for a Latin word.
+_PASS_FOR_LATIN = frozenset("авеікмнорсԁѕтухԛԝјһӏгпАВЕІКМНОРСЅТУХЈԌԜҮαικνορτυχγηΑΒΕΖΗΙΚΜΝΟΡΤΥΧաոսօցհքզՕՍՏ")
+
+
+def problems(result: Result) -> Iterator[str]:
+    """Yield what is wrong with a result's names."""
+    model = result.model
+    yield from _id("model.id", model.id)
+    texts = {
+        "model.revision": model.revision,
+        "model.adapter": model.adapter,
+        "settings.frames": result.settings.frames,
+        "judge.requested": result.judge and result.judge.requested,
+        "judge.prompt": result.judge and result.judge.prompt,
+    }
+    for field, text in texts.items():
+        if text is not None:
+            yield from _text(field, text)
+    provenance = result.provenance
+    for field, text in (("url", provenance.url), ("citation", provenance.citation), ("note", provenance.note)):
+        if text and (unseen := _unseen(text.replace("\n", " "))):
+            yield f"provenance.{field} has the character U+{ord(unseen):04X}, which can't be seen"
+    if provenance.url and not provenance.url.startswith(("https://", "http://")):
+        yield f"provenance.url is {provenance.url[:60]!r}, expected one that begins with https://"
+
+
+def _id(field: str, name: str) -> Iterator[str]:
+    told = list(_text(field, name))
+    yield from told
+    if told:
+        return
+    if any(part.strip(" .") == "" for part in name.split("/")):
+        yield f"{field} is {name!r}, a part of which is empty or only dots"
+    if odd := next((c for c in name if not c.isascii() and unicodedata.category(c)[0] not in "LM"), None):
+        yield f"{field} is {name!r}; {odd!r} (U+{ord(odd):04X}) passes for a sign of ASCII, write that"
+    for letter, mark in pairwise(name):  # usual ones are one character with their letter
+        if letter.isascii() and unicodedata.category(mark).startswith("M"):
+            yield f"{field} is {name!r}, in which {letter!r} has a mark (U+{ord(mark):04X}) that it never has"
+    for word in re.split(r"[^\w]|_", name):
+        if said := _scripts(word):
+            yield f"{field} is {name!r}, in which {word!r} {said}"
+
+
+def _text(field: str, text: str) -> Iterator[str]:
+    if not text.strip():
+        yield f"{field} is blank"
+    elif len(text) > LONGEST:
+        yield f"{field} has {len(text)} characters, at most {LONGEST} are taken"
+    elif unseen := _unseen(text):
+        yield f"{field} has the character U+{ord(unseen):04X}, which can't be seen"
+    elif text != " ".join(text.split()):
+        yield f"{field} is {text!r}; leave out the spaces at its ends and the double ones"
+    elif text != (usual := unicodedata.normalize("NFKC", text)):
+        yield f"{field} is {text!r}, which has other forms of usual characters; write {usual!r}"
+
+
+def _unseen(text: str) -> str | None:
+    return next((char for char in text if unicodedata.category(char) in _UNSEEN or _BLANK.match(char)), None)
+
+
+def _scripts(word: str) -> str:
+    """Say what makes a word pass for another, or nothing.
+
+    A word is of one script, or of those that are written together; its Latin letters are A to Z, with marks or without;
+    and it is not made of look-alikes alone.
+    """
+    letters = [char for char in unicodedata.normalize("NFD", word) if char.isalpha()]
+    scripts = {unicodedata.name(char, "UNKNOWN").split()[0] for char in letters}
+    if len(scripts) > 1 and not scripts <= _TOGETHER:
+        return f"mixes letters of several scripts ({', '.join(sorted(scripts)).lower()})"
+    if odd := next((c for c in letters if not c.isascii() and unicodedata.name(c, "").startswith("LATIN")), None):
+        return f"has the letter {odd!r} (U+{ord(odd):04X}), which passes for another"
+    if letters and all(char in _PASS_FOR_LATIN for char in letters):
+        return "looks like Latin letters and is not"
+    return ""
+
+
+# --- its folder ------------------------------------------------------------------------------------------------------
+
+
+def settings_hash(result: Result) -> str:
+    """Return 12 hex digits of what makes two results of one model on one benchmark different things.
+
+    Everything that shapes the answers or the scores: split, version, adapter and its arguments, settings, and the
+    judge; not what a run merely came to (frames given, replies, cost).
+    """
+    judge = result.judge
+    shape = {
+        "version": result.benchmark.version,
+        "split": result.benchmark.split,
+        "adapter": result.model.adapter,
+        "args": result.model.args,
+        "settings": result.settings.model_dump(mode="json", exclude={"frames_given"}),
+        "judge": judge
+        and judge.model_dump(
+            mode="json", include={"requested", "prompt", "prompt_sha256", "temperature", "extra", "votes", "vote_rule"}
+        ),
+    }
+    return hashlib.sha256(json.dumps(shape, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def key_of(result: Result) -> str:
+    """Return a result's folder in the store."""
+    model = result.model
+    # `org/model` and `org__model` would meet in one folder: a name with the mark in it is told by its hash as well.
+    name = _folder_name(model.id.replace("/", "__"), model.id, clear="__" not in model.id)
+    revision = _folder_name(model.revision or "unknown", model.revision or "unknown")
+    return f"{name}/{revision}/{result.benchmark.id}/{settings_hash(result)}"
+
+
+def _folder_name(wanted: str, identity: str, *, clear: bool = True) -> str:
+    """Return a name that is safe on every file system; two identities never share one."""
+    safe = _SAFE.sub("_", wanted).strip(".")[:_LONGEST_FOLDER]
+    if safe == wanted and clear and safe:
+        return safe
+    return f"{safe or 'model'}-{hashlib.sha256(identity.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"

@@ -1,0 +1,133 @@
+"""Asking a judge again about a few items that it is said to have judged.
+
+Nobody signs a reply, so a result's replies are as its submitter states them. Asking again is the one check there is: a
+judge that is asked at temperature 0 says mostly what it said before, one that never said it does not.
+"""
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from reelbench.judges.llm.verdicts import needs_no_judge
+from reelbench.leaderboard.against_data import KnownRows
+from reelbench.registry import discovery
+from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.records import Item, Record, Sample
+
+if TYPE_CHECKING:
+    from reelbench.judges.llm.options import JudgeOptions
+    from reelbench.leaderboard.recompute import Verified
+
+
+class Rejudged(Record):
+    """What came of asking a judge again.
+
+    Attributes:
+        items: Items drawn, each with all its criteria.
+        scores: Scores that both times gave.
+        agree: Those of them that are equal.
+        unscored: Scores that asking again did not give.
+        calls: Calls that it took.
+        cost_usd: What they cost, where the prices were given.
+    """
+
+    items: int
+    scores: int
+    agree: int
+    unscored: int
+    calls: int
+    cost_usd: float | None
+
+    def __str__(self) -> str:
+        told = f"asked again about {self.items} items: {self.agree} of {self.scores} scores agree"
+        if self.unscored:
+            told += f", {self.unscored} could not be had again"
+        cost = "" if self.cost_usd is None else f", ${self.cost_usd:.2f}"
+        return f"{told} ({self.calls} calls{cost})"
+
+
+class Rejudge:
+    """Asks again about `number` items of a result, drawn by `seed` and the samples' hash.
+
+    Args:
+        number: Items to draw; all where there are fewer.
+        options: The judge's server, key, budget and prices; what the result records decides on model, prompts,
+            temperature and votes.
+        seed: Of the draw. It is the asker's: who submits can't know which items are drawn.
+        note: Called with each line that the user should know.
+    """
+
+    def __init__(
+        self, number: int, options: "JudgeOptions", *, seed: int = 0, note: Callable[[str], None] = lambda _: None
+    ) -> None:
+        if number < 1:
+            raise InputError(f"--rejudge: {number} is not a number from 1 up")
+        self._number = number
+        self._options = options
+        self._seed = seed
+        self._note = note
+
+    def __call__(self, verified: "Verified", known: KnownRows) -> Rejudged:
+        """Ask again about a result that is judged.
+
+        Raises:
+            ReelbenchError: The benchmark's data is not here, or nothing could be asked.
+        """
+        from reelbench.judges.llm import judge_items
+
+        result, record = verified.result, verified.result.judge
+        spec = discovery.get(result.benchmark.id)
+        rows_here = known.of(spec, result.benchmark.split)
+        if record is None or spec.judge is None:
+            raise InputError(f"--rejudge: the result of {result.model.id} has no judge")
+        if rows_here is None:
+            raise InputError(f"--rejudge: the questions of {spec.id} are not here; fetch or give its data")
+        drawn = self._drawn(verified.samples, str(result.provenance.samples_sha256))
+        items = [Item.of(sample, rows_here[sample.id]["question"], None) for sample in drawn]
+        with TemporaryDirectory(prefix="reelbench-rejudge-") as folder:
+            options = replace(
+                self._options,
+                model=record.requested,
+                prompts=self._prompts(record.prompt),
+                temperature="none" if record.temperature is None else record.temperature,
+                extra=record.extra or {},
+                votes=record.votes,
+                vote_rule="mean" if record.vote_rule == "mean" else "majority",
+                # A cache of its own: replies that are kept already are what is in doubt.
+                cache=Path(folder) / "judge.sqlite",
+            )
+            run = judge_items(spec, items, options, on_note=self._note)
+            verdicts = list(run)
+        pairs = [
+            (sample.scores[name], verdict.scores.get(name))
+            for sample, verdict in zip(drawn, verdicts, strict=True)
+            for name in spec.judge.criteria
+            if name in sample.scores
+        ]
+        both = [(then, now) for then, now in pairs if now is not None]
+        if pairs and not both:
+            raise ReelbenchError(f"--rejudge: {record.requested} gave no score: {'; '.join(run.notes) or 'no reason'}")
+        return Rejudged(
+            items=len(drawn),
+            scores=len(both),
+            agree=sum(then == now for then, now in both),
+            unscored=len(pairs) - len(both),
+            calls=run.record.calls,
+            cost_usd=run.record.cost_usd,
+        )
+
+    def _drawn(self, samples: list[Sample], digest: str) -> list[Sample]:
+        judged = sorted(
+            (s for s in samples if s.state == "scored" and not needs_no_judge(s.prediction)), key=lambda s: s.id
+        )
+        return random.Random(f"{self._seed}:{digest}").sample(judged, min(self._number, len(judged)))  # noqa: S311
+
+    def _prompts(self, recorded: str) -> str:
+        if recorded in ("reelbench", "official"):
+            return recorded
+        if Path(self._options.prompts).name == recorded:
+            return self._options.prompts
+        raise InputError(f"--rejudge: the judge was asked with {recorded!r}; give that file with --judge-prompts")

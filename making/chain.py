@@ -1,0 +1,329 @@
+"""A chain of questions to language models: the one way to run it.
+
+A chain is a plain async function over one item. It asks through `Chain.ask`, which reads every reply, asks again with
+the error where a reply does not read, and drops the item with a reason where that does not help. An item has one call
+in flight at a time, and as many items are under way as calls may be in flight.
+
+There is no state to keep: every reply is in the cache of `reelbench.llm` the moment it arrives, so a chain that was
+killed and is run again replays what it has and asks for the rest. The same items and replies give the same results in
+the same order.
+"""
+
+import asyncio
+import json
+import shutil
+import tempfile
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Generic, Self, TypeVar
+
+from reelbench.llm.asked import UNPARSABLE, Asked
+from reelbench.llm.asker import Asker
+from reelbench.llm.budget import Budget
+from reelbench.llm.messages import Message, estimated_tokens, on_record
+from reelbench.llm.options import AskOptions
+from reelbench.making.funnel import DroppedError, Funnel
+from reelbench.making.prompting import Prompts
+from reelbench.registry.files import open_aside, write_text
+
+Show = Callable[[int, str], None]
+"""Called with how many items are done, and what it has come to so far."""
+
+_AHEAD = 4  # items begun, per call that may be in flight: what is done early waits for its turn to be written
+
+T = TypeVar("T")
+ItemT = TypeVar("ItemT")
+ResultT = TypeVar("ResultT")
+
+
+@dataclass(slots=True)
+class Case(Generic[ItemT]):
+    """One item on its way through a chain, and what was asked for it so far (lines of `trace.jsonl`)."""
+
+    item: ItemT
+    lines: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Use:
+    """What a role's replies came to: model returned -> replies, and tokens, whenever they were paid."""
+
+    returned: Counter[str] = field(default_factory=Counter)
+    replies: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class Chain:
+    """Asks for a chain: one asker for each model, a budget for all, and the funnel's account of it.
+
+    With `plan` nothing is asked: a reply that is not in the cache is counted and stood in for. Within `async with`,
+    `trace` has what was asked for the items that are done.
+    """
+
+    trace: "TraceFile"
+
+    def __init__(
+        self,
+        models: Mapping[str, AskOptions],
+        prompts: Prompts,
+        funnel: Funnel,
+        *,
+        budget: Budget | None = None,
+        on_note: Callable[[str], None] | None = None,
+        plan: bool = False,
+    ) -> None:
+        """Set up, without sending anything; `models` has the model of each role."""
+        self.prompts = prompts
+        self.funnel = funnel
+        self.planning = plan
+        self.use = {role: Use() for role in models}
+        self._planned = {role: Use() for role in models}
+        self._askers: dict[str, Asker] = {}
+        for role, options in models.items():
+            same = next((asker for asker in self._askers.values() if asker.options == options), None)
+            self._askers[role] = same or Asker(options, budget=budget, on_note=on_note)
+        self._concurrency = max((options.concurrency for options in models.values()), default=1)
+        self._open = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        self.trace = self._open.enter_context(TraceFile())
+        for asker in self._distinct():
+            await self._open.enter_async_context(asker)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._open.aclose()
+
+    async def ask(
+        self,
+        case: Case[Any],
+        role: str,
+        messages: Sequence[Message],
+        read: Callable[[str], T],
+        *,
+        stand_in: str,
+        rest: Callable[[str], T | None] | None = None,
+        vote: int = 0,
+        **about: object,
+    ) -> T:
+        """Ask a role one question about an item.
+
+        Args:
+            case: The item.
+            role: Who is asked.
+            messages: The question.
+            read: What a reply's text says; UnreadableError where it can't be used.
+            stand_in: A reply such as the role might give: what a plan counts and goes on with.
+            rest: What can be kept of the last reply where none reads; None for nothing.
+            vote: Number of the reply among several wanted for one question.
+            about: What the trace says of the question, beside role, model, messages, reply and tokens.
+
+        Raises:
+            DroppedError: Nothing was answered; the reason is the asker's (`unavailable`, `unparsable`, …).
+            ReelbenchError: The cache can't be written.
+        """
+        asker, sent = self._askers[role], [messages]
+
+        def again(before: Sequence[Message], reply: str | None, error: str) -> Sequence[Message]:
+            sent.append(self.prompts.again(before, reply, error))
+            return sent[-1]
+
+        if self.planning:
+            asked = asker.look(messages, read, vote=vote, again=again)
+            if asked is None:
+                self._plan(role, messages, stand_in)
+                return read(stand_in)
+        else:
+            asked = await asker.ask(messages, read, vote=vote, again=again)
+        self._record(case, role, asked, sent, {**about, "vote": vote})
+        if asked.value is not None:
+            return asked.value
+        kept = rest(asked.replies[-1].reply.raw or "") if rest is not None and asked.reason == UNPARSABLE else None
+        if kept is None:
+            raise DroppedError(asked.reason or UNPARSABLE)
+        return kept
+
+    async def run(
+        self,
+        items: Iterable[ItemT],
+        work: Callable[[Case[ItemT]], Awaitable[ResultT]],
+        show: Show | None = None,
+    ) -> AsyncIterator[tuple[Case[ItemT], ResultT | None]]:
+        """Yield each item with what `work` made of it, None where it was dropped, in the order of the items."""
+        room = asyncio.Semaphore(self._concurrency)
+
+        async def one(case: Case[ItemT]) -> ResultT | None:
+            async with room:
+                try:
+                    return await work(case)
+                except DroppedError:
+                    return None
+
+        begun: deque[tuple[Case[ItemT], asyncio.Task[ResultT | None]]] = deque()
+        done = 0
+        waiting = iter(items)
+        try:
+            while True:
+                while len(begun) < _AHEAD * self._concurrency and (item := next(waiting, None)) is not None:
+                    case = Case(item)
+                    begun.append((case, asyncio.ensure_future(one(case))))
+                if not begun:
+                    return
+                case, task = begun[0]
+                result = await task
+                begun.popleft()
+                done += 1
+                self.trace.add(case.lines)
+                if show is not None:
+                    show(done, self.said())
+                yield case, result
+        finally:
+            for _, task in begun:
+                task.cancel()
+            await asyncio.gather(*(task for _, task in begun), return_exceptions=True)
+
+    # --- the account -------------------------------------------------------------------------------------------------
+
+    @property
+    def calls(self) -> int:
+        """Replies that this run asked for and got; in a plan, those it would ask for."""
+        return (
+            sum(use.replies for use in self._planned.values())
+            if self.planning
+            else sum(asker.tally.calls for asker in self._distinct())
+        )
+
+    def said(self) -> str:
+        """Return calls and cost so far, for a bar."""
+        spent = [asker.tally.spent_usd for asker in self._distinct()]
+        cost = sum(filter(None, spent))
+        return f"{self.calls} calls" + (f", ${cost:.2f}" if any(part is not None for part in spent) else "")
+
+    def cost_usd(self) -> float | None:
+        """Return what all replies behind the results cost, whenever they were paid; in a plan, what is to be asked.
+
+        None without prices.
+        """
+        costs = [
+            self._askers[role].options.cost_usd(use.prompt_tokens, use.completion_tokens)
+            for role, use in (self._planned if self.planning else self.use).items()
+        ]
+        return None if None in costs or not costs else sum(filter(None, costs))
+
+    def document(self, thresholds: Mapping[str, object], settings: Mapping[str, object]) -> dict[str, Any]:
+        """Return what `funnel.json` says.
+
+        `calls` are this run's, `cached` the replies that were there; tokens, models and cost are those of all replies
+        behind the results, whenever they were paid.
+        """
+        replies = sum(use.replies for use in self.use.values())
+        return {
+            "stages": self.funnel.document(),
+            "calls": self.calls,
+            "cached": max(0, replies - self.calls),
+            "tokens": {
+                "prompt": sum(use.prompt_tokens for use in self.use.values()),
+                "completion": sum(use.completion_tokens for use in self.use.values()),
+            },
+            "models": {
+                role: {"asked": self._askers[role].options.model, "returned": dict(sorted(use.returned.items()))}
+                for role, use in self.use.items()
+            },
+            "thresholds": dict(thresholds),
+            "settings": dict(settings),
+            "prompts": dict(sorted(self.prompts.sha256.items())),
+            "cost_usd": self.cost_usd(),
+        }
+
+    def plan(self) -> dict[str, Any]:
+        """Return what a run would ask for, where everything that is asked comes through."""
+        planned = {role: use for role, use in self._planned.items() if use.replies}
+        return {
+            "stages": self.funnel.document(),
+            "calls": self.calls,
+            "cached": sum(use.replies for use in self.use.values()),
+            "calls_by_role": {role: use.replies for role, use in planned.items()},
+            "tokens": {
+                "prompt": sum(use.prompt_tokens for use in planned.values()),
+                "completion": sum(use.completion_tokens for use in planned.values()),
+            },
+            "cost_usd": self.cost_usd(),
+        }
+
+    # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _distinct(self) -> list[Asker]:
+        return list({id(asker): asker for asker in self._askers.values()}.values())
+
+    def _plan(self, role: str, messages: Sequence[Message], stand_in: str) -> None:
+        use = self._planned[role]
+        use.replies += 1
+        use.prompt_tokens += estimated_tokens(messages)
+        use.completion_tokens += estimated_tokens([{"content": stand_in}])
+
+    def _record(
+        self,
+        case: Case[Any],
+        role: str,
+        asked: Asked[Any],
+        sent: Sequence[Sequence[Message]],
+        about: Mapping[str, object],
+    ) -> None:
+        use = self.use[role]
+        for kept, messages in zip(asked.replies, sent, strict=False):
+            reply = kept.reply
+            use.replies += 1
+            use.prompt_tokens += reply.prompt_tokens
+            use.completion_tokens += reply.completion_tokens
+            if reply.returned is not None:
+                use.returned[reply.returned] += 1
+            case.lines.append(
+                {
+                    "role": role,
+                    **about,
+                    "attempt": kept.attempt,
+                    "read": kept.value is not None,
+                    "model": reply.returned,
+                    "messages": on_record(messages),
+                    "reply": reply.raw,
+                    "tokens": {"prompt": reply.prompt_tokens, "completion": reply.completion_tokens},
+                    "key": kept.key.hex(),
+                }
+            )
+
+
+class TraceFile:
+    """The lines of `trace.jsonl`, written to a file without a name until the chain is done: they may be many."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile("w+b")  # noqa: SIM115 - closed by `__exit__`
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def add(self, lines: Iterable[Mapping[str, Any]]) -> None:
+        """Append lines."""
+        self._file.writelines(json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in lines)
+
+    def save(self, path: Path) -> None:
+        """Write all lines to `path`, in one step."""
+        self._file.seek(0)
+        with open_aside(path, "wb") as file:
+            shutil.copyfileobj(self._file, file)
+
+
+def write_json(path: Path, document: object) -> None:
+    """Write a JSON document as the results of chains are written, in one step."""
+    write_text(path, json.dumps(document, ensure_ascii=False, indent=1) + "\n")

@@ -1,0 +1,102 @@
+"""The questions of a discussion beside those of a single pass, which MovieCORE's paper shows by examples only.
+
+MovieCORE's Table 1 where it needs no judge (Flesch-Kincaid grade, depth of the parse tree), words, and specificity:
+names and numbers in a text. Each is a mean over texts, with an interval over videos for the difference.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reelbench.judges.bootstrap import interval, resampled_sums
+from reelbench.making import readability
+from reelbench.making.discussion_files import Question
+from reelbench.registry.languages import words
+
+Pairs = Mapping[str, tuple[Sequence[Question], Sequence[Question]]]
+"""Video -> the single pass's questions, and the discussion's."""
+
+Measure = Callable[[Sequence[str]], Sequence[float | None]]
+"""Texts -> the value of each, None where it has none."""
+
+_NAME = re.compile(r"(?<=[^\s.!?\"“] )[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)*")
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,:]\d+)*(?!\w)")
+_NOT_A_NAME = {"I"}
+
+
+def specificity(text: str) -> int:
+    """Return how many different names and numbers a text has; a name is capitalised within a sentence."""
+    names = {name for name in _NAME.findall(text) if name not in _NOT_A_NAME}
+    return len(names | set(_NUMBER.findall(text)))
+
+
+def comparison(
+    pairs: Pairs, verdicts: Mapping[str, tuple[float, float]] | None, parser: readability.Parser | None = None
+) -> dict[str, Any]:
+    """Return what `comparison.json` says.
+
+    Args:
+        pairs: The questions of both sets.
+        verdicts: Video -> what a judge said in each order (1: the discussion's are better, 0.5: neither); None where
+            no judge was asked.
+        parser: For the parse depth; None leaves it out.
+    """
+    measures: dict[str, Measure] = {
+        "flesch_kincaid": lambda texts: [readability.flesch_kincaid(text) for text in texts],
+        "words": lambda texts: [float(len(words(text))) for text in texts],
+        "specificity": lambda texts: [float(specificity(text)) for text in texts],
+    }
+    if parser is not None:
+        measures["parse_depth"] = lambda texts: list(parser.depths(texts))
+    measured = {
+        f"{name}_{side}": _difference(pairs, side, measure)
+        for name, measure in measures.items()
+        for side in ("question", "answer")
+    }
+    return {
+        "videos": len(pairs),
+        "measures": measured,
+        "win_rate": None if not verdicts else _win_rate(verdicts),
+    }
+
+
+def _difference(pairs: Pairs, side: str, measure: Measure) -> dict[str, Any]:
+    """Return both means of a measure, and the difference with its interval, questions or answers."""
+    sums = np.zeros((len(pairs), 4))
+    for place, sets in enumerate(pairs.values()):
+        for which, questions in enumerate(sets):
+            values = [value for value in measure([getattr(one, side) for one in questions]) if value is not None]
+            sums[place, 2 * which : 2 * which + 2] = sum(values), len(values)
+    first, last = _means(sums.sum(axis=0))
+    both = [_means(block) for block in resampled_sums(sums)] if len(pairs) else []
+    ends = interval(np.concatenate([after - before for before, after in both])) if both else None
+    known = not (np.isnan(first) or np.isnan(last))
+    return {
+        "single_pass": float(first) if not np.isnan(first) else None,
+        "discussion": float(last) if not np.isnan(last) else None,
+        "difference": float(last - first) if known else None,
+        "ci95": list(ends) if ends and known else None,
+    }
+
+
+def _means(sums: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return sums[..., 0] / sums[..., 1], sums[..., 2] / sums[..., 3]
+
+
+def _win_rate(verdicts: Mapping[str, tuple[float, float]]) -> dict[str, Any]:
+    """Return how often the discussion's questions are the better ones, a tie counting half, and by order."""
+    scores = np.array([[sum(orders) / 2, 1.0] for orders in verdicts.values()])
+    draws = np.concatenate([block[:, 0] / block[:, 1] for block in resampled_sums(scores)])
+    ends = interval(draws)
+    return {
+        "value": float(scores[:, 0].mean()),
+        "ci95": list(ends) if ends else None,
+        "videos": len(verdicts),
+        "same_in_both_orders": sum(first == second for first, second in verdicts.values()) / len(verdicts),
+        "single_pass_shown_first": sum(first for first, _ in verdicts.values()) / len(verdicts),
+        "discussion_shown_first": sum(second for _, second in verdicts.values()) / len(verdicts),
+    }

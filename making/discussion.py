@@ -1,0 +1,316 @@
+"""Questions from a discussion among language models, as MovieCORE's were made (section 3.2, figure 2, appendix II.2).
+
+An expert writes questions from what is known of a video; reviewers speak one after the other; the expert improves the
+questions by what they said. Each is shown the data on the video and all that was said before. The authors did not
+publish their prompts: these are ours.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from pydantic import AliasChoices, BaseModel, Field, ValidationError
+
+from reelbench.llm.budget import Budget
+from reelbench.llm.messages import Message
+from reelbench.llm.options import AskOptions
+from reelbench.llm.reading import UnreadableError, last_dictionary, read_model
+from reelbench.making.chain import Case, Chain, Show, write_json
+from reelbench.making.contrast import comparison
+from reelbench.making.discussion_files import Question, Video, annotations
+from reelbench.making.funnel import Funnel
+from reelbench.making.funnel_svg import to_svg
+from reelbench.making.pictures import Pictures
+from reelbench.making.prompting import Prompts, Role, as_json
+from reelbench.making.readability import Parser
+from reelbench.registry.errors import InputError
+from reelbench.registry.files import write_text
+
+CONTEXT = "context"
+JUDGE = "judge"
+DATA = ("metadata", "qa", "context")
+"""What a role may be shown of a video."""
+
+
+class _Questions(BaseModel):
+    questions: list[Question] = Field(validation_alias=AliasChoices("questions", "qa", "qa_pairs"), min_length=1)
+
+
+class _Verdict(BaseModel):
+    better: Literal["A", "B", "tie"]
+
+
+class Written(NamedTuple):
+    """Questions that could be used, and reason -> how many others the reply held."""
+
+    questions: list[Question]
+    dropped: Counter[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Discussed:
+    """What came of one video: its context, the expert's first questions, and those at the end."""
+
+    video: Video
+    context: Sequence[str]
+    first: Written
+    last: Written
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiscussionOptions:
+    """How to discuss: how many questions a video, how many rounds of review, and which frames are shown for context."""
+
+    questions: int = 5
+    rounds: int = 1
+    frames: str = "uniform:16,size=448,as=images"
+    media: Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.questions < 1 or self.rounds < 1:
+            raise InputError("--questions and --rounds are whole numbers from 1 up")
+
+
+class Discussion:
+    """The chain that makes questions for one video."""
+
+    def __init__(self, prompts: Prompts, options: DiscussionOptions) -> None:
+        """Read the roles; InputError where one of them is not as a discussion needs it."""
+        self.prompts = prompts
+        self.options = options
+        self.roles = prompts.roles()
+        self.context_questions = [line.strip() for line in prompts.text("context_questions.txt").splitlines()]
+        if len(self.roles) < 2:  # noqa: PLR2004
+            raise InputError(
+                "roles.yaml: a discussion takes two roles or more; the first one writes, the others review"
+            )
+        known = {*DATA, *(role.name for role in self.roles)}
+        for role in self.roles:
+            if unknown := [seen for seen in role.sees if seen not in known]:
+                raise InputError(f"roles.yaml: {role.name} sees {unknown[0]!r}; there are {', '.join(sorted(known))}")
+            if role.name in {*DATA, JUDGE}:
+                raise InputError(f"roles.yaml: no role may be called {role.name}; that name has another meaning")
+
+    def funnel(self, *, judged: bool = False) -> Funnel:
+        """Return the stages: each of a video's, then the questions, then what is asked of a judge."""
+        names = [CONTEXT, self.roles[0].name]
+        for number in range(1, self.options.rounds + 1):
+            names += [self._stage(role.name, number) for role in self.roles[1:]]
+            names.append(self._stage("refined", number))
+        return Funnel(*names, "questions", *([JUDGE] if judged else []))
+
+    @staticmethod
+    def _stage(name: str, number: int) -> str:
+        return name if number == 1 else f"{name} {number}"
+
+    async def discuss(self, chain: Chain, pictures: Pictures, case: Case[Video]) -> Discussed:
+        """Discuss one video; DroppedError where a role gave nothing that can be used."""
+        funnel = chain.funnel
+        expert, *reviewers = self.roles
+        with funnel.stage(CONTEXT):
+            talk = _Talk(case, case.item.context or await self._context(chain, pictures, case))
+        with funnel.stage(expert.name):
+            first = last = await self._write(chain, talk, 0)
+        for number in range(1, self.options.rounds + 1):
+            for role in reviewers:
+                with funnel.stage(self._stage(role.name, number)):
+                    await self._review(chain, talk, role, number)
+            with funnel.stage(self._stage("refined", number)):
+                last = await self._write(chain, talk, number)
+        funnel.count("questions", len(last.questions) + last.dropped.total(), last.dropped)
+        return Discussed(case.item, talk.context, first, last)
+
+    async def _context(self, chain: Chain, pictures: Pictures, case: Case[Video]) -> list[str]:
+        about = {"video": case.item.name, "round": 0}
+        shown = await pictures.of({"id": case.item.name, "video": case.item.name})
+        answers = []
+        for question in self.context_questions:
+            messages = self.prompts.messages("context.txt", (), shown, question=question)
+            answers.append(await chain.ask(case, CONTEXT, messages, _text, stand_in=_STAND_IN_CONTEXT, **about))
+        return answers
+
+    async def _review(self, chain: Chain, talk: "_Talk", role: Role, number: int) -> None:
+        about = {"video": talk.case.item.name, "round": number}
+        messages = self._messages(role, talk)
+        text = await chain.ask(talk.case, role.name, messages, _text, stand_in=_STAND_IN_REVIEW, **about)
+        talk.words.append((role.name, text))
+
+    async def _write(self, chain: Chain, talk: "_Talk", number: int) -> Written:
+        expert, count = self.roles[0], self.options.questions
+        written = await chain.ask(
+            talk.case,
+            expert.name,
+            self._messages(expert, talk),
+            lambda text: _read(text, count),
+            stand_in=_stand_in_questions(count),
+            rest=lambda text: _rest(text, count),
+            video=talk.case.item.name,
+            round=number,
+        )
+        talk.words.append((expert.name, as_json([question.model_dump() for question in written.questions])))
+        return written
+
+    async def judge(self, chain: Chain, case: Case[Discussed]) -> tuple[float, float]:
+        """Return what a judge makes of the discussion's questions beside the first ones, in both orders.
+
+        1: they are the better set, 0: the others are, 0.5: neither.
+        """
+        result = case.item
+        data = self._data(result.video, result.context)
+        sets = [as_json([one.model_dump() for one in written.questions]) for written in (result.first, result.last)]
+        outcomes = []
+        for order in ((0, 1), (1, 0)):
+            shown = [(f"set_{letter}", sets[place]) for letter, place in zip("AB", order, strict=True)]
+            messages = self.prompts.messages("judge.txt", [*data.items(), *shown])
+            with chain.funnel.stage(JUDGE):
+                verdict = await chain.ask(
+                    case,
+                    JUDGE,
+                    messages,
+                    lambda text: read_model(text, _Verdict),
+                    stand_in='{"better": "tie"}',
+                    video=result.video.name,
+                    round=self.options.rounds,
+                )
+            outcomes.append(0.5 if verdict.better == "tie" else float(order["AB".index(verdict.better)] == 1))
+        return outcomes[0], outcomes[1]
+
+    def _data(self, video: Video, context: Sequence[str]) -> dict[str, str]:
+        paired = zip(self.context_questions, context, strict=True)
+        return {
+            "metadata": as_json({"video": video.name, **video.shown_metadata}),
+            "qa": as_json(list(video.qa)),
+            "context": "\n\n".join(f"{question}\n{answer}" for question, answer in paired),
+        }
+
+    def _messages(self, role: Role, talk: "_Talk") -> list[Message]:
+        data = self._data(talk.case.item, talk.context)
+        material = [(name, data[name]) for name in role.sees if name in data]
+        material += [(name, text) for name, text in talk.words if name in role.sees]
+        return self.prompts.messages(role.prompt, material, questions=self.options.questions)
+
+
+@dataclass(slots=True)
+class _Talk:
+    """A discussion under way: its video, what is known of it, and who said what, in order."""
+
+    case: Case[Video]
+    context: Sequence[str]
+    words: list[tuple[str, str]] = field(default_factory=list)
+
+
+def _text(reply: str) -> str:
+    if not reply.strip():
+        raise UnreadableError("the reply is empty")
+    return reply.strip()
+
+
+def _read(reply: str, count: int) -> Written:
+    questions = read_model(reply, _Questions).questions
+    if len(questions) != count:
+        raise UnreadableError(f"questions: there are {len(questions)}, expected {count}")
+    if len({question.question.casefold() for question in questions}) < count:
+        raise UnreadableError("questions: one is there twice, each must be another")
+    return Written(questions, Counter())
+
+
+def _rest(reply: str, count: int) -> Written | None:
+    """Keep the questions of a reply that is not wholly as asked for; None where there is none."""
+    whole = last_dictionary(reply) or {}
+    entries = next((whole[key] for key in ("questions", "qa", "qa_pairs") if isinstance(whole.get(key), list)), [])
+    kept: dict[str, Question] = {}
+    dropped: Counter[str] = Counter()
+    for entry in entries:
+        try:
+            question = Question.model_validate(entry)
+        except ValidationError:
+            dropped["unreadable"] += 1
+            continue
+        known = question.question.casefold()
+        if known in kept or len(kept) == count:
+            dropped["repeated" if known in kept else "too_many"] += 1
+        else:
+            kept[known] = question
+    return Written(list(kept.values()), dropped) if kept else None
+
+
+# About as long as MovieCORE's own: 20 words a question, 71 an answer.
+_STAND_IN_CONTEXT = " ".join(["word"] * 100)
+_STAND_IN_REVIEW = " ".join(["word"] * 250)
+
+
+def _stand_in_questions(count: int) -> str:
+    text = " ".join(["word"] * 90)
+    pairs = [
+        {"question": f"{number} {text[:100]}", "answer": text, "short_answer": text[:80]} for number in range(count)
+    ]
+    return json.dumps({"questions": pairs})
+
+
+# --- a whole file of videos ------------------------------------------------------------------------------------------
+
+
+async def run(
+    videos: Sequence[Video],
+    discussion: Discussion,
+    models: Mapping[str, AskOptions],
+    out: Path | None,
+    *,
+    budget: Budget | None = None,
+    parser: Parser | None = None,
+    on_note: Callable[[str], None] = lambda _: None,
+    show: Show | None = None,
+) -> dict[str, Any]:
+    """Discuss videos and write what came of it.
+
+    Args:
+        videos: What to discuss.
+        discussion: How.
+        models: Role -> model: each of the discussion's, `context` where a video has none, `judge` where the two sets
+            shall be compared by one.
+        out: Folder for `annotations.json`, `single_pass.json`, `trace.jsonl`, `funnel.json` and `comparison.json`; None
+            for a plan, which asks nothing.
+        budget: What may be spent, by all roles together.
+        parser: For the parse depth in `comparison.json`; None leaves it out.
+        on_note: Told what the user should know.
+        show: Called as videos are done.
+
+    Returns:
+        `funnel.json`, or the plan.
+
+    Raises:
+        ReelbenchError: The cache of replies can't be written.
+    """
+    options = discussion.options
+    funnel = discussion.funnel(judged=JUDGE in models)
+    made = []
+    chain = Chain(models, discussion.prompts, funnel, budget=budget, on_note=on_note, plan=out is None)
+    pictures = Pictures.of_videos_like("moviecore", options.frames, options.media, plan=out is None)
+    async with chain:
+        async for _, result in chain.run(videos, lambda case: discussion.discuss(chain, pictures, case), show):
+            if result is not None:
+                made.append(result)
+        verdicts = {}
+        if JUDGE in models:
+            async for judged, verdict in chain.run(made, lambda case: discussion.judge(chain, case)):
+                if verdict is not None:
+                    verdicts[judged.item.video.name] = verdict
+        if out is None:
+            return chain.plan()
+        settings = {"rounds": options.rounds, "questions": options.questions, "frames": options.frames}
+        document = chain.document({}, settings)
+        last = dict(annotations(((one.video, one.context, one.last.questions) for one in made), "reelbench_discussion"))
+        first = dict(
+            annotations(((one.video, one.context, one.first.questions) for one in made), "reelbench_single_pass")
+        )
+        write_json(out / "annotations.json", last)
+        write_json(out / "single_pass.json", first)
+        pairs = {one.video.name: (one.first.questions, one.last.questions) for one in made}
+        write_json(out / "comparison.json", comparison(pairs, verdicts if JUDGE in models else None, parser))
+        chain.trace.save(out / "trace.jsonl")
+        write_json(out / "funnel.json", document)
+        write_text(out / "funnel.svg", to_svg(document["stages"]))
+        return document

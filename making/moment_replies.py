@@ -1,0 +1,177 @@
+"""What the steps of making questions on moments reply (the keys of ReXTime's supplement, C.8), read and judged."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
+
+from reelbench.llm.reading import UnreadableError, read_model
+from reelbench.making.funnel import DroppedError
+from reelbench.making.moment_sources import Span
+
+Category = Literal["cause-effect", "means-to-an-end", "sequential"]
+Rating = Annotated[int, Field(ge=0, le=3)]
+_Text = Annotated[str, Field(min_length=1)]
+_Word = BeforeValidator(lambda value: value.strip().rstrip(".").lower() if isinstance(value, str) else value)
+_YesNo = Annotated[Literal["yes", "no"] | None, _Word]
+_Level = Annotated[Literal["low", "medium", "high"] | None, _Word]
+ALIGNMENTS = ("low", "medium", "high")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cuts:
+    """Where ratings part what is kept from what is not; none of these is printed in the supplement.
+
+    Attributes:
+        similar_from: Events as similar as this, or more, are one action repeated.
+        causal_from: Least of Directness and Necessity that makes a pair causal.
+        means_from: Least of Intentionality and Purpose that makes a causal pair means and end.
+        alignment_from: Least alignment of what is seen beside a query.
+        verified_from: Least verification score that a question needs.
+        keep: Of a pair's two questions: the better one, or both.
+        query_answers: Of questions made from a query, keep those whose answer is the query (its time is known), or any.
+    """
+
+    similar_from: int = 2
+    causal_from: int = 2
+    means_from: int = 2
+    alignment_from: Literal["low", "medium", "high"] = "high"
+    verified_from: int = 3
+    keep: Literal["best", "both"] = "best"
+    query_answers: Literal["query", "any"] = "any"
+
+
+class _Read(BaseModel):
+    model_config = ConfigDict(str_strip_whitespace=True)
+
+
+class Relation(_Read):
+    """Two events and five ratings (C.8.1)."""
+
+    event1: _Text
+    event1_timestamp: Span
+    event2: _Text
+    event2_timestamp: Span
+    directness: Rating = Field(validation_alias="Directness")
+    necessity: Rating = Field(validation_alias="Necessity")
+    intentionality: Rating = Field(validation_alias=AliasChoices("Intentionality", "Proactiveness"))
+    purpose: Rating = Field(validation_alias="Purpose")
+    similarity: Rating = Field(validation_alias="Similarity")
+
+    def category(self, cuts: Cuts) -> Category:
+        """Return what the ratings make of the pair; DroppedError: `similar` or `not_causal`."""
+        if self.similarity >= cuts.similar_from:
+            raise DroppedError("similar")
+        if min(self.directness, self.necessity) < cuts.causal_from:
+            raise DroppedError("not_causal")
+        meant = min(self.intentionality, self.purpose) >= cuts.means_from
+        return "means-to-an-end" if meant else "cause-effect"
+
+
+class Asked(_Read):
+    """A question and its answer."""
+
+    question: _Text = Field(validation_alias="Question")
+    answer: _Text = Field(validation_alias="Answer")
+
+
+class BothTypes(_Read):
+    """The two questions on a pair (C.8.4, C.8.5)."""
+
+    type1: Asked = Field(validation_alias="Type1")
+    type2: Asked = Field(validation_alias="Type2")
+
+
+class Sequential(BothTypes):
+    """Two events in order, with both questions (C.8.3)."""
+
+    pre_event: _Text = Field(validation_alias="pre-event")
+    pre_span: Span = Field(validation_alias="pre-event_timestamp")
+    post_event: _Text = Field(validation_alias="post-event")
+    post_span: Span = Field(validation_alias="post-event_timestamp")
+
+
+class Neighbours(_Read):
+    """What leads to a query's event and what follows from it, as far as there is either (C.8.2)."""
+
+    cause: str | None = None
+    cause_relevant: _YesNo = Field(default=None, validation_alias="cause-relevant")
+    cause_alignment: _Level = Field(default=None, validation_alias="cause-alignment")
+    effect: str | None = None
+    effect_relevant: _YesNo = Field(default=None, validation_alias="effect-relevant")
+    effect_alignment: _Level = Field(default=None, validation_alias="effect-alignment")
+
+    def neighbour(self, side: Literal["cause", "effect"], cuts: Cuts) -> str:
+        """Return what was seen on one side; DroppedError: `none`, `not_relevant` or `low_alignment`."""
+        text = getattr(self, side)
+        if not text or text.lower().rstrip(".") == "none":
+            raise DroppedError("none")
+        if getattr(self, f"{side}_relevant") != "yes":
+            raise DroppedError("not_relevant")
+        alignment = getattr(self, f"{side}_alignment")
+        if alignment is None or ALIGNMENTS.index(alignment) < ALIGNMENTS.index(cuts.alignment_from):
+            raise DroppedError("low_alignment")
+        return text
+
+
+class Scores(_Read):
+    """How right the two questions are (C.8.6)."""
+
+    case_1_score: Rating
+    case_2_score: Rating
+
+
+class _Options(_Read):
+    wrong_answer_1: _Text
+    wrong_answer_2: _Text
+    wrong_answer_3: _Text
+
+
+def read_relation(reply: str, last: float) -> Relation:
+    """Read a pair of events; `last` is the second at which the video, or its last event, ends."""
+    relation = read_model(reply, Relation)
+    _check_times({"event1": relation.event1_timestamp, "event2": relation.event2_timestamp}, last)
+    return relation
+
+
+def read_sequential(reply: str, last: float) -> Sequential:
+    """Read two events in order; their order is held to their times."""
+    pair = read_model(reply, Sequential)
+    _check_times({"pre-event": pair.pre_span, "post-event": pair.post_span}, last)
+    if pair.pre_span[0] > pair.post_span[0]:
+        raise UnreadableError("pre-event_timestamp: starts after the post-event")
+    return pair
+
+
+def read_neighbours(reply: str) -> Neighbours:
+    """Read what was seen beside a query's event; the one word `none` is an answer too."""
+    if reply.strip().strip("\"'`.").lower() == "none":
+        return Neighbours()
+    return read_model(reply, Neighbours)
+
+
+def read_wrong(reply: str, right: str) -> list[str]:
+    """Read three wrong answers, formed as `option` forms them, and hold them to be different from all others."""
+    wrong = [option(text) for text in read_model(reply, _Options).model_dump().values()]
+    if len({text.casefold() for text in [right, *wrong]}) < 1 + len(wrong):
+        raise UnreadableError("two of the four answers are the same; each must be another")
+    return wrong
+
+
+def option(text: str) -> str:
+    """Return an answer as an option: on one line, without the last full stop, not capitalised.
+
+    All four are formed the same way, or the right one could be told by its looks.
+    """
+    first, *others = text.split() or [""]
+    if first != "I" and (len(first) == 1 or not first.isupper()):
+        first = first[:1].lower() + first[1:]
+    return " ".join([first, *others]).rstrip(".")
+
+
+def _check_times(spans: dict[str, Span], last: float) -> None:
+    for name, (start, end) in spans.items():
+        if not 0 <= start < end <= last:
+            raise UnreadableError(f"{name}_timestamp: not a part of the video, which goes from 0 to {last:g} s")
+    if len(set(spans.values())) < len(spans):
+        raise UnreadableError("both events have the same timestamp; they must be at different times")

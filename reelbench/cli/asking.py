@@ -1,0 +1,128 @@
+"""The options of a language model, declared once for the commands that ask one for anything but a score."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from reelbench.cli.judging import budget_of, extra_of, price_of
+from reelbench.cli.options import takes
+from reelbench.registry import settings
+from reelbench.registry.errors import InputError
+
+if TYPE_CHECKING:
+    from reelbench.llm.asker import Budget
+    from reelbench.llm.options import AskOptions
+
+_PANEL = "Language model"
+_ANY = ""  # the role of a model that was named without one
+_NAMED = re.compile(r"(?:(?P<role>[a-z][a-z0-9_]*)=)?(?P<model>.+?)(?:@(?P<url>https?://.+))?", re.DOTALL)
+
+Models = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--llm",
+        metavar="[ROLE=]MODEL[@URL]",
+        help="Model, as its server knows it; ROLE= gives one role of several a model of its own (repeat the option).",
+        rich_help_panel=_PANEL,
+    ),
+]
+Url = Annotated[
+    str | None,
+    typer.Option(
+        "--llm-url", metavar="URL", help="OpenAI-compatible server; default OPENAI_BASE_URL.", rich_help_panel=_PANEL
+    ),
+]
+Concurrency = Annotated[
+    int, typer.Option("--llm-concurrency", metavar="N", help="Calls in flight at most.", rich_help_panel=_PANEL)
+]
+Limit = Annotated[
+    str | None,
+    typer.Option(
+        "--llm-budget", metavar="LIMIT", help="Calls (500) or dollars ($2.50) at most.", rich_help_panel=_PANEL
+    ),
+]
+Price = Annotated[
+    str | None,
+    typer.Option(
+        "--llm-price",
+        metavar="IN,OUT",
+        help="Dollars per million prompt and completion tokens.",
+        rich_help_panel=_PANEL,
+    ),
+]
+Extra = Annotated[
+    str | None,
+    typer.Option(
+        "--llm-extra", metavar="JSON", help='Sent with every request, e.g. {"seed": 1}.', rich_help_panel=_PANEL
+    ),
+]
+Timeout = Annotated[
+    float, typer.Option("--llm-timeout", metavar="S", help="Seconds for one call at most.", rich_help_panel=_PANEL)
+]
+
+
+def llm_options(
+    *,
+    llm: Models = None,
+    llm_url: Url = None,
+    llm_concurrency: Concurrency = 32,
+    llm_budget: Limit = None,
+    llm_price: Price = None,
+    llm_extra: Extra = None,
+    llm_timeout: Timeout = 120.0,
+) -> "dict[str, AskOptions]":
+    """Return the model of each role that was named; under `""` the one that was named without a role."""
+    from reelbench.llm.options import AskOptions, api_key, base_url
+
+    shared: dict[str, Any] = {
+        "api_key": api_key(AskOptions.key_variable),
+        "concurrency": llm_concurrency,
+        "extra": extra_of("--llm-extra", llm_extra),
+        "timeout": llm_timeout,
+        **budget_of("--llm-budget", llm_budget),
+        **price_of("--llm-price", llm_price),
+    }
+    default = llm_url or base_url(settings.LLM_URL.name)
+    named: dict[str, AskOptions] = {}
+    for text in llm or ():
+        match = _NAMED.fullmatch(text)
+        if match is None:
+            raise InputError(f"--llm: {text!r} is not MODEL, MODEL@URL or ROLE=MODEL[@URL]")
+        role = match["role"] or _ANY
+        if role in named:
+            raise InputError(f"--llm: two models for {role or 'every role'}; name one")
+        named[role] = AskOptions(model=match["model"], url=match["url"] or default, **shared)
+    return named
+
+
+takes_llm = takes("llm", llm_options)
+"""Gives a command the model's options; it takes their outcome as its argument `llm`."""
+
+
+def only_model(llm: "Mapping[str, AskOptions]") -> "AskOptions":
+    """Return the one model of a command without roles; InputError where none, or a role, was named."""
+    return by_role(llm, (_ANY,))[_ANY]
+
+
+def by_role(llm: "Mapping[str, AskOptions]", roles: Sequence[str]) -> "dict[str, AskOptions]":
+    """Return the model of each role, its own or else the one for all; InputError where a role has none."""
+    unknown = sorted(llm.keys() - {_ANY, *roles})
+    known = ", ".join(role for role in roles if role)
+    if unknown:
+        there = f"there are {known}" if known else "this command has none; give --llm MODEL"
+        raise InputError(f"--llm: no role is called {unknown[0]}; {there}")
+    lacking = [role for role in roles if role not in llm and _ANY not in llm]
+    if lacking:
+        whose = f" for {', '.join(filter(None, lacking))}" if any(lacking) else ""
+        raise InputError(f"--llm: no model is named{whose}; give --llm MODEL and --llm-url URL of its server")
+    return {role: llm[role] if role in llm else llm[_ANY] for role in roles}
+
+
+def shared_budget(llm: "Mapping[str, AskOptions]") -> "Budget":
+    """Return one budget for all roles: `--llm-budget` is what the command may spend, not what each role may."""
+    from reelbench.llm.asker import Budget
+
+    options = next(iter(llm.values()))
+    return Budget(options.budget_calls, options.budget_usd)

@@ -1,0 +1,79 @@
+"""`--log`: a result's numbers where people keep the numbers of their experiments."""
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from reelbench.registry.errors import InputError, ReelbenchError, first_line
+from reelbench.registry.records import Result
+
+Send = Callable[[Result], None]
+
+
+def named(where: str | None) -> Send:
+    """Return what sends a result there, or nowhere for None; InputError where it is unknown or not installed."""
+    if where is None:
+        return lambda _: None
+    if where != "wandb":
+        raise InputError(f"--log: {where!r} is not known; there is wandb")
+    from importlib.util import find_spec
+
+    if find_spec("wandb") is None:
+        raise InputError("--log wandb: wandb is not installed; pip install wandb")
+    return to_wandb
+
+
+def to_wandb(result: Result) -> None:
+    """Log a result to Weights & Biases, to the process's own run where it has one, as lmms-eval does.
+
+    Metrics are `<benchmark>/<metric>` with `.low`, `.high` and `.n` beside them; breakdowns are one table. What was
+    asked and answered stays here.
+
+    Raises:
+        ReelbenchError: wandb could not be reached or refused.
+    """
+    import wandb
+
+    benchmark = result.benchmark.id
+    config = result.model_dump(mode="json", include={"benchmark", "model", "settings", "judge", "software"})
+    own = wandb.run is None
+    try:
+        run = wandb.run or wandb.init(
+            project=os.environ.get("WANDB_PROJECT", "reelbench"),
+            name=os.environ.get("WANDB_NAME", f"{result.model.id} {benchmark} {result.benchmark.split}"),
+            settings=wandb.Settings(console="off"),
+        )
+        run.config.update({benchmark: config}, allow_val_change=True)
+        run.log({**_numbers(result), f"{benchmark}/breakdowns": wandb.Table(_COLUMNS, _breakdowns(result))})
+        if own:
+            run.finish()
+    except (wandb.Error, OSError) as error:
+        raise ReelbenchError(f"--log wandb: {first_line(error)}; the result itself is written") from None
+
+
+_COLUMNS = ["facet", "label", "metric", "value", "low", "high", "n"]
+
+
+def _numbers(result: Result) -> dict[str, float]:
+    benchmark = result.benchmark.id
+    numbers: dict[str, float] = {}
+    for name, metric in result.metrics.items():
+        if metric.value is not None:
+            numbers |= {f"{benchmark}/{name}": metric.value, f"{benchmark}/{name}.n": metric.n}
+        if metric.ci95 is not None:
+            numbers |= {f"{benchmark}/{name}.low": metric.ci95[0], f"{benchmark}/{name}.high": metric.ci95[1]}
+    counts = result.counts
+    return numbers | {
+        f"{benchmark}/items": counts.items,
+        f"{benchmark}/scored": counts.scored,
+        **{f"{benchmark}/unscored.{reason}": number for reason, number in counts.unscored.items()},
+    }
+
+
+def _breakdowns(result: Result) -> list[list[Any]]:
+    return [
+        [facet, label, name, metric.value, *(metric.ci95 or (None, None)), metric.n]
+        for facet, labels in result.breakdowns.items()
+        for label, metrics in labels.items()
+        for name, metric in metrics.items()
+    ]

@@ -1,0 +1,318 @@
+"""`reelbench make`: make a data set with language models."""
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from reelbench.cli import console
+from reelbench.cli.asking import by_role, shared_budget, takes_llm
+from reelbench.cli.options import takes
+from reelbench.registry.errors import InputError
+
+if TYPE_CHECKING:
+    from reelbench.llm.options import AskOptions
+    from reelbench.making.moment_sources import Rules
+    from reelbench.making.prompting import Role
+
+app = typer.Typer(help="Make a data set with language models.", no_args_is_help=True)
+
+_FAILED = {"unavailable", "refused", "budget"}
+"""Reasons that are the run's, not the item's."""
+
+Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder for what comes of it.")]
+Limit = Annotated[int | None, typer.Option("--limit", metavar="N", help="The first N entries of FILE only.", min=1)]
+Plan = Annotated[
+    bool, typer.Option("--plan", help="Count calls, tokens and, with prices, dollars; ask and write nothing.")
+]
+PromptFolder = Annotated[
+    Path | None, typer.Option("--prompts", metavar="DIR", help="Prompts and roles to take in the place of ours.")
+]
+Media = Annotated[Path | None, typer.Option("--media", metavar="DIR", help="Where the videos lie.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object: funnel.json, or the plan.")]
+
+
+@app.command()
+@takes_llm
+def discussion(
+    *,
+    videos: Annotated[
+        Path, typer.Option("--videos", metavar="FILE", help="What is known of each video; JSON Lines or MovieChat's.")
+    ],
+    out: Out = None,
+    rounds: Annotated[int, typer.Option(help="Rounds of review.", min=1)] = 1,
+    questions: Annotated[int, typer.Option(help="Questions a video.", min=1)] = 5,
+    frames: Annotated[
+        str, typer.Option(metavar="SPEC", help="Frames for the context, where it is asked for.")
+    ] = "uniform:16,size=448,as=images",
+    media: Media = None,
+    parse_depth: Annotated[bool, typer.Option("--parse-depth", help="Compare parse depths too, with spaCy.")] = False,
+    limit: Limit = None,
+    plan: Plan = False,
+    prompts: PromptFolder = None,
+    as_json: AsJson = False,
+    llm: "dict[str, AskOptions]",
+) -> None:
+    """Write questions by letting models discuss: expert, skeptic, detective, meta reviewer (MovieCORE, 3.2)."""
+    from reelbench.making import discussion as making
+    from reelbench.making.discussion_files import read_videos
+    from reelbench.making.prompting import Prompts
+    from reelbench.making.readability import load_parser
+
+    folder = _folder(out, plan=plan)
+    parser = load_parser() if parse_depth else None
+    options = making.DiscussionOptions(questions=questions, rounds=rounds, frames=frames, media=media)
+    chain = making.Discussion(Prompts("discussion", prompts), options)
+    known = read_videos(videos, len(chain.context_questions))[:limit]
+    optional = {
+        making.CONTEXT: any(video.context is None for video in known),
+        making.JUDGE: making.JUDGE in llm,
+    }
+    models = _models(llm, chain.roles, optional)
+    with console.progress("discussing", len(known)) as show:
+        document = asyncio.run(
+            making.run(
+                known,
+                chain,
+                models,
+                folder,
+                budget=shared_budget(models),
+                parser=parser,
+                on_note=console.note,
+                show=show,
+            )
+        )
+    _tell(document, folder, "questions", as_json=as_json)
+
+
+@app.command()
+def page(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="What `make discussion` or `make moments` wrote.")],
+    *,
+    video: Annotated[str | None, typer.Option(help="The video to show; default the first one.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The page's file; default DIR/VIDEO.html.")] = None,
+) -> None:
+    """Write a page of who said what on one video, and what survived, with the funnel of them all."""
+    from reelbench.making import chain_page
+
+    console.write(str(chain_page.write(folder, video, out)))
+
+
+_R, _C = "Rules for sources", "Cuts between ratings"
+
+
+def moment_rules(
+    *,
+    longest_event: Annotated[float, typer.Option(help="Longest event, as a share.", rich_help_panel=_R)] = 0.8,
+    long_event_drops: Annotated[str, typer.Option(help="video or event.", rich_help_panel=_R)] = "video",
+    least_coverage: Annotated[float, typer.Option(help="Share that events take.", rich_help_panel=_R)] = 0.6,
+    coverage: Annotated[str, typer.Option(help="How it is counted: sum or union.", rich_help_panel=_R)] = "sum",
+    gap: Annotated[float, typer.Option(help="Longest gap in a group, in seconds.", rich_help_panel=_R)] = 10.0,
+    least_events: Annotated[int, typer.Option(help="Events in a group.", min=2, rich_help_panel=_R)] = 2,
+    whole_tolerance: Annotated[
+        float, typer.Option(help="Seconds that a whole clip may lack at an end.", rich_help_panel=_R)
+    ] = 0.0,
+    most_windows: Annotated[int, typer.Option(help="Windows of one query.", min=1, rich_help_panel=_R)] = 1,
+) -> "Rules":
+    """Return what a source has to be like."""
+    from reelbench.making.moment_sources import Rules
+
+    return Rules(
+        longest_event=longest_event,
+        long_event_drops=_one_of("--long-event-drops", long_event_drops, ("video", "event")),
+        least_coverage=least_coverage,
+        coverage=_one_of("--coverage", coverage, ("sum", "union")),
+        gap=gap,
+        least_events=least_events,
+        whole_tolerance=whole_tolerance,
+        most_windows=most_windows,
+    )
+
+
+def moment_cuts(
+    *,
+    similar_from: Annotated[int, typer.Option(help="Similarity that drops a pair.", rich_help_panel=_C)] = 2,
+    causal_from: Annotated[
+        int, typer.Option(help="Directness and Necessity of a causal pair.", rich_help_panel=_C)
+    ] = 2,
+    means_from: Annotated[
+        int, typer.Option(help="Intentionality and Purpose of means and end.", rich_help_panel=_C)
+    ] = 2,
+    alignment_from: Annotated[str, typer.Option(help="low, medium or high.", rich_help_panel=_C)] = "high",
+    verified_from: Annotated[int, typer.Option(help="Score that a question needs.", rich_help_panel=_C)] = 3,
+    keep: Annotated[str, typer.Option(help="Of a pair's two questions: best or both.", rich_help_panel=_C)] = "best",
+    query_answers: Annotated[
+        str | None,
+        typer.Option(
+            help="Answers of questions on queries: query (its time is known) or any; default any, and query with "
+            "--no-options.",
+            rich_help_panel=_C,
+        ),
+    ] = None,
+) -> dict[str, Any]:
+    """Return where ratings part what is kept; `query_answers` may still be None."""
+    return {
+        "similar_from": similar_from,
+        "causal_from": causal_from,
+        "means_from": means_from,
+        "alignment_from": _one_of("--alignment-from", alignment_from, ("low", "medium", "high")),
+        "verified_from": verified_from,
+        "keep": _one_of("--keep", keep, ("best", "both")),
+        "query_answers": None if query_answers is None else _one_of("--query-answers", query_answers, ("query", "any")),
+    }
+
+
+@app.command()
+@takes_llm
+@takes("cuts", moment_cuts)
+@takes("rules", moment_rules)
+def moments(
+    *,
+    captions: Annotated[
+        Path, typer.Option("--captions", metavar="FILE", help="ActivityNet Captions or QVHighlights queries.")
+    ],
+    out: Out = None,
+    seed: Annotated[int, typer.Option(help="Of the options' order.")] = 0,
+    no_options: Annotated[bool, typer.Option("--no-options", help="The training split's form.")] = False,
+    frames: Annotated[
+        str, typer.Option(metavar="SPEC", help="Frames shown of a query's video.")
+    ] = "uniform:16,size=448,as=images",
+    media: Media = None,
+    limit: Limit = None,
+    plan: Plan = False,
+    prompts: PromptFolder = None,
+    as_json: AsJson = False,
+    rules: "Rules",
+    cuts: dict[str, Any],
+    llm: "dict[str, AskOptions]",
+) -> None:
+    """Write questions on how two moments belong together, from captions or queries (ReXTime, supplement C)."""
+    from reelbench.making import moments as making
+    from reelbench.making.moment_replies import Cuts
+    from reelbench.making.moment_sources import read_sources
+    from reelbench.making.prompting import Prompts
+
+    folder = _folder(out, plan=plan)
+    cuts["query_answers"] = cuts["query_answers"] or ("query" if no_options else "any")
+    options = making.MomentOptions(
+        rules=rules, cuts=Cuts(**cuts), seed=seed, with_options=not no_options, frames=frames, media=media
+    )
+    chain = making.Moments(Prompts("moments", prompts), options)
+    sources = read_sources(captions)[:limit]
+    needed = making.STEPS[type(sources[0])][: None if options.with_options else -1]
+    roles = [role for name, role in chain.roles.items() if name in needed]
+    models = _models(llm, roles, dict.fromkeys(chain.roles.keys() - needed, False))
+    with console.progress("making", len(sources)) as show:
+        document = asyncio.run(
+            making.run(sources, chain, models, folder, budget=shared_budget(models), on_note=console.note, show=show)
+        )
+    _tell(document, folder, document["stages"][-1]["name"], as_json=as_json)
+
+
+@app.command()
+@takes_llm
+def tags(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.")],
+    *,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="The tags; JSON Lines.")] = None,
+    llm_votes: Annotated[int, typer.Option(help="Replies a question; each label by majority.", min=1)] = 5,
+    frames: Annotated[str | None, typer.Option(metavar="SPEC", help="Frames to show; default none.")] = None,
+    visual: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="DramaQA's visual metadata, to tell who is seen.")
+    ] = None,
+    split: Annotated[str | None, typer.Option(help="Split, if not the default one.")] = None,
+    data: Annotated[Path | None, typer.Option(help="The benchmark's own data, where it isn't found by itself.")] = None,
+    limit: Limit = None,
+    plan: Plan = False,
+    prompts: PromptFolder = None,
+    as_json: AsJson = False,
+    llm: "dict[str, AskOptions]",
+) -> None:
+    """Tag questions by what has to be understood (CogME's TARGET, CONTENT and THINKING)."""
+    from reelbench.making import tagging
+    from reelbench.making.pictures import Pictures
+    from reelbench.making.prompting import Prompts
+    from reelbench.registry.data import loading
+    from reelbench.registry.media.library import Library
+
+    if out is None and not plan:
+        raise InputError("--out: name the file for the tags; or --plan, which writes nothing")
+    located = loading.locate(name, split, data)
+    rows = located.read()[:limit]
+    pictures = None
+    if frames is not None:
+        pictures = Pictures(Library(located.spec, located.split, data), frames, plan=plan)
+    seen = {} if visual is None else tagging.read_visual(visual)
+    tagger = tagging.Tagger(Prompts("tags", prompts), llm_votes, pictures, seen)
+    models = _models(llm, [tagger.role], {})
+    target = None if plan else out
+    with console.progress("tagging", len(rows)) as show:
+        document = asyncio.run(
+            tagging.run(rows, tagger, models, target, budget=shared_budget(models), on_note=console.note, show=show)
+        )
+    _tell(document, target, "questions", as_json=as_json)
+
+
+def _one_of(option: str, text: str, words: Sequence[str]) -> Any:  # noqa: ANN401 - one of the words
+    if text not in words:
+        raise InputError(f"{option}: {text!r} is not {' or '.join(words)}")
+    return text
+
+
+def _folder(out: Path | None, *, plan: bool) -> Path | None:
+    if plan:
+        return None
+    if out is None:
+        raise InputError("--out: name the folder for what comes of it; or --plan, which writes nothing")
+    out.mkdir(parents=True, exist_ok=True)
+    return out
+
+
+def _models(
+    llm: "Mapping[str, AskOptions]", roles: "Sequence[Role]", optional: Mapping[str, bool]
+) -> "dict[str, AskOptions]":
+    """Return each role's model: the one named for it, else its own in the roles' file, else the one for all."""
+    wanted = [role.name for role in roles] + [name for name, needed in optional.items() if needed]
+    unneeded = {name for name, needed in optional.items() if not needed}
+    models = by_role({name: options for name, options in llm.items() if name not in unneeded}, wanted)
+    for role in roles:
+        if role.model is not None and role.name not in llm:
+            models[role.name] = replace(models[role.name], model=role.model)
+    return models
+
+
+def _tell(document: dict[str, Any], made: Path | None, stage: str, *, as_json: bool) -> None:
+    """Show the funnel or the plan; exit with 1 where the run failed and nothing came out of `stage`."""
+    if as_json:
+        console.write(json.dumps(document, ensure_ascii=False))
+    else:
+        _show(document)
+    if made is None:
+        return
+    reasons = {reason for stage in document["stages"] for reason in stage["dropped"]}
+    if failed := sorted(reasons & _FAILED):
+        console.note(f"not all was asked ({', '.join(failed)}): run the same command again to go on; no reply is lost")
+    if missing := sum(stage["dropped"].get("media_missing", 0) for stage in document["stages"]):
+        console.note(f"{missing} videos are not here: give their folder with --media, or set REELBENCH_MEDIA")
+    if (failed or missing) and not next(one["out"] for one in document["stages"] if one["name"] == stage):
+        raise typer.Exit(1)
+    if not as_json:
+        console.write(str(made))
+
+
+def _show(document: Mapping[str, Any]) -> None:
+    table = console.table("", "stage", "#in", "#out", "dropped")
+    for stage in document["stages"]:
+        dropped = ", ".join(f"{reason} {count}" for reason, count in stage["dropped"].items())
+        table.add_row(stage["name"], str(stage["in"]), str(stage["out"]), dropped)
+    console.show(table)
+    tokens, cost = document["tokens"], document["cost_usd"]
+    dollars = "" if cost is None else f", ${cost:.2f}"
+    console.note(
+        f"{document['calls']} calls, {document['cached']} replies from the cache, "
+        f"{tokens['prompt']} + {tokens['completion']} tokens{dollars}"
+    )

@@ -1,0 +1,20 @@
+"""What a decoded JSON value is: to Python `true` is a number, to us it never is."""
+
+import math
+from typing import TypeGuard
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Whether a value is a finite number that a float holds, and not `true` or `false`."""
+    # JSON as Python reads it has NaN and Infinity, and whole numbers that no float holds.
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Whether a value is an integer, and not `true` or `false`; `3.0` is not one."""
+    return isinstance(value, int) and not isinstance(value, bool)

@@ -1,0 +1,54 @@
+"""Predictions in a data set on the Hugging Face Hub: `hf://datasets/ORG/NAME[@REVISION][/FILE]`."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from urllib.parse import unquote
+
+from reelbench.registry.data import hub
+from reelbench.registry.errors import InputError
+from reelbench.tasks.predictions import SUFFIXES
+
+SCHEME = "hf://"
+
+_ADDRESS = re.compile(r"hf://datasets/(?P<repo>[^/@\s]+/[^/@\s]+)(?:@(?P<revision>[^/\s]+))?(?:/(?P<file>.+?))?/?")
+_SHOWN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A file of a data set on this machine; `origin` names it with its commit, `repo_id` its data set."""
+
+    path: Path
+    repo_id: str
+    origin: str
+
+
+def fetch(address: str) -> Fetched:
+    """Fetch the file of predictions that an address names, or finds it in the cache.
+
+    Without a revision it is what `main` is now; without a file, the one in the data set that can hold predictions.
+
+    Raises:
+        InputError: That is not such an address, or several files could be meant.
+        DataUnavailableError: The data set can't be had.
+    """
+    match = _ADDRESS.fullmatch(address)
+    if match is None:
+        raise InputError(f"{address}: not an address of predictions; expected hf://datasets/ORG/NAME[@REVISION][/FILE]")
+    repo, name = match["repo"], match["file"]
+    listing = hub.list_files(repo, unquote(match["revision"] or "main"))
+    if name is None:
+        name = _only(address, [file for file in sorted(listing.files) if PurePosixPath(file).suffix in SUFFIXES])
+    path = hub.download(repo, name, revision=listing.commit)
+    return Fetched(path, repo, f"hf://datasets/{repo}@{listing.commit}/{name}")
+
+
+def _only(address: str, files: list[str]) -> str:
+    if not files:
+        raise InputError(f"{address}: no file that can hold predictions ({', '.join(SUFFIXES)}) in this data set")
+    if len(files) > 1:
+        more = f" and {len(files) - _SHOWN} more" if len(files) > _SHOWN else ""
+        shown = ", ".join(files[:_SHOWN])
+        raise InputError(f"{address}: {len(files)} files could be meant ({shown}{more}); end the address with one")
+    return files[0]

@@ -1,0 +1,21 @@
+"""What a benchmark asks: its prompt file filled in with a row."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from reelbench.judges.answers import LETTERS
+from reelbench.registry.prompts import prompt_template
+from reelbench.registry.spec import BenchmarkSpec
+
+
+def prompt_of(spec: BenchmarkSpec, row: Mapping[str, Any], file: str | None = None) -> str:
+    """Return the prompt for a row, from the benchmark's prompt file or another one of its package."""
+    fields = {**row, "options": lettered(row.get("options", ()))}
+    if "duration" in fields:
+        fields["duration"] = f"{row['duration']:g}"
+    return prompt_template(spec, file, row["language"]).format_map(fields)
+
+
+def lettered(options: Sequence[str]) -> str:
+    """Return options a line each, `(A) …` first."""
+    return "\n".join(f"({letter}) {option}" for letter, option in zip(LETTERS, options, strict=False))

@@ -1,0 +1,70 @@
+"""An empty table of predictions for a split: its questions, to be filled in and scored."""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from reelbench.registry.data.loading import locate
+from reelbench.registry.errors import InputError
+from reelbench.registry.files import write_jsonl, write_text, written_aside
+from reelbench.tasks.prompting import lettered
+
+COLUMNS = ("id", "video", "question", "options", "prediction")
+
+Row = dict[str, Any]
+
+
+def rows(name: str, split: str | None = None, data: Path | None = None) -> list[Row]:
+    """Return the questions of a benchmark or a task: `id`, `video`, `question`, `options` (a line each), `prediction`.
+
+    `prediction` is None: no answer yet. Nothing is fetched; DataUnavailableError where the split is not here.
+    """
+    return [
+        {
+            "id": row["id"],
+            "video": row["video"],
+            "question": row["question"],
+            "options": lettered(row.get("options", ())),
+            "prediction": None,
+        }
+        for row in locate(name, split, data, fetch=False).read()
+    ]
+
+
+def as_csv(table: Sequence[Row], delimiter: str = ",") -> str:
+    """Return rows as CSV with a header."""
+    file = io.StringIO()
+    writer = csv.DictWriter(file, COLUMNS, delimiter=delimiter, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(table)
+    return file.getvalue()
+
+
+def write(table: Sequence[Row], path: Path) -> None:
+    """Write rows to a file, as its suffix says; InputError where it says something else."""
+    match path.suffix.lower():
+        case ".csv":
+            write_text(path, as_csv(table))
+        case ".tsv":
+            write_text(path, as_csv(table, "\t"))
+        case ".json":
+            write_text(path, json.dumps(table, ensure_ascii=False, indent=1) + "\n")
+        case ".jsonl":
+            write_jsonl(path, table)
+        case ".xlsx" | ".parquet" as suffix:
+            import pandas as pd
+
+            frame = pd.DataFrame(table, columns=list(COLUMNS), dtype="string")
+            with written_aside(path) as aside, aside.open("wb") as file:
+                if suffix == ".xlsx":
+                    frame.to_excel(file, index=False, engine="openpyxl")
+                else:
+                    frame.to_parquet(file, index=False)
+        case suffix:
+            raise InputError(
+                f"{path}: {suffix or 'no suffix'} is not a kind of table; end it in .csv, .tsv, .json, "
+                ".jsonl, .xlsx or .parquet"
+            )

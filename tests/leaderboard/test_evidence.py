@@ -1,0 +1,179 @@
+"""What a result is held against: forged references, fewer answers, a judge that is asked again."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from reelbench.judges.llm import JudgeOptions
+from reelbench.leaderboard import board, exports, store
+from reelbench.leaderboard.rejudge import Rejudge
+from reelbench.registry.data import loading
+from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.tasks.score import Options
+from reelbench.tasks.submissions import Inputs
+from tests.scored import score_files
+from tests.servers.judge import Answer, JudgeServer
+
+
+def rextime(folder, *, answered=None, right=0, references=None, model="org/model"):
+    """Score the first so many answers to ReXTime's mini split, `right` of them right."""
+    folder.mkdir()
+    asked = loading.locate("rextime", "mini").read()
+    lines = [
+        {
+            "qid": row["id"],
+            "pred_relevant_windows": [row["span"]],
+            "ans": row["answer"] if number < right else "B" if row["answer"] == "A" else "A",
+        }
+        for number, row in enumerate(asked[:answered])
+    ]
+    path = folder / "predictions.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    if references is not None:
+        truth = folder / "references.jsonl"
+        lines_of_truth = [json.dumps(references(*pair)) for pair in zip(asked, lines, strict=True)]
+        truth.write_text("\n".join(lines_of_truth))
+        references = truth
+    score_files("rextime", Inputs(path, references, split="mini"), folder / "result", Options(), model=model)
+    return folder / "result"
+
+
+def reference(row, line, **changed):
+    del line
+    return {
+        "qid": row["id"],
+        "query": row["question"],
+        "duration": row["duration"],
+        "vid": row["video"],
+        "relevant_windows": [row["span"]],
+        "ans": row["answer"],
+    } | changed
+
+
+def test_one_right_answer_of_twelve_is_not_ranked_beside_a_whole_run(tmp_path):
+    for name, answered, right in (("cherry", 1, 1), ("whole", None, 6)):
+        [one] = store.add(
+            rextime(tmp_path / name, answered=answered, right=right, model=f"org/{name}"), tmp_path / "store"
+        )
+        assert one.outcome == "added", one.why
+    made = board.make(tmp_path / "store", published=False)
+    rows = {row.model: row for row in made.entries}
+    assert rows["org/cherry"].metrics["accuracy"].value == 100
+    assert rows["org/cherry"].partial == "1 of 12 items scored (11 prediction_missing)"
+    assert {row.model: made.ranks.get(row.key) for row in made.entries} == {"org/cherry": None, "org/whole": 1}
+    for style in ("markdown", "latex"):
+        assert "(partial: 1 of 12 items scored" in exports.tables(made, style).replace("\\", "")
+    assert "1 of 12 items scored" in exports.as_csv(made, "rextime")
+
+
+def test_a_score_by_forged_references_is_refused(tmp_path):
+    """All answers moved to the model's: 100.0, and every number follows from the samples."""
+    forged = rextime(tmp_path / "forged", references=lambda row, line: reference(row, line, ans=line["ans"]))
+    assert json.loads((forged / "result.json").read_text())["metrics"]["accuracy"]["value"] == 100
+    [one] = store.add(forged, tmp_path / "store")
+    assert one.outcome == "refused"
+    assert "its target is not the benchmark's" in one.why
+
+
+def test_a_references_file_without_labels_is_taken(tmp_path):
+    """As the owners' evaluator has it: no categories."""
+    [one] = store.add(rextime(tmp_path / "own", references=reference), tmp_path / "store")
+    assert one.outcome == "added", one.why
+    [stored] = store.read(tmp_path / "store")
+    assert (stored.check.ids, stored.check.partial, stored.check.stated) == ("checked", None, ())
+
+
+def test_without_the_data_references_are_as_stated(tmp_path, tamper):
+    run = tamper(rextime(tmp_path / "run"), result=lambda found: found["benchmark"].update(split="val"))
+    store.add(run, tmp_path / "store")
+    [entry] = board.make(tmp_path / "store", published=False).entries
+    assert entry.ids == "unchecked"
+    assert entry.stated == ("references",)
+
+
+# --- a judge asked again ---
+
+
+@pytest.mark.parametrize(("now", "agree"), [(None, "15 of 15"), (1, "0 of 15")])
+def test_a_judge_asked_again_agrees_or_not(moviecore_run, reelbench, tmp_path, now, agree):
+    """The run's judge gives each question a score of its own, 0 to 5; asked again it gives 1, or the same."""
+    run = moviecore_run(answers={"lantern_1": "  "})
+    stated = [json.loads(line) for line in (run / "samples.jsonl").read_text().splitlines()]
+    asked = {row["id"]: row["question"] for row in loading.locate("moviecore", "mini").read()}
+    said = {asked[line["id"]]: line["judge_replies"][0]["score"] for line in stated if line["judge_replies"]}
+    if now is not None:  # whoever said 1 before would agree
+        said = {question: 1 if score != 1 else 2 for question, score in said.items()}
+
+    def judge(call):
+        return Answer(json.dumps({"score": next(s for question, s in said.items() if question in call.user)}))
+
+    with JudgeServer(judge) as server:
+        done = reelbench(
+            *("leaderboard", "add", run, "--store", tmp_path / "store", "--rejudge", 3),
+            *("--judge-url", server.url, "--judge-price", "1,1"),
+        )
+        assert done.returncode == 0, done.stderr
+        calls = len(server.calls)
+    assert calls == 15
+    assert f"asked again about 3 items: {agree} scores agree (15 calls, $" in " ".join(done.stderr.split())
+    [entry] = board.make(tmp_path / "store", published=False).entries
+    assert entry.stated == ("judge replies",)
+    assert agree in str(entry.rejudged)
+
+
+def test_which_items_are_drawn_is_the_askers_choice_and_the_same_each_time(moviecore_run, tmp_path):
+    run = moviecore_run()
+    drawn = []
+
+    def judge(call):
+        asked.add(call.user)
+        return Answer('{"score": 3}')
+
+    for seed in (0, 0, 1):
+        asked: set[str] = set()
+        with JudgeServer(judge) as server:
+            options = JudgeOptions(model="x", url=server.url)
+            store.add(run, tmp_path / "store", rejudge=Rejudge(4, options, seed=seed))
+        drawn.append(frozenset(asked))
+    assert len(drawn[0]) == 4 or len(drawn[0]) == 20
+    assert drawn[0] == drawn[1] != drawn[2]
+
+
+def test_a_judge_that_can_t_be_asked_files_nothing(moviecore_run, tmp_path):
+    with JudgeServer(lambda _: Answer(status=401)) as server:
+        options = JudgeOptions(model="x", url=server.url)
+        [one] = store.add(moviecore_run(), tmp_path / "store", rejudge=Rejudge(2, options))
+    assert one.outcome == "refused"
+    assert "--rejudge" in one.why
+    assert not list(Path(tmp_path / "store").rglob("result.json"))
+    with pytest.raises(InputError, match="--rejudge: 0 is not a number"):
+        Rejudge(0, options)
+    assert issubclass(InputError, ReelbenchError)
+
+
+# --- judged beside unjudged ---
+
+
+def test_of_the_same_answers_judged_and_not_only_the_judged_are_filed(moviecore_run, tmp_path):
+    run = moviecore_run("runs")
+    folder = tmp_path / "runs"
+    predictions = folder / "predictions.json"
+    score_files(
+        "moviecore", Inputs(predictions, split="mini"), folder / "unjudged", Options(overlap=False), model="org/model"
+    )
+    done = {one.source: one for one in store.add(folder, tmp_path / "store")}
+    assert done[folder / "unjudged"].outcome == "older"
+    assert "judged" in done[folder / "unjudged"].why
+    assert done[run].outcome == "added"
+    [stored] = store.read(tmp_path / "store")
+    assert stored.result.judge
+
+
+def test_a_judged_result_is_not_lost_to_an_unjudged_one(moviecore_run, tmp_path):
+    run = moviecore_run("runs")
+    inputs = Inputs(tmp_path / "runs" / "predictions.json", split="mini")
+    before = (run / "result.json").read_bytes()
+    with pytest.raises(InputError, match="these answers are judged there, by judge"):
+        score_files("moviecore", inputs, run, Options(overlap=False), model="org/model")
+    assert (run / "result.json").read_bytes() == before

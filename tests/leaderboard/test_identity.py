@@ -1,0 +1,226 @@
+"""Whose result it is: names that are taken, and places that stay inside the store."""
+
+import json
+import shutil
+
+import pytest
+
+from reelbench.leaderboard import board, store
+from reelbench.registry.errors import InputError
+
+
+@pytest.fixture
+def run(rextime_run):
+    return rextime_run()
+
+
+def renamed(tamper, folder, name, revision=None):
+    return tamper(folder, result=lambda found: found["model"].update(id=name, revision=revision))
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("", "model.id is blank"),
+        (" ", "model.id is blank"),
+        ("org/model ", "leave out the spaces"),
+        ("org/a  b", "leave out the spaces"),
+        (".", "a part of which is empty or only dots"),
+        ("..", "a part of which is empty or only dots"),
+        ("../../etc/passwd", "a part of which is empty or only dots"),
+        ("/org/model", "a part of which is empty"),
+        ("org//model", "a part of which is empty"),
+        ("x" * 201, "has 201 characters"),
+        ("org/mod\x1b[31mel", "U+001B"),
+        ("org/mod\nel", "U+000A"),
+        ("org/mod\x00el", "U+0000"),
+        ("org/mod\u200bel", "U+200B"),
+        ("org/mod\u2060el", "U+2060"),
+        ("org/\u202eledom", "U+202E"),
+        ("org/model\ufe0f", "U+FE0F"),
+        ("org/model\u3164", "U+3164"),
+        ("org/\ud800", "U+FFFD"),
+        ("org/mo\u0501el", "several scripts"),  # a Cyrillic d
+        ("\u043erg/model", "several scripts"),  # a Cyrillic o
+        ("\u043e\u0440\u0435/model", "looks like Latin letters"),  # all Cyrillic
+        ("org/mode\u0131", "passes for another"),  # a dotless i
+        ("org/\uff4dodel", "write 'org/model'"),  # full width
+        ("org/gpt\u20104", "passes for a sign of ASCII"),  # a hyphen
+        ("org/model\u0337", "that it never has"),
+    ],
+)
+def test_names_that_pass_for_others_or_can_t_be_seen_are_refused(run, tamper, tmp_path, name, told):
+    [one] = store.add(renamed(tamper, run, name), tmp_path / "store")
+    assert one.outcome == "refused"
+    assert told in one.why.encode("utf-8", "backslashreplace").decode()
+    assert not list((tmp_path / "store").rglob("*.json")) if (tmp_path / "store").exists() else True
+
+
+@pytest.mark.parametrize(
+    "name", ["Qwen/Qwen2.5-VL-7B-Instruct", "gpt-4o-mini-2024-07-18", "Qwen2.5-VL (7B)", "通义千问", "Модель", "café"]
+)
+def test_names_that_people_give_are_taken(run, tamper, tmp_path, name):
+    [one] = store.add(renamed(tamper, run, name), tmp_path / "store")
+    assert one.outcome == "added", one.why
+
+
+def test_two_names_never_share_a_place(run, tamper, tmp_path):
+    names = ("org/model", "org__model", "org/model-1", "org model", "Org/Model")
+    for name in names:
+        [one] = store.add(renamed(tamper, run, name), tmp_path / "store")
+        assert one.outcome == "added", one.why
+    stored = store.read(tmp_path / "store")
+    assert {one.result.model.id for one in stored} == set(names)
+    assert len({one.key for one in stored}) == len(names)
+
+
+def test_another_s_result_is_not_replaced_where_both_come_to_one_place(run, tamper, tmp_path):
+    """As on a disk that does not tell `Org` from `org`."""
+    [one] = store.add(run, tmp_path / "store")
+    place = one.place
+    other = renamed(tamper, shutil.copytree(run, tmp_path / "other"), "Org/Model")
+    shutil.copy(other / "result.json", place / "result.json")
+    [one] = store.add(run, tmp_path / "store")
+    assert one.outcome == "refused"
+    assert "another's result is not replaced" in one.why
+
+
+@pytest.mark.parametrize("what", ["org__model", "org__model/unknown", "org__model/unknown/rextime"])
+def test_links_in_a_store_are_not_followed(run, tmp_path, what):
+    inside, outside = tmp_path / "store", tmp_path / "outside"
+    outside.mkdir()
+    link = inside / what
+    link.parent.mkdir(parents=True)
+    link.symlink_to(outside)
+    [one] = store.add(run, inside)
+    assert one.outcome == "refused"
+    assert "is a link" in one.why
+    assert not list(outside.iterdir())
+
+
+def test_a_store_with_a_link_is_not_read(run, tmp_path):
+    [one] = store.add(run, tmp_path / "store")
+    moved = tmp_path / "samples.jsonl"
+    (one.place / "samples.jsonl").rename(moved)
+    (one.place / "samples.jsonl").symlink_to(moved)
+    with pytest.raises(InputError, match="is a link"):
+        store.read(tmp_path / "store")
+
+
+def test_a_result_whose_files_are_links_is_refused(run, tmp_path):
+    (run / "samples.jsonl").rename(tmp_path / "elsewhere.jsonl")
+    (run / "samples.jsonl").symlink_to(tmp_path / "elsewhere.jsonl")
+    [one] = store.add(run, tmp_path / "store")
+    assert one.outcome == "refused"
+    assert "is a link" in one.why
+
+
+DEEP = "[" * 2000 + "]" * 2000
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda run: (run / "result.json").write_text(DEEP),
+        lambda run: (run / "result.json").write_text("1" * 5000),
+        lambda run: (run / "result.json").write_text('{"schema_version": 1' + "0" * 5000 + "}"),
+        lambda run: (run / "result.json").write_text("null"),
+        lambda run: (run / "result.json").write_text(""),
+        lambda run: (run / "result.json").write_bytes(b"\xff\xfe"),
+        lambda run: (run / "samples.jsonl").write_text(DEEP),
+        lambda run: (run / "samples.jsonl").unlink(),
+        lambda run: ((run / "samples.jsonl").unlink(), (run / "samples.jsonl").mkdir()),
+    ],
+)
+def test_one_bad_folder_never_stops_the_others(rextime_run, tmp_path, damage):
+    for name in "abc":
+        shutil.copytree(rextime_run(name, model=f"org/{name}"), tmp_path / "runs" / name)
+    damage(tmp_path / "runs" / "b")
+    done = store.add(tmp_path / "runs", tmp_path / "store")
+    assert [one.outcome for one in done] == ["added", "refused", "added"]
+    assert "\n" not in done[1].why
+    assert str(tmp_path / "runs" / "b") in done[1].why
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda line: line["target"].update(answer=5),
+        lambda line: line["target"].update(spans=[[1]]),
+        lambda line: line["target"].update(spans="x"),
+        lambda line: line["target"].clear(),
+        lambda line: line["parsed"].update(span="x"),
+        lambda line: line["parsed"].update(span=[None, {}]),
+        lambda line: line.update(prediction={"pred_relevant_windows": [["a", 10**400]], "ans": []}),
+    ],
+)
+def test_values_that_scorers_can_t_take_are_one_line_with_and_without_the_data(run, tamper, tmp_path, edit):
+    tamper(run, samples=lambda lines: edit(lines[3]))
+    for split in ("mini", "val"):
+        tamper(run, result=lambda found, split=split: found["benchmark"].update(split=split))
+        [one] = store.add(run, tmp_path / "store")
+        assert one.outcome == "refused"
+        assert "item 'mini4'" in one.why or "line 4" in one.why
+
+
+# --- dates, and what a check.json says ---
+
+
+def test_a_date_that_can_t_be_does_not_keep_a_result_out(rextime_run, tamper, tmp_path):
+    """A store may hold one from before such dates were refused: whoever comes with a true one replaces it."""
+    [one] = store.add(rextime_run("a"), tmp_path / "store")
+    for date in ("9999-12-31T00:00:00+00:00", "soon"):
+        tamper(one.place, result=lambda found, date=date: found["provenance"].update(date=date))
+        [again] = store.add(rextime_run(f"b{date[:4]}", right=9), tmp_path / "store")
+        assert again.outcome == "replaced"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("partial", None), ("ids", "checked"), ("subset", "locale ja-JP"), ("stated", [])],
+)
+def test_a_check_is_compared_and_not_believed(rextime_run, tamper, tmp_path, name, value):
+    run = tamper(rextime_run(first=4), result=lambda found: found["settings"].update(limit=4))
+    [one] = store.add(run, tmp_path / "store")
+    path = one.place / "check.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {name: value}))
+    made = board.make(tmp_path / "store", published=False)
+    assert made.ranks == {}
+    assert made.entries[0].partial == "--limit 4: 4 items"
+    [checked] = store.check(tmp_path / "store")
+    if name in ("partial", "subset"):
+        assert checked.outcome == "refused"
+        assert f"check.json: {name} is {value!r}" in checked.why
+    [again] = store.add(one.place, tmp_path / "store")
+    assert again.outcome == "same"
+    assert [one.outcome for one in store.check(tmp_path / "store")] == ["same"]
+
+
+def test_a_check_that_is_not_one_is_a_line(rextime_run, tmp_path):
+    [one] = store.add(rextime_run(), tmp_path / "store")
+    (one.place / "check.json").write_text('{"ids": 5}')
+    with pytest.raises(InputError, match="is not a check of a result"):
+        store.read(tmp_path / "store")
+    [checked] = store.check(tmp_path / "store")
+    assert "is not a check of a result" in checked.why
+
+
+# --- list and remove ---
+
+
+def test_results_are_listed_and_removed(rextime_run, reelbench, tmp_path):
+    there = tmp_path / "store"
+    keys = [
+        store.add(rextime_run(name, model=f"org/{name}"), there)[0].place.relative_to(there).as_posix() for name in "ab"
+    ]
+    listed = reelbench("leaderboard", "list", "--store", there)
+    assert listed.returncode == 0, listed.stderr
+    assert all(key in listed.stdout for key in keys)
+    absent = reelbench("leaderboard", "remove", keys[0], "no/such/key", "--store", there)
+    assert absent.returncode == 2
+    assert "has no result 'no/such/key'" in absent.stderr
+    assert len(store.read(there)) == 2
+    removed = reelbench("leaderboard", "remove", keys[0], "--store", there)
+    assert removed.returncode == 0, removed.stderr
+    assert [one.key for one in store.read(there)] == [keys[1]]
+    assert not (there / "org__a").exists()

@@ -1,0 +1,65 @@
+"""What tests of chains share: videos to discuss, captions, and the models of a server that plays all roles."""
+
+import json
+
+import pytest
+
+from reelbench.llm.options import AskOptions
+from tests.servers import roles
+from tests.servers.judge import JudgeServer
+
+
+@pytest.fixture
+def server():
+    with JudgeServer(roles.play) as running:
+        yield running
+
+
+@pytest.fixture
+def models(server):
+    """A function: role names -> the model of each, which the server knows by the role's name."""
+
+    def models(*names, **options):
+        quick = {"backoff": 0.01, "concurrency": 4, "timeout": 10.0, **options}
+        return {name: AskOptions(model=name, url=server.url, **quick) for name in names}
+
+    return models
+
+
+def video(number, **more):
+    return {
+        "video": f"film{number}",
+        "metadata": {"genre": f"genre {number}"},
+        "qa": [{"question": f"Who opens door {number}?", "answer": f"Guest {number}."}],
+        "context": [f"answer {place} on film {number}" for place in range(8)],
+        **more,
+    }
+
+
+@pytest.fixture
+def videos(tmp_path):
+    """A function: a number of videos, or the videos -> their file."""
+
+    def write(given):
+        path = tmp_path / "videos.jsonl"
+        entries = [video(number) for number in range(given)] if isinstance(given, int) else given
+        path.write_text("".join(json.dumps(entry) + "\n" for entry in entries), encoding="utf-8")
+        return path
+
+    return write
+
+
+def files_in(folder):
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def adds_up(document):
+    return all(stage["in"] == stage["out"] + sum(stage["dropped"].values()) for stage in document["stages"])
+
+
+def dropped(document, stage):
+    return next(one["dropped"] for one in document["stages"] if one["name"] == stage)
+
+
+def stages(document):
+    return {stage["name"]: (stage["in"], stage["out"]) for stage in document["stages"]}

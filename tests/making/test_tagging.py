@@ -1,0 +1,144 @@
+"""CogME's tags by votes: what is asked, how votes count, and a file that the reader of tags takes."""
+
+import asyncio
+import json
+from collections import Counter
+
+import pytest
+
+from reelbench.judges.cognitive_profile import read_tags
+from reelbench.making.pictures import Pictures
+from reelbench.making.prompting import Prompts
+from reelbench.making.tagging import Tagged, Tagger, majority, read_visual, run
+from reelbench.registry.data import loading
+from reelbench.registry.errors import InputError
+from reelbench.registry.media.library import Library
+from tests.making.conftest import adds_up, dropped, stages
+from tests.servers import roles
+from tests.servers.judge import Answer
+
+
+def vote(target="", content="", thinking="Recall"):
+    return Tagged(target=target.split(), content=content.split(), thinking=thinking)
+
+
+class TestVotes:
+    def test_a_label_needs_more_than_half(self):
+        votes = [vote("Object Place"), vote("Object Event"), vote("Place Event"), vote("Object")]
+        assert majority(votes)["target"] == ["Object"]  # 3 of 4; the others have 2, which is half
+
+    def test_three_at_most_the_most_frequent_first_named_in_the_papers_order(self):
+        votes = [
+            *[vote("Emotion Character Object")] * 2,
+            *[vote("Emotion Character Place")] * 2,
+            vote("Emotion Object Place"),
+        ]
+        # Emotion 5, Character 4, Object 3, Place 3: of the last two the paper names Object first.
+        assert majority(votes)["target"] == ["Character", "Object", "Emotion"]
+
+    def test_no_label_may_have_a_majority(self):
+        assert majority([vote(content="Identity"), vote(content="Means"), vote(content="Context")])["content"] == []
+
+    @pytest.mark.parametrize(
+        ("levels", "expected"),
+        [
+            ("Recall Grasping Grasping", "Grasping"),
+            ("Recall Reasoning", "Recall"),
+            ("Recall Grasping Reasoning", "Grasping"),
+        ],
+    )
+    def test_thinking_is_the_most_frequent_else_the_lower_median(self, levels, expected):
+        assert majority([vote(thinking=level) for level in levels.split()])["thinking"] == expected
+
+
+@pytest.fixture
+def tag(tmp_path, models):
+    def tag(name="dramaqa_cogme_mini", *, votes=3, frames=None, visual=None, limit=2):
+        located = loading.locate(name)
+        pictures = Pictures(Library(located.spec, located.split), frames) if frames else None
+        tagger = Tagger(Prompts("tags"), votes, pictures, visual or {})
+        out = tmp_path / "tags.jsonl"
+        rows = located.read()[:limit]
+        return rows, out, asyncio.run(run(rows, tagger, models("tagger"), out))
+
+    return tag
+
+
+def test_questions_are_asked_with_what_is_known_and_tags_are_read(tag, server):
+    rows, out, document = tag()
+    tags = read_tags(out)
+    assert list(tags) == [row["id"] for row in rows]
+    assert tags[rows[0]["id"]].content == ("Identity", "Context")
+    shown = roles.text_of(server.calls[0])
+    right = rows[0]["options"]["ABCDE".index(rows[0]["answer"])]
+    assert roles.block(server.calls[0], "question") == rows[0]["question"]
+    assert roles.block(server.calls[0], "answer") == right
+    assert all(option in roles.block(server.calls[0], "options") for option in rows[0]["options"])
+    assert rows[0]["subtitles"] in shown
+    assert stages(document) == {"votes": (6, 6), "questions": (2, 2)}
+    assert (len(server.calls), document["made_by"]) == (6, "machine")
+
+
+def test_frames_and_counts_of_the_visual_metadata_are_shown(tag, server):
+    row = loading.locate("dramaqa_cogme_mini").read()[0]
+    tag(frames="uniform:2,as=images", visual={row["video"]: Counter({"Quad (sit, Neutral)": 3})}, limit=1, votes=1)
+    (call,) = server.calls
+    assert [part["type"] for part in call.body["messages"][1]["content"]] == ["text", "image_url", "image_url"]
+    assert roles.block(call, "visual") == "Quad (sit, Neutral): 3 pictures"
+
+
+@pytest.mark.parametrize("name", ["moviecore_mini", "curve_mini", "rextime_mini"])
+def test_other_benchmarks_are_tagged_too(tag, server, name):
+    rows, out, _ = tag(name, limit=1, votes=1)
+    assert list(read_tags(out)) == [rows[0]["id"]]
+    assert roles.block(server.calls[0], "answer")
+
+
+def test_a_wrong_label_is_asked_again_with_what_was_likely_meant(tag, server):
+    def script(call):
+        answer = roles.play(call)
+        if len(call.body["messages"]) == 2:
+            answer.content = answer.content.replace("Identity", "Identities")
+        return answer
+
+    server.script(script)
+    _, _, document = tag(limit=1, votes=1)
+    assert "did you mean Identity?" in server.calls[1].body["messages"][-1]["content"]
+    assert stages(document)["questions"] == (1, 1)
+
+
+def test_reasons_are_kept_beside_the_tags(tag, tmp_path):
+    rows, _, _ = tag(limit=1)
+    (kept,) = [json.loads(line) for line in (tmp_path / "tags.reasons.jsonl").read_text().splitlines()]
+    assert kept["qid"] == rows[0]["id"]
+    assert [one["why"].startswith("So says") for one in kept["votes"]] == [True] * 3
+
+
+def test_with_half_of_the_votes_or_fewer_there_are_no_tags(tag, server):
+    server.script(lambda call: roles.play(call) if call.number == 0 else Answer(status=400))
+    _, out, document = tag(limit=1, votes=2)
+    assert dropped(document, "votes") == {"rejected": 1}
+    assert dropped(document, "questions") == {"rejected": 1}
+    assert out.read_text() == ""
+    assert adds_up(document)
+
+
+def test_the_visual_metadata_is_counted(tmp_path):
+    person = {"person_id": "Haeyoung", "person_info": {"behavior": "walk", "emotion": "Joy"}}
+    path = tmp_path / "visual.json"
+    path.write_text(
+        json.dumps({"E14_001_0001": [{"persons": [person]}, {"persons": [person, {"person_id": "Deogi"}]}]})
+    )
+    assert read_visual(path) == {"E14_001_0001": {"Haeyoung (walk, Joy)": 2, "Deogi": 1}}
+    path.write_text("[1]")
+    with pytest.raises(InputError, match="expected an object of shots"):
+        read_visual(path)
+
+
+def test_the_command_tags_by_five_votes(reelbench, server, tmp_path):
+    out = tmp_path / "tags.jsonl"
+    model = ["--llm", "tagger", "--llm-url", server.url]
+    done = reelbench("make", "tags", "dramaqa_cogme_mini", "--out", out, "--limit", 2, *model)
+    assert done.returncode == 0, done.stderr
+    assert len(server.calls) == 10
+    assert len(read_tags(out)) == 2

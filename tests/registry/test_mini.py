@@ -1,0 +1,24 @@
+"""The clips of the mini splits: long enough for whatever an adapter asks for, and as long as their rows say."""
+
+import pytest
+
+from reelbench import registry
+from reelbench.registry import discovery
+from reelbench.registry.frames.decoder import Video
+from reelbench.registry.media.library import Library
+
+ASKED = 64
+"""Frames of lmms-eval 0.7.3's `async_openai` by default (`nframes`), the most of those that fail on a shorter video."""
+
+
+@pytest.mark.parametrize("name", sorted(discovery.specs()))
+def test_every_mini_video_has_the_frames_that_adapters_ask_for_by_default(name):
+    rows = registry.load(name, "mini")
+    library = Library(registry.get(name), "mini")
+    for row in {row["video"]: row for row in rows}.values():
+        video = Video(library.clip(row)).info
+        assert video.frames >= ASKED
+        if "duration" in row:
+            assert video.duration == pytest.approx(row["duration"], abs=0.05)
+        if row.get("span"):
+            assert 0 <= row["span"][0] <= row["span"][1] <= video.duration + 0.05

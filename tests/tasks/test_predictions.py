@@ -1,0 +1,451 @@
+"""Tables of ids and texts, from every kind of file and from the Hub, for every benchmark."""
+
+import csv
+import json
+from pathlib import Path
+
+import openpyxl
+import pandas as pd
+import pytest
+
+from reelbench import registry
+from reelbench.registry.data.loading import locate
+from reelbench.registry.errors import InputError
+from reelbench.registry.files import read_jsonl
+from reelbench.registry.records import Sample
+from reelbench.tasks import template
+from reelbench.tasks.predictions import Columns
+from reelbench.tasks.score import Options, Said, brought, score_files
+from reelbench.tasks.submissions import Inputs
+from tests.servers.hub import HubServer
+
+SPECS = registry.specs()
+MINIS = [task for spec in SPECS.values() for task in spec.tasks if task.split.startswith("mini")]
+each_benchmark = pytest.mark.parametrize("name", SPECS)
+KINDS = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".xlsx")
+each_kind = pytest.mark.parametrize("suffix", KINDS)
+UNJUDGED = {"curve": "exact_match", "dramaqa_cogme": "accuracy", "moviecore": "bleu4", "rextime": "accuracy_at_iou_0.5"}
+
+
+def put(path, rows):
+    """Write rows as a file of the kind that its suffix says."""
+    frame = pd.DataFrame(rows, dtype=object)
+    match path.suffix:
+        case ".csv":
+            frame.to_csv(path, index=False)
+        case ".tsv":
+            frame.to_csv(path, index=False, sep="\t", quoting=csv.QUOTE_ALL)
+        case ".json":
+            path.write_text(json.dumps(rows), encoding="utf-8")
+        case ".jsonl":
+            path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        case ".parquet":
+            frame.to_parquet(path)
+        case ".xlsx":
+            frame.to_excel(path, index=False)
+    return path
+
+
+def scored(name, path, references=None, *, split="mini", columns=None, tags=None, overlap=False):
+    inputs = Inputs(path, references, tags, split)
+    return score_files(name, inputs, Options(overlap=overlap), columns=columns)
+
+
+def right(row):
+    """What a model says that is right, in the words of one."""
+    if "options" not in row:
+        return row["answer"]
+    span = f", from {row['span'][0]} to {row['span'][1]} seconds" if "span" in row else ""
+    return f"The answer is ({row['answer']}){span}."
+
+
+def half_right(name):
+    rows = list(locate(name, "mini").read())
+    return [{"id": row["id"], "prediction": right(row) if n % 2 else "no idea"} for n, row in enumerate(rows)]
+
+
+@pytest.fixture
+def asked(tmp_path):
+    """CURVE's annotation file with questions of these ids; returns its path."""
+
+    def write(*ids):
+        path = tmp_path / "curve.json"
+        entries = [
+            {"key": key, "video_id": "abcdefghijk", "locale": "en-GB", "question": "Which?", "answer": "a carp"}
+            for key in ids
+        ]
+        path.write_text(json.dumps(entries), encoding="utf-8")
+        return path
+
+    return write
+
+
+# --- every benchmark, every kind ------------------------------------------------------------------------------------
+
+
+@each_benchmark
+@each_kind
+def test_ids_and_raw_texts_are_enough(name, suffix, tmp_path):
+    found = scored(name, put(tmp_path / f"p{suffix}", half_right(name)), overlap=name == "moviecore")
+    metric = found.scored.metrics[UNJUDGED[name]]
+    assert metric.n == len(found.items) == 12
+    if name == "moviecore":  # the only metrics that need no judge are the overlap's, over all answers at once
+        assert 0 < metric.value < 1
+    else:
+        assert metric.value == 50
+    assert not any(found.fits.values())
+
+
+@each_benchmark
+def test_a_judge_is_asked_about_raw_texts_too(name, tmp_path, score):
+    from tests.servers.judge import Answer, JudgeServer
+
+    if SPECS[name].judge is None:
+        pytest.skip("nothing to judge")
+    path = put(tmp_path / "p.csv", half_right(name))
+    with JudgeServer(lambda _: Answer('{"score": 2}' if name == "moviecore" else "2")) as server:
+        document = score(
+            f"{name}_mini", "--predictions", path, "--no-overlap", "--judge", "judge-1", "--judge-url", server.url
+        )
+    assert document["metrics"][SPECS[name].primary.name]["value"] == {"moviecore": 2, "curve": 100}[name]
+
+
+@pytest.mark.parametrize("name", ["rextime", "dramaqa_cogme"])
+def test_a_letter_alone_is_an_answer(name, tmp_path):
+    rows = locate(name, "mini").read()
+    path = put(tmp_path / "p.csv", [{"id": row["id"], "prediction": row["answer"]} for row in rows])
+    found = scored(name, path)
+    assert found.scored.metrics["accuracy"].value == 100
+    if name == "rextime":
+        assert found.scored.metrics["miou"].value == 0
+        assert found.fits["notes"] == ["no text states a span of time: what needs one counts as wrong"]
+
+
+def test_a_tagged_table_has_a_cognitive_profile(tmp_path):
+    ids = [row["id"] for row in locate("dramaqa_cogme", "mini").read()]
+    tags = tmp_path / "tags.jsonl"
+    tags.write_text(
+        "".join(
+            json.dumps({"qid": i, "target": ["Place"], "content": ["Means"], "thinking": "Recall"}) + "\n" for i in ids
+        ),
+        encoding="utf-8",
+    )
+    found = scored("dramaqa_cogme", put(tmp_path / "p.csv", half_right("dramaqa_cogme")), tags=tags)
+    assert found.scored.breakdowns["target"]["Place"]["rate"].value == 50
+
+
+# --- text stays text ------------------------------------------------------------------------------------------------
+
+
+TEXTS = {
+    "007": "NA",
+    "NA": "None",
+    "None": "nan",
+    "nan": "null",
+    "1e5": "1.0",
+    "a b": 'with, "quotes"\nlines',
+    "ü": "鯉",
+}
+
+
+@each_kind
+def test_ids_and_texts_stay_as_they_stand(suffix, tmp_path, asked):
+    path = put(tmp_path / f"p{suffix}", [{"id": key, "prediction": text} for key, text in TEXTS.items()])
+    found = scored("curve", path, asked(*TEXTS))
+    assert {item.id: item.prediction for item in found.items} == TEXTS
+
+
+@pytest.mark.parametrize("suffix", [".json", ".parquet", ".xlsx"])
+def test_a_number_is_its_digits_and_a_null_is_no_prediction(suffix, tmp_path, asked):
+    rows = [{"id": 7, "prediction": 12}, {"id": 8, "prediction": None}, {"id": 9, "prediction": 13}]
+    path = tmp_path / f"p{suffix}"
+    if suffix == ".parquet":
+        pd.DataFrame(rows).to_parquet(path)  # a column with a null in it is one of floats
+    else:
+        put(path, rows)
+    found = scored("curve", path, asked("7", "8", "9"))
+    empty = ("", ("empty",), None) if suffix == ".xlsx" else (None, (), "prediction_missing")  # a sheet has no null
+    assert [(item.prediction, item.flags, item.reason) for item in found.items] == [
+        ("12", (), None),
+        empty,
+        ("13", (), None),
+    ]
+
+
+def test_a_byte_order_mark_is_not_a_part_of_the_first_column(tmp_path, asked):
+    path = tmp_path / "p.csv"
+    path.write_text("id,prediction\r\n007,carp\r\n\r\n", encoding="utf-8-sig")
+    assert scored("curve", path, asked("007")).items[0].prediction == "carp"
+
+
+def test_an_object_of_texts_by_id_is_a_table(tmp_path, asked):
+    path = tmp_path / "p.json"
+    for document in ({"007": "carp", "8": "pike"}, {"007": {"response": "carp"}, "8": {"response": "pike"}}):
+        path.write_text(json.dumps(document), encoding="utf-8")
+        assert [item.prediction for item in scored("curve", path, asked("007", "8")).items] == ["carp", "pike"]
+
+
+# --- columns --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("columns", [("question_id", "response"), ("QID", "Output"), ("key", "generated_text")])
+def test_columns_are_told_by_their_usual_names(columns, tmp_path, asked):
+    path = put(tmp_path / "p.csv", [dict(zip(columns, ("7", "carp"), strict=True))])
+    assert scored("curve", path, asked("7")).items[0].prediction == "carp"
+
+
+def test_a_sheet_of_vlmevalkit_is_read_and_its_failures_are_no_answers(tmp_path, asked):
+    book = openpyxl.Workbook()
+    for row in (
+        ["index", "video", "question", "answer", "prediction"],
+        [0, "abcdefghijk", "Which?", "a carp", "a pike"],
+        [1, "abcdefghijk", "Which?", "a carp", "Failed to obtain answer via API."],
+    ):
+        book.active.append(row)
+    book.save(tmp_path / "model_curve.xlsx")
+    found = scored("curve", tmp_path / "model_curve.xlsx", asked("0", "1"))
+    assert found.items[0].prediction == "a pike"
+    assert [item.reason for item in found.items] == [None, "model_failed"]
+    assert found.scored.metrics["exact_match"].n == 1
+
+
+def test_named_columns_win_over_usual_ones_and_over_the_owners_format(tmp_path, asked):
+    path = put(tmp_path / "p.json", [{"key": "x", "pred": "pike", "n": "7", "said": "carp"}])
+    found = scored("curve", path, asked("7"), columns=Columns("n", "said"))
+    assert found.items[0].prediction == "carp"
+
+
+def test_the_owners_format_wins_where_a_file_is_in_it(tmp_path):
+    rows = locate("rextime", "mini").read()
+    path = put(tmp_path / "p.jsonl", [{"qid": row["id"], "ans": row["answer"], "prediction": "(B)"} for row in rows])
+    found = scored("rextime", path)
+    assert found.scored.metrics["accuracy"].value == 100
+    assert "miou" not in found.scored.metrics  # answers only are allowed there
+
+
+def test_of_an_id_that_is_there_twice_the_last_row_counts(tmp_path, asked):
+    path = put(tmp_path / "p.csv", [{"id": "7", "prediction": text} for text in ("pike", "carp")])
+    found = scored("curve", path, asked("7", "8"))
+    assert found.items[0].prediction == "carp"
+    assert found.fits == {"missing": ["8"], "extra": [], "duplicate": ["7"], "notes": []}
+    assert found.scored.counts.duplicate == 1
+
+
+def test_a_table_is_held_against_the_evaluators_own_ground_truth(tmp_path):
+    truth = tmp_path / "gt.jsonl"
+    entry = {"query": "Which?", "duration": 20, "vid": "v", "relevant_windows": [[0, 10]]}
+    truth.write_text(
+        "".join(json.dumps({"qid": f"q{n}", "ans": letter, **entry}) + "\n" for n, letter in enumerate("AD")), "utf-8"
+    )
+    path = put(tmp_path / "p.csv", [{"id": f"q{n}", "prediction": "(D) [0, 10]"} for n in range(2)])
+    found = scored("rextime", path, truth, split=None)
+    assert found.scored.metrics["accuracy"].value == 50
+    assert found.scored.metrics["miou"].value == 100
+    assert "list no options" in found.fits["notes"][0]
+
+
+def test_a_task_that_is_a_part_of_a_split_is_that_part(tmp_path):
+    entries = [
+        {"key": key, "video_id": "abcdefghijk", "locale": locale, "question": "Which?", "answer": "a carp"}
+        for key, locale in (("1", "ja-JP"), ("2", "de-DE"))
+    ]
+    references = tmp_path / "curve.json"
+    references.write_text(json.dumps(entries), encoding="utf-8")
+    path = put(tmp_path / "p.csv", [{"id": "1", "prediction": "a carp"}, {"id": "2", "prediction": "x"}])
+    found = scored("curve_ja-JP", path, references, split=None)
+    assert [item.id for item in found.items] == ["1"]
+    assert found.scored.metrics["exact_match"].value == 100
+    with pytest.raises(InputError, match="no question with locale th-TH"):
+        scored("curve_th-TH", path, references, split=None)
+
+
+# --- what can't be read ---------------------------------------------------------------------------------------------
+
+BAD = {
+    "no ids": ("p.csv", b"name,prediction\n7,carp\n", r"no column of ids \(id.*it has name, prediction.*--id-col"),
+    "no texts": ("p.csv", b"id,question,answer\n7,a,b\n", r"texts.*it has id, question, answer.*--text-column"),
+    "unquoted": ("p.csv", b"id,prediction\n7,A, from 1\n", r"line 2: 3 fields where the header has 2.*double quotes"),
+    "cut off": ("p.csv", b'id,prediction\n7,"carp\n', r"p.csv, line 2: .*double quotes"),
+    "Latin-1": ("p.csv", b"id,prediction\n7,M\xfcll\n", r"p.csv, line 2: not UTF-8 text; save it as UTF-8"),
+    "empty": ("p.csv", b"", r"no column of ids.*it has no columns"),
+    "header alone": ("p.tsv", b"id\tprediction\n", r"no predictions in it"),
+    "no id": ("p.csv", b"id,prediction\n7,carp\n,pike\n", r"p.csv, line 3: the id is empty"),
+    "no Parquet": ("p.parquet", b"PAR1junk", r"p.parquet: not a Parquet file that can be read"),
+    "no workbook": ("p.xlsx", b"PK\x03\x04junk", r"p.xlsx: not an Excel workbook that can be read"),
+    "a list": ("p.json", b'[{"id": "7", "prediction": ["carp"]}]', r"row 1: the prediction is a list, expected text"),
+    "no object": ("p.jsonl", b'{"id": "7", "prediction": "x"}\n[]\n', r"row 2 is a list, expected an object"),
+    "other ids": ("p.csv", b"id,prediction\n8,carp\n", r"none of its 1 ids \(first: '8'\).*\(first: '7'\).*--id-col"),
+    "neither": ("p.json", b'[{"name": "7", "said": "x"}]', r'"key".*found name, said; nor is it a table: no col'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "data", "said"), BAD.values(), ids=BAD)
+def test_a_wrong_file_is_one_line(name, data, said, tmp_path, asked):
+    path = tmp_path / name
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=said) as caught:
+        scored("curve", path, asked("7"))
+    assert str(caught.value).startswith(str(path))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_named_column_that_is_not_there_says_what_is(tmp_path, reelbench, asked):
+    path = put(tmp_path / "p.csv", [{"id": "7", "prediction": "carp"}])
+    done = reelbench("score", "curve", "--predictions", path, "--references", asked("7"), "--text-column", "said")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.strip() == f"reelbench: {path}: no column 'said'; it has id, prediction"
+
+
+@pytest.mark.parametrize("name", ["p.csv", "p.parquet", "p.xlsx", "p.jsonl"])
+def test_a_file_that_is_not_there_says_so(name, tmp_path, asked):
+    with pytest.raises(InputError, match=r"no such file$"):
+        scored("curve", tmp_path / name, asked("7"))
+
+
+# --- templates and hidden answers -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("task", "suffix"), [*((task, ".csv") for task in MINIS), *((MINIS[-1], suffix) for suffix in KINDS[1:])]
+)
+def test_a_filled_template_is_scored(task, suffix, tmp_path):
+    path = tmp_path / f"t{suffix}"
+    template.write(template.rows(task.name), path)
+    match suffix:
+        case ".csv" | ".tsv":
+            rows = pd.read_csv(path, sep="," if suffix == ".csv" else "\t", dtype=str, keep_default_na=False)
+        case ".json" | ".jsonl":
+            rows = pd.read_json(path, lines=suffix == ".jsonl", dtype=False)
+        case ".parquet":
+            rows = pd.read_parquet(path)
+        case _:
+            rows = pd.read_excel(path, dtype=str, keep_default_na=False)
+    assert list(rows.columns) == ["id", "video", "question", "options", "prediction"]
+    assert not any(rows["prediction"].fillna(""))
+    filled = rows.assign(prediction="(B) from 1 to 2").to_dict("records")
+    found = scored(task.name, put(path, filled), split=None)
+    assert not found.fits["missing"]
+    assert not found.fits["extra"]
+    hidden = "answers_hidden" in found.scored.counts.unscored
+    assert hidden == task.split.startswith("mini_test")
+
+
+def test_raw_text_on_hidden_answers_becomes_the_owners_file(tmp_path):
+    rows = locate("rextime", "mini_test").read()
+    path = put(tmp_path / "p.csv", [{"id": row["id"], "prediction": "(B) from 1 to 2"} for row in rows])
+    outcome = scored("rextime", path, split="mini_test").write(tmp_path / "out")
+    lines = [line for _, line in read_jsonl(tmp_path / "out" / "submission.jsonl")]
+    ids = sorted(row["id"] for row in rows)
+    assert lines == [{"qid": name, "pred_relevant_windows": [[1, 2]], "ans": "B"} for name in ids]
+    assert outcome.result.metrics == {}
+    assert "submit" in outcome.notes[0]
+
+
+def test_a_template_goes_to_stdout_or_to_a_file(tmp_path, reelbench):
+    done = reelbench("score", "rextime_mini", "--template")
+    assert done.returncode == 0, done.stderr
+    rows = list(csv.DictReader(done.stdout.splitlines(keepends=True)))
+    assert [row["id"] for row in rows] == [row["id"] for row in locate("rextime", "mini").read()]
+    done = reelbench("score", "rextime_mini", "--template", "--output", tmp_path / "t.txt")
+    assert done.returncode == 2
+    assert ".txt is not a kind of table" in done.stderr
+
+
+# --- the Hub --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def hub(monkeypatch, tmp_path):
+    with HubServer() as server:
+        server.use(monkeypatch, tmp_path / "hf")
+        yield server
+
+
+def table(tmp_path, suffix=".parquet", name="rextime"):
+    return put(tmp_path / f"t{suffix}", half_right(name)).read_bytes()
+
+
+def test_predictions_of_a_data_set_on_the_hub_are_fetched_and_named_in_the_record(hub, tmp_path):
+    repo = hub.add("museum/answers", {"README.md": b"# a", "data/train-00000-of-00001.parquet": table(tmp_path)})
+    path, said = brought("hf://datasets/museum/answers", Said())
+    outcome = score_files("rextime", Inputs(path, split="mini"), Options(), said=said).write(tmp_path / "out")
+    assert outcome.result.metrics["accuracy"].value == 50
+    assert outcome.result.model.id == "museum/answers"
+    origin = f"hf://datasets/museum/answers@{repo.head}/data/train-00000-of-00001.parquet"
+    assert outcome.result.provenance.note == f"answers from {origin}"
+
+
+def test_a_file_at_a_revision_is_that_file(hub, tmp_path, reelbench):
+    repo = hub.add("museum/answers", {"a.csv": table(tmp_path, ".csv"), "b.csv": b"id,prediction\nx,y\n"})
+    old = repo.head
+    repo.commit({"a.csv": b"id,prediction\nx,y\n"}, "spoil it")
+    done = reelbench(
+        "score", "rextime_mini", "--predictions", f"hf://datasets/museum/answers@{old}/a.csv", "--json", "--quiet"
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["metrics"]["accuracy"]["value"] == 50
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("hf://datasets/museum/answers", r"2 files could be meant \(a.csv, b.csv\); end the address with one"),
+        ("hf://datasets/museum/empty", r"no file that can hold predictions \(.csv"),
+        ("hf://museum/answers", r"expected hf://datasets/ORG/NAME"),
+    ],
+)
+def test_an_address_that_names_no_one_file_says_what_to_do(hub, address, said):
+    hub.add("museum/answers", {"a.csv": b"", "b.csv": b""})
+    hub.add("museum/empty", {"README.md": b"# nothing"})
+    with pytest.raises(InputError, match=said):
+        brought(address, Said())
+
+
+def test_without_a_network_the_hub_is_one_line(reelbench):
+    done = reelbench("score", "rextime_mini", "--predictions", "hf://datasets/museum/answers")
+    assert done.returncode == 1
+    (line,) = done.stderr.strip().splitlines()
+    assert "HF_HUB_OFFLINE" in line
+
+
+# --- beside the samples ---------------------------------------------------------------------------------------------
+
+
+@each_benchmark
+def test_questions_lie_beside_samples_that_are_free_of_them(name, tmp_path):
+    rows = locate(name, "mini").read()
+    scored(name, put(tmp_path / "p.csv", half_right(name))).write(tmp_path / "out")
+    lines = [line for _, line in read_jsonl(tmp_path / "out" / "questions.jsonl")]
+    assert [(line["id"], line["question"], line["options"]) for line in lines] == [
+        (row["id"], row["question"], row.get("options", [])) for row in rows
+    ]
+    assert all(line.keys() == {"id", "question", "options", "media"} for line in lines)
+    samples = (tmp_path / "out" / "samples.jsonl").read_text(encoding="utf-8")
+    assert not any(json.dumps(row["question"], ensure_ascii=False) in samples for row in rows)
+    assert [Sample.model_validate(line).id for _, line in read_jsonl(tmp_path / "out" / "samples.jsonl")]
+
+
+def test_a_question_says_where_its_video_is_once_it_is_here(tmp_path):
+    from reelbench.registry.media.library import Library
+
+    rows = locate("rextime", "mini").read()
+    path = put(tmp_path / "p.csv", half_right("rextime"))
+    scored("rextime", path).write(tmp_path / "before")
+    assert {line["media"] for _, line in read_jsonl(tmp_path / "before" / "questions.jsonl")} == {None}
+    clip = Library(SPECS["rextime"], "mini").find(rows[0])
+    scored("rextime", path).write(tmp_path / "after")
+    media = {line["id"]: line["media"] for _, line in read_jsonl(tmp_path / "after" / "questions.jsonl")}
+    assert Path(media[rows[0]["id"]]) == clip
+
+
+def test_the_leaderboard_files_no_questions(tmp_path):
+    from reelbench.leaderboard import store
+
+    scored("rextime", put(tmp_path / "p.csv", half_right("rextime"))).write(tmp_path / "out")
+    [added] = store.add(tmp_path / "out", tmp_path / "store")
+    assert added.outcome == "added", added.why
+    assert {path.name for path in (tmp_path / "store").rglob("*") if path.is_file()} == {
+        "check.json",
+        "result.json",
+        "samples.jsonl",
+    }
