@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.making.test_review import ARGUMENTS
 
 from reelbench.judges.graphs import Graph, Node
 from reelbench.judges.isolation import NodeTag, Round
@@ -13,7 +14,6 @@ from reelbench.methods.diagnosis import page, report
 from reelbench.methods.diagnosis.folder import Folder, keep_answers
 from reelbench.methods.diagnosis.questions import Question
 from reelbench.methods.diagnosis.tagging import Attempt
-from tests.making.test_review import ARGUMENTS
 
 ROOT = Path(__file__).resolve().parents[2]
 AXE = ROOT / ".node" / "node_modules" / "axe-core" / "axe.min.js"
