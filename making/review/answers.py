@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reelbench.judges import results, scoring, statistics
+from reelbench.judges import bootstrap, results, scoring
 from reelbench.judges.scoring import Scored
 from reelbench.making.review.saved import Marks, Reviews, span_of
 from reelbench.registry import rows
@@ -146,7 +146,7 @@ def _pooled(spec: BenchmarkSpec, people: Mapping[str, Sequence[Sample]]) -> dict
     return metrics
 
 
-def _crossed(cells: Sequence[tuple[str, str, float]], bounds: statistics.Bounds) -> Pooled:
+def _crossed(cells: Sequence[tuple[str, str, float]], bounds: bootstrap.Bounds) -> Pooled:
     """Return the mean of (person, video, value) with its interval over both; over videos alone of one person."""
     names, videos = sorted({cell[0] for cell in cells}), sorted({cell[1] for cell in cells})
     sums, counts = np.zeros((len(names), len(videos))), np.zeros((len(names), len(videos)))
@@ -155,12 +155,12 @@ def _crossed(cells: Sequence[tuple[str, str, float]], bounds: statistics.Bounds)
         sums[at] += value
         counts[at] += 1
     value = float(sums.sum() / counts.sum())
-    chance = np.random.default_rng(statistics.SEED)
+    chance = np.random.default_rng(bootstrap.SEED)
     of_videos = _weights(chance, len(videos))
     of_people = _weights(chance, len(names)) if len(names) > 1 else np.ones((_RESAMPLES, 1))
     with np.errstate(invalid="ignore"):
         draws = _total(of_people, sums, of_videos) / _total(of_people, counts, of_videos)
-    ends = statistics.confidence_interval(value, draws, len(videos), bounds=bounds)
+    ends = bootstrap.confidence_interval(value, draws, len(videos), bounds=bounds)
     return Pooled(value, ends, len(cells), len(names))
 
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from reelbench.judges import isolation
 from reelbench.judges.agreement import cohen_kappa
+from reelbench.judges.bootstrap import cluster_sums, interval, resampled_sums
 from reelbench.judges.findings import LABELS, Label
 from reelbench.judges.isolation import NodeTag, Round, Status
-from reelbench.judges.statistics import cluster_sums, interval, resampled_sums
 from reelbench.methods.diagnosis.attempts import JUDGE
 from reelbench.methods.diagnosis.folder import Folder
 from reelbench.methods.diagnosis.models import Spent

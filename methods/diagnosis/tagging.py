@@ -10,7 +10,8 @@ from pydantic import BaseModel, ConfigDict
 from reelbench.judges.findings import Verdict, read_findings
 from reelbench.judges.graphs import Graph
 from reelbench.judges.isolation import Round, to_judge
-from reelbench.llm.asker import UNPARSABLE, Asker
+from reelbench.llm.asked import UNPARSABLE
+from reelbench.llm.asker import Asker
 from reelbench.llm.reading import UnreadableError, last_dictionary
 from reelbench.methods.diagnosis import prompting
 from reelbench.methods.diagnosis.models import COMES_BACK, TAGGER, TRANSLATOR
