@@ -42,5 +42,5 @@ class Cues:
     @classmethod
     def from_environment(cls) -> Self | None:
         """Read the file that the environment names; None where it names none."""
-        path = settings.CUES.get().strip()
+        path = settings.CUES.get()
         return cls.read(Path(path)) if path else None

@@ -15,6 +15,7 @@ from reelbench.registry import discovery, settings
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import read_json, write_text
 from reelbench.registry.frames.sampling import FrameSampling
+from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.records import Item, Sample
 from reelbench.registry.spec import BenchmarkSpec, Mean, TaskSpec
 from reelbench.tasks.lmms import process
@@ -102,7 +103,12 @@ class LmmsEval:
     """Asks by lmms-eval, a process for each run, and judges what it leaves."""
 
     def __init__(
-        self, name: str, arguments: Sequence[str], judge: "JudgeOptions | None", note: Callable[[str], None]
+        self,
+        name: str,
+        arguments: Sequence[str],
+        judge: "JudgeOptions | None",
+        note: Callable[[str], None],
+        bar: Bar = no_bar,
     ) -> None:
         """Ask nothing yet.
 
@@ -111,6 +117,7 @@ class LmmsEval:
             arguments: lmms-eval's, without tasks and output folder.
             judge: Who judges the answers; None only where the benchmark needs nobody.
             note: Told one line for each thing that the user should know.
+            bar: Draws a bar while answers are judged.
 
         Raises:
             InputError: The arguments name what is ours to name, or a judge is needed and none is named.
@@ -126,6 +133,7 @@ class LmmsEval:
         self._arguments = list(arguments)
         self._judge = judge
         self._note = note
+        self._bar = bar
 
     @property
     def about(self) -> dict[str, str | None]:
@@ -166,7 +174,7 @@ class LmmsEval:
         if self._judge is None:
             return [scoring.to_sample(self.spec, item) for item in items]
         asked = [item for item in items if item.reason is None]
-        verdicts, record = modes.batch(self._judge, self._note)(self.spec, asked)
+        verdicts, record = modes.batch(self._judge, self._note, self._bar)(self.spec, asked)
         by_id = {verdict.id: verdict for verdict in verdicts}
         lacking = [verdict for verdict in verdicts if verdict.reason in _COMES_BACK]
         if lacking:

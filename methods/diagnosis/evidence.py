@@ -18,6 +18,7 @@ from reelbench.methods.diagnosis.models import COMES_BACK, Models
 from reelbench.methods.diagnosis.questions import Question
 from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.files import write_jsonl, write_text
+from reelbench.registry.progress import Show
 
 if TYPE_CHECKING:
     from reelbench.llm.asker import Asker
@@ -44,9 +45,7 @@ class Made:
     spent: models.Spent = field(default_factory=dict)
 
 
-def make(
-    questions: Sequence[Question], asked: Models, progress: Callable[[float, str], None] = lambda _done, _said: None
-) -> Made:
+def make(questions: Sequence[Question], asked: Models, progress: Show = lambda _done, _said: None) -> Made:
     """Ask for a graph of each question's steps; a reply that is no graph is asked for again, with what is wrong.
 
     Raises:
@@ -55,7 +54,7 @@ def make(
     return asyncio.run(_make(questions, asked, progress))
 
 
-async def _make(questions: Sequence[Question], asked: Models, progress: Callable[[float, str], None]) -> Made:
+async def _make(questions: Sequence[Question], asked: Models, progress: Show) -> Made:
     made = Made()
     done = 0
     async with asked.asked([models.GRAPH]) as askers:

@@ -6,8 +6,7 @@ is over is read, a run of the model that has ended is read, and replies of the t
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,7 @@ from reelbench.methods.diagnosis.questions import Question
 from reelbench.methods.diagnosis.tagging import VOTES, Attempt, tag
 from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.files import write_jsonl
+from reelbench.registry.progress import Bar, Show, no_bar
 
 if TYPE_CHECKING:
     from reelbench.llm.asker import Asker
@@ -36,7 +36,6 @@ _ENDS: dict[str, Stop] = {
 Answer = Callable[[Path, int], Sequence[Attempt]]
 """(a run's folder with the `cues.jsonl` of what is asked, a file descriptor for child processes to hold open) -> what
 came, judged; called again for a run that did not end."""
-Show = Callable[[float, str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +51,7 @@ class Plan:
         rounds: Most rounds.
         skip_failed: Whether a question ends where the model, or the tagger, failed on it; else it is asked again by
             the next call.
-        progress: A bar with a title and a total.
+        progress: Draws a bar.
     """
 
     questions: Sequence[Question]
@@ -62,9 +61,7 @@ class Plan:
     votes: int = VOTES
     rounds: int = ROUNDS
     skip_failed: bool = False
-    progress: Callable[[str, int], AbstractContextManager[Show]] = field(
-        default=lambda _title, _total: nullcontext(lambda _done, _said: None)
-    )
+    progress: Bar = no_bar
 
 
 def isolate(plan: Plan, answer: Answer, out: Path) -> Folder:

@@ -5,7 +5,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from reelbench.llm.asker import BUDGET, REFUSED, UNAVAILABLE, Asker, Budget
+from reelbench.llm.asked import BUDGET, REFUSED, UNAVAILABLE
+from reelbench.llm.asker import Asker
+from reelbench.llm.budget import Budget
 from reelbench.llm.options import AskOptions
 
 GRAPH, TAGGER, TRANSLATOR = ROLES = ("graph", "tagger", "translator")

@@ -153,7 +153,7 @@ def run(
     from reelbench.methods.diagnosis import questions as rows
 
     models = _models(llm)
-    asked = attempts.LmmsEval(name, context.args, judge, console.note)
+    asked = attempts.LmmsEval(name, context.args, judge, console.note, console.progress)
     plan = loop.Plan(
         questions=rows.read(asked.spec.id, asked.task.split),
         graphs=_known(graphs),

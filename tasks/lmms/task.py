@@ -15,7 +15,7 @@ from pathlib import Path
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
-from reelbench.judges import answers, scoring
+from reelbench.judges import scoring
 from reelbench.judges.isolation import last_line
 from reelbench.judges.llm import modes
 from reelbench.registry import rows, settings
@@ -31,7 +31,7 @@ from reelbench.registry.records import Item, Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, MeanOf, Metric, TaskSpec
 from reelbench.tasks.lmms import shown as frames
-from reelbench.tasks.prompting import prompt_of
+from reelbench.tasks.prompting import CUE, prompt_of
 from reelbench.tasks.submissions import answered, hides, submission_suffix, write_submission
 
 if TYPE_CHECKING:
@@ -42,10 +42,6 @@ log = logging.getLogger("reelbench")
 
 SUBMISSION = "submission"
 """The one metric of a task whose answers are hidden: it has no score; its aggregation writes the owners' file."""
-
-
-CUE = "cue"
-"""The column that a reasoned task's rows have beside the benchmark's own."""
 
 
 class LmmsTask:
@@ -70,8 +66,7 @@ class LmmsTask:
         The row's frames are made ready on the way, where they are asked for; see `frames`.
         """
         kwargs = lmms_eval_specific_kwargs or {}
-        fields = {**doc, CUE: f"\n\n{doc[CUE]}"} if doc.get(CUE) else doc
-        prompt = prompt_of(self.spec, fields, kwargs.get("prompt"))
+        prompt = prompt_of(self.spec, doc, kwargs.get("prompt"))
         shown = self._frames.prepared(self._library(doc["split"]), doc, kwargs)
         return f"{prompt}\n{frames.NOT_SHOWN}" if shown is not None and shown.problem else prompt
 
@@ -165,11 +160,9 @@ class LmmsTask:
     def item(self, doc: Row, answer: str) -> Item:
         """Return a row with a model's raw answer, ready to be scored; of steps with an answer, the answer is."""
         shown = self._frames.recorded(self._library(doc["split"]), doc)
-        given = answered(self.spec, answer, doc.get("options", ()))
-        reason, parsed, flags = given.reason, given.parsed, given.flags
-        if reason is None and CUE in doc:
-            answer, parsed = last_line(answer), {"output": answer}
-            flags = answers.flags(answer, parsed)
+        reasoned = CUE in doc and not scoring.is_failure(answer)
+        given = answered(self.spec, last_line(answer) if reasoned else answer, doc.get("options", ()))
+        reason = given.reason
         if reason is None and hides(self.spec, doc["split"]):
             reason = "answers_hidden"
         if shown.problem is not None:
@@ -180,10 +173,10 @@ class LmmsTask:
             question=doc["question"],
             target=rows.target(self.spec, doc),
             facets=rows.facets(self.spec, doc),
-            prediction=answer,
-            parsed=parsed,
+            prediction=given.prediction,
+            parsed={"output": answer} if reasoned else given.parsed,
             reason=reason,
-            flags=flags if reason != frames.UNREADABLE else (),
+            flags=given.flags if reason != frames.UNREADABLE else (),
             frame_timestamps=list(shown.timestamps) if shown.timestamps is not None else None,
             frame_padding=shown.padding,
         )

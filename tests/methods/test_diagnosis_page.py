@@ -1,12 +1,8 @@
 """The page of a diagnosis in a real browser, and the figures on it held to hand counts."""
 
 import json
-import os
-import shutil
-from pathlib import Path
 
 import pytest
-from tests.making.test_review import ARGUMENTS
 
 from reelbench.judges.graphs import Graph, Node
 from reelbench.judges.isolation import NodeTag, Round
@@ -14,9 +10,6 @@ from reelbench.methods.diagnosis import page, report
 from reelbench.methods.diagnosis.folder import Folder, keep_answers
 from reelbench.methods.diagnosis.questions import Question
 from reelbench.methods.diagnosis.tagging import Attempt
-
-ROOT = Path(__file__).resolve().parents[2]
-AXE = ROOT / ".node" / "node_modules" / "axe-core" / "axe.min.js"
 
 LABELS = {"T": "Temporal Localization", "A": "Attribute Misidentification", "R": "Reasoning"}
 
@@ -142,21 +135,6 @@ def test_the_data_stand_in_the_page_as_plain_json(tmp_path):
 # --- in the browser -------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def chromium():
-    path = shutil.which("chromium") or shutil.which("chromium-browser")
-    if path is None:
-        if os.environ.get("CI", "").lower() == "true":
-            pytest.fail("no Chromium in CI; tools/setup_browser.py installs it")
-        pytest.skip("no Chromium here; tools/setup_browser.py says how to get it")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
-        yield browser
-        browser.close()
-
-
 @pytest.fixture
 def opened(chromium, tmp_path):
     """Open the page of one diagnosis or two; fails where a script of it does."""
@@ -232,10 +210,8 @@ def test_two_diagnoses_stand_side_by_side(opened):
     [{}, {"color_scheme": "dark"}, {"viewport": {"width": 390, "height": 844}}],
     ids=["light", "dark", "phone"],
 )
-def test_nobody_is_shut_out(opened, options):
-    if not AXE.is_file():
-        pytest.skip("axe-core is not here")
+def test_nobody_is_shut_out(opened, checkers, options):
     tab = opened(ROWS, ROWS[:2], **options)
-    tab.evaluate(AXE.read_text(encoding="utf-8"))
+    tab.evaluate((checkers / "axe-core" / "axe.min.js").read_text(encoding="utf-8"))
     assert tab.evaluate("axe.run()")["violations"] == []
     assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
