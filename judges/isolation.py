@@ -105,6 +105,15 @@ class Cue(_Frozen):
         return "\n".join(lines)
 
 
+def last_line(text: str) -> str:
+    """Return the last line of an answer that was asked for as steps and, at the end, the answer alone; "" of nothing.
+
+    Marks of emphasis around it are no part of it.
+    """
+    lines = [line.strip().strip("*").strip() for line in text.splitlines()]
+    return next((line for line in reversed(lines) if line), "")
+
+
 def to_judge(graph: Graph, history: Sequence[Round]) -> list[str]:
     """Return the nodes that a tagger is asked about after `history`: all but those that the model has got right."""
     tags = history[-1].nodes if history else {}

@@ -12,7 +12,7 @@ from typing import Literal
 from reelbench.judges import results
 from reelbench.leaderboard.store import Stored
 from reelbench.registry.data import loading
-from reelbench.registry.records import Breakdowns, JudgeRecord, Metrics, MetricValue, Result, Sample
+from reelbench.registry.records import PEOPLE_ADAPTER, Breakdowns, JudgeRecord, Metrics, MetricValue, Result, Sample
 from reelbench.registry.spec import BenchmarkSpec, PublishedResult
 
 Kind = Literal["run", "published", "baseline", "human"]
@@ -92,12 +92,13 @@ def of_run(spec: BenchmarkSpec, stored: Stored) -> Entry:
     """Return the row of a stored result."""
     result = stored.result
     baseline = result.model.adapter == BASELINE_ADAPTER
+    human = result.model.adapter == PEOPLE_ADAPTER
     return Entry(
         key=stored.key,
         model=result.model.id,
         revision=result.model.revision,
-        kind="baseline" if baseline else "run",
-        setting="floor" if baseline else "run",
+        kind="baseline" if baseline else "human" if human else "run",
+        setting="floor" if baseline else "human" if human else "run",
         group=_group(spec, stored),
         frames=_frames(result),
         metrics=result.metrics,

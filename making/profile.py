@@ -8,14 +8,18 @@ locale, skill and reasoning step. What can't be computed is None, with a note th
 import statistics
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reelbench.judges import cognitive_profile, results, temporal_span
+import numpy as np
+
+from reelbench.judges import cognitive_profile, results
+from reelbench.judges.bootstrap import mean_over_clusters
 from reelbench.making import bloom
 from reelbench.making import readability as text_profile
-from reelbench.making.profile_rows import Dataset, Entry, read_question_spans
+from reelbench.making.profile_rows import Dataset, Entry
+from reelbench.making.profile_spans import Spans, spans_of, with_question_spans
 from reelbench.registry.errors import InputError
 from reelbench.registry.languages import UNSPACED, language_of, words
 from reelbench.registry.progress import Bar, no_bar
@@ -26,6 +30,10 @@ if TYPE_CHECKING:
 SIDES = ("question", "answer")
 _TOP = 200
 _MOST_NOTED = 3
+
+RARE = 5.0
+BAD = 50.0
+"""Per cent: a label on fewer questions, with a lower accuracy, is weak (CogME, on Figure 4)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,32 +82,20 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A label's questions: how many, their share of the dataset in per cent, and the accuracy on them (0 to 100)."""
+    """A label's questions: how many, their share of the dataset in per cent, and the accuracy on them (0 to 100).
+
+    `ci95` is the accuracy's interval over videos.
+    """
 
     n: int
     share: float
     accuracy: float | None = None
+    ci95: tuple[float, float] | None = None
 
-
-@dataclass(frozen=True, slots=True)
-class Spans:
-    """Where answers lie in their videos; means over the questions that have what is needed.
-
-    Attributes:
-        n: Questions with an answer span.
-        length: Length of the answer span, in seconds.
-        share: Part of the video that it takes, in per cent.
-        question_spans: Questions with a span of their own, too.
-        certificate_length: Seconds of video that must be seen: what question and answer span cover together.
-        qa_iou: Overlap of the two spans, 0 to 1.
-    """
-
-    n: int
-    length: float
-    share: float | None
-    question_spans: int
-    certificate_length: float | None
-    qa_iou: float | None
+    @property
+    def weak(self) -> bool | None:
+        """Whether it is rare and answered badly, as CogME finds of four labels; None without an accuracy."""
+        return None if self.accuracy is None else self.share < RARE and self.accuracy < BAD
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +141,8 @@ class Profile:
             "words": counted,
             "labels": {
                 facet: {
-                    name: {"n": one.n, "share": one.share, "accuracy": one.accuracy} for name, one in labels.items()
+                    name: {field: getattr(one, field) for field in ("n", "share", "accuracy", "ci95", "weak")}
+                    for name, one in labels.items()
                 }
                 for facet, labels in self.labels.items()
             },
@@ -163,7 +160,7 @@ def profile(dataset: Dataset, extras: Extras) -> Profile:
     """Measure a dataset."""
     entries = dataset.entries
     if extras.question_spans is not None:
-        entries = _with_question_spans(entries, extras.question_spans, extras.note)
+        entries = with_question_spans(entries, extras.question_spans, extras.note)
     labels = [dict(entry.labels) for entry in entries]
     if extras.tags is not None:
         _add_tags(entries, labels, extras.tags, extras.note)
@@ -201,7 +198,7 @@ def profile(dataset: Dataset, extras: Extras) -> Profile:
         ),
         labels=counted,
         accuracy_link={facet: rho for facet, found in counted.items() if (rho := _rank_correlation(found)) is not None},
-        spans=_spans(entries),
+        spans=spans_of(entries),
         reasoning_steps=Counter(entry.reasoning_steps for entry in entries if entry.reasoning_steps is not None),
         made_with=made_with,
     )
@@ -315,6 +312,7 @@ def _correct(dataset: Dataset, labels: list[dict[str, Sequence[str]]], extras: E
 def _labels(
     entries: Sequence[Entry], labels: Sequence[Mapping[str, Sequence[str]]], correct: Mapping[str, float]
 ) -> dict[str, dict[str, Label]]:
+    videos = {entry.id: entry.video for entry in entries}
     counted: dict[str, dict[str, list[str]]] = {}
     for entry, facets in zip(entries, labels, strict=True):
         for facet, names in facets.items():
@@ -323,16 +321,21 @@ def _labels(
     return {
         facet: {
             name: Label(
-                n=len(ids),
-                share=100 * len(ids) / len(entries),
-                accuracy=100 * statistics.fmean(right)
-                if (right := [correct[i] for i in ids if i in correct])
-                else None,
+                len(ids), 100 * len(ids) / len(entries), *_rate({i: correct[i] for i in ids if i in correct}, videos)
             )
             for name, ids in sorted(found.items(), key=lambda one: (-len(one[1]), one[0]))
         }
         for facet, found in counted.items()
     }
+
+
+def _rate(correct: Mapping[str, float], videos: Mapping[str, str]) -> tuple[float | None, tuple[float, float] | None]:
+    """Return the accuracy and its interval."""
+    if not correct:
+        return None, None
+    values = 100 * np.array(list(correct.values()), dtype=np.float64)
+    rate = mean_over_clusters(values, [videos[item] for item in correct], bounds=(0, 100))
+    return rate.value, rate.ci95
 
 
 def _rank_correlation(labels: Mapping[str, Label]) -> float | None:
@@ -350,43 +353,6 @@ def _ranks(values: Sequence[float]) -> list[float]:
     """Return each value's rank from 1 up, equal values sharing the mean of theirs."""
     ordered = sorted(values)
     return [ordered.index(value) + (ordered.count(value) + 1) / 2 for value in values]
-
-
-# --- spans ---------------------------------------------------------------------------------------------------------
-
-
-def _with_question_spans(entries: list[Entry], path: Path, note: Callable[[str], None]) -> list[Entry]:
-    spans = read_question_spans(path)
-    ids = {entry.id for entry in entries}
-    strangers = [name for name in spans if name not in ids]
-    if len(strangers) == len(spans):
-        raise InputError(f"{path}: none of its {len(spans)} ids is among the {len(entries)} questions")
-    if strangers:
-        note(f"{path}: {len(strangers)} spans without a question: {', '.join(strangers[:_MOST_NOTED])}")
-    return [replace(entry, question_span=spans.get(entry.id, entry.question_span)) for entry in entries]
-
-
-def _spans(entries: Sequence[Entry]) -> Spans | None:
-    grounded = [entry for entry in entries if entry.span]
-    if not grounded:
-        return None
-    lengths = [entry.span[1] - entry.span[0] for entry in grounded]
-    shares = [100 * length / entry.duration for entry, length in zip(grounded, lengths, strict=True) if entry.duration]
-    both = [(entry.question_span, entry.span) for entry in grounded if entry.question_span]
-    return Spans(
-        n=len(grounded),
-        length=statistics.fmean(lengths),
-        share=statistics.fmean(shares) if shares else None,
-        question_spans=len(both),
-        certificate_length=statistics.fmean(covered(*pair) for pair in both) if both else None,
-        qa_iou=statistics.fmean(temporal_span.iou(*pair) for pair in both) if both else None,
-    )
-
-
-def covered(first: Sequence[float], second: Sequence[float]) -> float:
-    """Return the seconds that two spans cover together; what lies between them is not counted."""
-    overlap = max(0.0, min(first[1], second[1]) - max(first[0], second[0]))
-    return (first[1] - first[0]) + (second[1] - second[0]) - overlap
 
 
 def _steps_document(steps: Counter[int]) -> dict[str, Any] | None:

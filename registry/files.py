@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import IO, Any
+from urllib.parse import quote
 
 from reelbench.registry.errors import InputError
 
@@ -84,6 +85,14 @@ def write_jsonl(path: Path | str, rows: Iterable[dict[str, Any]]) -> None:
     with open_aside(path) as file:
         for row in rows:
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def address(path: Path, page: Path) -> str:
+    """Return how a page that is opened from a disk names a file: relative where it lies beside or below the page."""
+    path, folder = path.absolute(), page.absolute().parent
+    if path.is_relative_to(folder):
+        return quote(path.relative_to(folder).as_posix())
+    return path.as_uri()
 
 
 def valid_text(text: str) -> str:

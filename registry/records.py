@@ -51,6 +51,10 @@ class BenchmarkRecord(Record):
     source: SourceRecord
 
 
+PEOPLE_ADAPTER = "reelbench_people"
+"""The adapter of a result that people made, by answering on a page of ours."""
+
+
 class ModelRecord(Record):
     """The model whose answers these are; `adapter` is lmms-eval's name for how it was run."""
 

@@ -266,6 +266,11 @@ class TaskSpec(Declared):
     prompt: str | None = Field(default=None, description="Prompt file, where it is not the benchmark's own.")
     tags: tuple[str, ...] = Field(default=(), description="lmms-eval's names for groups of tasks that run together.")
     max_new_tokens: int = Field(default=512, description="Longest answer that is asked for.")
+    reasoned: bool = Field(
+        default=False,
+        description="True where the model writes its steps and, as its last line, the answer; it may be given cues, "
+        "so it is never scored for a table.",
+    )
 
 
 class BenchmarkSpec(Declared):

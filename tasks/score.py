@@ -18,7 +18,7 @@ from reelbench.registry.files import read_json
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.records import Item, ModelRecord, Result, SettingsRecord, SourceRecord
-from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.tasks import hub_predictions, predictions, questions
 from reelbench.tasks.lmms.logged import (
     LoggedTask,
@@ -304,9 +304,17 @@ def scores_folder(logged: LoggedTask) -> Path:
     return logged.results.parent / "reelbench" / logged.task
 
 
+def check_scored(name: str) -> tuple[BenchmarkSpec, TaskSpec]:
+    """Return the benchmark and the task called `name`; InputError where its answers may rest on cues."""
+    spec, task = spec_and_task(name)
+    if task.reasoned:
+        raise InputError(f"{name}: its answers may rest on cues, so they have no score; use `reelbench diagnose run`")
+    return spec, task
+
+
 def score_logged(logged: LoggedTask, folder: Path, options: Options, *, tags: Path | None = None) -> Outcome:
     """Score one task from its logged samples."""
-    spec, task = spec_and_task(logged.task)
+    spec, task = check_scored(logged.task)
     document = read_json(logged.results)
     data = data_name(document, logged)
     run = logged_items(logged.samples)

@@ -196,7 +196,7 @@ def join(
 
 
 def references_of(
-    spec: BenchmarkSpec, inputs: Inputs, read: Callable[[Path], list[Reference]], *, hidden: bool = False
+    spec: BenchmarkSpec, inputs: Inputs, read: Callable[[Path], list[Reference]] | None, *, hidden: bool = False
 ) -> tuple[list[Reference], SourceRecord, str]:
     """Return the references, where they are from, and their split: a file's, by `read`, else the benchmark's own.
 

@@ -37,7 +37,7 @@ def rows(name: str, split: str | None = None, data: Path | None = None) -> list[
 def as_csv(table: Sequence[Row], delimiter: str = ",") -> str:
     """Return rows as CSV with a header."""
     file = io.StringIO()
-    writer = csv.DictWriter(file, COLUMNS, delimiter=delimiter, lineterminator="\n")
+    writer: csv.DictWriter[str] = csv.DictWriter(file, COLUMNS, delimiter=delimiter, lineterminator="\n")
     writer.writeheader()
     writer.writerows(table)
     return file.getvalue()

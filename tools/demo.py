@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections import defaultdict
 from pathlib import Path
 
 from tiny_vlm import write
@@ -43,7 +44,7 @@ def main() -> None:
         _reelbench("leaderboard", "add", _run(name), "--store", OUT / "store")
     # Without what others published, of which there is far more: the page is to show what was just run.
     _reelbench("leaderboard", "build", "--store", OUT / "store", "--out", OUT / "site", "--no-published")
-    _show([results.read(path.parent) for path in sorted(OUT.glob("*-run/**/" + results.RESULT_FILE))])
+    _show()
 
 
 def _run(name: str) -> Path:
@@ -69,32 +70,42 @@ def _reelbench(*arguments: str | Path) -> None:
         sys.exit(f"demo: {' '.join(map(str, arguments))}\n{done.stderr}")
 
 
-def _show(scored: list[Result]) -> None:
-    models = list(dict.fromkeys(result.model.id for result in scored))
-    table = console.table("", "benchmark", "metric", "unit", *(f"#{model}" for model in models))
+def _show() -> None:
+    table = console.table("", "task", "metric", "unit", *(f"#{name}" for name in MODELS))
     judged = []
-    for place in dict.fromkeys((result.benchmark.id, result.benchmark.split) for result in scored):
-        same = {r.model.id: r for r in scored if (r.benchmark.id, r.benchmark.split) == place}
-        spec = discovery.get(place[0])
+    for task, of_model in sorted(_by_task().items()):
+        first = of_model["tiny-vlm"]
+        spec = discovery.get(first.benchmark.id)
         judged += [spec.title] if spec.primary.judged else []
-        for metric in (metric for metric in spec.metrics if not metric.judged):
-            values = [same[model].metrics[metric.name].value for model in models]
+        # A split whose answers are not public has no metrics.
+        for metric in (metric for metric in spec.metrics if metric.name in first.metrics and not metric.judged):
+            values = [of_model[name].metrics[metric.name].value for name in MODELS]
             unit = metric.in_unit
-            cells = ("–" if value is None else f"{value:.{unit.digits}f}" for value in values)
-            table.add_row(" ".join(place), metric.name, unit.label, *cells)
+            table.add_row(
+                task, metric.name, unit.label, *("–" if v is None else f"{v:.{unit.digits}f}" for v in values)
+            )
     console.show(table)
     here, reelbench = _short(OUT), _short(REELBENCH)
     console.write(
-        f"""The weights are random, so the numbers are noise: what you have seen is that all of it runs.
+        f"""tiny-vlm's weights are random, so its numbers are noise: what you have seen is that all of it runs.
 
 {" and ".join(judged)} rank by an LLM judge, which was not asked. With a server of yours:
     {reelbench} score --run {here}/tiny-vlm-run --judge MODEL --judge-url http://localhost:8000/v1
 A model of yours, on the same questions:
     {reelbench} run --frames uniform:32 -- --tasks reelbench_mini --model qwen2_5_vl --model_args pretrained=…
 
-every answer, and what was made of it    {here}/*-run/*/reelbench/*/samples.jsonl
+every answer, and what was made of it    {here}/*-run/**/samples.jsonl
 the leaderboard's page, of these runs    {here}/site/index.html"""
     )
+
+
+def _by_task() -> dict[str, dict[str, Result]]:
+    """Return task -> model -> result; a run's scores lie in folders named after their tasks."""
+    found: dict[str, dict[str, Result]] = defaultdict(dict)
+    for name in MODELS:
+        for path in _run(name).rglob(results.RESULT_FILE):
+            found[path.parent.name][name] = results.read(path.parent)
+    return found
 
 
 def _short(path: Path) -> Path:

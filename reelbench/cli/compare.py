@@ -24,6 +24,7 @@ def compare(
     a: Annotated[Path, typer.Argument(help="A result: its folder, or its result.json.")],
     b: Annotated[Path, typer.Argument(help="Another result on the same benchmark and split.")],
     *,
+    labels: Annotated[bool, typer.Option("--labels", help="CogME's labels one by one, adjusted by Holm.")] = False,
     as_json: Json = False,
 ) -> None:
     """Test two models on the items both answered: bootstrap over videos, McNemar where items are right or wrong."""
@@ -35,8 +36,10 @@ def compare(
         return
     spec = _same_benchmark(first.result, second.result, a, b)
     found = tested(first.samples, second.samples, spec)
+    by_label = _by_label(first.samples, second.samples) if labels else None
     if as_json:
-        console.write(json.dumps({"a": first.result.model.id, "b": second.result.model.id, **asdict(found)}))
+        document = {"a": first.result.model.id, "b": second.result.model.id, **asdict(found)}
+        console.write(json.dumps(document if by_label is None else {**document, "labels": by_label}))
         return
     title = f"{spec.id}: a = {first.result.model.id}, b = {second.result.model.id}; {found.both} items answered by both"
     table = console.table(
@@ -59,6 +62,22 @@ def compare(
     console.show(table)
     if found.only_a or found.only_b:
         console.note(f"left out: {found.only_a} items that only a answered, {found.only_b} that only b answered")
+    if by_label is not None:
+        table = console.table(
+            "label by label, the largest difference first",
+            *("label", "#a %", "#b %", "#a - b", "#95 % interval", "#p", "#p (Holm)", "#items", "#videos"),
+        )
+        for d in by_label:
+            rates = (f"{d['a']:.1f}", f"{d['b']:.1f}", f"{d['difference']:+.1f}", _interval(d["ci95"], 1))
+            tests = ("" if p is None else f"{p:.4f}" for p in (d["p"], d["p_holm"]))
+            table.add_row(d["label"], *rates, *tests, str(d["n"]), str(d["videos"]))
+        console.show(table)
+
+
+def _by_label(a: "list[Sample]", b: "list[Sample]") -> list[dict[str, Any]]:
+    from reelbench.judges.label_comparison import compare_labels
+
+    return [asdict(difference) for difference in compare_labels(a, b)]
 
 
 _TWINS = {"moviecore", "moviechat"}

@@ -10,10 +10,12 @@ import typer
 from reelbench import __version__
 from reelbench.cli import (
     ask,
+    calibrate,
     cards,
     compare,
     console,
     data,
+    diagnose,
     frames,
     leaderboard,
     listing,
@@ -45,7 +47,9 @@ app.command("compare")(compare.compare)
 app.command("profile")(profile.profile)
 app.add_typer(data.app, name="data")
 app.add_typer(make.app, name="make")
+app.add_typer(diagnose.app, name="diagnose")
 app.add_typer(review.app, name="review")
+compare.app.command("calibrate")(calibrate.calibrate)
 app.add_typer(compare.app, name="judge")
 app.add_typer(frames.app, name="frames")
 app.add_typer(cards.app, name="cards")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 if TYPE_CHECKING:
-    import click
+    import typer
 
 
 def takes(argument: str, group: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -35,7 +35,7 @@ def takes(argument: str, group: Callable[..., Any]) -> Callable[[Callable[..., N
     return decorate
 
 
-def given(context: "click.Context", *, only: str = "") -> list[str]:
+def given(context: "typer.Context", *, only: str = "") -> list[str]:
     """Return what was given on the command line, as words that give it again: for a hint that repeats it.
 
     Args:

@@ -141,9 +141,11 @@ def _show_more(one: "Profile") -> None:
             "" if link is None else f" (frequency and accuracy: Spearman's rho {link:.2f})"
         )
         linked = any(label.accuracy is not None for label in labels.values())
-        table = console.table(title, "label", "#questions", "#%", *(["#accuracy"] if linked else []))
+        known = ["#accuracy", "#95 % interval", ""] if linked else []
+        table = console.table(title, "label", "#questions", "#%", *known)
         for name, label in list(labels.items())[:_SHOWN_LABELS]:
-            accuracy = [_number(label.accuracy, 1)] if linked else []
+            ends = "" if label.ci95 is None else f"{label.ci95[0]:.1f} to {label.ci95[1]:.1f}"
+            accuracy = [_number(label.accuracy, 1), ends, "weak" if label.weak else ""] if linked else []
             table.add_row(name, str(label.n), f"{label.share:.1f}", *accuracy)
         if len(labels) > _SHOWN_LABELS:
             table.add_row(f"and {len(labels) - _SHOWN_LABELS} more")

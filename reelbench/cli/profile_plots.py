@@ -67,6 +67,16 @@ def plots(profiles: "Sequence[Profile]") -> dict[str, str]:
                 made[f"{name}-{side}"] = histogram(f"{title}, {side}s", series, unit)
     for facet in dict.fromkeys(facet for one in profiles for facet in one.labels):
         made[f"labels-{_safe(facet)}"] = bars(f"Questions by {facet.replace('_', ' ')}", _shares(profiles, facet))
+        for one in profiles:
+            # Frequency against rate, the rarest first: CogME's weak labels stand at the top (Figure 4).
+            known = {name: label for name, label in one.labels.get(facet, {}).items() if label.accuracy is not None}
+            rare = sorted(known.items(), key=lambda pair: pair[1].n)
+            if rare:
+                rates = {
+                    "share of questions": {name: label.share for name, label in rare},
+                    "answered right": {name: label.accuracy or 0.0 for name, label in rare},
+                }
+                made[f"rates-{_safe(facet)}"] = bars(f"{one.name}: {facet.replace('_', ' ')}, %", rates)
     return made
 
 

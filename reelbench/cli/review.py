@@ -1,17 +1,39 @@
-"""`reelbench review`: a page for people to rate a dataset on, and the table of what they said."""
+"""`reelbench review`: pages for people to rate, mark, tag and answer on, and what they said put together."""
 
 import json
+from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from reelbench.cli import console
+from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
-    from reelbench.making.review import Summary
+    from reelbench.making.review.pages import Content
 
 _SHOWN = 10
+
+
+class Ask(StrEnum):
+    """What a page asks."""
+
+    RATINGS = "ratings"
+    SPANS = "spans"
+    QUESTION_SPANS = "question-spans"
+    ANSWERS = "answers"
+    TAGS = "tags"
+    SCORES = "scores"
+
+
+class Form(StrEnum):
+    """What to write."""
+
+    PAGE = "page"
+    LABEL_STUDIO = "label-studio"
+
 
 app = typer.Typer(help="Have people review a dataset on a page, and merge what they said.", no_args_is_help=True)
 
@@ -20,53 +42,128 @@ app = typer.Typer(help="Have people review a dataset on a page, and merge what t
 def page(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.")],
     *,
+    ask: Annotated[Ask, typer.Option(help="What people are asked.")] = Ask.RATINGS,
     sample: Annotated[int, typer.Option(help="Videos to review, each with all its questions.", min=1)] = 30,
     seed: Annotated[int, typer.Option(help="Of the draw; reviewers of one draw can be merged.")] = 0,
+    raters: Annotated[int, typer.Option(help="Pages to write, one for each rater.", min=1)] = 1,
+    overlap: Annotated[int, typer.Option(help="Raters that each video gets.", min=1)] = 1,
     split: Annotated[str | None, typer.Option(help="Split, if not the default one.")] = None,
     data: Annotated[Path | None, typer.Option(help="The benchmark's own data, where it isn't found by itself.")] = None,
-    output: Annotated[Path | None, typer.Option(help="The page's file; default review-NAME.html here.")] = None,
+    answers: Annotated[
+        Path | None, typer.Option(metavar="RESULT", help="Folder of the result whose answers are scored (scores).")
+    ] = None,
+    consensus: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="What raters saved (repeat): a page to settle where they differ."),
+    ] = None,
+    strips: Annotated[
+        bool, typer.Option("--strips", help="Give every video a strip of frames, for browsers that can't play it.")
+    ] = False,
+    form: Annotated[Form, typer.Option("--as", help="Our own page, or tasks for a Label Studio server.")] = Form.PAGE,
+    media_url: Annotated[
+        str | None, typer.Option(metavar="PREFIX", help="Where Label Studio finds the videos; a path is put behind it.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="The page's file, default review-NAME.html here; Label Studio's folder.")
+    ] = None,
 ) -> None:
-    """Write a page on which people rate captions, questions and answers."""
-    from reelbench.making import review
+    """Write a page on which people rate, mark spans, answer, tag or score; or one page for each of several raters."""
+    from reelbench.making.review import pages
 
-    written = review.make(name, output or Path(f"review-{name}.html"), sample=sample, seed=seed, split=split, data=data)
-    if written.videos < sample:
+    draw = pages.Draw(sample, seed, raters, overlap, strips)
+    if (form is Form.LABEL_STUDIO) == (media_url is None):
+        raise InputError("--as label-studio and --media-url PREFIX go together")
+    if consensus:
+        content = _consensus(name, consensus, data)
+    else:
+        content = pages.content_of(name, draw, kind=ask.value, split=split, data=data, answers=answers)
+    if media_url is not None:
+        from reelbench.making.review import label_studio
+
+        tasks = label_studio.write(content, output or Path(f"label-studio-{name}"), media_url, data)
+        _tell_missing(tasks.missing)
+        console.note(f"{tasks.number} tasks; make a project with {tasks.config}, and import {tasks.tasks}")
+        console.write(str(tasks.tasks.parent))
+        return
+    written = pages.write(content, output or Path(_file_name(name, ask)), draw, data=data, note=console.note)
+    if written.videos < sample and not consensus:
         console.note(f"{name} has {written.videos} videos: all of them are on the page")
-    if written.missing:
-        more = f" and {len(written.missing) - _SHOWN} more" if len(written.missing) > _SHOWN else ""
-        console.note(f"{len(written.missing)} videos are not here: {', '.join(written.missing[:_SHOWN])}{more}")
+    _tell_missing(written.missing)
     console.note(f"{written.videos} videos, {written.questions} questions; open the page in a browser")
-    console.write(str(written.path))
+    for path in written.paths:
+        console.write(str(path))
+
+
+@app.command()
+def agree(
+    a: Annotated[Path, typer.Argument(help="A tags file (JSON Lines).")],
+    b: Annotated[Path, typer.Argument(help="Another, by somebody else, or by a model.")],
+    *,
+    benchmark: Annotated[str, typer.Option(help="Whose questions these are, for intervals over its videos.")] = (
+        "dramaqa_cogme"
+    ),
+    split: Annotated[str | None, typer.Option(help="Split, if not the default one.")] = None,
+    data: Annotated[Path | None, typer.Option(help="The benchmark's own data, where it isn't found by itself.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Say how far two taggers agree, label by label and as sets, with intervals over videos where the data is here."""
+    from dataclasses import asdict
+
+    from reelbench.cli import review_tables
+    from reelbench.judges.cognitive_profile import read_tags
+    from reelbench.judges.label_sets import tag_agreement
+    from reelbench.making.review import tags
+
+    first, second = read_tags(a), read_tags(b)
+    videos = tags.videos_of(benchmark, first.keys() & second.keys(), console.note, split=split, data=data)
+    found = asdict(tag_agreement(first, second, videos))
+    if as_json:
+        console.write(json.dumps(found))
+        return
+    review_tables.show_agreement(f"a = {a.name}, b = {b.name}: {found['both']} items tagged by both", found)
+    if found["only_a"] or found["only_b"]:
+        console.note(f"left out: {found['only_a']} items tagged by a alone, {found['only_b']} by b alone")
+
+
+def _file_name(name: str, ask: Ask) -> str:
+    return f"review-{name}.html" if ask is Ask.RATINGS else f"{ask.value}-{name}.html"
+
+
+def _consensus(name: str, files: Sequence[Path], data: Path | None) -> "Content":
+    from reelbench.making.review import consensus
+
+    return consensus.content_of(name, files, data)
+
+
+def _tell_missing(missing: Sequence[str]) -> None:
+    if missing:
+        more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
+        console.note(f"{len(missing)} videos are not here: {', '.join(missing[:_SHOWN])}{more}")
 
 
 @app.command()
 def summarize(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="What reviewers saved.")],
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="What reviewers saved; Label Studio's export.")
+    ],
     *,
+    write: Annotated[
+        Path | None, typer.Option(help="Write what they agreed on: rows, tags, scores; answers into a folder.")
+    ] = None,
+    data: Annotated[Path | None, typer.Option(help="The benchmark's own data, where it isn't found by itself.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Merge what reviewers saved, with their agreement."""
-    from reelbench.making import review
+    from reelbench.making.review import merging
 
-    summary = review.summarize(files)
+    summary = merging.summarize(files, data)
+    if write is not None:
+        console.note(merging.write(summary, write, data))
+    for reason, number in summary.reviews.ignored.items():
+        console.note(f"left out: {number} results of Label Studio, {reason.replace('_', ' ')}")
     if as_json:
         console.write(json.dumps(summary.document(), ensure_ascii=False))
-    else:
-        _show(summary)
+        return
+    from reelbench.cli import review_tables
 
-
-def _show(summary: "Summary") -> None:
-    title = f"{summary.benchmark} {summary.split}, {len(summary.reviewers)} reviewers: mean (Krippendorff's alpha)"
-    table = console.table(title, "dimension", "#captions", "#questions", "#answers")
-    for dimension, cells in summary.table.items():
-        shown = []
-        for part in ("caption", "question", "answer"):
-            cell = cells.get(part)
-            alpha = "" if cell is None or cell.alpha is None else f" ({cell.alpha:.2f})"
-            shown.append("–" if cell is None else f"{cell.mean:.1f}{alpha}")
-        table.add_row(dimension, *shown)
-    console.show(table)
-    for part, identifier, dimension, mean in summary.low[:_SHOWN]:
-        console.note(f"rated low: {part} {identifier}, {dimension} {mean:.1f}")
-    if len(summary.low) > _SHOWN:
-        console.note(f"and {len(summary.low) - _SHOWN} more rated low; --json lists all")
+    review_tables.show(summary)

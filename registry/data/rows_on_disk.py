@@ -13,6 +13,7 @@ from typing import Self
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.home import home
 
+_OPTIONAL = ("frames", "encoder", "cues")
 _NAME = re.compile(r"reelbench:(?P<task>[\w.-]+)@(?P<fingerprint>[0-9a-z]+)")
 
 
@@ -26,6 +27,7 @@ class DataName:
         media_missing: Number of rows left out because their video was not here.
         frames: The frame sampling asked for by the environment; None where it asked for none.
         encoder: Version of the encoder of stored frames, where the sampling decodes.
+        cues: The first 16 digits of the cues' sha256, where the questions were asked with some.
     """
 
     task: str
@@ -33,6 +35,7 @@ class DataName:
     media_missing: int = 0
     frames: str | None = None
     encoder: str | None = None
+    cues: str | None = None
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -46,12 +49,13 @@ class DataName:
         named = _NAME.fullmatch(head)
         if named is None or not re.fullmatch(r"[0-9]{1,7}", missing):
             raise InputError(f"{text!r} does not name rows of ours (`reelbench:<task>@<hash>;media_missing=<number>`)")
-        return cls(named["task"], named["fingerprint"], int(missing), stated.get("frames"), stated.get("encoder"))
+        optional = (stated.get(part) for part in _OPTIONAL)
+        return cls(named["task"], named["fingerprint"], int(missing), *optional)
 
     def __str__(self) -> str:
-        frames = "" if self.frames is None else f";frames={self.frames}"
-        encoder = "" if self.encoder is None else f";encoder={self.encoder}"
-        return f"reelbench:{self.task}@{self.fingerprint};media_missing={self.media_missing}{frames}{encoder}"
+        given = ((part, getattr(self, part)) for part in _OPTIONAL)
+        stated = "".join(f";{part}={value}" for part, value in given if value is not None)
+        return f"reelbench:{self.task}@{self.fingerprint};media_missing={self.media_missing}{stated}"
 
     @property
     def missing_note(self) -> Path:
@@ -103,7 +107,7 @@ class RowsOnDisk(os.PathLike[str]):
         except ReelbenchError:
             fingerprint = "unavailable"
         frames, encoder = _frames()
-        return DataName(self.task, fingerprint, self.media_missing, frames, encoder)
+        return DataName(self.task, fingerprint, self.media_missing, frames, encoder, _cues(self.task))
 
     def __str__(self) -> str:
         """Return the name as text: what lmms-eval's response cache tells settings apart by."""
@@ -124,3 +128,18 @@ def _frames() -> tuple[str | None, str | None]:
     if sampling is None:
         return None, None
     return str(sampling), str(ENCODER_VERSION) if sampling.decodes else None
+
+
+def _cues(task: str) -> str | None:
+    """Return the environment's cues, as far as the task takes any."""
+    from reelbench.registry import discovery
+    from reelbench.registry.cues import Cues
+
+    known = discovery.find_task(task)
+    if known is None or not known[1].reasoned:
+        return None
+    try:
+        cues = Cues.from_environment()
+    except ReelbenchError:
+        return "invalid"
+    return cues.sha256[:16] if cues is not None else None

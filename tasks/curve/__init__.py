@@ -60,6 +60,11 @@ SPEC = BenchmarkSpec(
     tasks=(
         TaskSpec(name="curve", split="test", tags=("reelbench",)),
         TaskSpec(name="curve_mini", split="mini", tags=("reelbench_mini",)),
+        # Without tags: only `reelbench diagnose run` asks for them, and their answers have no place in a table.
+        *(
+            TaskSpec(name=name, split=split, prompt="prompt_reasoned.json", max_new_tokens=2048, reasoned=True)
+            for name, split in (("curve_reasoned", "test"), ("curve_reasoned_mini", "mini"))
+        ),
         *(
             TaskSpec(name=f"curve_{locale}", split="test", only={"locale": locale}, tags=("curve_locales",))
             for locale in LOCALES

@@ -15,6 +15,8 @@ aggregate = TASK.aggregate
 
 CURVE = TASK.data["curve"]
 CURVE_MINI = TASK.data["curve_mini"]
+CURVE_REASONED = TASK.data["curve_reasoned"]
+CURVE_REASONED_MINI = TASK.data["curve_reasoned_mini"]
 CURVE_AR_EG = TASK.data["curve_ar-EG"]
 CURVE_BN_BD = TASK.data["curve_bn-BD"]
 CURVE_DE_DE = TASK.data["curve_de-DE"]

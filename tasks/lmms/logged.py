@@ -106,6 +106,19 @@ def logged_items(path: Path) -> LoggedItems:
     return LoggedItems(list(items.values()), duplicate, judge, heard)
 
 
+def raw_replies(path: Path) -> dict[str, str]:
+    """Return id -> all that the model wrote, from a samples file; lmms-eval's own cleaning may have shortened it."""
+    replies: dict[str, str] = {}
+    for _, line in read_jsonl(path):
+        detail = next((v for v in line.values() if isinstance(v, dict) and "sample" in v), None)
+        reply = line.get("resps", line.get("filtered_resps"))
+        while isinstance(reply, list) and reply:
+            reply = reply[0]
+        if detail is not None and isinstance(reply, str):
+            replies[detail["sample"]["id"]] = reply
+    return replies
+
+
 def _progress(record: JudgeRecord) -> tuple[int, int]:
     # Replies first: a call is counted when it is made, so an early record can have all calls and not all replies.
     return sum(record.returned.values()), record.calls + record.cached

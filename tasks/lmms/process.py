@@ -4,7 +4,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,7 +13,8 @@ from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.home import home
 from reelbench.tasks.lmms import adapters
-from reelbench.tasks.score import Options, Outcome, logged_tasks, score_logged, scores_folder
+from reelbench.tasks.lmms.logged import LoggedTask, logged_tasks
+from reelbench.tasks.score import Options, Outcome, check_scored, score_logged, scores_folder
 
 
 def run_and_score(
@@ -22,22 +23,51 @@ def run_and_score(
     """Run lmms-eval into `output` with the frames asked for (None: nobody asked), and score what it left.
 
     Raises:
+        InputError: A task is one that is not scored.
         ReelbenchError: lmms-eval failed, or left no result at all.
     """
-    environ = {}
+    for name in wanted_tasks(arguments):
+        check_scored(name)
+    return [
+        score_logged(logged, scores_folder(logged), options)
+        for logged in run(arguments, output, sampling, options.note)
+    ]
+
+
+def run(
+    arguments: list[str],
+    output: Path,
+    sampling: FrameSampling | None,
+    note: Callable[[str], None],
+    *,
+    environ: Mapping[str, str] | None = None,
+    kept_open: Sequence[int] = (),
+    stdout: int | None = None,
+) -> list[LoggedTask]:
+    """Run lmms-eval into `output` with the frames asked for (None: nobody asked) -> what it left, by task.
+
+    Args:
+        arguments: lmms-eval's.
+        output: The `--output_path` in them.
+        sampling: The frames.
+        note: Told one line for each thing that the user should know.
+        environ: Variables beside this process's.
+        kept_open: File descriptors that lmms-eval holds open as long as it runs.
+        stdout: File descriptor that its own table goes to; by default where ours go.
+
+    Raises:
+        ReelbenchError: lmms-eval failed, or left no result at all.
+    """
+    environ = dict(environ or {})
     if sampling is not None:
-        arguments = with_frames(arguments, sampling, options.note)
+        arguments = with_frames(arguments, sampling, note)
         environ[settings.FRAMES.name] = str(sampling)
     before = set(output.rglob("*_results.json"))
-    lmms_eval(arguments, environ)
+    lmms_eval(arguments, environ, kept_open, stdout)
     written = set(output.rglob("*_results.json")) - before
     if not written:
         raise ReelbenchError("lmms-eval ended without results, though it may have exited with 0; its messages say why")
-    return [
-        score_logged(logged, scores_folder(logged), options)
-        for logged in logged_tasks(output)
-        if logged.results in written
-    ]
+    return [logged for logged in logged_tasks(output) if logged.results in written]
 
 
 def check_all_there(arguments: list[str], outcomes: list[Outcome]) -> None:
@@ -49,9 +79,9 @@ def check_all_there(arguments: list[str], outcomes: list[Outcome]) -> None:
 
 def with_frames(arguments: list[str], sampling: FrameSampling, note: Callable[[str], None]) -> list[str]:
     """Return lmms-eval's arguments with the adapter's own set to take the frames as they are; say what can't be."""
-    model_args = _value(arguments, "--model_args") or ""
+    model_args = option_value(arguments, "--model_args") or ""
     given = dict(re.findall(r"(?:^|,)\s*([A-Za-z_]\w*)=([^,]*)", model_args))
-    added, notes = adapters.matched(_value(arguments, "--model"), given, sampling)
+    added, notes = adapters.matched(option_value(arguments, "--model"), given, sampling)
     for line in notes:
         note(line)
     if not added:
@@ -71,7 +101,7 @@ def with_logging(arguments: list[str]) -> tuple[list[str], Path]:
             "nothing to run: give lmms-eval's arguments after --, e.g. reelbench run -- --tasks moviecore …"
         )
     arguments = list(arguments)
-    output = _value(arguments, "--output_path")
+    output = option_value(arguments, "--output_path")
     if output is None:
         output = str(home() / "runs" / datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f"))
         arguments += ["--output_path", output]
@@ -80,7 +110,12 @@ def with_logging(arguments: list[str]) -> tuple[list[str], Path]:
     return arguments, Path(output)
 
 
-def lmms_eval(arguments: list[str], environ: dict[str, str] | None = None) -> None:
+def lmms_eval(
+    arguments: list[str],
+    environ: dict[str, str] | None = None,
+    kept_open: Sequence[int] = (),
+    stdout: int | None = None,
+) -> None:
     """Run lmms-eval in a process of its own; ReelbenchError where it says that it failed."""
     from importlib.util import find_spec
 
@@ -90,7 +125,9 @@ def lmms_eval(arguments: list[str], environ: dict[str, str] | None = None) -> No
     command = [sys.executable, "-P", "-m", "lmms_eval", *arguments]
     # The judge is asked afterwards, in one batch: many calls at once, and none that holds up the model.
     inherited = {name: value for name, value in os.environ.items() if name != settings.JUDGE.name}
-    status = subprocess.run(command, env={**inherited, **(environ or {})}, check=False).returncode  # noqa: S603
+    everything = {**inherited, **(environ or {})}
+    done = subprocess.run(command, env=everything, check=False, pass_fds=kept_open, stdout=stdout)  # noqa: S603
+    status = done.returncode
     if status != 0:
         raise ReelbenchError(f"lmms-eval failed with exit status {status}; its messages say why")
 
@@ -98,7 +135,7 @@ def lmms_eval(arguments: list[str], environ: dict[str, str] | None = None) -> No
 def wanted_tasks(arguments: list[str]) -> set[str]:
     """Return our tasks that the arguments name, by themselves or by one of our tags; other people's are lmms-eval's."""
     wanted: set[str] = set()
-    for name in (part.strip() for part in (_value(arguments, "--tasks") or "").split(",")):
+    for name in (part.strip() for part in (option_value(arguments, "--tasks") or "").split(",")):
         wanted |= {name} if discovery.find_task(name) is not None else _tagged(name)
     return wanted
 
@@ -117,7 +154,8 @@ def replaced(arguments: list[str], option: str, value: str) -> list[str]:
     return [*arguments, option, value]
 
 
-def _value(arguments: list[str], option: str) -> str | None:
+def option_value(arguments: Sequence[str], option: str) -> str | None:
+    """Return an option's value among lmms-eval's arguments, or None."""
     for number, argument in enumerate(arguments):
         if argument == option and number + 1 < len(arguments):
             return arguments[number + 1]

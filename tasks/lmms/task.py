@@ -16,8 +16,10 @@ from string import Formatter
 from typing import TYPE_CHECKING, Any
 
 from reelbench.judges import scoring
+from reelbench.judges.isolation import last_line
 from reelbench.judges.llm import modes
-from reelbench.registry import rows
+from reelbench.registry import rows, settings
+from reelbench.registry.cues import Cues
 from reelbench.registry.data.loading import upstream_split
 from reelbench.registry.data.rows_on_disk import RowsOnDisk
 from reelbench.registry.errors import InputError, ReelbenchError
@@ -27,10 +29,10 @@ from reelbench.registry.media.library import Library
 from reelbench.registry.prompts import prompt_template
 from reelbench.registry.records import Item, Sample
 from reelbench.registry.rows import Row
-from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, MeanOf, Metric
+from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, MeanOf, Metric, TaskSpec
 from reelbench.tasks.lmms import adapters
 from reelbench.tasks.lmms import shown as frames
-from reelbench.tasks.prompting import prompt_of
+from reelbench.tasks.prompting import CUE, prompt_of
 from reelbench.tasks.submissions import answered, hides, submission_suffix, write_submission
 
 if TYPE_CHECKING:
@@ -97,6 +99,8 @@ class LmmsTask:
         sampling = None
         try:
             sampling = frames.sampling()
+            if self._task(data.task).reasoned:
+                dataset = _with_cues(dataset)
         except InputError as error:
             data.problem = str(error)
         if sampling is None or data.problem is not None:
@@ -134,15 +138,18 @@ class LmmsTask:
 
     def _lacking(self, name: str, dataset: "Dataset") -> str | None:
         """Say which column the task's prompt needs and no row has: a file that was not joined."""
-        task = next(task for task in self.spec.tasks if task.name == name)
+        task = self._task(name)
         template = prompt_template(self.spec, task.prompt, dataset[0]["language"])
-        needed = {field for _, field, _, _ in Formatter().parse(template) if field}
+        needed = {field for _, field, _, _ in Formatter().parse(template) if field and field != CUE}
         empty = sorted(field for field in needed if not any(dataset[field]))
         if not empty:
             return None
         split = self.spec.splits[upstream_split(self.spec, task.split)]
         files = f"; put {' or '.join(split.joined)} beside the questions" if split.joined else ""
         return f"its prompt needs {', '.join(empty)}, and no question has any{files}"
+
+    def _task(self, name: str) -> TaskSpec:
+        return next(task for task in self.spec.tasks if task.name == name)
 
     def _library(self, split: str) -> Library:
         if split not in self._libraries:
@@ -152,9 +159,10 @@ class LmmsTask:
     # --- what its answer is worth -----------------------------------------------------------------------------------
 
     def item(self, doc: Row, answer: str) -> Item:
-        """Return a row with a model's raw answer, ready to be scored."""
+        """Return a row with a model's raw answer, ready to be scored; of steps with an answer, the answer is."""
         shown = self._frames.recorded(self._library(doc["split"]), doc)
-        given = answered(self.spec, answer, doc.get("options", ()))
+        reasoned = CUE in doc and not scoring.is_failure(answer)
+        given = answered(self.spec, last_line(answer) if reasoned else answer, doc.get("options", ()))
         reason = given.reason
         if reason is None and hides(self.spec, doc["split"]):
             reason = "answers_hidden"
@@ -166,8 +174,8 @@ class LmmsTask:
             question=doc["question"],
             target=rows.target(self.spec, doc),
             facets=rows.facets(self.spec, doc),
-            prediction=answer,
-            parsed=given.parsed,
+            prediction=given.prediction,
+            parsed={"output": answer} if reasoned else given.parsed,
             reason=reason,
             flags=given.flags if reason != frames.UNREADABLE else (),
             frame_timestamps=list(shown.timestamps) if shown.timestamps is not None else None,
@@ -221,6 +229,17 @@ class LmmsTask:
             log.warning("%s: the submission could not be written to %s: %s", self.spec.id, path, error)
         else:
             log.warning("%s: the answers are hidden; submit %s to the owners' server", self.spec.id, path)
+
+
+def _with_cues(dataset: "Dataset") -> "Dataset":
+    """Keep the questions that the environment's cues name, with their cue; without such a file, all without a cue."""
+    cues = Cues.from_environment()
+    if cues is None:
+        return dataset.add_column(CUE, [""] * len(dataset))  # type: ignore[call-arg] - its second parameter is optional
+    kept = dataset.select([number for number, row_id in enumerate(dataset["id"]) if row_id in cues.by_id])
+    if not len(kept):
+        raise InputError(f"{settings.CUES.name}: the file names no question of {dataset.info.dataset_name}")
+    return kept.add_column(CUE, [cues.by_id[row_id] for row_id in kept["id"]])  # type: ignore[call-arg]
 
 
 def _detail(spec: BenchmarkSpec, metric: Metric, sample: Sample) -> dict[str, Any]:

@@ -88,3 +88,33 @@ def test_two_models_and_what_can_not_be_compared(judged, reelbench):
     done = reelbench("compare", first, second)
     assert done.returncode == 2
     assert "only results on the same benchmark" in done.stderr
+
+
+def test_labels_of_two_agents_side_by_side(reelbench, tmp_path):
+    from reelbench.registry.data import loading
+
+    located = loading.locate("dramaqa_cogme_mini")
+    tags = loading.mini_folder(located.spec) / "cogme_tags.jsonl"
+    folders = []
+    for name, wrong in (("a", 0), ("b", 1)):
+        rows = [
+            {"qid": int(row["id"]), "correct_idx": ("ABCDE".index(row["answer"]) + wrong) % 5} for row in located.read()
+        ]
+        predictions = tmp_path / f"{name}.json"
+        predictions.write_text(json.dumps(rows))
+        folders.append(tmp_path / name)
+        done = reelbench(
+            "score", "dramaqa_cogme", "--split", "mini", "--predictions", predictions, "--tags", tags, "--output",
+            folders[-1],
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    found = json.loads(reelbench("compare", *folders, "--labels", "--json").stdout)
+    assert {(row["a"], row["b"], row["difference"]) for row in found["labels"]} == {(100, 0, 100)}
+    assert "label by label" in reelbench("compare", *folders, "--labels").stdout
+    assert "labels" not in json.loads(reelbench("compare", *folders, "--json").stdout)
+    # The rarer labels stand first in the plot of how often against how well.
+    done = reelbench(
+        "profile", "dramaqa_cogme_mini", "--tags", tags, "--result", folders[0], "--output", tmp_path / "profile"
+    )
+    assert done.returncode == 0, done.stderr
+    assert "answered right" in (tmp_path / "profile" / "rates-thinking.svg").read_text()

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 GOLD = Path(__file__).parent / "gold"
-NAMES = ("curve", "dramaqa_cogme", "moviecore", "rextime")
+NAMES = ("curve", "dramaqa_cogme", "moviechat", "moviecore", "rextime")
 
 
 def render(name: str, folder: Path, *, counted: bool) -> dict[str, bytes]:

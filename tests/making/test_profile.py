@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from reelbench.making.profile import Extras, covered, profile
+from reelbench.making.profile import Extras, Label, profile
 from reelbench.making.profile_rows import count_steps, of_benchmark, of_file
 from reelbench.registry.errors import InputError
 from tests import spacy_models
@@ -182,13 +182,13 @@ def test_spans_certificate_length_and_question_answer_iou(rows):
         {"question": "Where?", "span": [0, 4]},
     ]
     found = profile(of_file(rows(own)), Extras()).document()["spans"]
+    assert found["certificate_length_ci95"] is None  # no videos are named: they may all be of one
     assert found["n"] == 3
     assert found["length"] == pytest.approx((6 + 2 + 4) / 3)
     assert found["share"] == pytest.approx((10 + 10) / 2)
     assert found["question_spans"] == 2
     assert found["certificate_length"] == pytest.approx((8 + 5) / 2)
     assert found["qa_iou"] == pytest.approx((2 / 8 + 0) / 2)
-    assert covered((0, 4), (1, 2)) == 4
 
 
 def test_question_spans_come_from_a_file_of_their_own(tmp_path):
@@ -242,6 +242,15 @@ def test_cogme_tags_are_counted_and_linked_to_accuracy(reelbench, tmp_path):
     assert found["labels"]["target"]["Behavior"]["accuracy"] == 100
     assert found["labels"]["content"]["Identity"]["accuracy"] == 100
     assert found["labels"]["target"]["Event"]["accuracy"] is None
+    assert found["labels"]["target"]["Event"]["weak"] is None
+    assert found["labels"]["target"]["Character"]["weak"] is False
+
+
+@pytest.mark.parametrize(
+    ("share", "accuracy", "weak"), [(4.9, 49.9, True), (5, 49.9, False), (4.9, 50, False), (4.9, None, None)]
+)
+def test_weak_labels_are_rare_and_answered_badly(share, accuracy, weak):
+    assert Label(3, share, accuracy).weak is weak
 
 
 def test_several_datasets_stand_side_by_side_with_plots(reelbench, rows, tmp_path):

@@ -197,6 +197,7 @@ class JudgeServer:
 
 
 async def serve(port: int, script: Script) -> None:
+    """Serve in this process, the URL printed first, until it is interrupted."""
     core = _Core(script, keep=False)
     loop = asyncio.get_running_loop()
     server = await loop.create_server(lambda: _Connection(core), "127.0.0.1", port, backlog=1024)

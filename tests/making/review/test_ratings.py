@@ -6,113 +6,78 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from reelbench.making.review import make, read_review, summarize
+from reelbench.making.review.merging import summarize
+from reelbench.making.review.saved import read_review
 from reelbench.registry.errors import InputError
-
-
-def data_of(page: Path) -> dict:
-    line = next(line for line in page.read_text().splitlines() if line.startswith("const review = "))
-    return json.loads(line.removeprefix("const review = ").removesuffix(";"))
-
 
 # --- drawing -------------------------------------------------------------------------------------------------------
 
 
-def test_the_draw_is_of_videos_with_all_their_questions_and_the_seed_decides(tmp_path):
+def test_the_draw_is_of_videos_with_all_their_questions_and_the_seed_decides(data_of, make):
     from reelbench.registry.data import loading
 
     rows = loading.locate("moviecore_mini").read()
-    made = make("moviecore_mini", tmp_path / "a.html", sample=2)
-    drawn = [video["video"] for video in data_of(made.path)["videos"]]
+    made = make("moviecore_mini", "a.html", sample=2)
+    drawn = list(data_of(made.path)["videos"])
     assert len(drawn) == made.videos == 2
     assert made.questions == sum(row["video"] in drawn for row in rows)
-    again = make("moviecore_mini", tmp_path / "elsewhere" / "b.html", sample=2)
+    again = make("moviecore_mini", "elsewhere/b.html", sample=2)
     assert data_of(again.path)["page"] == data_of(made.path)["page"]
-    others = {data_of(make("moviecore_mini", tmp_path / "c.html", sample=1, seed=n).path)["page"] for n in range(8)}
+    others = {data_of(make("moviecore_mini", "c.html", sample=1, seed=n).path)["page"] for n in range(8)}
     assert len(others) > 1
 
 
-def test_a_video_that_is_not_here_is_told_and_the_page_is_made(tmp_path, monkeypatch):
+def test_a_video_that_is_not_here_is_told_and_the_page_is_made(data_of, make, monkeypatch):
     from reelbench.tasks import moviecore
 
     monkeypatch.setenv("REELBENCH_DATA_MOVIECORE", str(Path(next(iter(moviecore.__path__))) / "mini"))
-    made = make("moviecore", tmp_path / "page.html")
+    made = make("moviecore", "page.html")
     assert len(made.missing) == made.videos > 0
-    assert all(video["source"] is None for video in data_of(made.path)["videos"])
+    assert all(video["source"] is None for video in data_of(made.path)["videos"].values())
 
 
-def test_a_videos_path_is_relative_where_it_lies_beside_the_page(tmp_path, reelbench_home):
-    apart = data_of(make("moviecore_mini", tmp_path / "apart" / "page.html", sample=1).path)
-    assert apart["videos"][0]["source"].startswith("file:///")
+def test_a_videos_path_is_relative_where_it_lies_beside_the_page(data_of, make, reelbench_home):
+    apart = data_of(make("moviecore_mini", "apart/page.html", sample=1).path)
+    assert next(iter(apart["videos"].values()))["source"].startswith("file:///")
     beside = data_of(make("moviecore_mini", reelbench_home / "page.html", sample=1).path)
-    assert beside["videos"][0]["source"].startswith("mini/moviecore/")
+    assert next(iter(beside["videos"].values()))["source"].startswith("mini/moviecore/")
 
 
-def test_a_choices_page_has_the_right_option_and_the_others(tmp_path):
-    (question, *_), *_ = [v["questions"] for v in data_of(make("rextime_mini", tmp_path / "p.html").path)["videos"]]
-    assert question["answer"]
-    assert len(question["others"]) == 3
-    assert question["answer"] not in question["others"]
+def test_a_choices_page_has_the_right_option_and_the_others(data_of, make):
+    place = data_of(make("rextime_mini").path)["places"][0]
+    shown = next(item["shows"][0] for item in place["items"] if item["part"] == "answer")
+    assert shown["text"]
+    assert len(shown["others"]) == 3
+    assert shown["text"] not in shown["others"]
 
 
 # --- in the browser ------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def opened(chromium):
-    """Open pages from the disk, each reviewer in a browser of their own; nothing may be logged as an error."""
-    contexts, errors = [], []
-
-    def run(path, *, picker=False):
-        context = chromium.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(60_000)
-        if not picker:  # as in browsers without it
-            page.add_init_script("delete window.showSaveFilePicker")
-        page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.goto(path.as_uri())
-        return page
-
-    yield run
-    for context in contexts:
-        context.close()
-    assert not errors
 
 
 def rate(page, part, dimension, value, item=0):
     page.locator(f'section[data-part="{part}"]').nth(item).get_by_label(f"{part} {dimension} {value}").check(force=True)
 
 
-def saved(page, folder, name) -> Path:
-    page.get_by_label("Your name").fill(name)
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Save to a file").click()
-    path = folder / f"{name}.json"
-    download.value.save_as(path)
-    return path
-
-
 @pytest.mark.browser
-def test_a_review_outlives_a_reload_and_is_saved_resumed_and_summarised(opened, reelbench, tmp_path):
+def test_a_review_outlives_a_reload_and_is_saved_resumed_and_summarised(data_of, save, opened, reelbench, tmp_path):  # noqa: PLR0915 - one person's way through the page
     done = reelbench("review", "page", "moviecore_mini", "--sample", 30, "--output", tmp_path / "page.html")
     assert done.returncode == 0, done.stderr
     assert "all of them are on the page" in done.stderr
     path = tmp_path / "page.html"
     review = data_of(path)
     # The first video with a caption, so that all three parts are rated.
-    place = next(number for number, video in enumerate(review["videos"]) if video["caption"])
-    video = review["videos"][place]
+    parts = [[item["part"] for item in place["items"]] for place in review["places"]]
+    place = next(number for number, known in enumerate(parts) if "caption" in known)
+    caption, question = review["places"][place]["items"][:2]
 
     page = opened(path)
     page.get_by_label("Video", exact=True).select_option(str(place))
     # The clip plays from the disk.
-    page.wait_for_function("Math.abs(document.querySelector('video').duration - 6) < 0.5")
+    page.wait_for_function("() => Math.abs(document.querySelector('video').duration - 6) < .5")
     rate(page, "caption", "accuracy", 4)
     rate(page, "question", "relevance", 5)
     rate(page, "question", "depth", 2)
-    page.get_by_label(f"Comment on {video['questions'][0]['id']}").fill("Is <b>it</b> so?")
+    page.get_by_label(f"Comment on {question['id']}").fill("Is <b>it</b> so?")
     page.get_by_label("Your name").fill("Ada")
 
     page.reload()
@@ -127,12 +92,12 @@ def test_a_review_outlives_a_reload_and_is_saved_resumed_and_summarised(opened, 
     rate(page, "question", "answerability", 5)
     expect(page.get_by_role("status")).to_contain_text("1 of ")
     rate(page, "answer", "clarity", 1)
-    ada = saved(page, tmp_path, "Ada")
+    ada = save(page, "Ada")
 
-    first = video["questions"][0]["id"]
+    first = question["id"]
     found = json.loads(ada.read_text())
     assert found["ratings"]["question"] == {first: {"relevance": 5, "depth": 2, "clarity": 4, "answerability": 5}}
-    assert found["ratings"]["caption"] == {video["video"]: {"accuracy": 4}}
+    assert found["ratings"]["caption"] == {caption["id"]: {"accuracy": 4}}
     assert found["comments"] == {first: "Is <b>it</b> so?"}
 
     # Another machine goes on from the file.
@@ -145,7 +110,7 @@ def test_a_review_outlives_a_reload_and_is_saved_resumed_and_summarised(opened, 
     expect(depth).to_be_checked()
     rate(other, "question", "depth", 4)
     rate(other, "answer", "clarity", 2)
-    grace = saved(other, tmp_path, "Grace")
+    grace = save(other, "Grace")
 
     done = reelbench("review", "summarize", ada, grace, "--json")
     assert done.returncode == 0, done.stderr
@@ -158,17 +123,17 @@ def test_a_review_outlives_a_reload_and_is_saved_resumed_and_summarised(opened, 
 
 
 @pytest.mark.browser
-def test_without_a_name_nothing_is_saved(opened, tmp_path):
-    page = opened(make("moviecore_mini", tmp_path / "page.html").path)
+def test_without_a_name_nothing_is_saved(make, opened):
+    page = opened(make("moviecore_mini", "page.html").path)
     page.get_by_role("button", name="Save to a file").click()
     expect(page.get_by_role("status")).to_contain_text("Your name is needed")
 
 
 @pytest.mark.browser
-def test_a_file_of_another_page_is_refused_and_nothing_is_lost(opened, tmp_path):
-    first = opened(make("moviecore_mini", tmp_path / "one.html", sample=1).path)
-    theirs = saved(first, tmp_path, "Ada")
-    page = opened(make("rextime_mini", tmp_path / "two.html", sample=1).path)
+def test_a_file_of_another_page_is_refused_and_nothing_is_lost(save, make, opened):
+    first = opened(make("moviecore_mini", "one.html", sample=1).path)
+    theirs = save(first, "Ada")
+    page = opened(make("rextime_mini", "two.html", sample=1).path)
     rate(page, "question", "clarity", 3)
     page.locator("#file").set_input_files(str(theirs))
     page.get_by_text("is a review of another page").wait_for()
@@ -176,8 +141,8 @@ def test_a_file_of_another_page_is_refused_and_nothing_is_lost(opened, tmp_path)
 
 
 @pytest.mark.browser
-def test_a_file_that_the_browser_may_write_is_kept_up_to_date(opened, tmp_path):
-    page = opened(make("moviecore_mini", tmp_path / "page.html").path, picker=True)
+def test_a_file_that_the_browser_may_write_is_kept_up_to_date(make, opened):
+    page = opened(make("moviecore_mini", "page.html").path, picker=True)
     # The browser's own dialogue can't be clicked: the file behind it is played, the page's code is the real one.
     page.evaluate(
         """() => { window.written = [];
@@ -188,47 +153,26 @@ def test_a_file_that_the_browser_may_write_is_kept_up_to_date(opened, tmp_path):
     page.get_by_role("button", name="Save to a file").click()
     page.get_by_text("kept up to date").wait_for()
     rate(page, "question", "clarity", 3)
-    page.wait_for_function("window.written.length > 1")
+    page.wait_for_function("() => window.written.length > 1")
     last = json.loads(page.evaluate("window.written.at(-1)"))
     assert [ratings["clarity"] for ratings in last["ratings"]["question"].values()] == [3]
 
 
 @pytest.mark.browser
-def test_texts_are_shown_as_text(opened, tmp_path, monkeypatch):
+def test_texts_are_shown_as_text(make, opened, tmp_path, monkeypatch):
     evil = "</script><script>window.pwned = 1</script><img src=x onerror='window.pwned = 1'><!--"
     rows = [
         {"question": evil, "answer": evil, "video": "clip", "question_id": "q1", "caption": evil, "classification": ""}
     ]
     (tmp_path / "test.json").write_text(json.dumps(rows))
     monkeypatch.setenv("REELBENCH_DATA_MOVIECORE", str(tmp_path))
-    page = opened(make("moviecore", tmp_path / "page.html").path)
+    page = opened(make("moviecore", "page.html").path)
     expect(page.locator(".text")).to_have_text([evil] * 3)
     assert page.evaluate("window.pwned") is None
     expect(page.locator("#path")).to_contain_text("not on the machine")
 
 
 # --- merging -------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def review(tmp_path):
-    def write(reviewer, ratings, *, page="p1", saved="2026-11-20T10:00:00Z", name=None, **more):
-        path = tmp_path / f"{name or reviewer}.json"
-        document = {
-            "kind": "reelbench-review",
-            "schema_version": 1,
-            "page": page,
-            "benchmark": "moviecore",
-            "split": "test",
-            "reviewer": reviewer,
-            "saved": saved,
-            "ratings": ratings,
-            "comments": {},
-        }
-        path.write_text(json.dumps(document | more))
-        return path
-
-    return write
 
 
 def test_table_s1_by_hand(review):

@@ -1,0 +1,78 @@
+"""Two agents held against each other label by label (as CogME, Figure 3): where one leads, and whether it is luck."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from reelbench.judges import bootstrap
+from reelbench.judges.cognitive_profile import COMPONENTS
+from reelbench.judges.power import holm
+from reelbench.registry.errors import InputError
+from reelbench.registry.records import Sample
+
+
+@dataclass(frozen=True, slots=True)
+class LabelDifference:
+    """One label of two agents, on the questions with it that both answered.
+
+    Attributes:
+        label: `component.Label`.
+        n: Questions.
+        videos: Videos among them.
+        a: Per cent that a has right.
+        b: Per cent that b has right.
+        difference: a minus b, in points.
+        ci95: 95 % interval of the difference, paired over videos; None from one video alone.
+        p: Two-sided, of no difference; None where it can't be said.
+        p_holm: `p` adjusted for all labels that were tested (Holm 1979).
+    """
+
+    label: str
+    n: int
+    videos: int
+    a: float
+    b: float
+    difference: float
+    ci95: tuple[float, float] | None
+    p: float | None
+    p_holm: float | None
+
+
+def compare_labels(samples_a: Sequence[Sample], samples_b: Sequence[Sample]) -> list[LabelDifference]:
+    """Return each CogME label's rates and their difference, the largest first.
+
+    Labels are a's where its samples have them, else b's: tags are the question's, not the agent's.
+
+    Raises:
+        InputError: No question that both answered is right or wrong, or none has a label.
+    """
+    second = {sample.id: sample for sample in samples_b if "correct" in sample.scores}
+    pairs = [(a, second[a.id]) for a in samples_a if "correct" in a.scores and a.id in second]
+    if not pairs:
+        raise InputError("--labels: no question was answered right or wrong by both")
+    rows = []
+    for component, names in COMPONENTS.items():
+        for name in names:
+            tagged = [(a, b) for a, b in pairs if name in (a.facets.get(component) or b.facets.get(component) or ())]
+            if tagged:
+                rows.append((f"{component}.{name}", tagged))
+    if not rows:
+        raise InputError("--labels: these results have no CogME labels; score both with --tags FILE")
+    differences = [_difference(label, tagged) for label, tagged in rows]
+    adjusted = holm([d.p for d in differences])
+    done = [replace(d, p_holm=p) for d, p in zip(differences, adjusted, strict=True)]
+    return sorted(done, key=lambda d: -abs(d.difference))
+
+
+def _difference(label: str, pairs: Sequence[tuple[Sample, Sample]]) -> LabelDifference:
+    right = np.array([[100 * a.scores["correct"], 100 * b.scores["correct"]] for a, b in pairs])
+    videos = [a.video for a, _ in pairs]
+    by_a, by_b = right.mean(axis=0)
+    columns = np.stack([right[:, 0] - right[:, 1], np.ones(len(pairs))], axis=1)
+    sums = bootstrap.cluster_sums(columns, videos)
+    draws = np.concatenate(list(bootstrap.resampled_sums(sums)))
+    means, difference = draws[:, 0] / draws[:, 1], float(by_a - by_b)
+    ends = bootstrap.confidence_interval(difference, means, len(sums), bounds=(-100, 100), method="t")
+    p = bootstrap.p_value(difference, means, len(sums))
+    return LabelDifference(label, len(pairs), len(sums), float(by_a), float(by_b), difference, ends, p, None)

@@ -1,0 +1,183 @@
+// One way to ask each kind of thing. `asks[type](ask, item, changed)` returns the elements; texts go in as text, never as markup.
+const named = (item, ask) => [item.part, ask.title || ask.name].filter(Boolean).join(" ").toLowerCase();
+const group = (ask, ...children) => make("fieldset", {},
+  make("legend", {}, ask.title || ask.name, ...(ask.hint ? [make("span", { className: "hint", textContent: " " + ask.hint })] : [])), ...children);
+
+const asks = {
+  scale(ask, item, changed) {
+    const scale = make("div", { className: "scale" });
+    for (let value = ask.low; value <= ask.high; value++) {
+      const input = make("input", { type: "radio", name: `${item.key}|${ask.name}`, value: String(value), checked: marksOf(item)[ask.name] === value, "aria-label": `${named(item, ask)} ${value}` });
+      input.addEventListener("change", () => changed(value));
+      scale.append(make("label", {}, input, String(value)));
+    }
+    return group(ask, scale, make("div", { className: "ends" },
+      make("span", { textContent: `${ask.low}: ${ask.ends[0]}` }), make("span", { textContent: `${ask.high}: ${ask.ends[1]}` })));
+  },
+
+  choice(ask, item, changed) {
+    const options = ask.options.map(({ value, text }) => {
+      const input = make("input", { type: "radio", name: `${item.key}|${ask.name}`, value, checked: marksOf(item)[ask.name] === value });
+      input.addEventListener("change", () => changed(value));
+      return make("label", {}, input, make("span", { textContent: text, dir: "auto", lang: item.language || "" }));
+    });
+    return group(ask, make("div", { className: "choices" }, ...options));
+  },
+
+  labels(ask, item, changed) {
+    const chosen = () => inputs.filter((input) => input.checked).map((input) => input.value);
+    const inputs = [];
+    const limit = () => {
+      const full = chosen().length >= ask.most;
+      for (const input of inputs) input.disabled = full && !input.checked;
+    };
+    const options = ask.labels.map(([name, meaning]) => {
+      const input = make("input", { type: "checkbox", value: name, checked: (marksOf(item)[ask.name] || []).includes(name) });
+      input.addEventListener("change", () => { limit(); changed(chosen()); });
+      inputs.push(input);
+      return make("label", {}, input, make("span", {}, name, make("span", { className: "hint", textContent: " – " + meaning })));
+    });
+    limit();
+    return group(ask, make("div", { className: "choices" }, ...options));
+  },
+
+  text(ask, item, changed) {
+    const box = make("textarea", { rows: ask.rows || 2, value: marksOf(item)[ask.name] || "", "aria-label": `${ask.title || ask.name} on ${item.id}`, placeholder: ask.title || "", dir: "auto" });
+    box.addEventListener("input", () => changed(box.value));
+    return box;
+  },
+
+  verdict(ask, item, changed) {
+    const reason = make("input", { type: "text", className: "wide", value: marksOf(item).reason || "", placeholder: "Why?", "aria-label": `Why is ${item.id} bad?` });
+    const bad = make("input", { type: "checkbox", checked: marksOf(item).verdict === "bad", "aria-keyshortcuts": "B" });
+    bad.dataset.key = "bad";
+    const fit = () => { reason.hidden = !bad.checked; };
+    bad.addEventListener("change", () => { fit(); changed(bad.checked ? "bad" : null); });
+    reason.addEventListener("input", () => { mark(item, "reason", reason.value); });
+    fit();
+    return make("div", { className: "tools" }, make("label", {}, bad, " " + ask.title), reason);
+  },
+
+  span(ask, item, changed) {
+    const read = () => marksOf(item)[ask.name] || [null, null];
+    const warning = make("p", { className: "fault", role: "alert" });
+    const between = make("div", { className: "between" });
+    const bar = make("div", { className: "bar" }, between, make("div", { className: "now" }));
+    const set = (end, time) => {
+      const span = [...read()];
+      span[end] = time === null || Number.isNaN(time) ? null : rounded(Math.min(Math.max(0, time), player.length || time));
+      changed(span.every((one) => one === null) ? null : span);
+      draw();
+    };
+    const ends = ["start", "end"].map((name, end) => {
+      const handle = make("div", { className: "handle", role: "slider", tabIndex: 0, "aria-label": `${ask.title} ${name}`, "aria-valuemin": 0 });
+      const typed = make("input", { type: "text", inputMode: "decimal", "aria-label": `${ask.title} ${name}, in seconds`, placeholder: "seconds", autocomplete: "off" });
+      typed.addEventListener("input", () => set(end, typed.value.trim() ? secondsOf(typed.value) : null));
+      typed.addEventListener("change", () => draw(true));
+      const nudge = (by) => { const time = (read()[end] ?? player.time) + by; set(end, time); player.seek(read()[end]); };
+      const button = (text, act) => {
+        const made = make("button", { type: "button", textContent: text, "aria-label": `${text}: ${ask.title} ${name}` });
+        made.addEventListener("click", act);
+        return made;
+      };
+      const key = end ? "O" : "I";
+      const here = button(`Set (${key})`, () => set(end, player.time));
+      here.setAttribute("aria-keyshortcuts", key);
+      if (item.active === ask) here.dataset.key = name;
+      handle.addEventListener("keydown", (event) => {
+        const by = { ArrowLeft: event.shiftKey ? -1 : -.1, ArrowDown: event.shiftKey ? -1 : -.1, ArrowRight: event.shiftKey ? 1 : .1, ArrowUp: event.shiftKey ? 1 : .1, PageDown: -1, PageUp: 1, ",": -player.frame, ".": player.frame }[event.key];
+        if (event.key === "Home") set(end, 0);
+        else if (event.key === "End") set(end, player.length);
+        else if (by !== undefined) nudge(by);
+        else return;
+        event.preventDefault();
+        event.stopPropagation();
+      });
+      const steps = [["−1 s", () => -1], ["−0.1", () => -.1], ["−1 f", () => -player.frame], ["+1 f", () => player.frame], ["+0.1", () => .1], ["+1 s", () => 1]];
+      return { handle, typed, row: make("div", { className: "end", role: "group", "aria-label": `${ask.title} ${name}` },
+        make("b", { textContent: end ? "End" : "Start" }), typed, here, ...steps.map(([text, by]) => button(text, () => nudge(by())))) };
+    });
+    bar.append(...ends.map(({ handle }) => handle));
+    const timeAt = (event) => { const box = bar.getBoundingClientRect(); return (event.clientX - box.left) / box.width * player.length; };
+    let dragged = null;
+    bar.addEventListener("pointerdown", (event) => {
+      if (!player.length) return;
+      dragged = ends.findIndex(({ handle }) => handle === event.target);
+      bar.setPointerCapture(event.pointerId);
+      if (dragged < 0) player.seek(timeAt(event));
+      else ends[dragged].handle.focus();
+      event.preventDefault();
+    });
+    bar.addEventListener("pointermove", (event) => {
+      if (dragged === null) return;
+      if (dragged >= 0) set(dragged, timeAt(event));
+      player.seek(timeAt(event));
+    });
+    for (const name of ["pointerup", "pointercancel"]) bar.addEventListener(name, () => { dragged = null; });
+    const draw = (retype = false) => {
+      const span = read();
+      const share = (time) => player.length ? Math.min(100, 100 * time / player.length) : 0;
+      ends.forEach(({ handle, typed }, end) => {
+        const time = span[end] ?? (end ? player.length : 0);
+        handle.style.left = `${share(time)}%`;
+        handle.toggleAttribute("data-empty", span[end] === null);
+        handle.setAttribute("aria-valuemax", String(rounded(player.length)));
+        handle.setAttribute("aria-valuenow", String(rounded(time)));
+        handle.setAttribute("aria-valuetext", span[end] === null ? "not set" : clock(time));
+        if (retype || document.activeElement !== typed) typed.value = span[end] === null ? "" : String(span[end]);
+      });
+      between.hidden = span.includes(null) || span[1] < span[0];
+      if (!between.hidden) Object.assign(between.style, { left: `${share(span[0])}%`, width: `${share(span[1]) - share(span[0])}%` });
+      warning.textContent = fault(ask, marksOf(item)[ask.name]);
+      if (item.active === ask) player.looped = at("loop").checked && !between.hidden && span[1] > span[0] ? span : null;
+    };
+    const clear = make("button", { type: "button", textContent: "Clear", "aria-label": `Clear ${ask.title}` });
+    clear.addEventListener("click", () => { changed(null); draw(true); });
+    const play = make("button", { type: "button", textContent: "Play it (L)", "aria-label": `Play it (L): ${ask.title}` });
+    play.addEventListener("click", () => playSpan(read()));
+    const box = group(ask, bar, ...ends.map(({ row }) => row), make("div", { className: "tools" }, play, clear), warning);
+    box.draw = draw;
+    draw(true);
+    return box;
+  },
+};
+function playSpan([start, end]) {
+  if (start === null || end === null) return;
+  player.looped = at("loop").checked ? [start, end] : null;
+  player.seek(start);
+  if (strip.hidden) video.play().catch(() => {});
+}
+
+// --- what is shown ---
+const shows = {
+  text({ heading, text, language, others }) {
+    const words = make("p", { className: "text", textContent: text, dir: "auto" });
+    if (language) words.lang = language;
+    const list = (others || []).length ? [make("ul", { className: "others" }, ...others.map((other) => make("li", { textContent: other, dir: "auto" })))] : [];
+    return [make("h2", { textContent: heading }), words, ...list];
+  },
+  span({ heading, span }) {
+    const play = make("button", { type: "button", textContent: `${span[0]} to ${span[1]} s: play it` });
+    play.addEventListener("click", () => playSpan(span));
+    return [make("h2", { textContent: heading }), make("p", {}, play)];
+  },
+  marks({ heading, marks }, item) {
+    const table = make("table", {}, make("caption", { className: "hint", textContent: heading }));
+    for (const { who, said, take } of marks) {
+      const button = make("button", { type: "button", textContent: "Take", "aria-label": `Take what ${who} said` });
+      button.addEventListener("click", () => {
+        state.marks[item.key] = { ...take, ...(marksOf(item).note ? { note: marksOf(item).note } : {}) };
+        keep();
+        show();
+      });
+      const tools = [button];
+      if (take.span) {
+        const play = make("button", { type: "button", textContent: "Play", "aria-label": `Play the span of ${who}` });
+        play.addEventListener("click", () => playSpan(take.span));
+        tools.push(play);
+      }
+      table.append(make("tr", {}, make("th", { scope: "row", textContent: who }), make("td", { textContent: said, dir: "auto" }), make("td", {}, make("div", { className: "tools" }, ...tools))));
+    }
+    return [table];
+  },
+};

@@ -1,0 +1,121 @@
+// Places, one after the other, and keys.
+function label(place) {
+  const option = at("jump").options[place];
+  if (option) option.textContent = (finished(review.places[place]) ? "✓ " : "") + `${place + 1} of ${review.places.length}: ${review.places[place].label}`;
+}
+function labels() { review.places.forEach((_, place) => label(place)); }
+let boxes = [];
+function section(item) {
+  const box = make("section", { "aria-label": `${item.part || "item"} ${item.id}` });
+  Object.assign(box.dataset, { part: item.part, id: item.id });
+  const settle = () => box.classList.toggle("done", whole(item));
+  const parts = item.asks.map((ask) => asks[ask.type](ask, item, (value) => { mark(item, ask.name, value); settle(); }));
+  box.append(...item.shows.flatMap((one) => shows[one.type](one, item)), ...parts);
+  box.draw = () => parts.forEach((part) => part.draw && part.draw());
+  settle();
+  return box;
+}
+function show() {
+  const place = review.places[state.place];
+  at("jump").value = String(state.place);
+  at("previous").disabled = state.place === 0;
+  at("next").disabled = state.place === review.places.length - 1;
+  player.load(place.video);
+  // The keys for start and end are the first span's.
+  for (const item of place.items) item.active = item.asks.find((ask) => ask.type === "span");
+  boxes = place.items.map(section);
+  at("items").replaceChildren(...boxes);
+  player.tick();
+  tell();
+}
+function go(place) {
+  if (place < 0 || place >= review.places.length || place === state.place) return;
+  state.place = place;
+  video.pause();
+  player.looped = null;
+  store();
+  show();
+  scrollTo(0, 0);
+}
+function unfinished() {
+  const order = review.places.map((_, place) => (state.place + 1 + place) % review.places.length);
+  const next = order.find((place) => !finished(review.places[place]));
+  if (next === undefined) tell("All done: save to a file.");
+  else go(next);
+}
+const press = (key) => { const target = at("items").querySelector(`[data-key="${key}"]`); if (target) target.click(); };
+function digit(number) {
+  const groups = [...at("items").querySelectorAll("fieldset")].filter((box) => box.querySelector("input[type=radio]"));
+  const box = groups.find((one) => one.contains(document.activeElement)) || groups.find((one) => !one.querySelector("input:checked")) || groups[0];
+  if (!box) return;
+  const radios = [...box.querySelectorAll("input[type=radio]")];
+  const wanted = box.querySelector(".scale") ? radios.find((radio) => radio.value === String(number)) : radios[number - 1];
+  if (!wanted) return;
+  wanted.click();
+  wanted.blur(); // so that the next digit goes to the next question
+}
+function spanEnd(end) {
+  const item = review.places[state.place].items.find((one) => one.active);
+  const span = item && marksOf(item)[item.active.name];
+  if (span && span[end] !== null) player.seek(span[end]);
+}
+const KEYS = [
+  ["Space K", "play, pause"],
+  ["← →", "1 second back, on (with Shift 0.1 s)"],
+  [", .", "1 frame back, on"],
+  ["I O", "start, end here", "span"],
+  ["[ ]", "go to the start, the end", "span"],
+  ["L", "play the span; loop over it", "span"],
+  ["B", "bad, or not", "verdict"],
+  ["0–9", "choose, or rate", "choice"],
+  ["P N", "previous, next"],
+  ["U", "next that isn't done"],
+  ["S", "save to a file"],
+];
+const actions = {
+  " ": () => player.toggle(), k: () => player.toggle(),
+  arrowleft: (event) => player.seek(player.time - (event.shiftKey ? .1 : 1)), arrowright: (event) => player.seek(player.time + (event.shiftKey ? .1 : 1)),
+  ",": () => player.step(-1), ".": () => player.step(1),
+  i: () => press("start"), o: () => press("end"), "[": () => spanEnd(0), "]": () => spanEnd(1),
+  l: () => {
+    const item = review.places[state.place].items.find((one) => one.active);
+    if (item) playSpan(marksOf(item)[item.active.name] || [null, null]);
+  },
+  b: () => press("bad"), p: () => go(state.place - 1), n: () => go(state.place + 1), u: unfinished, s: save,
+};
+addEventListener("keydown", (event) => {
+  const { target } = event;
+  if (event.ctrlKey || event.metaKey || event.altKey || target.matches("textarea, select, input[type=text], input[type=file]")) return;
+  const key = event.key.toLowerCase();
+  const own = target.matches("button, input, summary, video") && [" ", "arrowleft", "arrowright"].includes(key);
+  if (own) return;
+  if (/^\d$/.test(key)) digit(Number(key));
+  else if (Object.hasOwn(actions, key)) actions[key](event);
+  else return;
+  event.preventDefault();
+});
+
+state = kept() || state;
+state.place = Math.min(Math.max(0, state.place | 0), review.places.length - 1);
+document.title = at("title").textContent = review.heading;
+const types = new Set(items.flatMap((item) => item.asks.map((ask) => (ask.type === "scale" ? "choice" : ask.type))));
+at("shortcuts").append(...KEYS.filter(([, , type]) => !type || types.has(type)).flatMap(([keys, what]) =>
+  [make("dt", {}, ...keys.split(" ").flatMap((key) => [make("kbd", { textContent: key }), " "])), make("dd", { textContent: what })]));
+at("clock").querySelector(".loop").hidden = !types.has("span");
+at("advice").append(...review.advice.map((line) => make("li", { textContent: line })));
+at("jump").setAttribute("aria-label", review.unit);
+at("jump").append(...review.places.map((_, place) => make("option", { value: String(place) })));
+at("reviewer").value = state.reviewer;
+at("reviewer").addEventListener("input", () => { state.reviewer = at("reviewer").value; keep(); });
+at("save").addEventListener("click", save);
+at("open").addEventListener("click", () => at("file").click());
+at("file").addEventListener("change", () => { if (at("file").files[0]) openFile(at("file").files[0]); at("file").value = ""; });
+at("previous").addEventListener("click", () => go(state.place - 1));
+at("next").addEventListener("click", () => go(state.place + 1));
+at("jump").addEventListener("change", () => go(Number(at("jump").value)));
+at("loop").addEventListener("change", () => boxes.forEach((box) => box.draw()));
+document.addEventListener("length", () => { player.tick(); boxes.forEach((box) => box.draw()); });
+if (matchMedia("(max-width: 60rem)").matches) at("guide").open = false;
+count();
+labels();
+show();

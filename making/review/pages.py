@@ -1,0 +1,249 @@
+"""Drawing what people look at, and writing it as a page, or as one page for each of several raters."""
+
+import hashlib
+import json
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from reelbench.making.review import asks, videos
+from reelbench.making.review.asks import PAGES, Item, Kind
+from reelbench.making.review.saved import KIND
+from reelbench.registry.data import loading
+from reelbench.registry.errors import InputError
+from reelbench.registry.files import write_text
+from reelbench.registry.media.library import Library
+from reelbench.registry.rows import Row
+from reelbench.registry.spec import BenchmarkSpec
+
+_SCRIPTS = ("state.js", "player.js", "asks.js", "page.js")
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """What is looked at, and by how many.
+
+    Attributes:
+        sample: Videos, each with all its questions (all videos, where there are fewer).
+        seed: Of the draw, of who gets what, and of the order of scores.
+        raters: Pages to write.
+        overlap: How many raters look at each video.
+        strips: Whether every video gets a strip of frames, and not only those that browsers don't play.
+    """
+
+    sample: int = 30
+    seed: int = 0
+    raters: int = 1
+    overlap: int = 1
+    strips: bool = False
+
+
+DEFAULT = Draw()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What stands on the page at once: a video with an item or more."""
+
+    video: str
+    label: str
+    items: list[Item]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """Written pages: where they are, what is on them all, and the videos that are not here."""
+
+    paths: tuple[Path, ...]
+    videos: int
+    questions: int
+    missing: tuple[str, ...]
+
+    @property
+    def path(self) -> Path:
+        """The first page."""
+        return self.paths[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What pages are made of, before it is said who gets what.
+
+    Attributes:
+        kind: What is asked.
+        spec: The benchmark.
+        split: Its split.
+        places: In order.
+        rows: A row of each video, to find it.
+        consensus: Whether other raters' marks are shown, to be decided on.
+    """
+
+    kind: Kind
+    spec: BenchmarkSpec
+    split: str
+    places: Sequence[Place]
+    rows: Mapping[str, Row]
+    consensus: bool = False
+
+
+def content_of(
+    name: str,
+    draw: Draw,
+    *,
+    kind: Kind = "ratings",
+    split: str | None = None,
+    data: Path | None = None,
+    answers: Path | None = None,
+) -> Content:
+    """Draw videos with their questions.
+
+    Args:
+        name: Benchmark or task.
+        draw: How much, and for whom.
+        kind: What to ask.
+        split: Split, if not the default one.
+        data: The benchmark's own data.
+        answers: Folder of the result whose answers are scored, for `scores`.
+    """
+    if (answers is None) == (kind == "scores"):
+        raise InputError("--answers names the result whose answers are scored: with --ask scores, and only there")
+    located = loading.locate(name, split, data)
+    spec, by_video = located.spec, _by_video(located.read())
+    drawn = random.Random(draw.seed).sample(sorted(by_video), min(draw.sample, len(by_video)))  # noqa: S311 - no secret
+    if answers is None:
+        places = [place for video in drawn for place in _places(kind, spec, video, by_video[video])]
+    else:
+        from reelbench.making.review.scores import places_of
+
+        places = places_of(spec, located.split, {video: by_video[video] for video in drawn}, answers, draw.seed)
+    rows = {place.video: by_video[place.video][0] for place in places}
+    return Content(kind, spec, located.split, places, rows)
+
+
+def make(name: str, output: Path, draw: Draw = DEFAULT, *, kind: Kind = "ratings", data: Path | None = None) -> Made:
+    """Draw, and write the page to `output` (`<stem>-1.html`, … for several raters).
+
+    The same data, sample and seed give the same page, so that reviewers of one draw can be merged.
+    """
+    return write(content_of(name, draw, kind=kind, data=data), output, draw, data=data)
+
+
+def _by_video(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    by_video: dict[str, list[Row]] = {}
+    for row in rows:
+        by_video.setdefault(row["video"], []).append(row)
+    return by_video
+
+
+def _places(kind: Kind, spec: BenchmarkSpec, video: str, rows: Sequence[Row]) -> list[Place]:
+    items = [item for row in rows for item in asks.items_of(kind, spec, row)]
+    if kind != "ratings":
+        return [Place(video, item["id"], [item]) for item in items]
+    caption = next((row["caption"] for row in rows if row.get("caption")), "")
+    return [Place(video, video, [*([asks.caption_item(video, caption)] if caption else []), *items])]
+
+
+# --- who gets what --------------------------------------------------------------------------------------------------
+
+
+def shares(places: Sequence[Place], draw: Draw) -> list[list[Place]]:
+    """Return each rater's places: every video goes to `overlap` raters, who get about the same number of items.
+
+    InputError where there are fewer raters than that.
+    """
+    if draw.overlap > draw.raters:
+        raise InputError(f"--overlap {draw.overlap} asks for more raters than --raters {draw.raters} gives")
+    if draw.raters == 1:
+        return [list(places)]
+    sizes: dict[str, int] = {}
+    for place in places:
+        sizes[place.video] = sizes.get(place.video, 0) + len(place.items)
+    chance = random.Random(draw.seed)  # noqa: S311 - no secret
+    load = [0] * draw.raters
+    given: dict[str, set[int]] = {}
+    for video, size in sorted(sizes.items(), key=lambda pair: (-pair[1], pair[0])):
+        order = sorted(range(draw.raters), key=lambda rater: (load[rater], chance.random()))[: draw.overlap]
+        given[video] = set(order)
+        for rater in order:
+            load[rater] += size
+    parts = [[place for place in places if rater in given[place.video]] for rater in range(draw.raters)]
+    if not all(parts):
+        raise InputError(f"{len(sizes)} videos are too few for {draw.raters} raters; draw more, or ask fewer people")
+    return parts
+
+
+# --- writing --------------------------------------------------------------------------------------------------------
+
+
+def write(
+    content: Content,
+    output: Path,
+    draw: Draw,
+    *,
+    data: Path | None = None,
+    note: Callable[[str], None] = lambda _: None,
+) -> Made:
+    """Write the pages of a draw."""
+    parts = shares(content.places, draw)
+    library = Library(content.spec, content.split, data)
+    paths = {video: videos.path_of(library, row) for video, row in content.rows.items()}
+    single = draw.raters == 1
+    outputs = [output] if single else [output.with_stem(f"{output.stem}-{n}") for n in range(1, draw.raters + 1)]
+    shown = {video: videos.described(path, output, strips=draw.strips, note=note) for video, path in paths.items()}
+    page = fingerprint(content)
+    for part, (places, path) in enumerate(zip(parts, outputs, strict=True), start=1):
+        write_text(path, _html(_document(content, places, shown, page, None if single else part)))
+    questions = len({item["id"] for place in content.places for item in place.items if item["part"] != "caption"})
+    missing = tuple(video for video, path in paths.items() if path is None)
+    return Made(tuple(outputs), len(paths), questions, missing)
+
+
+def fingerprint(content: Content) -> str:
+    """Return what tells draws apart; of a blind page it is made of nothing that the page doesn't show.
+
+    Where videos lie differs between reviewers' machines; what is reviewed doesn't.
+    """
+    shown = [[place.video, place.items] for place in content.places]
+    text = json.dumps([content.kind, content.spec.id, content.split, shown], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _document(
+    content: Content, places: Sequence[Place], shown: Mapping[str, Any], page: str, part: int | None
+) -> dict[str, Any]:
+    about = PAGES[content.kind]
+    unit = "Video" if content.kind == "ratings" else "Question"
+    title = f"Consensus on {about.title.lower()}" if content.consensus else about.title
+    number = f"{len(places)} {unit.lower()}{'s' if len(places) > 1 else ''}"
+    return {
+        "kind": KIND,
+        "schema_version": 1,
+        "page": page,
+        "part": part,
+        "consensus": content.consensus,
+        "ask": content.kind,
+        "benchmark": content.spec.id,
+        "split": content.split,
+        "heading": f"{title}: {content.spec.title}, {content.split}, {number}" + (f" (rater {part})" if part else ""),
+        "unit": unit,
+        "verb": "decided" if content.consensus else about.verb,
+        "advice": asks.advice(content.kind),
+        "videos": {place.video: shown[place.video] for place in places},
+        "places": [
+            {"id": place.label, "label": place.label, "video": place.video, "items": place.items} for place in places
+        ],
+    }
+
+
+def _html(document: Mapping[str, Any]) -> str:
+    folder = resources.files("reelbench.making.review")
+    text = {name: (folder / name).read_text(encoding="utf-8") for name in ("page.html", "page.css", *_SCRIPTS)}
+    # A text may hold "</script>" or a comment's start: neither may end the block that it stands in.
+    inline = json.dumps(document, ensure_ascii=False).replace("<", "\\u003c").replace("\u2028", "\\u2028")
+    page = text["page.html"].replace("/*STYLE*/", text["page.css"].rstrip())
+    page = page.replace("/*SCRIPT*/", "\n".join(text[name].rstrip() for name in _SCRIPTS))
+    # Last, so that nothing in a text is taken for one of ours.
+    return page.replace("/*REVIEW*/null", inline.replace("\u2029", "\\u2029"), 1)

@@ -1,0 +1,180 @@
+// What the reviewer said, and keeping it: in this browser at once, in a file on demand.
+const KEY = ["reelbench-review", review.page, ...(review.part ? [review.part] : [])].join("-");
+const at = (id) => document.getElementById(id);
+const make = (name, fields = {}, ...children) => {
+  const made = document.createElement(name);
+  for (const [field, value] of Object.entries(fields)) {
+    if (field.includes("-") || field === "role") made.setAttribute(field, value);
+    else made[field] = value;
+  }
+  made.append(...children);
+  return made;
+};
+// marks: item's key -> ask's name -> what was said; seconds: place's id -> time spent there.
+const fresh = () => ({ reviewer: "", marks: {}, seconds: {}, place: 0 });
+let state = fresh();
+let handle = null; // of the file that was saved to, where the browser gives one: kept up to date from then on
+let keeps = true;
+let unsaved = false;
+
+const marksOf = (item) => state.marks[item.key] || {};
+function mark(item, name, value) {
+  const marks = (state.marks[item.key] ||= {});
+  if (value === null || value === "" || (Array.isArray(value) && !value.length)) delete marks[name];
+  else marks[name] = value;
+  if (!Object.keys(marks).length) delete state.marks[item.key];
+  keep();
+}
+
+// --- how far ---
+function fault(ask, value) {
+  if (ask.type !== "span" || !value || value.includes(null)) return "";
+  return value[1] < value[0] ? "The end lies before the start." : "";
+}
+function given(ask, marks) {
+  const value = marks[ask.name];
+  if (ask.type === "span") return Boolean(value) && !value.includes(null) && !fault(ask, value);
+  return value !== undefined;
+}
+const whole = (item) => {
+  const marks = marksOf(item);
+  return marks.verdict === "bad" || item.asks.every((ask) => ask.optional || given(ask, marks));
+};
+const items = review.places.flatMap((place) => place.items);
+let done = new Set();
+function count() { done = new Set(items.filter(whole).map((item) => item.key)); }
+const finished = (place) => place.items.every((item) => done.has(item.key));
+
+// --- keeping ---
+function store() {
+  try { localStorage.setItem(KEY, JSON.stringify(state)); keeps = true; } catch { keeps = false; }
+}
+function keep() {
+  unsaved = true;
+  store();
+  for (const item of review.places[state.place].items) {
+    if (whole(item)) done.add(item.key);
+    else done.delete(item.key);
+  }
+  label(state.place);
+  tell();
+  if (handle) writeTo(handle).catch(() => { handle = null; tell("The file can't be written any more (is the disk full?); save again."); });
+}
+function kept() {
+  try {
+    const found = JSON.parse(localStorage.getItem(KEY));
+    return found && found.marks ? Object.assign(fresh(), found) : null;
+  } catch { return null; }
+}
+function documentOf() {
+  const document = {
+    kind: review.kind, schema_version: review.schema_version, ask: review.ask, page: review.page, part: review.part,
+    consensus: review.consensus, benchmark: review.benchmark, split: review.split, reviewer: state.reviewer.trim(),
+    saved: new Date().toISOString(), total: items.length, seconds: state.seconds,
+    items: Object.fromEntries(items.map((item) => [item.id, item.about])),
+  };
+  if (review.ask !== "ratings") return JSON.stringify({ ...document, marks: state.marks }, null, 1) + "\n";
+  const ratings = { caption: {}, question: {}, answer: {} };
+  const comments = {};
+  for (const item of items) {
+    const { comment, ...rated } = marksOf(item);
+    if (Object.keys(rated).length) ratings[item.part][item.id] = rated;
+    if (comment) comments[item.id] = comment;
+  }
+  return JSON.stringify({ ...document, ratings, comments }, null, 1) + "\n";
+}
+function marksIn(document) {
+  if (review.ask !== "ratings") return document.marks || {};
+  const marks = {};
+  for (const [part, rated] of Object.entries(document.ratings || {}))
+    for (const [id, ratings] of Object.entries(rated)) marks[`${part} ${id}`] = { ...ratings };
+  for (const item of items) {
+    const comment = (document.comments || {})[item.id];
+    if (comment && item.asks.some((ask) => ask.name === "comment")) (marks[item.key] ||= {}).comment = comment;
+  }
+  return marks;
+}
+async function writeTo(file) {
+  const stream = await file.createWritable();
+  await stream.write(documentOf());
+  await stream.close();
+  unsaved = false;
+}
+function fileName() {
+  const name = state.reviewer.trim().replace(/[^\p{L}\p{N}_-]+/gu, "_");
+  const ask = review.ask === "ratings" ? "review" : review.ask;
+  return `${ask}-${review.benchmark}-${review.page.slice(0, 6)}-${name}.json`;
+}
+async function save() {
+  if (!state.reviewer.trim()) {
+    at("reviewer").focus();
+    return tell("Your name is needed before saving: it tells reviewers apart.");
+  }
+  if (window.showSaveFilePicker) {
+    try {
+      handle = await window.showSaveFilePicker({ suggestedName: fileName(), types: [{ accept: { "application/json": [".json"] } }] });
+      await writeTo(handle);
+      return tell("Saved; this file is kept up to date from now on.");
+    } catch (error) {
+      const asked = handle !== null;
+      handle = null;
+      if (error.name === "AbortError") return;
+      if (asked) return tell(`The file can't be written (${error.message}); nothing is lost here: save it elsewhere.`);
+    }
+  }
+  const link = make("a", { href: URL.createObjectURL(new Blob([documentOf()], { type: "application/json" })), download: fileName() });
+  link.click();
+  unsaved = false;
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  tell("Saved to " + link.download + ".");
+}
+function refusal(given) {
+  if (!given || given.kind !== review.kind) return "is not a review.";
+  if (given.page !== review.page) return "is a review of another page.";
+  if ((given.part || null) !== (review.part || null)) return `is of rater ${given.part}'s page, and this is rater ${review.part}'s.`;
+  return "";
+}
+async function openFile(file) {
+  let document;
+  try { document = JSON.parse(await file.text()); } catch { return tell(file.name + " is not a review: it is not JSON."); }
+  const why = refusal(document);
+  if (why) return tell(`${file.name} ${why}`);
+  const known = new Set(items.map((item) => item.key));
+  const marks = Object.fromEntries(Object.entries(marksIn(document)).filter(([key]) => known.has(key)));
+  const here = Object.keys(state.marks).filter((key) => !(key in marks)).length;
+  // What is here and not in the file stays.
+  state = { ...state, reviewer: document.reviewer, marks: { ...state.marks, ...marks }, seconds: { ...state.seconds, ...document.seconds } };
+  at("reviewer").value = state.reviewer;
+  count();
+  labels();
+  show();
+  keep();
+  tell(`Going on from ${file.name}.` + (here ? ` ${here} more were marked here already, and stay.` : ""));
+}
+function tell(line = "") {
+  const where = handle ? "kept in the file" : keeps ? "kept in this browser" : "NOT kept: this browser stores nothing for this page; save to a file";
+  at("state").textContent = `${done.size} of ${items.length} ${review.verb}, ${where}.` + (line ? " " + line : "");
+}
+// Another tab with this page keeps under the same key: what it said is taken over, so that neither writes over the other.
+addEventListener("storage", (event) => {
+  const theirs = event.key === KEY ? kept() : null;
+  if (!theirs) return;
+  state = { ...theirs, place: state.place };
+  if (document.activeElement !== at("reviewer")) at("reviewer").value = state.reviewer;
+  count();
+  labels();
+  show();
+  tell("This page is open in another tab too; both show the same. Close one of them.");
+});
+addEventListener("beforeunload", (event) => { if (unsaved && !keeps && !handle) event.preventDefault(); });
+
+// --- time spent: by the second, while the page is looked at and something was done within the last minute ---
+let active = Date.now();
+for (const event of ["pointerdown", "keydown", "pointermove"]) addEventListener(event, () => { active = Date.now(); }, { passive: true });
+setInterval(() => {
+  const playing = !at("video").paused;
+  if (document.visibilityState !== "visible" || (!playing && Date.now() - active > 60000)) return;
+  const place = review.places[state.place];
+  state.seconds[place.id] = (state.seconds[place.id] || 0) + 1;
+}, 1000);
+addEventListener("pagehide", store);

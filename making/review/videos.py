@@ -1,0 +1,97 @@
+"""A page's videos: where each lies as seen from the page, what its clock is, and a strip of its frames.
+
+Browsers play few codecs. Where one can't play a video, the page shows frames of it from our store instead, each at its
+own time.
+"""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from reelbench.registry.errors import MediaError
+from reelbench.registry.media.library import Library
+from reelbench.registry.rows import Row
+
+_PLAYED = frozenset({"h264", "vp8", "vp9", "av1"})
+_PLAYED_IN = frozenset({".mp4", ".m4v", ".webm"})
+STRIP = "uniform:48,size=240,as=images"
+"""Frames of a strip."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """A video's frames per second, its length in seconds, and whether common browsers play it; None where unknown."""
+
+    fps: float | None
+    duration: float | None
+    plays: bool
+
+
+def path_of(library: Library, row: Row) -> Path | None:
+    """Return the row's video as one file, or None where it is missing or can't be read."""
+    try:
+        return library.clip(row)
+    except MediaError:
+        return None
+
+
+def address(path: Path, page: Path) -> str:
+    """Return a file's address on the page: relative where it lies beside or below it, else the full path."""
+    path, folder = path.absolute(), page.absolute().parent
+    if path.is_relative_to(folder):
+        return quote(path.relative_to(folder).as_posix())
+    return path.as_uri()
+
+
+def clock_of(path: Path) -> Clock:
+    """Read a video's clock from its header; MediaError where it is no video."""
+    from reelbench.registry.frames.index import open_container, video_stream
+
+    container = open_container(path)
+    try:
+        stream = video_stream(container, path)
+        rate = stream.average_rate or stream.guessed_rate
+        length = stream.duration * stream.time_base if stream.duration and stream.time_base else None
+        if length is None and container.duration:
+            length = container.duration / 1_000_000
+        plays = stream.codec_context.name in _PLAYED and path.suffix.lower() in _PLAYED_IN
+    finally:
+        container.close()
+    return Clock(float(rate) if rate else None, float(length) if length is not None else None, plays)
+
+
+def described(path: Path | None, page: Path, *, strips: bool, note: Callable[[str], None]) -> dict[str, object]:
+    """Return what a page knows of a video: `source`, `fps`, `duration`, and `strip` as pairs of source and seconds.
+
+    Args:
+        path: The video; None where it is not here.
+        page: The page, beside whose folder `<page>-frames` the strips lie.
+        strips: Whether to give every video a strip, and not only those that browsers don't play.
+        note: Told what can't be read.
+    """
+    if path is None:
+        return {"source": None, "fps": None, "duration": None, "strip": None}
+    try:
+        clock = clock_of(path)
+        strip = _strip(path, page) if strips or not clock.plays else None
+    except MediaError as error:
+        note(str(error))
+        return {"source": address(path, page), "fps": None, "duration": None, "strip": None}
+    return {"source": address(path, page), "fps": clock.fps, "duration": clock.duration, "strip": strip}
+
+
+def _strip(path: Path, page: Path) -> list[tuple[str, float]]:
+    from reelbench.registry.frames import take
+
+    frames = take(path, STRIP)
+    folder = page.parent / f"{page.stem}-frames" / path.stem
+    folder.mkdir(parents=True, exist_ok=True)
+    strip = []
+    for image, time in zip(frames.images, frames.timestamps, strict=True):
+        # A copy: the store may drop its own at any time, and the page may be sent elsewhere with its folder.
+        copy = folder / image.name
+        shutil.copyfile(image, copy)
+        strip.append((address(copy, page), round(time, 3)))
+    return strip

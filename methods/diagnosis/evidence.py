@@ -1,0 +1,143 @@
+"""Evidence graphs from people's steps, by a language model (CURVE, supplement, Fig. 5)."""
+
+import asyncio
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from reelbench.judges.graph_export import to_dot, to_mermaid
+from reelbench.judges.graph_svg import to_svg
+from reelbench.judges.graphs import Graph, count_warnings, read_nodes, statistics
+from reelbench.llm.reading import UnreadableError, last_dictionary
+from reelbench.methods.diagnosis import models, prompting
+from reelbench.methods.diagnosis.models import COMES_BACK, Models
+from reelbench.methods.diagnosis.questions import Question
+from reelbench.registry.errors import ReelbenchError
+from reelbench.registry.files import write_jsonl, write_text
+from reelbench.registry.progress import Show
+
+if TYPE_CHECKING:
+    from reelbench.llm.asker import Asker
+
+GRAPH_INVALID = "graph_invalid"
+GRAPHS, STATISTICS = "graphs.jsonl", "statistics.json"
+DRAWN: dict[str, tuple[str, Callable[[Graph], str]]] = {
+    "dot": (".dot", to_dot),
+    "mermaid": (".mmd", to_mermaid),
+    "svg": (".svg", to_svg),
+}
+"""Format -> a file's ending, and what draws a graph."""
+
+_LONGEST = 100  # characters of an id in a file's name
+_TOLD = 5  # problems of a reply that are told to the model
+
+
+@dataclass(slots=True)
+class Made:
+    """Graphs by question, in the questions' order; why there is none for the rest; and what asking came to."""
+
+    graphs: dict[str, Graph] = field(default_factory=dict)
+    lacking: dict[str, str] = field(default_factory=dict)
+    spent: models.Spent = field(default_factory=dict)
+
+
+def make(questions: Sequence[Question], asked: Models, progress: Show = lambda _done, _said: None) -> Made:
+    """Ask for a graph of each question's steps; a reply that is no graph is asked for again, with what is wrong.
+
+    Raises:
+        ReelbenchError: Some replies can't be had now; those that came are kept.
+    """
+    return asyncio.run(_make(questions, asked, progress))
+
+
+async def _make(questions: Sequence[Question], asked: Models, progress: Show) -> Made:
+    made = Made()
+    done = 0
+    async with asked.asked([models.GRAPH]) as askers:
+
+        async def one(question: Question) -> Graph | str:
+            nonlocal done
+            graph = await graph_of(question, askers[models.GRAPH])
+            done += 1
+            progress(done, "")
+            return graph
+
+        graphs = await asyncio.gather(*map(one, questions))
+        made.spent = models.spent(askers)
+    for question, graph in zip(questions, graphs, strict=True):
+        if isinstance(graph, Graph):
+            made.graphs[question.id] = graph
+        else:
+            made.lacking[question.id] = graph
+    check_answered(made.lacking.values(), "graphs")
+    return made
+
+
+async def graph_of(question: Question, asker: "Asker") -> Graph | str:
+    """Return the graph of a question's steps, or the reason why there is none."""
+
+    def read(reply: str) -> Graph:
+        value = last_dictionary(reply)
+        if value is None:
+            raise UnreadableError("the reply does not end in one whole JSON object whose keys are there once each")
+        nodes, problems = read_nodes(value)
+        if problems:
+            raise UnreadableError("; ".join(problems[:_TOLD]))
+        return Graph(id=question.id, nodes=tuple(nodes))
+
+    material = [("question", question.question), ("answer", question.answer), ("notes", question.steps)]
+    asked = await asker.ask(prompting.messages(prompting.GRAPH, material), read, again=prompting.again)
+    if asked.value is not None:
+        return asked.value
+    return asked.reason if asked.reason is not None and asked.reason in COMES_BACK else GRAPH_INVALID
+
+
+def check_answered(reasons: Iterable[str | None], what: str) -> None:
+    """Raise ReelbenchError where a reason says that a reply can't be had now."""
+    lacking = [reason for reason in reasons if reason is not None and reason in COMES_BACK]
+    if lacking:
+        raise ReelbenchError(
+            f"{len(lacking)} {what} lack a reply ({', '.join(sorted(set(lacking)))}); what came is kept: run the same "
+            "command again to go on"
+        )
+
+
+def write(
+    folder: Path, graphs: Sequence[Graph], questions: Sequence[Question] = (), invalid: int = 0
+) -> dict[str, Any]:
+    """Write `graphs.jsonl` and `statistics.json` to a folder -> the statistics.
+
+    Args:
+        folder: Made if needed.
+        graphs: One per question.
+        questions: Theirs, for figures by locale and for the warning that needs the answer.
+        invalid: Questions for which a model gave no graph.
+    """
+    locales = {question.id: question.group for question in questions}
+    answers = {question.id: question.answer for question in questions}
+    counted = statistics(graphs, locales or None) | {
+        "warnings": count_warnings(graphs, answers),
+        GRAPH_INVALID: invalid,
+    }
+    write_graphs(folder, graphs)
+    write_text(folder / STATISTICS, json.dumps(counted, ensure_ascii=False, indent=1) + "\n")
+    return counted
+
+
+def write_graphs(folder: Path, graphs: Iterable[Graph]) -> None:
+    """Write `graphs.jsonl` to a folder."""
+    write_jsonl(folder / GRAPHS, (graph.model_dump(mode="json") for graph in graphs))
+
+
+def draw(folder: Path, graphs: Iterable[Graph], form: str) -> None:
+    """Write each graph to a file of its own in `graphs/`, in a format of `DRAWN`."""
+    ending, drawn = DRAWN[form]
+    for graph in graphs:
+        name = quote(graph.id, safe="")
+        if len(name) > _LONGEST:
+            name = f"{name[:_LONGEST]}-{sha256(graph.id.encode()).hexdigest()[:8]}"
+        write_text(folder / "graphs" / f"{name}{ending}", drawn(graph))

@@ -1,0 +1,173 @@
+"""A diagnosis on disk: what it is of, its graphs, its questions, and a folder for each round.
+
+    diagnosis.json     what was asked of which models, by which prompts
+    questions.jsonl    the questions, with the steps
+    graphs.jsonl       their evidence
+    isolation.jsonl    a line per question and round
+    rounds/<n>/        asked.json, isolation.jsonl: that round alone; it is there once the round is over
+    rounds/<n>/run-<k>/  cues.jsonl: what was asked; answers.jsonl: what came, once it is judged
+
+Hinted answers and their scores are nowhere else.
+"""
+
+import fcntl
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from reelbench.judges.graphs import Graph, read_graphs
+from reelbench.judges.isolation import Round
+from reelbench.methods.diagnosis.evidence import GRAPHS, write_graphs
+from reelbench.methods.diagnosis.models import Spent
+from reelbench.methods.diagnosis.questions import Question
+from reelbench.methods.diagnosis.tagging import Attempt
+from reelbench.registry.errors import InputError
+from reelbench.registry.files import read_json, read_jsonl, write_jsonl, write_text
+
+SCHEMA = 1
+CUES, ANSWERS, ISOLATION = "cues.jsonl", "answers.jsonl", "isolation.jsonl"
+_DIAGNOSIS, _QUESTIONS, _ASKED, _LOCK = "diagnosis.json", "questions.jsonl", "asked.json", ".lock"
+
+RecordT = TypeVar("RecordT", bound=BaseModel)
+
+
+class Folder:
+    """A diagnosis' folder; every file in it is whole or not there."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    # --- what it is of ----------------------------------------------------------------------------------------------
+
+    def begin(self, settings: Mapping[str, Any]) -> None:
+        """Write what the diagnosis is of; InputError where the folder has another one."""
+        wanted = {"schema_version": SCHEMA, **settings}
+        path = self.path / _DIAGNOSIS
+        if not path.is_file():
+            write_text(path, json.dumps(wanted, ensure_ascii=False, indent=1) + "\n")
+            return
+        there = self.settings()
+        differing = [key for key in wanted.keys() | there.keys() if wanted.get(key) != there.get(key)]
+        if differing:
+            key = min(differing)
+            raise InputError(
+                f"{self.path}: has a diagnosis with other settings ({key}: {there.get(key)}, now {wanted.get(key)}); "
+                "give another --out"
+            )
+
+    def settings(self) -> dict[str, Any]:
+        """Return what the diagnosis is of; InputError where the folder has none."""
+        path = self.path / _DIAGNOSIS
+        if not path.is_file():
+            raise InputError(f"{self.path}: is not a diagnosis; give the --out of `reelbench diagnose errors` or `run`")
+        settings = read_json(path)
+        if not isinstance(settings, dict) or settings.get("schema_version") != SCHEMA:
+            raise InputError(f"{path}: is not schema version {SCHEMA} of a diagnosis")
+        return settings
+
+    @contextmanager
+    def held(self, note: Callable[[str], None]) -> Iterator[int]:
+        """Hold the folder against other processes; yields what a child process keeps open to hold it as well."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        with (self.path / _LOCK).open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                note(f"{self.path}: another process is at work here; waiting until it ends")
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            yield lock.fileno()
+
+    # --- questions and graphs ---------------------------------------------------------------------------------------
+
+    @property
+    def questions(self) -> list[Question]:
+        """The questions that are diagnosed."""
+        return _records(self.path / _QUESTIONS, Question)
+
+    def keep_questions(self, questions: Iterable[Question]) -> None:
+        """Write the questions that are diagnosed."""
+        write_jsonl(self.path / _QUESTIONS, (question.model_dump(mode="json", by_alias=True) for question in questions))
+
+    @property
+    def graphs(self) -> dict[str, Graph]:
+        """Question id -> its evidence; empty where no question has any."""
+        path = self.path / GRAPHS
+        if not path.is_file() or not path.stat().st_size:
+            return {}
+        return {graph.id: graph for graph in read_graphs(path)}
+
+    def keep_graphs(self, graphs: Iterable[Graph]) -> None:
+        """Write the questions' graphs."""
+        write_graphs(self.path, graphs)
+
+    # --- rounds -----------------------------------------------------------------------------------------------------
+
+    def rounds(self) -> list[Round]:
+        """Return every question's rounds, of the rounds that are over."""
+        return _records(self.path / ISOLATION, Round) if (self.path / ISOLATION).is_file() else []
+
+    def over(self, number: int) -> list[Round] | None:
+        """Return a round's records; None where it is not over."""
+        path = self._round(number) / ISOLATION
+        return _records(path, Round) if path.is_file() else None
+
+    def end(self, number: int, records: Sequence[Round], spent: Spent) -> None:
+        """Write that a round is over: what it found, and what asking came to."""
+        write_text(self._round(number) / _ASKED, json.dumps(spent, ensure_ascii=False, indent=1) + "\n")
+        write_jsonl(self._round(number) / ISOLATION, _lines(records))
+
+    def tell(self, records: Iterable[Round]) -> None:
+        """Write the records of all rounds that are over."""
+        write_jsonl(self.path / ISOLATION, _lines(records))
+
+    def spent(self) -> list[Spent]:
+        """Return what asking came to, by round."""
+        return [read_json(path) for path in sorted(self.path.glob(f"rounds/*/{_ASKED}"))]
+
+    def run(self, number: int, run: int) -> Path:
+        """Return the folder of one of a round's runs."""
+        return self._round(number) / f"run-{run}"
+
+    def answers(self, number: int) -> dict[str, Attempt]:
+        """Return what came in a round, by question; of a question that was asked again, what came last."""
+        attempts: dict[str, Attempt] = {}
+        run = 1
+        while (path := self.run(number, run) / ANSWERS).is_file():
+            attempts |= {attempt.id: attempt for attempt in _records(path, Attempt)}
+            run += 1
+        return attempts
+
+    def next_run(self, number: int) -> Path:
+        """Return the folder of a round's first run that has not ended."""
+        run = 1
+        while (self.run(number, run) / ANSWERS).is_file():
+            run += 1
+        return self.run(number, run)
+
+    def _round(self, number: int) -> Path:
+        return self.path / "rounds" / str(number)
+
+
+def keep_answers(run: Path, attempts: Iterable[Attempt]) -> None:
+    """Write what came of a run: the mark that it has ended."""
+    write_jsonl(run / ANSWERS, _lines(attempts))
+
+
+def _lines(records: Iterable[BaseModel]) -> Iterator[dict[str, Any]]:
+    return (record.model_dump(mode="json") for record in records)
+
+
+def _records(path: Path, model: type[RecordT]) -> list[RecordT]:
+    records = []
+    for number, line in read_jsonl(path):
+        try:
+            records.append(model.model_validate(line))
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"]))
+            raise InputError(f"{path}, line {number}, field {where}: {first['msg']}") from None
+    return records

@@ -1,0 +1,52 @@
+"""The models that a diagnosis asks, a role each: they share one cache of replies and one budget."""
+
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from reelbench.llm.asked import BUDGET, REFUSED, UNAVAILABLE
+from reelbench.llm.asker import Asker
+from reelbench.llm.budget import Budget
+from reelbench.llm.options import AskOptions
+
+GRAPH, TAGGER, TRANSLATOR = ROLES = ("graph", "tagger", "translator")
+
+COMES_BACK = frozenset({UNAVAILABLE, BUDGET, REFUSED})
+"""Why there is no reply now, though there may be one when the same is asked another time."""
+
+Spent = dict[str, dict[str, Any]]
+"""Role -> model, replies and tokens behind the answers, whenever they were paid."""
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """Which model plays which role, and what all of them may spend together."""
+
+    options: Mapping[str, AskOptions]
+    budget: Budget = field(default_factory=Budget)
+    note: Callable[[str], None] = field(default=lambda _: None)
+
+    @asynccontextmanager
+    async def asked(self, roles: Iterable[str]) -> AsyncIterator[dict[str, Asker]]:
+        """Open an asker for each role, in the running event loop."""
+        async with AsyncExitStack() as stack:
+            yield {
+                role: await stack.enter_async_context(Asker(self.options[role], on_note=self.note, budget=self.budget))
+                for role in roles
+            }
+
+
+def spent(askers: Mapping[str, Asker]) -> Spent:
+    """Return what asking came to, by role, without what differs between a run and its repetition."""
+    return {
+        role: {
+            "model": asker.options.model,
+            "returned": dict(sorted(asker.tally.returned.items())),
+            "replies": asker.tally.replies,
+            "prompt_tokens": asker.tally.prompt_tokens,
+            "completion_tokens": asker.tally.completion_tokens,
+        }
+        for role, asker in askers.items()
+        if asker.tally.replies
+    }

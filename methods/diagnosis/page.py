@@ -1,0 +1,125 @@
+"""A diagnosis as one static page: figures, and every question's graph round by round. It needs no server.
+
+The data stand as JSON in the page; a graph is put into it when its question is looked at.
+"""
+
+import json
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any, get_args
+
+from reelbench.judges.findings import LABELS
+from reelbench.judges.graph_svg import to_svg
+from reelbench.judges.graphs import Graph
+from reelbench.judges.isolation import NodeTag, Round, Status, Stop
+from reelbench.methods.diagnosis.folder import Folder
+from reelbench.methods.diagnosis.questions import Question
+from reelbench.methods.diagnosis.tagging import Attempt
+from reelbench.registry import discovery
+from reelbench.registry.errors import MediaError
+from reelbench.registry.files import address, write_text
+from reelbench.registry.media.library import Library
+
+PAGE = "report.html"
+_DATA = "/*DIAGNOSIS*/null"
+_LATER = {"hint_ignored": "wrong again though told", "recovered": "found later without being told"}
+
+
+def write(folders: Sequence[Folder], figures: Sequence[dict[str, Any]], out: Path) -> None:
+    """Write the page of one diagnosis, or of several side by side.
+
+    Args:
+        folders: The diagnoses.
+        figures: Each one's, as `report.figures` computes them.
+        out: The page's file.
+    """
+    settings = [folder.settings() for folder in folders]
+    shown: dict[str, dict[str, Any]] = {}
+    for place, folder in enumerate(folders):
+        library = _library(settings[place])
+        for question, rounds in _diagnosed(folder):
+            entry = shown.setdefault(question.id, _question(question, library, out, len(folders)))
+            entry["diagnoses"][place] = rounds
+    data = {
+        "diagnoses": [
+            {"name": folder.path.absolute().name, "settings": setting, "figures": found}
+            for folder, setting, found in zip(folders, settings, figures, strict=True)
+        ],
+        "labels": LABELS,
+        "stops": get_args(Stop),
+        "questions": list(shown.values()),
+    }
+    template = (resources.files("reelbench.methods.diagnosis") / "page.html").read_text(encoding="utf-8")
+    # A text may hold "</script>" or a comment's start: neither may end the block that it stands in.
+    inline = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
+    write_text(out, template.replace(_DATA, inline))
+
+
+def _library(settings: dict[str, Any]) -> Library | None:
+    spec = discovery.specs().get(str(settings.get("benchmark")))
+    return None if spec is None else Library(spec, str(settings.get("split") or spec.default_split))
+
+
+def _diagnosed(folder: Folder) -> list[tuple[Question, list[dict[str, Any]]]]:
+    graphs = folder.graphs
+    records = folder.rounds()
+    attempts = {number: folder.answers(number) for number in {record.round for record in records}}
+    rounds: dict[str, list[dict[str, Any]]] = {}
+    cues: dict[str, str | None] = {}
+    for record in records:
+        attempt = attempts[record.round].get(record.id, Attempt(id=record.id))
+        graph = graphs.get(record.id)
+        rounds.setdefault(record.id, []).append(_round(record, attempt, graph, cues.get(record.id)))
+        cues[record.id] = record.cue
+    return [(question, rounds[question.id]) for question in folder.questions if question.id in rounds]
+
+
+def _question(question: Question, library: Library | None, page: Path, diagnoses: int) -> dict[str, Any]:
+    return {
+        **question.model_dump(include={"id", "language", "question", "answer", "steps"}),
+        "locale": question.group,
+        "video": _video(question, library, page),
+        "diagnoses": [None] * diagnoses,
+    }
+
+
+def _video(question: Question, library: Library | None, page: Path) -> str | None:
+    """Return the address of a question's video; None where it is not here."""
+    if library is None or not question.video:
+        return None
+    try:
+        path = library.clip({"id": question.id, "video": question.video})
+    except (MediaError, KeyError):
+        return None
+    return None if path is None else address(path, page)
+
+
+def _round(record: Round, attempt: Attempt, graph: Graph | None, cue: str | None) -> dict[str, Any]:
+    states: dict[str, Status] = {key: tag.status for key, tag in record.nodes.items()}
+    labels = {key: tag.label for key, tag in record.nodes.items() if tag.label}
+    return {
+        "round": record.round,
+        "stop": record.stop,
+        "cue": cue,
+        "answer": attempt.answer,
+        "output": attempt.output,
+        "right": attempt.right,
+        "svg": "" if graph is None else to_svg(graph, states, labels, title=f"{graph.id}, round {record.round}"),
+        "nodes": [] if graph is None else [_node(graph, key, tag) for key, tag in record.nodes.items()],
+    }
+
+
+def _node(graph: Graph, key: str, tag: NodeTag) -> dict[str, Any]:
+    node = graph.by_id[key]
+    return {
+        "id": key,
+        "evidence": node.evidence,
+        "time": node.timestamp,
+        "seconds": node.windows[0][0] if node.windows else None,
+        "status": tag.status,
+        "label": tag.label,
+        "sub_cause": tag.sub_cause,
+        "settled": tag.settled,
+        "later": _LATER.get(tag.later or ""),
+    }

@@ -1,0 +1,131 @@
+"""Tagging an attempt: several votes of a tagger over the whole graph, text against text (CURVE, supplement, Fig. 6)."""
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pydantic import BaseModel, ConfigDict
+
+from reelbench.judges.findings import Verdict, read_findings
+from reelbench.judges.graphs import Graph
+from reelbench.judges.isolation import Round, to_judge
+from reelbench.llm.asked import UNPARSABLE
+from reelbench.llm.asker import Asker
+from reelbench.llm.reading import UnreadableError, last_dictionary
+from reelbench.methods.diagnosis import prompting
+from reelbench.methods.diagnosis.models import COMES_BACK, TAGGER, TRANSLATOR
+from reelbench.methods.diagnosis.questions import Question
+
+VOTES = 3
+"""How often the paper asks (supplement, D.3)."""
+
+_TOLD = 5  # problems of a reply that are told to the model
+
+Vote = Mapping[str, Verdict] | None
+"""Node id -> verdict; None for a reply that could not be read."""
+
+
+class Attempt(BaseModel):
+    """What a model made of a question.
+
+    Attributes:
+        id: The question's.
+        answer: The answer alone.
+        output: All that the model wrote.
+        right: Whether the judge gave the answer its full score; None where nothing judged it.
+        reason: Why there is no answer or no judgement, or None.
+        scores: The judge's.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str
+    answer: str = ""
+    output: str = ""
+    right: bool | None = None
+    reason: str | None = None
+    scores: dict[str, float] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Tagged:
+    """The votes on one attempt; `lacking` is why some could not be had, which is not that they could not be read."""
+
+    votes: list[Vote]
+    lacking: str | None = None
+
+
+async def tag(
+    question: Question,
+    graph: Graph,
+    history: Sequence[Round],
+    attempt: Attempt,
+    askers: Mapping[str, Asker],
+    *,
+    votes: int = VOTES,
+) -> Tagged:
+    """Ask for the votes on an attempt.
+
+    Args:
+        question: The question.
+        graph: Its evidence.
+        history: Its rounds so far; the last one's cue is what the attempt was told.
+        attempt: What is tagged.
+        askers: Of the roles `tagger` and `translator`.
+        votes: Replies asked for.
+    """
+    texts = (question.question, question.answer, attempt.answer)
+    english = await asyncio.gather(*(_english(text, question.language, askers[TRANSLATOR]) for text in texts))
+    asked = to_judge(graph, history)
+    material = [
+        *zip(("question", "answer", "prediction"), (text for text, _ in english), strict=True),
+        ("cues", (history[-1].cue if history else None) or "none"),
+        ("output", attempt.output),
+        ("graph", _graph(graph, history, asked)),
+        ("notes", question.steps),
+    ]
+    lacking = next((reason for _, reason in english if reason is not None), None)
+    if lacking is not None:
+        return Tagged([], lacking)
+
+    def read(reply: str) -> dict[str, Verdict]:
+        value = last_dictionary(reply)
+        if value is None:
+            raise UnreadableError("the reply does not end in one whole JSON object whose keys are there once each")
+        verdicts, problems = read_findings(value, graph, asked)
+        if problems:
+            raise UnreadableError("; ".join(problems[:_TOLD]))
+        return verdicts
+
+    messages = prompting.messages(prompting.TAG, material)
+    replies = await asyncio.gather(
+        *(askers[TAGGER].ask(messages, read, vote=vote, again=prompting.again) for vote in range(votes))
+    )
+    reasons = {reply.reason for reply in replies} - {None, UNPARSABLE}
+    # What may come another time is said first: then the same is asked again.
+    lacking = min((str(reason) for reason in reasons), key=lambda reason: reason not in COMES_BACK, default=None)
+    return Tagged([reply.value for reply in replies], lacking)
+
+
+async def _english(text: str, language: str, asker: Asker) -> tuple[str, str | None]:
+    """Return a text in English, and why it can't be had."""
+    if language.partition("-")[0] == "en" or not text.strip():
+        return text, None
+    messages = prompting.messages(prompting.TRANSLATE, [("text", text)], language=language)
+    asked = await asker.ask(messages, lambda reply: reply.strip() or None)
+    return asked.value or text, asked.reason
+
+
+def _graph(graph: Graph, history: Sequence[Round], asked: Sequence[str]) -> str:
+    """Return the whole graph for the tagger: what it is asked about, and what is known to the model by now."""
+    told = {record.corrects for record in history}
+    nodes = [
+        {
+            **graph.by_id[key].model_dump(mode="json"),
+            "asked": key in asked,
+            "established": key not in asked or key in told,
+        }
+        for key in graph.order
+    ]
+    return json.dumps({"nodes": nodes}, ensure_ascii=False, indent=1)

@@ -1,0 +1,284 @@
+"""`reelbench diagnose`: evidence graphs, where in them answers went wrong, and what that comes to."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from reelbench.cli import console
+from reelbench.cli.asking import by_role, shared_budget, takes_llm
+from reelbench.cli.judging import takes_judge
+from reelbench.registry.errors import DataUnavailableError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reelbench.judges.graphs import Graph
+    from reelbench.judges.llm.options import JudgeOptions
+    from reelbench.llm.options import AskOptions
+    from reelbench.methods.diagnosis.folder import Folder
+    from reelbench.methods.diagnosis.models import Models
+    from reelbench.methods.diagnosis.questions import Question
+
+app = typer.Typer(help="Find out where answers went wrong: evidence graphs, and errors in them.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Benchmark, task, or a .jsonl file of questions with steps.")]
+Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write to.")]
+Split = Annotated[str | None, typer.Option(help="Split, if not the default one.")]
+Data = Annotated[Path | None, typer.Option(help="The benchmark's own data, where it isn't found by itself.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Graphs = Annotated[
+    Path | None,
+    typer.Option("--graphs", metavar="FILE", help="graphs.jsonl; graphs that it lacks are made where they are needed."),
+]
+Votes = Annotated[int, typer.Option("--llm-votes", metavar="K", min=1, help="Times that the tagger is asked.")]
+SkipFailed = Annotated[
+    bool, typer.Option("--skip-failed", help="Leave questions that a model failed on, instead of asking them again.")
+]
+
+
+@app.command()
+@takes_llm
+def graphs(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="Benchmark, task, or a .jsonl file of questions with steps.")
+    ] = None,
+    *,
+    out: Out,
+    given: Annotated[
+        Path | None, typer.Option("--from", metavar="FILE", help="Check and count graphs that exist; asks nobody.")
+    ] = None,
+    form: Annotated[
+        Literal["dot", "mermaid", "svg"] | None, typer.Option("--format", help="Also draw each graph into graphs/.")
+    ] = None,
+    split: Split = None,
+    data: Data = None,
+    as_json: AsJson = False,
+    llm: "dict[str, AskOptions]",
+) -> None:
+    """Make an evidence graph of each question's steps, or check graphs that exist, and count them.
+
+    DIR gets graphs.jsonl and statistics.json. Give NAME and --llm MODEL, or --from FILE.
+    """
+    from reelbench.methods.diagnosis import evidence
+
+    lacking: dict[str, str] = {}
+    if given is not None:
+        made, questions = _read(given), _questions_here(name, split, data)
+    elif name is None:
+        raise InputError("give NAME and --llm MODEL to make graphs, or --from FILE to check graphs that exist")
+    else:
+        from reelbench.methods.diagnosis import questions as rows
+
+        models = _models(llm, ("graph",))
+        questions = rows.read(name, split, data)
+        with console.progress("making graphs", len(questions)) as show:
+            result = evidence.make(questions, models, show)
+        made, lacking = list(result.graphs.values()), result.lacking
+    counted = evidence.write(out, made, questions, len(lacking))
+    if form is not None:
+        evidence.draw(out, made, form)
+    if lacking:
+        console.note(f"{len(lacking)} questions have no graph (graph_invalid), first: {next(iter(lacking))}")
+    if as_json:
+        console.write(json.dumps(counted, ensure_ascii=False))
+    else:
+        _show_statistics(counted)
+    console.note(f"written to {out}")
+
+
+@app.command()
+@takes_llm
+def errors(
+    result: Annotated[Path, typer.Argument(metavar="RESULT_DIR", help="A result of `reelbench score` or `run`.")],
+    *,
+    out: Out,
+    graphs: Graphs = None,
+    llm_votes: Votes = 3,
+    skip_failed: SkipFailed = False,
+    data: Data = None,
+    as_json: AsJson = False,
+    llm: "dict[str, AskOptions]",
+) -> None:
+    """Find where in their evidence the wrong answers of a result went wrong; the model is not asked again."""
+    from reelbench.judges.results import SAMPLES_FILE
+    from reelbench.methods.diagnosis import attempts, loop
+    from reelbench.methods.diagnosis import questions as rows
+    from reelbench.registry.files import sha256_of
+
+    models = _models(llm)
+    name, split, answers = attempts.of_result(result)
+    questions = rows.read(name, split, data)
+    known = {question.id for question in questions}
+    unknown = [attempt.id for attempt in answers if attempt.id not in known]
+    if unknown:
+        console.note(f"{len(unknown)} answers are left out, {name} {split} has no steps for them (first: {unknown[0]})")
+    kept = [attempt for attempt in answers if attempt.id in known]
+    plan = loop.Plan(
+        questions=[question for question in questions if question.id in {attempt.id for attempt in kept}],
+        graphs=_known(graphs),
+        models=models,
+        about={**_about("errors", name, split, graphs), "result": sha256_of(result / SAMPLES_FILE)},
+        votes=llm_votes,
+        rounds=1,
+        skip_failed=skip_failed,
+        progress=console.progress,
+    )
+    _report(loop.isolate(plan, lambda _run, _lock: kept, out), as_json=as_json)
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+@takes_judge
+@takes_llm
+def run(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task with a task that asks for steps.")],
+    *,
+    out: Out,
+    graphs: Graphs = None,
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds at most.")] = 5,
+    llm_votes: Votes = 3,
+    skip_failed: SkipFailed = False,
+    as_json: AsJson = False,
+    judge: "JudgeOptions | None",
+    llm: "dict[str, AskOptions]",
+) -> None:
+    """Ask, find the first error, tell what is right there, and ask again: lmms-eval's arguments come after `--`.
+
+    Roles of --llm: graph, tagger, translator. The same command again goes on where it was. Answers that were given
+    cues hold what is true: they lie in DIR alone, and have no score.
+    """
+    from reelbench.methods.diagnosis import attempts, loop
+    from reelbench.methods.diagnosis import questions as rows
+
+    models = _models(llm)
+    asked = attempts.LmmsEval(name, context.args, judge, console.note, console.progress)
+    plan = loop.Plan(
+        questions=rows.read(asked.spec.id, asked.task.split),
+        graphs=_known(graphs),
+        models=models,
+        about={**_about("run", asked.spec.id, asked.task.split, graphs), **asked.about},
+        votes=llm_votes,
+        rounds=rounds,
+        skip_failed=skip_failed,
+        progress=console.progress,
+    )
+    _report(loop.isolate(plan, asked, out), as_json=as_json)
+
+
+@app.command()
+def report(
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="What `errors` or `run` wrote.")],
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Count a diagnosis' errors and write its page; two or more are shown side by side."""
+    from reelbench.methods.diagnosis.folder import Folder
+
+    _report(*(Folder(path) for path in dict.fromkeys(folders)), as_json=as_json)
+
+
+# --- what is asked for ----------------------------------------------------------------------------------------------
+
+
+def _models(llm: "dict[str, AskOptions]", roles: tuple[str, ...] | None = None) -> "Models":
+    from reelbench.methods.diagnosis.models import ROLES, Models
+
+    return Models(by_role(llm, roles or ROLES), shared_budget(llm), console.note)
+
+
+def _read(path: Path) -> "list[Graph]":
+    from reelbench.judges.graphs import read_graphs
+
+    return read_graphs(path)
+
+
+def _known(path: Path | None) -> "dict[str, Graph]":
+    return {} if path is None else {graph.id: graph for graph in _read(path)}
+
+
+def _questions_here(name: str | None, split: str | None, data: Path | None) -> "list[Question]":
+    """Return the questions where they are on this machine: counting graphs needs none."""
+    if name is None:
+        return []
+    from reelbench.methods.diagnosis import questions as rows
+
+    try:
+        return rows.read(name, split, data, fetch=False)
+    except DataUnavailableError:
+        return []
+
+
+def _about(command: str, name: str, split: str, graphs: Path | None) -> dict[str, Any]:
+    from reelbench.registry.files import sha256_of
+
+    return {
+        "command": command,
+        "benchmark": name,
+        "split": split,
+        "graphs": None if graphs is None else sha256_of(graphs),
+    }
+
+
+# --- what is shown --------------------------------------------------------------------------------------------------
+
+
+def _show_statistics(counted: dict[str, Any]) -> None:
+    groups = {"all": counted, **counted.get("locales", {})}
+    table = console.table("Evidence graphs: mean (sd)", "", "#questions", "#nodes", "#timed", "#edges", "#depth")
+    for name, figures in groups.items():
+        cells = [_spread(figures[key]) for key in ("nodes", "timestamps", "edges", "depth")]
+        table.add_row(name, str(figures["questions"]), *cells)
+    console.show(table)
+    told = {kind: n for kind, n in counted["warnings"].items() if n}
+    if told:
+        console.note("warnings: " + ", ".join(f"{kind} {n}" for kind, n in told.items()))
+
+
+def _spread(figures: dict[str, float | None]) -> str:
+    return "–" if figures["mean"] is None else f"{figures['mean']:.1f} ({figures['sd']:.1f})"
+
+
+def _report(*folders: "Folder", as_json: bool) -> None:
+    from reelbench.methods.diagnosis import page
+    from reelbench.methods.diagnosis import report as reports
+
+    found = {str(folder.path): reports.write(folder) for folder in folders}
+    out = folders[0].path / page.PAGE
+    page.write(folders, list(found.values()), out)
+    both = reports.compare(folders[0], folders[1]) if len(folders) > 1 else None
+    if as_json:
+        single = next(iter(found.values()))
+        console.write(json.dumps(single if both is None else {"reports": found, "agreement": both}, ensure_ascii=False))
+    else:
+        _show_reports(found, both)
+    console.note(f"open {out} in a browser")
+
+
+def _show_reports(found: dict[str, dict[str, Any]], both: dict[str, Any] | None) -> None:
+    names = [Path(path).name for path in found]
+    table = console.table("Errors: share (95 % interval), n", "label", *(f"#{name}" for name in names))
+    for label in next(iter(found.values()))["labels"]:
+        table.add_row(label, *(_shared(figures["labels"][label]) for figures in found.values()))
+    table.add_row("perception", *(_shared(figures["perception"]) for figures in found.values()))
+    rows: dict[str, Callable[[dict[str, Any]], str]] = {
+        "found by later rounds": lambda figures: str(figures["later"]["n"]),
+        "questions entered": lambda figures: "{entered} of {asked}".format_map(figures["questions"]),
+        "stops": lambda figures: ", ".join(f"{reason} {n}" for reason, n in figures["stops"].items()) or "–",
+        "hints ignored": lambda figures: str(figures["nodes"]["hint_ignored"]),
+    }
+    for title, cell in rows.items():
+        table.add_row(title, *map(cell, found.values()))
+    console.show(table)
+    if both is not None and both["nodes"]:
+        kappa = "undefined" if both["kappa"] is None else f"{both['kappa']:.2f}"
+        console.note(f"the first two agree on {both['same']:.0%} of {both['nodes']} nodes (kappa {kappa})")
+
+
+def _shared(figures: dict[str, Any]) -> str:
+    if figures["share"] is None:
+        return "–"
+    interval = figures["ci95"]
+    shown = "" if interval is None else f" ({interval[0]:.0%} to {interval[1]:.0%})"
+    return f"{figures['share']:.0%}{shown}, {figures['n']}"

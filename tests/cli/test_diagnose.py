@@ -1,0 +1,189 @@
+"""`reelbench diagnose` as a user calls it: graphs that exist and graphs by a model, errors of a result, the report."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.servers.diagnosis import Models, graph_of, role_of
+from tests.servers.judge import Answer, JudgeServer
+
+TRACED = ("mini1", "mini2", "mini6", "mini10")
+"""The mini questions whose steps are three."""
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.fixture
+def graphs_file(tmp_path):
+    path = tmp_path / "given.jsonl"
+    path.write_text("".join(json.dumps({"id": key, **graph_of(key)}) + "\n" for key in TRACED))
+    return path
+
+
+class TestGraphs:
+    @pytest.mark.parametrize("name", [(), ("curve",), ("curve_mini",)], ids=["alone", "without data", "with data"])
+    def test_graphs_that_exist_are_counted(self, name, reelbench, graphs_file, network_asked, tmp_path):
+        done = reelbench("diagnose", "graphs", *name, "--from", graphs_file, "--out", tmp_path / "out", "--json")
+        assert done.returncode == 0, done.stderr
+        counted = json.loads(done.stdout)
+        assert counted["nodes"] == {"mean": 3, "sd": 0, "total": 12}
+        assert counted["timestamps"]["total"] == counted["edges"]["total"] == 8
+        assert counted["depth"] == {"mean": 1, "sd": 0}
+        assert json.loads((tmp_path / "out" / "statistics.json").read_text()) == counted
+        assert [line["id"] for line in lines(tmp_path / "out" / "graphs.jsonl")] == list(TRACED)
+        assert counted.get("locales", {}).keys() == (
+            {"en-GB", "ja-JP", "de-DE", "ru-RU"} if name == ("curve_mini",) else set()
+        )
+        assert not network_asked.exists()
+
+    def test_a_file_that_is_wrong_writes_nothing(self, reelbench, graphs_file, tmp_path):
+        graphs_file.write_text('{"id": "q", "nodes": [{"id": "a", "evidence": "e", "parents": ["b"]}]}\n')
+        done = reelbench("diagnose", "graphs", "--from", graphs_file, "--out", tmp_path / "out")
+        assert done.returncode == 2
+        assert "line 1, id 'q': node 'a': parent 'b' does not exist" in done.stderr
+        assert not (tmp_path / "out").exists()
+
+    @pytest.mark.parametrize(("form", "ending"), [("dot", ".dot"), ("mermaid", ".mmd"), ("svg", ".svg")])
+    def test_each_graph_is_drawn_into_a_file(self, form, ending, reelbench, tmp_path):
+        path = tmp_path / "given.jsonl"
+        path.write_text(json.dumps({"id": "../a b", **graph_of("q")}) + "\n")
+        done = reelbench("diagnose", "graphs", "--from", path, "--out", tmp_path / "out", "--format", form)
+        assert done.returncode == 0, done.stderr
+        assert [path.name for path in (tmp_path / "out" / "graphs").iterdir()] == [f"..%2Fa%20b{ending}"]
+
+    def test_a_model_makes_them_of_any_rows_with_steps(self, reelbench, tmp_path):
+        rows = tmp_path / "rows.jsonl"
+        given = {"question": "Why?", "answer": "So.", "reasoning_steps": ["1. one", "2. two"]}
+        rows.write_text("".join(json.dumps({"id": key, **given, "question": f"Why {key}?"}) + "\n" for key in "ab"))
+
+        def bad(call, _role):
+            return Answer('{"nodes": []}') if "Why b?" in call.user else None
+
+        with JudgeServer(Models(scripted=bad)) as server:
+            done = reelbench("diagnose", "graphs", rows, "--llm", f"m@{server.url}", "--out", tmp_path / "out")
+            assert done.returncode == 0, done.stderr
+            assert len(server.calls) == 1 + 3
+            assert "1. one\n2. two" in server.calls[0].user
+        assert "1 questions have no graph (graph_invalid), first: b" in done.stderr
+        assert [line["id"] for line in lines(tmp_path / "out" / "graphs.jsonl")] == ["a"]
+        assert json.loads((tmp_path / "out" / "statistics.json").read_text())["graph_invalid"] == 1
+
+    @pytest.mark.parametrize(
+        ("arguments", "line"),
+        [
+            (("curve_mini",), "no model is named"),
+            ((), "give NAME and --llm MODEL to make graphs, or --from FILE"),
+            (("rextime_mini", "--llm", "m@http://127.0.0.1:9/v1"), "rextime has no column reasoning_steps"),
+        ],
+    )
+    def test_what_is_lacking_is_one_line(self, arguments, line, reelbench, tmp_path):
+        done = reelbench("diagnose", "graphs", *arguments, "--out", tmp_path / "out")
+        assert done.returncode == 2
+        assert line in done.stderr
+
+
+@pytest.fixture
+def result(reelbench, tmp_path):
+    """A judged result of four answers: one of them right, all others wrong."""
+    predictions = tmp_path / "predictions.jsonl"
+    predictions.write_text("".join(json.dumps({"key": key, "pred": f"pred {key}"}) + "\n" for key in TRACED))
+
+    def judges(call, role):
+        return Answer("2" if "pred mini6" in call.user else "1") if role == "judge" else None
+
+    with JudgeServer(Models(scripted=judges)) as server:
+        done = reelbench(
+            "score", "curve", "--split", "mini", "--predictions", predictions, "--output", tmp_path / "result",
+            "--judge", "j", "--judge-url", server.url,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    return tmp_path / "result"
+
+
+class TestErrors:
+    def test_the_wrong_answers_of_a_result(self, reelbench, result, graphs_file, tmp_path):
+        with JudgeServer(Models()) as server:
+            arguments = (
+                "diagnose", "errors", result, "--graphs", graphs_file, "--llm", f"m@{server.url}", "--json",
+                "--out", tmp_path / "out",
+            )  # fmt: skip
+            done = reelbench(*arguments)
+            assert done.returncode == 0, done.stderr
+            roles = [role_of(call) for call in server.calls]
+            again = reelbench(*arguments)
+            assert len(server.calls) == len(roles)
+        report = json.loads(done.stdout)
+        assert json.loads(again.stdout) == report
+        # Three wrong answers, three votes each; the Japanese and the Russian one are put into English.
+        assert {role: roles.count(role) for role in set(roles)} == {"tagger": 9, "translator": 6}
+        assert report["questions"] == {"asked": 12, "right": 1, "unjudged": 8, "entered": 3}
+        assert report["labels"]["Temporal Localization"] == {"n": 6, "share": 1, "ci95": [1, 1]}
+        assert report["rounds"][0]["open"] == 3
+        assert report["consensus"] == {"3": 6, "2": 0, "none": 0}
+        assert report["stops"] == {"limit": 3}
+        records = lines(tmp_path / "out" / "isolation.jsonl")
+        assert [record["id"] for record in records] == ["mini1", "mini2", "mini10"]
+        assert records[0].keys() >= {"id", "round", "nodes", "cue", "stop"}
+        assert records[0]["nodes"]["a"].keys() >= {"status", "label", "sub_cause", "votes"}
+        assert not (tmp_path / "out" / "result.json").exists()
+
+    def test_another_result_needs_another_folder(self, reelbench, result, tmp_path):
+        with JudgeServer(Models()) as server:
+            arguments = ("--llm", f"m@{server.url}", "--out", tmp_path / "out")
+            assert reelbench("diagnose", "errors", result, *arguments).returncode == 0
+            samples = result / "samples.jsonl"
+            samples.write_text(samples.read_text().replace("pred mini1", "another"))
+            done = reelbench("diagnose", "errors", result, *arguments)
+        assert done.returncode == 2
+        assert "has a diagnosis with other settings (result:" in done.stderr
+
+    def test_an_answer_that_nobody_judged_is_not_known_to_be_wrong(self, reelbench, tmp_path):
+        predictions = tmp_path / "predictions.jsonl"
+        predictions.write_text('{"key": "mini1", "pred": "x"}\n')
+        out = ("--output", tmp_path / "result")
+        reelbench("score", "curve", "--split", "mini", "--predictions", predictions, *out)
+        done = reelbench(
+            "diagnose", "errors", tmp_path / "result", "--llm", "m@http://127.0.0.1:9/v1", "--out", tmp_path / "out"
+        )
+        assert done.returncode == 2
+        assert "no answer in it was judged" in done.stderr
+
+
+class TestReport:
+    def test_two_folders_stand_side_by_side(self, reelbench, result, tmp_path):
+        one, other = tmp_path / "one", tmp_path / "other"
+        with JudgeServer(Models()) as server:
+            for out, model in ((one, "m"), (other, "n")):
+                done = reelbench("diagnose", "errors", result, "--llm", f"{model}@{server.url}", "--out", out)
+                assert done.returncode == 0, done.stderr
+        done = reelbench("diagnose", "report", one, other, "--json")
+        assert done.returncode == 0, done.stderr
+        both = json.loads(done.stdout)
+        assert both["agreement"] == {"nodes": 6, "same": 1, "kappa": None}
+        assert both["reports"][str(one)]["models"]["tagger"]["model"] == "m"
+        assert Path(one / "report.html").is_file()
+
+    def test_what_is_no_diagnosis_is_told(self, reelbench, tmp_path):
+        done = reelbench("diagnose", "report", tmp_path)
+        assert done.returncode == 2
+        assert "is not a diagnosis" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("curve_mini", "--", "--model", "m"), "its answers need a judge; give --judge MODEL"),
+        (("curve_mini", "--judge", "j", "--", "--tasks", "curve"), "leave --tasks out of lmms-eval's arguments"),
+        (("curve_mini", "--judge", "j"), "give lmms-eval's arguments after --"),
+        (("moviecore", "--judge", "j", "--", "--model", "m"), "has no task that asks for steps; there are curve_reas"),
+    ],
+)
+def test_a_run_that_can_not_begin(arguments, line, reelbench, tmp_path):
+    named = ("--llm", "m@http://127.0.0.1:9/v1", "--out", tmp_path / "out")
+    done = reelbench("diagnose", "run", arguments[0], *named, *arguments[1:])
+    assert done.returncode == 2
+    assert line in done.stderr
+    assert not (tmp_path / "out").exists()

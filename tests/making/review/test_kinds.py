@@ -1,0 +1,261 @@
+"""Tags, blind answers, scores: asked in a real browser by keyboard, merged by hand-worked values, settled."""
+
+import csv
+import json
+
+import pytest
+
+from reelbench.making.review.merging import summarize, write
+from reelbench.registry.data import loading
+from reelbench.registry.errors import InputError
+
+
+def tagged(target="", content="", thinking="Recall", **more):
+    return {"target": target.split(), "content": content.split(), "thinking": thinking, **more}
+
+
+# --- tags ----------------------------------------------------------------------------------------------------------
+
+
+def test_agreement_is_of_what_each_said_before_and_consensus_is_what_all_say(review, tmp_path):
+    # CogME, Figure 2, and the fact sheet's three sets: alpha with the MASI distance is .21875.
+    ada = {"a": tagged("Object"), "b": tagged("Object Place", "Context"), "c": tagged("Place", note="seen twice")}
+    grace = {"a": tagged("Object"), "b": tagged("Object"), "c": tagged("Event", thinking="Reasoning"), "d": tagged()}
+    about = {"items": {name: {"video": f"v{name}"} for name in "abcd"}}
+    files = [review(who, said, ask="tags", **about) for who, said in (("Ada", ada), ("Grace", grace))]
+    summary = summarize(files)
+    found = summary.document()
+    (pair,) = found["agreement"]
+    assert (pair["a"], pair["b"], pair["both"], pair["only_b"]) == ("Ada", "Grace", 3, 1)
+    assert pair["sets"]["target"]["alpha_masi"]["value"] == pytest.approx(0.21875)
+    assert pair["sets"]["target"]["exact"]["value"] == pytest.approx(1 / 3)
+    assert (found["consensus"], found["disagreements"]) == (2, ["b", "c"])
+    line = write(summary, tmp_path / "out")
+    assert "2 items written" in line
+    rows = [json.loads(row) for row in (tmp_path / "out" / "consensus.jsonl").read_text().splitlines()]
+    assert rows[0] == {"qid": "a", "target": ["Object"], "content": [], "thinking": "Recall"}
+    assert [row["qid"] for row in rows] == ["a", "d"]
+    still = [json.loads(row) for row in (tmp_path / "out" / "disagreements.jsonl").read_text().splitlines()]
+    assert still[1]["notes"] == {"Ada": "seen twice"}
+    assert still[0]["tags"]["Ada"]["target"] == ["Object", "Place"]
+
+
+@pytest.mark.parametrize(
+    ("said", "says"),
+    [
+        (tagged("Object Place Event Emotion"), "marks.a.target: expected up to 3"),
+        (tagged("Thing"), "marks.a.target: .*Thing.* is not among Character"),
+        (tagged(thinking="Guessing"), "marks.a.thinking: 'Guessing' is not among"),
+    ],
+)
+def test_tags_that_no_page_gives_are_named(review, said, says):
+    with pytest.raises(InputError, match=says):
+        summarize([review("Ada", {"a": said}, ask="tags")])
+
+
+@pytest.mark.browser
+def test_tags_are_given_and_what_differs_is_settled_on_a_page(opened, save, reelbench, data_of, tmp_path):
+    from playwright.sync_api import expect
+
+    path = tmp_path / "tags.html"
+    reelbench("review", "page", "dramaqa_cogme_mini", "--ask", "tags", "--output", path)
+    identifier = data_of(path)["places"][0]["id"]
+    files = []
+    for name, labels in (("Ada", ["Character", "Object", "Identity"]), ("Grace", ["Character", "Identity"])):
+        page = opened(path)
+        for label in labels:
+            page.get_by_role("checkbox", name=label).press("Space")
+        expect(page.get_by_role("status")).to_contain_text("0 of 12 tagged")
+        page.get_by_role("radio", name="Grasping").focus()
+        page.keyboard.press("1")  # the first way of thinking
+        expect(page.get_by_role("status")).to_contain_text("1 of 12 tagged")
+        if name == "Ada":
+            # Three of a kind are enough.
+            page.get_by_role("checkbox", name="Place").check()
+            expect(page.get_by_role("checkbox", name="Emotion")).to_be_disabled()
+            page.get_by_role("checkbox", name="Place").uncheck()
+            expect(page.get_by_role("checkbox", name="Emotion")).to_be_enabled()
+        files.append(save(page, name))
+    settle = tmp_path / "settle.html"
+    both = ["--consensus", files[0], "--consensus", files[1]]
+    done = reelbench("review", "page", "dramaqa_cogme_mini", "--ask", "tags", *both, "--output", settle)
+    assert done.returncode == 0, done.stderr
+    page = opened(settle)
+    expect(page.get_by_role("row")).to_have_text(
+        ["AdaCharacter, Object | Identity | RecallTake", "GraceCharacter | Identity | RecallTake"]
+    )
+    page.get_by_role("button", name="Take what Ada said").click()
+    expect(page.get_by_role("checkbox", name="Object")).to_be_checked()
+    page.get_by_label("Note on").fill("it is held in a hand")
+    expect(page.get_by_role("status")).to_contain_text("1 of 1 decided")
+    decided = save(page, "Both")
+    done = reelbench("review", "summarize", *files, decided, "--json", "--write", tmp_path / "final.jsonl")
+    assert json.loads(done.stdout)["disagreements"] == []
+    assert json.loads(done.stdout)["agreement"][0]["sets"]["target"]["exact"]["value"] == 0
+    (row,) = [json.loads(row) for row in (tmp_path / "final.jsonl").read_text().splitlines()]
+    assert row == {"qid": identifier, "target": ["Character", "Object"], "content": ["Identity"], "thinking": "Recall"}
+
+
+def test_agreement_of_two_files_has_intervals_where_the_data_is(reelbench, tmp_path):
+    from reelbench.tasks.dramaqa_cogme import SPEC
+
+    tags = loading.mini_folder(SPEC) / "cogme_tags.jsonl"
+    rows = [json.loads(row) for row in tags.read_text().splitlines()]
+    rows[0]["thinking"] = "Reasoning" if rows[0]["thinking"] != "Reasoning" else "Recall"
+    other = tmp_path / "b.jsonl"
+    other.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = reelbench("review", "agree", tags, other, "--split", "mini", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["sets"]["target"] == {
+        name: found["sets"]["target"][name] for name in ("exact", "jaccard", "alpha_masi")
+    }
+    assert found["sets"]["target"]["exact"]["value"] == 1
+    assert found["thinking"]["kappa"]["value"] < 1
+    assert found["thinking"]["kappa"]["ci95"] is not None
+    done = reelbench("review", "agree", tags, other, "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["thinking"]["kappa"]["ci95"] is None
+    assert done.stderr.count("no intervals") == 1
+
+
+# --- answers -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.browser
+def test_a_blind_test_is_answered_by_keyboard_and_scored(opened, save, reelbench, score, tmp_path):
+    from playwright.sync_api import expect
+
+    path = tmp_path / "answers.html"
+    reelbench("review", "page", "rextime_mini", "--ask", "answers", "--output", path)
+    rows = {row["id"]: row for row in loading.locate("rextime_mini").read()}
+    page = opened(path)
+    for number in range(1, 4):  # two right with the true span, one wrong without a span
+        identifier = page.locator("section").get_attribute("data-id")
+        row = rows[identifier]
+        right = "ABCD".index(row["answer"]) + 1
+        page.keyboard.press(str(right if number < 3 else right % 4 + 1))
+        if number < 3:
+            page.get_by_label("Span start, in seconds").fill(str(row["span"][0]))
+            page.get_by_label("Span end, in seconds").fill(str(row["span"][1]))
+            page.get_by_label("Span end, in seconds").blur()
+            expect(page.get_by_role("status")).to_contain_text(f"{number} of 12 answered")
+        page.keyboard.press("n")
+    saved = save(page, "Ada")
+    done = reelbench("review", "summarize", saved, "--json", "--write", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["setting"] == "human"
+    assert found["metrics"]["accuracy"]["value"] == pytest.approx(200 / 3)
+    assert found["metrics"]["miou"]["value"] == pytest.approx(200 / 3)
+    assert found["metrics"]["accuracy"]["n"] == 3
+    # The owners' own file, and a row for the board.
+    submission = tmp_path / "out" / "person-1" / "submission.jsonl"
+    lines = [json.loads(line) for line in submission.read_text().splitlines()]
+    assert set(lines[0]) == {"qid", "pred_relevant_windows", "ans"}
+    again = score("rextime", "--split", "mini", "--predictions", submission)
+    assert again["counts"]["scored"] == 3
+    assert again["metrics"]["accuracy"]["value"] == pytest.approx(200 / 3)
+    reelbench("leaderboard", "add", tmp_path / "out" / "person-1", "--store", tmp_path / "store")
+    from reelbench.leaderboard import entries, store
+
+    (stored,) = store.read(tmp_path / "store") if hasattr(store, "read") else store.stored(tmp_path / "store")
+    row = entries.of_run(loading.locate("rextime_mini").spec, stored)
+    assert (row.kind, row.setting) == ("human", "human")
+
+
+def test_people_are_pooled_over_all_their_answers(review):
+    rows = loading.locate("dramaqa_cogme_mini").read()[:4]
+    right = {row["id"]: {"answer": row["answer"]} for row in rows}
+    wrong = {row["id"]: {"answer": "ABCDE"[("ABCDE".index(row["answer"]) + 1) % 5]} for row in rows[:2]}
+    about = {"ask": "answers", "benchmark": "dramaqa_cogme", "split": "mini"}
+    found = summarize([review("Ada", right, **about), review("Grace", wrong, **about)]).document()
+    assert found["metrics"]["accuracy"]["value"] == pytest.approx(100 * 4 / 6)
+    assert found["people"]["Ada"]["accuracy"]["value"] == 100
+    assert found["people"]["Grace"]["accuracy"]["value"] == 0
+    low, high = found["metrics"]["accuracy"]["ci95"]
+    assert low < 100 * 4 / 6 < high
+    with pytest.raises(InputError, match="has no such question"):
+        summarize([review("Ada", {"gone": {"answer": "A"}}, **about)])
+
+
+# --- scores --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def judged(tmp_path):
+    """A judged result on the mini data, made by hand: the judge gives everything the same score."""
+    from reelbench.judges import results, scoring
+    from reelbench.registry import rows
+    from reelbench.registry.records import Item, JudgeRecord, ModelRecord, SettingsRecord
+
+    located = loading.locate("curve_mini")
+    spec = located.spec
+    items = [
+        Item(
+            row["id"],
+            row["video"],
+            rows.target(spec, row),
+            f"The model says {row['id']}.",
+            facets=rows.facets(spec, row),
+        )
+        for row in located.read()
+    ]
+    samples = [item.sample(None, {"score": 1.0, "exact_match": 0.0}) for item in items]
+    metrics, breakdowns = scoring.aggregate(spec, samples, overlap=False)
+    judge = JudgeRecord(requested="judge-x", prompt="reelbench", prompt_sha256="0" * 64)
+    scored = scoring.Scored(samples, metrics, breakdowns, scoring.count(samples), judge)
+    results.write(
+        tmp_path / "result", spec, scored, split="mini", source=located.source, model=ModelRecord(id="m"),
+        settings=SettingsRecord(),
+    )  # fmt: skip
+    return tmp_path / "result"
+
+
+@pytest.mark.browser
+def test_answers_are_scored_blind_and_calibrate_the_judge(opened, save, reelbench, judged, data_of):
+    from playwright.sync_api import expect
+
+    tmp_path = judged.parent
+    path = tmp_path / "scores.html"
+    done = reelbench("review", "page", "curve_mini", "--ask", "scores", "--answers", judged, "--output", path)
+    assert done.returncode == 0, done.stderr
+    text = path.read_text()
+    assert "judge-x" not in text
+    places = [place["id"] for place in data_of(path)["places"]]
+    rows = [row["id"] for row in loading.locate("curve_mini").read()]
+    assert sorted(places) == sorted(rows)
+    assert places != rows
+    other = tmp_path / "other.html"
+    reelbench("review", "page", "curve_mini", "--ask", "scores", "--answers", judged, "--seed", 1, "--output", other)
+    assert [place["id"] for place in data_of(other)["places"]] != places
+    page = opened(path)
+    for number, value in enumerate("0212", start=1):
+        page.keyboard.press(value)
+        expect(page.get_by_role("status")).to_contain_text(f"{number} of {len(rows)} scored")
+        page.keyboard.press("n")
+    saved = save(page, "Ada")
+    people = tmp_path / "people.csv"
+    done = reelbench("review", "summarize", saved, "--json", "--write", people)
+    assert json.loads(done.stdout)["criteria"]["score"] == {"mean": 1.25, "n": 4, "alpha": None, "scored_twice": 0}
+    assert [(row["id"], row["score"]) for row in csv.DictReader(people.read_text().splitlines())] == sorted(
+        zip(places[:4], ("0", "2", "1", "2"), strict=True)
+    )
+    done = reelbench("judge", "calibrate", judged, people, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)["criteria"]["score"]
+    # A judge that says the same of everything adds nothing: what remains is people's own mean.
+    assert found["judge"]["value"] == 1
+    assert found["people"]["value"] == found["corrected"]["value"] == 1.25
+    assert found["weight"] == 0
+    assert found["confusion"]["2"] == {"0": 0, "1": 2, "2": 0}
+    shown = reelbench("judge", "calibrate", judged, people)
+    assert "calibrated (prediction-powered" in shown.stdout
+    assert reelbench("judge", "agree", judged, people).returncode == 0
+
+
+def test_calibration_refuses_other_peoples_answers(reelbench, judged, tmp_path):
+    (tmp_path / "p.csv").write_text("id,score\ngone,1\n")
+    done = reelbench("judge", "calibrate", judged, tmp_path / "p.csv")
+    assert done.returncode == 2
+    assert "none of its 1 scores is of an answer" in done.stderr

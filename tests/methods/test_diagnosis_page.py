@@ -1,0 +1,217 @@
+"""The page of a diagnosis in a real browser, and the figures on it held to hand counts."""
+
+import json
+
+import pytest
+
+from reelbench.judges.graphs import Graph, Node
+from reelbench.judges.isolation import NodeTag, Round
+from reelbench.methods.diagnosis import page, report
+from reelbench.methods.diagnosis.folder import Folder, keep_answers
+from reelbench.methods.diagnosis.questions import Question
+from reelbench.methods.diagnosis.tagging import Attempt
+
+LABELS = {"T": "Temporal Localization", "A": "Attribute Misidentification", "R": "Reasoning"}
+
+
+def tag(sign, settled):
+    """Return what a sign stands for: + right, / another path, . not evaluated, ? undecided, or a label's letter."""
+    status = {"+": "right", "/": "divergent", ".": "undetermined", "?": "undecided"}.get(sign, "wrong")
+    return NodeTag(
+        status=status, label=LABELS.get(sign), settled=settled if status not in ("undetermined", "undecided") else None
+    )
+
+
+def diagnosed(path, rows, benchmark="curve", split="mini"):
+    """Write a diagnosis by hand: (id, video, locale, signs by round, stop) of each question."""
+    folder = Folder(path)
+    folder.begin({"benchmark": benchmark, "split": split, "command": "run", "models": {}, "votes": 3, "rounds": 5})
+    folder.keep_questions(
+        Question(
+            id=key, video=video, language=locale, locale=locale, question=f"Question {key} </script><b>?", answer="A",
+            reasoning_steps="1. steps",
+        )
+        for key, video, locale, _, _ in rows
+    )  # fmt: skip
+    folder.keep_graphs(
+        Graph(
+            id=key,
+            nodes=(
+                Node(id="n1", evidence=f"first of {key} </script>", timestamp="0:02"),
+                Node(id="n2", evidence=f"second of {key}", timestamp="0:04", parents=("n1",)),
+            ),
+        )
+        for key, *_ in rows
+    )
+    everything = []
+    for number in range(1, 1 + max(len(signs) for *_, signs, _ in rows)):
+        records, attempts = [], []
+        for key, _, _, signs, stop in rows:
+            if number > len(signs):
+                continue
+            settled = {}
+            for earlier in range(number):
+                for node, sign in zip(("n1", "n2"), signs[earlier], strict=True):
+                    if sign not in ".?":
+                        settled.setdefault(node, earlier + 1)
+            nodes = {
+                node: tag(sign, settled.get(node)) for node, sign in zip(("n1", "n2"), signs[number - 1], strict=True)
+            }
+            last = number == len(signs)
+            records.append(
+                Round(
+                    id=key,
+                    round=number,
+                    nodes=nodes,
+                    stop=stop if last else None,
+                    cue=None if last else f"cue of {key}",
+                )
+            )
+            attempts.append(
+                Attempt(id=key, answer=f"answer {number}", output=f"1. wrote {number}\nanswer {number}", right=False)
+            )
+        keep_answers(folder.run(number, 1), attempts)
+        folder.end(number, records, {})
+        everything += records
+    folder.tell(everything)
+    return folder
+
+
+ROWS = [
+    ("q1", "mini_curve1", "en-GB", ["T.", "TR"], "all_evaluated"),
+    ("q2", "mini_curve1", "ja-JP", ["A.", "A+"], "answer_right"),
+    ("q3", "mini_curve2", "ja-JP", ["+T"], "all_evaluated"),
+    ("q4", "mini_curve2", "ja-JP", ["/."], "no_consensus"),
+]
+
+
+def test_the_figures_are_those_counted_by_hand(tmp_path):
+    counted = report.figures(diagnosed(tmp_path, ROWS))
+    assert {label: figures["n"] for label, figures in counted["labels"].items() if figures["n"]} == {
+        LABELS["T"]: 2, LABELS["A"]: 1, LABELS["R"]: 1,
+    }  # fmt: skip
+    assert counted["labels"][LABELS["T"]]["share"] == 0.5
+    # Of two videos one has T, R and A, the other T alone: a draw has the first twice, both, or the second twice.
+    assert counted["labels"][LABELS["T"]]["ci95"] == pytest.approx([1 / 3, 1])
+    assert counted["perception"]["share"] == 0.75
+    assert counted["later"] == {"n": 1, "of_first": 1 / 3, "of_all": 1 / 4, "reasoning": 1}
+    assert counted["settled"] == [{"round": 1, "n": 1, "share": 0.25}, {"round": 2, "n": 3, "share": 0.75}]
+    assert counted["locales"]["ja-JP"]["n"] == 3
+    assert counted["locales"]["ja-JP"]["perception"] == {"n": 2, "share": 1, "ci95": pytest.approx([1, 1])}
+    assert counted["locales"]["en-GB"]["rounds"][1]["labels"][LABELS["R"]] == 1
+    assert counted["nodes"]["divergent_share"] == 1 / 7
+    assert counted["questions"] == {"asked": 4, "right": 0, "unjudged": 0, "entered": 4}
+
+
+def test_two_diagnoses_are_held_against_each_other(tmp_path):
+    one = diagnosed(tmp_path / "one", ROWS)
+    other = diagnosed(tmp_path / "other", [(*ROWS[0][:3], ["T.", "TT"], "all_evaluated"), *ROWS[1:3]])
+    # The nodes of q1 to q3: n1 T, n2 R against T; A and right; right and T. Five of six are the same.
+    assert report.compare(one, other)["nodes"] == 6
+    assert report.compare(one, other)["same"] == pytest.approx(5 / 6)
+
+
+def test_a_diagnosis_without_errors_is_one(tmp_path):
+    counted = report.write(diagnosed(tmp_path, [("q1", "v", "en-GB", ["++"], "all_evaluated")]))
+    assert counted["labels"]["Reasoning"] == {"n": 0, "share": None, "ci95": None}
+    assert counted["later"]["of_first"] is None
+    page.write([Folder(tmp_path)], [counted], tmp_path / "page.html")
+
+
+def test_the_data_stand_in_the_page_as_plain_json(tmp_path):
+    folder = diagnosed(tmp_path, ROWS)
+    page.write([folder], [report.figures(folder)], tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    block = text.partition('<script type="application/json" id="data">')[2].partition("</script>")[0]
+    data = json.loads(block)
+    assert [question["id"] for question in data["questions"]] == ["q1", "q2", "q3", "q4"]
+    assert data["questions"][0]["question"] == "Question q1 </script><b>?"
+    assert data["questions"][0]["video"].endswith("mini/curve/mini_curve1.mp4")
+    rounds = data["questions"][0]["diagnoses"][0]
+    assert [one["cue"] for one in rounds] == [None, "cue of q1"]
+    assert rounds[1]["nodes"][1]["label"] == "Reasoning"
+
+
+# --- in the browser -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def opened(chromium, tmp_path):
+    """Open the page of one diagnosis or two; fails where a script of it does."""
+    contexts = []
+
+    def open_page(*rows, **options):
+        folders = [diagnosed(tmp_path / f"diagnosis{n}", some) for n, some in enumerate(rows)]
+        path = tmp_path / "page.html"
+        page.write(folders, [report.figures(folder) for folder in folders], path)
+        contexts.append(chromium.new_context(**options))
+        tab = contexts[-1].new_page()
+        tab.on("pageerror", lambda error: pytest.fail(str(error)))
+        tab.goto(path.as_uri())
+        tab.locator("#detail .card").first.wait_for()
+        return tab
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+@pytest.mark.browser
+def test_a_question_is_read_by_keyboard(opened):
+    tab = opened(ROWS)
+    buttons = tab.locator("#list button")
+    assert buttons.count() == 4
+    buttons.first.focus()
+    tab.keyboard.press("ArrowDown")
+    assert tab.locator("#detail h3").first.inner_text() == "Question q2 </script><b>?"
+    assert buttons.nth(1).get_attribute("aria-current") == "true"
+    tab.keyboard.press("ArrowUp")
+    assert tab.locator("#detail svg [data-node]").count() == 2
+    tab.get_by_role("button", name="Round 2").focus()
+    tab.keyboard.press("Enter")
+    assert tab.get_by_role("button", name="Round 2").get_attribute("aria-pressed") == "true"
+    states = tab.locator("#detail tbody td:last-child").all_inner_texts()
+    assert states == ["✗ wrong: Temporal Localization, round 1", "✗ wrong: Reasoning, round 2"]
+    said = tab.locator("#detail .beside .said").all_inner_texts()
+    assert said == ["1. wrote 2\nanswer 2", "cue of q1"]
+
+
+@pytest.mark.browser
+def test_a_nodes_time_shows_its_moment(opened):
+    tab = opened(ROWS)
+    tab.wait_for_function("document.querySelector('video').readyState > 0")
+    tab.get_by_role("button", name="Show 0:04 in the video").click()
+    assert tab.evaluate("document.querySelector('video').currentTime") == 4
+
+
+@pytest.mark.browser
+def test_filters(opened):
+    tab = opened(ROWS)
+    tab.locator("#label").select_option("Reasoning")
+    assert tab.locator("#list button").count() == 1
+    tab.locator("#label").select_option("")
+    tab.locator("#locale").select_option("ja-JP")
+    tab.locator("#stop").select_option("no_consensus")
+    assert tab.locator("#list .about").all_inner_texts() == ["q4 · ja-JP · no error found"]
+    tab.locator("#search").fill("nothing has this")
+    assert tab.locator("#count").inner_text() == "0 of 4 questions"
+
+
+@pytest.mark.browser
+def test_two_diagnoses_stand_side_by_side(opened):
+    tab = opened(ROWS, ROWS[:2])
+    assert "diagnosis0: share" in tab.locator("#labels thead").inner_text()
+    assert tab.locator("#detail .card h3").all_inner_texts()[1:] == ["diagnosis0", "diagnosis1"]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"color_scheme": "dark"}, {"viewport": {"width": 390, "height": 844}}],
+    ids=["light", "dark", "phone"],
+)
+def test_nobody_is_shut_out(opened, checkers, options):
+    tab = opened(ROWS, ROWS[:2], **options)
+    tab.evaluate((checkers / "axe-core" / "axe.min.js").read_text(encoding="utf-8"))
+    assert tab.evaluate("axe.run()")["violations"] == []
+    assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -1,0 +1,294 @@
+"""The loop against scripted models over the wire: when it ends, what it pays for, and how it goes on."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from reelbench.judges.llm import JudgeOptions
+from reelbench.methods.diagnosis import report
+from reelbench.methods.diagnosis.attempts import LmmsEval
+from reelbench.methods.diagnosis.folder import Folder
+from reelbench.registry.errors import InputError, ReelbenchError
+from tests.methods.looping import UnderTest, run
+from tests.servers.diagnosis import CHAIN, Models, findings, material, role_of
+from tests.servers.judge import Answer, JudgeServer
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def ends(folder):
+    return {record.id: (record.round, record.stop) for record in folder.rounds() if record.stop}
+
+
+def labels(folder):
+    counted = report.figures(folder)["labels"]
+    return {label: figures["n"] for label, figures in counted.items() if figures["n"]}
+
+
+# --- when it ends ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("fact", "rounds"), [("n1", 2), ("n2", 3), ("n3", 4)])
+def test_a_model_that_needs_a_fact_ends_once_the_cues_have_given_it(fact, rounds, tmp_path):
+    with JudgeServer(Models(nodes=CHAIN, fact=fact)) as server:
+        folder = run(server.url, tmp_path)
+    assert ends(folder) == {"q0": (rounds, "answer_right"), "q1": (rounds, "answer_right")}
+    # Each round finds the first node that is not known: one error a round and question.
+    assert labels(folder) == {"Temporal Localization": 2 * rounds}
+
+
+def test_a_question_ends_when_all_is_evaluated_though_it_is_not_right(tmp_path):
+    with JudgeServer(Models(nodes=CHAIN)) as server:
+        folder = run(server.url, tmp_path)
+    assert ends(folder) == {"q0": (4, "all_evaluated"), "q1": (4, "all_evaluated")}
+
+
+def test_the_limit(tmp_path):
+    with JudgeServer(Models(nodes=CHAIN)) as server:
+        folder = run(server.url, tmp_path, rounds=2)
+    assert ends(folder) == {"q0": (2, "limit"), "q1": (2, "limit")}
+    assert report.figures(folder)["settled"] == [{"round": 1, "n": 0, "share": 0}, {"round": 2, "n": 0, "share": 0}]
+
+
+def test_a_model_that_ignores_hints(tmp_path):
+    with JudgeServer(Models(nodes=CHAIN, heeds=False)) as server:
+        folder = run(server.url, tmp_path)
+    assert ends(folder)["q0"] == (4, "all_evaluated")
+    last = [record for record in folder.rounds() if record.id == "q0"][-1]
+    # The first three were told and wrong again; the fourth was never told.
+    assert [tag.later for tag in last.nodes.values()] == ["hint_ignored"] * 3 + [None]
+    assert report.figures(folder)["nodes"]["hint_ignored"] == 6
+
+
+def test_a_tagger_that_never_agrees(tmp_path):
+    turn = iter(["temporal", "spatial", "attribute"] * 10)
+
+    def differs(call, role):
+        return Answer(findings(call, dict.fromkeys("ab", next(turn)))) if role == "tagger" else None
+
+    with JudgeServer(Models(scripted=differs)) as server:
+        folder = run(server.url, tmp_path)
+    assert ends(folder) == {"q0": (1, "no_consensus"), "q1": (1, "no_consensus")}
+    counted = report.figures(folder)
+    assert counted["consensus"] == {"3": 0, "2": 0, "none": 4}
+    assert counted["nodes"]["undecided"] == 4
+
+
+def test_two_votes_of_three_decide(tmp_path):
+    turn = iter(["temporal", "spatial", "temporal"] * 10)
+
+    def differs(call, role):
+        return Answer(findings(call, {"a": next(turn)})) if role == "tagger" else None
+
+    with JudgeServer(Models(scripted=differs)) as server:
+        folder = run(server.url, tmp_path, count=1, rounds=1)
+    assert labels(folder) == {"Temporal Localization": 1}
+    assert report.figures(folder)["consensus"] == {"3": 1, "2": 1, "none": 0}
+
+
+def test_only_questions_that_are_lost_enter(tmp_path):
+    def right(call, role):
+        return Answer("right") if role == "under_test" and "q0" in call.user else None
+
+    with JudgeServer(Models(scripted=right)) as server:
+        folder = run(server.url, tmp_path, rounds=1)
+    assert ends(folder).keys() == {"q1"}
+    assert report.figures(folder)["questions"] == {"asked": 2, "right": 1, "unjudged": 0, "entered": 1}
+
+
+# --- replies that do not read ---------------------------------------------------------------------------------------
+
+
+def test_a_graph_with_a_circle_is_asked_again_with_what_is_wrong(tmp_path):
+    first = iter([True])
+    circle = [{"id": "x", "evidence": "e", "parents": ["y"]}, {"id": "y", "evidence": "e", "parents": ["x"]}]
+
+    def once(_call, role):
+        return Answer(json.dumps({"nodes": circle})) if role == "graph" and next(first, False) else None
+
+    with JudgeServer(Models(scripted=once)) as server:
+        folder = run(server.url, tmp_path, count=1, rounds=1)
+        asked = [call for call in server.calls if role_of(call) == "graph"]
+    assert len(asked) == 2
+    assert "is in a cycle" in asked[1].body["messages"][-1]["content"]
+    assert folder.graphs["q0"].order == ("a", "b", "c")
+
+
+def test_a_question_without_a_graph_ends(tmp_path):
+    with JudgeServer(Models(scripted=lambda _, role: Answer("no graph") if role == "graph" else None)) as server:
+        folder = run(server.url, tmp_path, count=1)
+        assert len(server.calls) == 1 + 3  # the model under test, and three attempts at a graph
+    assert ends(folder) == {"q0": (1, "graph_invalid")}
+
+
+def test_a_tagger_that_can_not_be_read(tmp_path):
+    def forgets(_call, role):
+        return Answer('{"nodes": [{"id": "a", "found": "yes"}]}') if role == "tagger" else None
+
+    with JudgeServer(Models(scripted=forgets)) as server:
+        folder = run(server.url, tmp_path, count=1)
+        asked = [call for call in server.calls if role_of(call) == "tagger"]
+    assert ends(folder) == {"q0": (1, "tagger_unparsable")}
+    assert len(asked) == 3 * 3
+    assert "node 'b': is missing" in json.dumps([call.body for call in asked])
+
+
+# --- what the tagger is shown ---------------------------------------------------------------------------------------
+
+
+def test_the_tagger_reads_english_all_that_was_written_and_the_cues(tmp_path):
+    with JudgeServer(Models(nodes=CHAIN)) as server:
+        run(server.url, tmp_path, rounds=2)
+        tagged = [call for call in server.calls if role_of(call) == "tagger"]
+        translated = [material(call, "text") for call in server.calls if role_of(call) == "translator"]
+    english, japanese = tagged[0], next(call for call in tagged if "A1" in call.user)
+    assert [material(english, tag) for tag in ("question", "answer", "prediction")] == ["Q0", "A0", "wrong"]
+    assert material(japanese, "question") == "in English: Q1"
+    assert sorted(translated) == ["A1", "Q1", "wrong"]  # once, though two rounds needed them
+    second = next(call for call in tagged if "Q0 n1" in material(call, "cues"))
+    assert "Q0 n2" not in material(second, "cues")
+    assert "Q0 n1" in material(second, "output")
+    nodes = {node["id"]: node for node in json.loads(material(second, "graph"))["nodes"]}
+    assert [nodes[key]["established"] for key in nodes] == [True, False, False, False]
+
+
+# --- going on -------------------------------------------------------------------------------------------------------
+
+
+def test_the_same_call_again_asks_nobody(tmp_path):
+    with JudgeServer(Models(nodes=CHAIN, fact="n2")) as server:
+        first = report.write(run(server.url, tmp_path))
+        paid, under_test = len(server.calls), UnderTest(server.url)
+        again = report.write(run(server.url, tmp_path, under_test=under_test))
+        assert len(server.calls) == paid
+    assert under_test.runs == []
+    assert again == first
+
+
+def test_another_diagnosis_needs_another_folder(tmp_path):
+    with JudgeServer(Models()) as server:
+        run(server.url, tmp_path, rounds=1)
+        with pytest.raises(InputError, match=r"other settings \(votes: 3, now 5\); give another --out"):
+            run(server.url, tmp_path, rounds=1, votes=5)
+
+
+def test_a_model_server_that_dies_in_round_2_costs_only_what_it_did_not_answer(tmp_path):
+    dead = threading.Event()
+
+    def dying(call, role):
+        second = role == "under_test" and "Known" not in call.user and "work from" in call.user
+        if second and "q1" in call.user:
+            dead.set()
+        return Answer(status=500) if role == "under_test" and dead.is_set() and not healed.is_set() else None
+
+    healed = threading.Event()
+    with JudgeServer(Models(nodes=CHAIN, fact="n2", scripted=dying)) as server:
+        under_test = UnderTest(server.url)
+        with pytest.raises(ReelbenchError, match=r"round 2: the model failed on 3 of 4 questions; .* again"):
+            run(server.url, tmp_path / "dying", 4, under_test=under_test)
+        healed.set()
+        died = report.write(run(server.url, tmp_path / "dying", 4, under_test=under_test))
+        whole = report.write(run(server.url, tmp_path / "whole", 4))
+    everybody = ["q0", "q1", "q2", "q3"]
+    assert under_test.runs == [everybody, everybody, ["q1", "q2", "q3"], everybody]
+    assert died == whole
+    assert ends(Folder(tmp_path / "dying")) == dict.fromkeys(everybody, (3, "answer_right"))
+
+
+def test_what_the_model_failed_on_can_be_left(tmp_path):
+    def fails(call, role):
+        return Answer(status=500) if role == "under_test" and "q1" in call.user else None
+
+    with JudgeServer(Models(scripted=fails)) as server:
+        with pytest.raises(ReelbenchError, match="the model failed on 1 of 2"):
+            run(server.url, tmp_path)
+        folder = run(server.url, tmp_path, skip_failed=True)
+    assert ends(folder)["q1"] == (1, "model_failed")
+    assert ends(folder)["q0"][1] == "all_evaluated"
+
+
+def test_a_tagger_that_is_away_ends_nothing(tmp_path):
+    away = threading.Event()
+    away.set()
+
+    def gone(_, role):
+        return Answer(status=503) if role == "tagger" and away.is_set() else None
+
+    with JudgeServer(Models(scripted=gone)) as server:
+        with pytest.raises(ReelbenchError, match=r"2 questions lack a reply \(unavailable\)"):
+            run(server.url, tmp_path, rounds=1)
+        assert not (tmp_path / "isolation.jsonl").exists()
+        away.clear()
+        under_test = UnderTest(server.url)
+        folder = run(server.url, tmp_path, rounds=1, under_test=under_test)
+    assert under_test.runs == []
+    assert set(ends(folder).values()) == {(1, "limit")}
+
+
+@pytest.fixture(scope="module")
+def unharmed(tmp_path_factory):
+    """What a loop of two questions asks for when nothing happens to it, and its report."""
+    with pytest.MonkeyPatch.context() as patch, JudgeServer(Models(nodes=CHAIN, fact="n2")) as server:
+        patch.setenv("REELBENCH_HOME", str(tmp_path_factory.mktemp("home")))
+        counted = report.write(run(server.url, tmp_path_factory.mktemp("out")))
+        return Counter(json.dumps(call.body["messages"]) for call in server.calls), counted
+
+
+@pytest.mark.parametrize("at", [1, 3, 9, 14, 20])
+def test_a_loop_that_is_killed_goes_on_and_pays_nothing_twice(at, unharmed, tmp_path):
+    """Killed at its n-th request: of the model under test, for a graph, of the tagger, in the first round or later."""
+
+    def loop():
+        command = [sys.executable, "-m", "tests.methods.looping", server.url, str(tmp_path / "out"), "2"]
+        return subprocess.Popen(command, cwd=ROOT)
+
+    def kills(call, _role):
+        if call.number == at:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+
+    with JudgeServer(Models(nodes=CHAIN, fact="n2", scripted=kills)) as server:
+        process = loop()
+        assert process.wait() == -signal.SIGKILL
+        process = loop()
+        assert process.wait() == 0
+        asked = Counter(json.dumps(call.body["messages"]) for call in server.calls)
+        under_way = server.calls[at]
+    needed, counted = unharmed
+    assert report.write(Folder(tmp_path / "out")) == counted
+    twice = asked - needed
+    # Only the request that was under way; of the model under test, the run that was cut short.
+    assert twice.total() <= 2 if role_of(under_way) == "under_test" else twice.total() == 1
+    assert not needed - asked
+
+
+def test_a_folder_is_held_by_what_a_killed_loop_left_running(tmp_path):
+    with Folder(tmp_path).held(print) as lock:
+        child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, pass_fds=(lock,))
+    told, entered = threading.Event(), threading.Event()
+
+    def enter():
+        with Folder(tmp_path).held(lambda _line: told.set()):
+            entered.set()
+
+    waiting = threading.Thread(target=enter)
+    waiting.start()
+    assert told.wait(30)
+    assert not entered.is_set()
+    child.communicate(os.linesep.encode())
+    waiting.join(30)
+    assert entered.is_set()
+
+
+def test_a_folder_says_which_model_it_is_of_and_no_secret():
+    arguments = ["--model", "openai", "--model_args", "model=m-1,api_key=sk-1"]
+    judge = JudgeOptions(model="j", url="http://127.0.0.1:9/v1", api_key="sk-2")
+    about = LmmsEval("curve_mini", arguments, judge, print).about
+    assert about == {"model": "m-1", "adapter": "openai", "judge": "j"}
