@@ -107,7 +107,7 @@ def settings_hash(result: Result) -> str:
     """Return 12 hex digits of what makes two results of one model on one benchmark different things.
 
     Everything that shapes the answers or the scores: split, version, adapter and its arguments, settings, and the
-    judge; not what a run merely came to (frames given, replies, cost).
+    judge; not what a run merely came to (frames given, sound: which is asked for with the frames, replies, cost).
     """
     judge = result.judge
     shape = {
@@ -115,7 +115,7 @@ def settings_hash(result: Result) -> str:
         "split": result.benchmark.split,
         "adapter": result.model.adapter,
         "args": result.model.args,
-        "settings": result.settings.model_dump(mode="json", exclude={"frames_given"}),
+        "settings": result.settings.model_dump(mode="json", exclude={"frames_given", "audio"}),
         "judge": judge
         and judge.model_dump(
             mode="json", include={"requested", "prompt", "prompt_sha256", "temperature", "extra", "votes", "vote_rule"}

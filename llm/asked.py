@@ -69,6 +69,7 @@ class Walk(Generic[T]):
         vote: int = 0,
         again: Again | None = None,
         retry_unread: bool = False,
+        as_it_stands: bool = False,
     ) -> None:
         """Stand before the first attempt.
 
@@ -80,6 +81,7 @@ class Walk(Generic[T]):
             vote: Number of the reply among several wanted for one question.
             again: Makes the messages of the next attempt; by default the same are sent again.
             retry_unread: Allow as many attempts more where all in the cache can't be read.
+            as_it_stands: Read a reply that is empty or was cut short too, as the answer that it is.
         """
         self._cache = cache
         self._shape_of = shape
@@ -88,6 +90,7 @@ class Walk(Generic[T]):
         self._again = again
         self._limit = ATTEMPTS
         self._may_extend = retry_unread
+        self._as_it_stands = as_it_stands
         self._attempt = 0
         self._shape: bytes | None = None
         self.messages = messages
@@ -104,7 +107,7 @@ class Walk(Generic[T]):
             reply = self._cache.get(key)
             if reply is None:
                 return key if self._may_ask() else None
-            text = None if reply.finish in _CUT else reply.raw
+            text = (reply.raw or "") if self._as_it_stands else None if reply.finish in _CUT else reply.raw
             self.value, self.error = self._reading(text)
             self.replies.append(Kept(key, self._attempt, reply, self.value))
             self._attempt += 1

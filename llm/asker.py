@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from reelbench.llm.asked import BUDGET, REFUSED, REJECTED, UNAVAILABLE, Again, Asked, Read, T, Walk
-from reelbench.llm.budget import Budget, Tally
+from reelbench.llm.budget import Budget, Tally, added
 from reelbench.llm.cache import ReplyCache
 from reelbench.llm.client import ChatClient, RefusedError, RejectedError, TransientError
 from reelbench.llm.messages import Message, estimated_tokens, request_shape
@@ -25,6 +25,7 @@ from reelbench.llm.pacing import Pacer, StoppedError, Turn
 from reelbench.registry.errors import ReelbenchError
 
 _OTHERS = 0.2  # seconds between looks at whether another process has got its reply
+_SHORT_REPLY = 64  # tokens
 
 _log = logging.getLogger("reelbench.llm")
 
@@ -42,6 +43,7 @@ class Asker:
         *,
         on_note: Callable[[str], None] | None = None,
         budget: Budget | None = None,
+        as_it_stands: bool = False,
     ) -> None:
         """Set up, without sending anything.
 
@@ -50,8 +52,10 @@ class Asker:
             sampling: Sent with each call beside model and messages (`temperature`, …); part of the key.
             on_note: Called with each line that the user should know, perhaps from another thread; by default logged.
             budget: Shared with other askers; by default the options' own.
+            as_it_stands: Read a reply that is empty or was cut short too, as the answer that it is.
         """
         self.options = options
+        self.as_it_stands = as_it_stands
         self.sampling = {**(sampling or {}), **options.extra}
         self.notes: list[str] = []
         self.tally = Tally(spent_usd=options.cost_usd(0, 0))
@@ -109,6 +113,8 @@ class Asker:
             for kept in asked.replies:
                 tally.prompt_tokens += kept.reply.prompt_tokens
                 tally.completion_tokens += kept.reply.completion_tokens
+                tally.reasoning_tokens = added(tally.reasoning_tokens, kept.reply.reasoning_tokens)
+                tally.cached_tokens = added(tally.cached_tokens, kept.reply.cached_tokens)
                 if kept.reply.returned is not None:
                     tally.returned[kept.reply.returned] += 1
                 if kept.reply.host != self.options.host:
@@ -155,7 +161,16 @@ class Asker:
 
     def _walk(self, messages: Sequence[Message], read: Read[T], vote: int, again: Again | None) -> Walk[T]:
         retry = self.options.retry_unread
-        return Walk(self.cache, self.shape, messages, read, vote=vote, again=again, retry_unread=retry)
+        return Walk(
+            self.cache,
+            self.shape,
+            messages,
+            read,
+            vote=vote,
+            again=again,
+            retry_unread=retry,
+            as_it_stands=self.as_it_stands,
+        )
 
     # --- in the event loop -------------------------------------------------------------------------------------------
 
@@ -235,7 +250,7 @@ class Asker:
     async def _call(self, client: ChatClient, key: bytes, messages: Sequence[Message]) -> None:
         """Make one call and keep its reply."""
         options = self.options
-        estimate = options.cost_usd(estimated_tokens(messages), 64) or 0.0
+        estimate = options.cost_usd(estimated_tokens(messages), _SHORT_REPLY) or 0.0
         reserved = self._budget.reserve(estimate)
         if reserved is None:
             line = f"the budget of {self._budget.shown} for {options.who} is used up; run again to go on"
@@ -246,7 +261,9 @@ class Asker:
             reply = await client.ask(messages, self.sampling)
             self.cache.put(key, options.model, reply)
             kept = True
-            cost = options.cost_usd(reply.prompt_tokens, reply.completion_tokens)
+            # Where the server does not count, or not so that it can be, what was estimated is booked.
+            prompt = reply.prompt_tokens or estimated_tokens(messages)
+            cost = options.cost_usd(prompt, reply.completion_tokens or _tokens_of(reply.raw))
         except RefusedError as error:
             raise self._stop(REFUSED, f"{error}; asking stopped, what was answered is kept") from None
         except TransientError as error:
@@ -301,3 +318,7 @@ class Asker:
                 self.cache.renew()
             except ReelbenchError:  # whoever writes next meets the same error, and tells
                 return
+
+
+def _tokens_of(text: str | None) -> int:
+    return max(_SHORT_REPLY, estimated_tokens([{"content": text or ""}]))

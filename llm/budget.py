@@ -16,6 +16,8 @@ class Tally:
         requests: Requests sent, failed ones too.
         prompt_tokens: Behind the answers, whenever they were paid.
         completion_tokens: Likewise.
+        reasoning_tokens: Of these, reasoning; None where no server said.
+        cached_tokens: Prompt tokens that servers had in caches of their own; None where none said.
         spent_usd: What this run's calls cost; None without prices.
         returned: Model id that the server returned -> replies.
         other_hosts: Host -> replies reused that another host than the one asked gave.
@@ -28,6 +30,8 @@ class Tally:
     requests: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    reasoning_tokens: int | None = None
+    cached_tokens: int | None = None
     spent_usd: float | None = None
     returned: Counter[str] = field(default_factory=Counter)
     other_hosts: Counter[str] = field(default_factory=Counter)
@@ -80,3 +84,8 @@ class Budget:
         """The limit that is used up, for the user."""
         used_up = self.calls is not None and self._reserved_calls >= self.calls
         return f"{self.calls} calls" if used_up or self.usd is None else f"${self.usd:g}"
+
+
+def added(total: int | None, more: int | None) -> int | None:
+    """Return a sum of counts of which some are not known; None while none is."""
+    return total if more is None else (total or 0) + more

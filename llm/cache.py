@@ -7,9 +7,12 @@ beside the reply and a run says when it reuses replies of another host.
 Each reply is committed the moment it arrives (write-ahead log), so that a killed process loses only what was in
 flight. Many processes may share the file. A process *claims* a reply before it asks for it; the others then wait for it
 instead of paying for it too. A claim is a lease: it lapses by itself when its owner dies.
+
+A reply has a checksum, against disks that forget and not against forgers: one that does not hold is asked for again.
 """
 
 import contextlib
+import hashlib
 import secrets
 import sqlite3
 import threading
@@ -18,11 +21,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from reelbench.registry.errors import InputError, ReelbenchError
 
-SCHEMA = 1
+SCHEMA = 2
+"""1: Reelbench 0.1.0. 2: reasoning and cached tokens, seconds, checksum; a file of 1 is brought up to it in place."""
 LEASE = 6.0
 """Seconds that a claim lasts unless it is renewed."""
 
@@ -36,6 +40,9 @@ _TABLES = (
         prompt_tokens INTEGER NOT NULL, completion_tokens INTEGER NOT NULL, at REAL NOT NULL) WITHOUT ROWID""",
     "CREATE TABLE IF NOT EXISTS claims (key BLOB PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL) WITHOUT ROWID",
 )
+_SINCE_2 = {"reasoning_tokens": "INTEGER", "cached_tokens": "INTEGER", "seconds": "REAL", "checksum": "BLOB"}
+_REPLY = ("raw", "finish", "returned", "prompt_tokens", "completion_tokens", "host")
+_REPLY_SINCE_2 = (*_REPLY, "reasoning_tokens", "cached_tokens", "seconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +56,9 @@ class Reply:
         prompt_tokens: As the server counts; 0 where it does not say.
         completion_tokens: As the server counts; 0 where it does not say.
         host: Host of the server.
+        reasoning_tokens: Completion tokens that were reasoning; None where the server does not say.
+        cached_tokens: Prompt tokens that the server had in its own cache; None where it does not say.
+        seconds: From sending to the last byte; None where that was not measured.
     """
 
     raw: str | None
@@ -57,13 +67,20 @@ class Reply:
     prompt_tokens: int
     completion_tokens: int
     host: str
+    reasoning_tokens: int | None = None
+    cached_tokens: int | None = None
+    seconds: float | None = None
+
+    def checksum(self, key: bytes) -> bytes:
+        """Return 16 bytes that change with any part of the reply."""
+        return _checksum(key, *(getattr(self, name) for name in _REPLY_SINCE_2))
 
 
 class ReplyCache:
     """The file of replies; safe to use from several threads, and beside other processes.
 
     A file that is not (or no longer) a readable database is renamed aside, which `on_note` is told, and a fresh one
-    begun: the renamed file is kept for whoever wants to save what is in it.
+    begun with all replies that can still be read from it.
     """
 
     def __init__(self, path: Path, on_note: Callable[[str], None]) -> None:
@@ -80,10 +97,19 @@ class ReplyCache:
 
         def read(connection: sqlite3.Connection) -> Reply | None:
             row = connection.execute(
-                "SELECT raw, finish, returned, prompt_tokens, completion_tokens, host FROM replies WHERE key = ?",
+                f"SELECT checksum, {', '.join(_REPLY_SINCE_2)} FROM replies WHERE key = ?",  # noqa: S608 - our names
                 (key,),
             ).fetchone()
-            return None if row is None else Reply(*row)
+            if row is None:
+                return None
+            reply = Reply(*row[1:])
+            if row[0] is not None and row[0] != reply.checksum(key):
+                connection.execute("DELETE FROM replies WHERE key = ?", (key,))
+                self._on_note(
+                    f"judge cache {self.path}: a reply in it is damaged (its checksum does not hold); left out"
+                )
+                return None
+            return reply
 
         return self._do(read)
 
@@ -117,12 +143,8 @@ class ReplyCache:
         """Keep a reply, for good, and give up the claim on it."""
 
         def write(connection: sqlite3.Connection) -> None:
-            values = (key, model, reply.host, reply.raw, reply.finish, reply.returned)
             with _transaction(connection):
-                connection.execute(
-                    "INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    (*values, reply.prompt_tokens, reply.completion_tokens, time.time()),
-                )
+                _insert(connection, key, model, time.time(), reply)
                 connection.execute("DELETE FROM claims WHERE key = ?", (key,))
 
         self._do(write)
@@ -157,8 +179,7 @@ class ReplyCache:
             except sqlite3.DatabaseError as error:
                 if not _is_corrupt(error):
                     raise
-                self._set_aside(error)
-                self._open()
+                self._start_anew(error)
             return action(self._connection)
 
     def _open(self) -> None:
@@ -171,8 +192,7 @@ class ReplyCache:
         except sqlite3.DatabaseError as error:
             if not _is_corrupt(error):
                 raise
-            self._set_aside(error)
-            self._connect()
+            self._start_anew(error)
 
     def _connect(self) -> None:
         connection = sqlite3.connect(self.path, timeout=_BUSY, isolation_level=None, check_same_thread=False)
@@ -183,10 +203,7 @@ class ReplyCache:
             # NORMAL survives a killed process; only a power cut can take the last replies, never the file.
             connection.execute("PRAGMA synchronous = NORMAL")
             if version < SCHEMA:
-                with _transaction(connection):
-                    for table in _TABLES:
-                        connection.execute(table)
-                    connection.execute(f"PRAGMA user_version = {SCHEMA}")
+                _bring_up_to_date(connection)
             else:
                 connection.execute("SELECT count(*) FROM claims").fetchone()
             self._inode = self.path.stat().st_ino
@@ -213,19 +230,33 @@ class ReplyCache:
         if version > SCHEMA:
             raise InputError(f"judge cache {self.path}: written by a newer Reelbench (schema {version}); update yours")
 
-    def _set_aside(self, error: sqlite3.DatabaseError) -> None:
+    def _start_anew(self, error: sqlite3.DatabaseError) -> None:
+        aside = self._set_aside()
+        self._connect()
+        if aside is None or self._connection is None:
+            return
+        saved = 0
+        with _transaction(self._connection):
+            for row in _still_readable(aside):
+                saved += _insert(self._connection, *row)
+        self._on_note(
+            f"judge cache {self.path}: damaged ({error}); renamed to {aside.name}, "
+            f"{saved} replies could be read and are kept"
+        )
+
+    def _set_aside(self) -> Path | None:
+        """Rename a damaged file -> its new place; None where another process has put a fresh one there by now."""
         if self._connection is not None:
             with contextlib.suppress(sqlite3.Error):
                 self._connection.close()
             self._connection = None
-            # Another process may have put a fresh file in its place by now: that one is to be used, not moved.
             if not self.path.exists() or self.path.stat().st_ino != self._inode:
-                return
+                return None
         aside = self.path.with_name(f"{self.path.name}.corrupt-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}")
         for suffix in ("", "-wal", "-shm"):
             with contextlib.suppress(FileNotFoundError):
                 self.path.with_name(self.path.name + suffix).rename(aside.with_name(aside.name + suffix))
-        self._on_note(f"judge cache {self.path}: damaged ({error}); renamed to {aside.name}, starting an empty one")
+        return aside
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -257,3 +288,72 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 def _is_corrupt(error: sqlite3.DatabaseError) -> bool:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+
+
+def _checksum(*parts: object) -> bytes:
+    return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).digest()[:16]
+
+
+def _insert(connection: sqlite3.Connection, key: bytes, model: str, at: float, reply: Reply) -> int:
+    """Keep a reply unless there is one under its key -> replies kept."""
+    columns = ("key", "model", "at", "checksum", *_REPLY_SINCE_2)
+    values = (key, model, at, reply.checksum(key), *(getattr(reply, name) for name in _REPLY_SINCE_2))
+    places = ", ".join("?" * len(columns))
+    command = f"INSERT OR IGNORE INTO replies ({', '.join(columns)}) VALUES ({places})"  # noqa: S608 - our own names
+    return connection.execute(command, values).rowcount
+
+
+def _bring_up_to_date(connection: sqlite3.Connection) -> None:
+    connection.create_function("checksum", -1, _checksum, deterministic=True)
+    with _transaction(connection):
+        for table in _TABLES:
+            connection.execute(table)
+        known = {row[1] for row in connection.execute("PRAGMA table_info(replies)")}
+        for name, kind in _SINCE_2.items():
+            if name not in known:
+                connection.execute(f"ALTER TABLE replies ADD COLUMN {name} {kind}")
+        shape = ", ".join(("key", *_REPLY_SINCE_2))
+        connection.execute(f"UPDATE replies SET checksum = checksum({shape}) WHERE checksum IS NULL")  # noqa: S608
+        connection.execute(f"PRAGMA user_version = {SCHEMA}")
+
+
+def _still_readable(path: Path) -> Iterator[tuple[bytes, str, float, Reply]]:
+    """Yield the key, model, time and reply of all rows of a damaged file that can be read and hold their checksum."""
+    with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        columns: tuple[str, ...] = _REPLY_SINCE_2
+        with contextlib.suppress(sqlite3.Error):
+            if connection.execute("PRAGMA user_version").fetchone()[0] < SCHEMA:
+                columns = _REPLY
+        checksum = "checksum" if columns == _REPLY_SINCE_2 else "NULL"
+        command = f"SELECT key, model, at, {checksum}, {', '.join(columns)} FROM replies WHERE key >= ? AND key < ?"  # noqa: S608
+        for key, model, at, kept, *values in _in_ranges(connection, command):
+            reply = Reply(*values)
+            if kept is None or kept == reply.checksum(key):
+                yield key, model, at, reply
+    for suffix in ("-shm", "-wal"):  # a reader of a log leaves these, and an empty one holds nothing
+        beside = path.with_name(path.name + suffix)
+        if suffix == "-shm" or (beside.exists() and not beside.stat().st_size):
+            beside.unlink(missing_ok=True)
+
+
+def _in_ranges(connection: sqlite3.Connection, command: str) -> Iterator[tuple[Any, ...]]:
+    # A damaged page ends a query, so the keys, which are spread evenly, are asked for in ranges by their first byte,
+    # and where that fails by their second one too.
+    readable = False
+    failed = []
+    for first in range(256):
+        try:
+            yield from _range(connection, command, bytes([first]))
+            readable = True
+        except (sqlite3.Error, TypeError):
+            failed.append(first)
+    for first in failed if readable else ():
+        for second in range(256):
+            with contextlib.suppress(sqlite3.Error, TypeError):
+                yield from _range(connection, command, bytes([first, second]))
+
+
+def _range(connection: sqlite3.Connection, command: str, prefix: bytes) -> list[tuple[Any, ...]]:
+    after = int.from_bytes(prefix) + 1
+    end = after.to_bytes(len(prefix)) if after < 256 ** len(prefix) else b"\xff" * 33
+    return connection.execute(command, (prefix, end)).fetchall()

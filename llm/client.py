@@ -6,7 +6,9 @@
 import asyncio
 import json
 import math
+import os
 import time
+import zlib
 from collections.abc import Mapping, Sequence
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -19,6 +21,12 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.files import valid_text
 
 _PLACEHOLDER_KEY = "no-key"  # the client wants one, local servers ignore it
+MAX_BYTES = 4_000_000
+"""Longest reply of a server that is taken, decompressed; the rest is cut off while it arrives."""
+
+_LONGEST_NAME = 200  # characters of a model's id or a finish reason
+_MOST_TOKENS = 1_000_000_000
+_OF_THE_TRANSFER = {"content-encoding", "content-length", "transfer-encoding"}
 _AZURE_HOSTS = (".openai.azure.com", ".cognitiveservices.azure.com")
 
 
@@ -72,54 +80,84 @@ class ChatClient:
         """
         openai, options = self._openai, self._options
         body = {"model": options.model, "messages": on_the_wire(messages), **sampling}
+        began = time.monotonic()
         try:
             async with asyncio.timeout(options.timeout):
                 # The bytes, not `chat.completions.create`: that spends more time on rewriting its arguments by their
                 # types than on all else together (perf/judge.py).
                 content = await self._client.post("/chat/completions", cast_to=bytes, body=body)
-            return self._reply(content)
         except openai.APIStatusError as error:
             raise self._meaning(error) from None
-        except (openai.APITimeoutError, TimeoutError):
-            line = f"{options.who} at {options.host} did not answer within {options.timeout:g} s"
-            raise TransientError(line, maybe_paid=True) from None
-        except openai.APIConnectionError as error:
-            cause = error.__cause__ or error
-            connecting = "connect" in type(cause).__name__.lower()
-            what = options.redact(str(cause) or type(cause).__name__)
-            line = _one_line(f"no connection to {options.who} at {options.host} ({what})")
-            raise TransientError(line, maybe_paid=not connecting) from None
+        except TransientError:
+            raise
+        except TimeoutError:
+            raise self._too_late() from None
+        except Exception as error:  # noqa: BLE001 - whatever a server makes the libraries raise is that server's failure
+            raise self._broken(error) from None
+        return self._reply(content, time.monotonic() - began)
 
     async def close(self) -> None:
         """Close the connections."""
         await self._client.close()
 
-    def _reply(self, content: bytes) -> Reply:
+    def _reply(self, content: bytes, seconds: float) -> Reply:
         options = self._options
         try:
             body = json.loads(content)
             choices = body["choices"]
             choice = choices[0] if choices else {}
             message = choice.get("message") or {}
-            usage = body.get("usage") or {}
-            text = message.get("content")
-            reply = Reply(
-                # A server that echoes our headers must not get the key into the cache.
-                raw=options.redact(valid_text(text)) if isinstance(text, str) else None,
-                finish=_text(choice.get("finish_reason")),
-                returned=None if body.get("model") is None else options.redact(valid_text(str(body["model"]))),
-                prompt_tokens=int(usage.get("prompt_tokens") or 0),
-                completion_tokens=int(usage.get("completion_tokens") or 0),
+            usage = body.get("usage")
+            return Reply(
+                raw=self._stored(_text_of(message.get("content")), None),
+                finish=self._stored(choice.get("finish_reason")),
+                returned=self._stored(body.get("model")),
+                prompt_tokens=_tokens(usage, "prompt_tokens") or 0,
+                completion_tokens=_tokens(usage, "completion_tokens") or 0,
                 host=options.host,
+                reasoning_tokens=_tokens(usage, "completion_tokens_details", "reasoning_tokens"),
+                cached_tokens=_tokens(usage, "prompt_tokens_details", "cached_tokens"),
+                seconds=round(seconds, 3),
             )
-        except (ValueError, LookupError, TypeError, AttributeError):
-            start = _one_line(options.redact(content.decode("utf-8", "replace")), 200)
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            start = _one_line(options.redact(content[:10_000].decode("utf-8", "replace")), 200)
             line = f"{options.who} at {options.host} sent something that is not a chat completion: {start!r}"
             raise TransientError(line, maybe_paid=True) from None
-        return reply
+
+    def _stored(self, value: object, longest: int | None = _LONGEST_NAME) -> str | None:
+        """Return a server's text as it may be kept: one that echoes our headers must not get the key into the cache."""
+        return None if value is None else self._options.redact(valid_text(str(value)))[:longest]
+
+    def _too_late(self) -> TransientError:
+        options = self._options
+        line = f"{options.who} at {options.host} did not answer within {options.timeout:g} s"
+        return TransientError(line, maybe_paid=True)
+
+    def _broken(self, error: BaseException) -> TransientError:
+        """Return what a call without a status means, by its causes: libraries call a refused connection a timeout."""
+        options = self._options
+        causes = [error]
+        while (cause := causes[-1].__cause__) is not None:
+            causes.append(cause)
+        names = [type(cause).__name__ for cause in causes]
+        if any(isinstance(cause, TimeoutError) for cause in causes) or names[-1].endswith("Timeout"):
+            return self._too_late()
+        deepest = causes[-1]
+        number = deepest.errno if isinstance(deepest, OSError) else None
+        what = options.redact(os.strerror(number) if number and number > 0 else str(deepest) or names[-1])
+        never_there = any("Connector" in name or name == "ConnectError" for name in names)
+        where = f"{options.who} at {options.host}"
+        line = f"no connection to {where} ({what})" if never_there else f"{where} sent no whole reply ({what})"
+        return TransientError(_one_line(line), maybe_paid=not never_there)
 
     def _meaning(self, error: Any) -> Exception:  # noqa: ANN401 - openai.APIStatusError, imported late
         status, host = error.status_code, self._options.host
+        if 300 <= status < 400:  # noqa: PLR2004 - questions and key go to nobody but the server that was named
+            there = _host_of(error.response.headers.get("location", ""))
+            return RefusedError(
+                f"{self._options.who} at {host} answered {status}, sending us on to {there}; "
+                f"give the URL of the server itself as {self._options.option}-url"
+            )
         said = _one_line(self._options.redact(_said(error)))  # in this order: half a key is a secret too
         line = f"{self._options.who} at {host} answered {status}: {said}"
         if status in {401, 403, 404} or error.code == "insufficient_quota":
@@ -136,6 +174,7 @@ def _make_client(openai: Any, options: AskOptions) -> Any:  # noqa: ANN401 - ope
     query = dict(parse_qsl(parts.query))
     base = urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/"), "", ""))
     common: dict[str, Any] = {
+        "default_headers": {"Accept-Encoding": "gzip"},
         "max_retries": 0,
         "timeout": options.timeout,
         "http_client": _http_client(openai, options),
@@ -157,15 +196,44 @@ def _make_client(openai: Any, options: AskOptions) -> Any:  # noqa: ANN401 - ope
 
 def _http_client(openai: Any, options: AskOptions) -> Any:  # noqa: ANN401 - openai is imported late
     # The aiohttp back end takes much less processor time than the default one.
-    return openai.DefaultAioHttpClient(timeout=options.timeout)
+    return _bounded(openai.DefaultAioHttpClient, options)
+
+
+def _bounded(client: Any, options: AskOptions) -> Any:  # noqa: ANN401 - openai is imported late
+    """Return a client of a class that follows no redirect and reads at most `MAX_BYTES` of a reply."""
+
+    class Bounded(client):
+        async def send(self, request: Any, **more: Any) -> Any:  # noqa: ANN401
+            response = await super().send(request, **{**more, "stream": True, "follow_redirects": False})
+            try:
+                content = await _content(response)
+            finally:
+                await response.aclose()
+            if content is None:
+                line = f"{options.who} at {options.host} sent more than {MAX_BYTES / 1e6:g} MB; cut off"
+                raise TransientError(line, maybe_paid=True)
+            headers = [(k, v) for k, v in response.headers.multi_items() if k.lower() not in _OF_THE_TRANSFER]
+            return type(response)(response.status_code, headers=headers, content=content, request=request)
+
+    return Bounded(timeout=options.timeout)
+
+
+async def _content(response: Any) -> bytes | None:  # noqa: ANN401 - an httpx response whose body is still to come
+    """Read a body, decompressed; None where it is longer than `MAX_BYTES`."""
+    compressed = response.headers.get("content-encoding", "identity").lower() in {"gzip", "x-gzip", "deflate"}
+    expand = zlib.decompressobj(wbits=47) if compressed else None  # 47: gzip and zlib alike
+    content = bytearray()
+    async for chunk in response.aiter_raw():
+        content += expand.decompress(chunk, MAX_BYTES + 1 - len(content)) if expand else chunk
+        if len(content) > MAX_BYTES:
+            return None
+    return bytes(content)
 
 
 def _said(error: Any) -> str:  # noqa: ANN401 - openai.APIStatusError
     body = error.body
-    if isinstance(body, dict):
-        inner = body.get("message") or body.get("error") or body.get("detail") or body
-        return str(inner)
-    return str(body or error.message)
+    inner = (body.get("message") or body.get("error") or body.get("detail")) if isinstance(body, dict) else body
+    return inner if isinstance(inner, str) else error.message
 
 
 def _one_line(text: str, longest: int = 300) -> str:
@@ -173,8 +241,26 @@ def _one_line(text: str, longest: int = 300) -> str:
     return line if len(line) <= longest else f"{line[:longest]}…"
 
 
-def _text(value: object) -> str | None:
-    return None if value is None else str(value)
+def _host_of(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or "another address"
+    except ValueError:
+        return "another address"
+
+
+def _text_of(content: object) -> str | None:
+    """Return a message's text; of content in parts the texts, without reasoning that stands in a part of its own."""
+    if isinstance(content, list):
+        texts = [part["text"] for part in content if part.get("type") == "text"]
+        return "".join(texts) if texts else None
+    return content if isinstance(content, str) else None
+
+
+def _tokens(usage: object, *names: str) -> int | None:
+    """Return a count of tokens under `names`, or None where there is none that can be."""
+    for name in names:
+        usage = usage.get(name) if isinstance(usage, dict) else None
+    return usage if type(usage) is int and 0 <= usage <= _MOST_TOKENS else None
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
@@ -72,10 +72,12 @@ class AskOptions:
         if not self.model.strip():
             raise InputError(f"{option}: the name of {self.who} is empty; name one, as its server knows it")
         if self.url is not None:
-            parts = urlsplit(self.url)
+            parts = self._parts
             if parts.scheme not in {"http", "https"} or not parts.hostname or not self.host:
+                raise self._not_a_url()
+            if parts.username is not None or parts.password is not None:
                 raise InputError(
-                    f"{option}-url: not an http(s) URL; give the server's base, like http://127.0.0.1:8000/v1"
+                    f"{option}-url: leave user and password out of the URL; the key belongs into {self.key_variable}"
                 )
         for name in ("concurrency", "tries"):
             if getattr(self, name) < 1:
@@ -96,12 +98,24 @@ class AskOptions:
     @property
     def host(self) -> str:
         """Host (and port) of the server: all of the URL that may be shown or stored."""
-        parts = urlsplit(self.url or OPENAI_URL)
+        parts = self._parts
         try:
             port = parts.port
         except ValueError:
             raise InputError(f"{self.option}-url: the port is not a number") from None
         return f"{parts.hostname}:{port}" if port else str(parts.hostname)
+
+    @property
+    def _parts(self) -> SplitResult:
+        try:
+            return urlsplit(self.url or OPENAI_URL)
+        except ValueError:
+            raise self._not_a_url() from None
+
+    def _not_a_url(self) -> InputError:
+        return InputError(
+            f"{self.option}-url: not an http(s) URL; give the server's base, like http://127.0.0.1:8000/v1"
+        )
 
     @property
     def cache_path(self) -> Path:
@@ -115,8 +129,11 @@ class AskOptions:
         return (prompt_tokens * self.usd_per_million_prompt + completion_tokens * self.usd_per_million_completion) / 1e6
 
     def redact(self, text: str) -> str:
-        """Return `text` without the key, which a server may echo."""
-        return text.replace(self.api_key, "[key]") if self.api_key else text
+        """Return `text` without the key, or what else the URL's query holds, which a server may echo."""
+        query = parse_qsl(self._parts.query)
+        for secret in (self.api_key, *(value for name, value in query if name != "api-version")):
+            text = text.replace(secret, "[key]") if secret else text
+        return text
 
 
 def api_key(*variables: str) -> str | None:

@@ -43,6 +43,7 @@ def manifests() -> list[Any]:
     try:
         _register_tasks()
         _leave_out_absent()
+        _know_the_model()
         return list(_models())
     except Exception:
         log.warning("reelbench could not register with this lmms-eval; use --include_path", exc_info=True)
@@ -79,6 +80,26 @@ def _leave_out_absent() -> None:
         and _replace(TaskManager, "load_task_or_group", _LOAD_ALL, _or_nothing_left)
     ):
         log.warning("this lmms-eval loads tasks in a way that reelbench does not know; absent data ends the whole run")
+
+
+def _know_the_model() -> None:
+    """Learn of each model that is made whether it sends videos on as they are: only the model itself knows."""
+    from lmms_eval.api.model import lmms
+
+    original = lmms.__dict__.get("create_from_arg_string")
+    if not isinstance(original, classmethod) or getattr(original.__func__, _MARK, False):
+        return
+
+    @wraps(original.__func__)
+    def create_from_arg_string(cls: type, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        from reelbench.tasks.lmms import adapters
+
+        model = original.__func__(cls, *args, **kwargs)
+        adapters.passes_video = getattr(model, adapters.PASS_VIDEO, False) is True
+        return model
+
+    setattr(create_from_arg_string, _MARK, True)
+    lmms.create_from_arg_string = classmethod(create_from_arg_string)  # type: ignore[method-assign]
 
 
 def _replace(owner: type, name: str, expected: tuple[str, ...], wrapped: Callable[[Any], Callable[..., Any]]) -> bool:

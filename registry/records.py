@@ -5,7 +5,7 @@ benchmark's data: `result.json` names what was run and what came out, `samples.j
 """
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
@@ -19,9 +19,18 @@ Audio = Literal["kept", "dropped", "none", "unknown"]
 
 
 class Record(BaseModel):
-    """Base of all records: frozen, and a field it does not know is an error."""
+    """Base of all records: frozen, and a field it does not know is an error.
+
+    `added` names the fields that older records lack. Where absent (None) they are left out of what is written, so that
+    an older record keeps its bytes and its hashes.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+    added: ClassVar[frozenset[str]] = frozenset()
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_absent(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {name: value for name, value in whole(self).items() if name not in self.added or value is not None}
 
 
 class SourceRecord(Record):
@@ -55,20 +64,10 @@ class ModelRecord(Record):
     args: dict[str, Any] = Field(default_factory=dict)
 
 
-_ADDED = frozenset({"audio", "label", "extra"})
-"""Fields that older records lack."""
-
-
-class Grown(Record):
-    """A record that releases added fields to; an absent one is left out: older records keep their bytes and hashes."""
-
-    @model_serializer(mode="wrap")
-    def _without_what_older_records_lack(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return {name: value for name, value in whole(self).items() if name not in _ADDED or value is not None}
-
-
-class SettingsRecord(Grown):
+class SettingsRecord(Record):
     """What shapes the answers: equal settings make two results comparable."""
+
+    added = frozenset({"audio", "label"})
 
     frames: str = Field(default="native", description="Frame sampling asked for; `native` leaves it to the model.")
     frames_given: dict[str, int] = Field(
@@ -98,8 +97,10 @@ class SettingsRecord(Grown):
         return "unknown" if self.frames in {"native", "unknown"} else "dropped"
 
 
-class JudgeRecord(Grown):
+class JudgeRecord(Record):
     """The judge that was asked, what answered, and what it cost."""
+
+    added = frozenset({"extra", "reasoning_tokens", "cached_tokens"})
 
     requested: str
     returned: dict[str, int] = Field(default_factory=dict, description="Model id that the server returned -> replies.")
@@ -107,15 +108,17 @@ class JudgeRecord(Grown):
     prompt: str = Field(description="Name of the prompt set: reelbench, official, or a file's name.")
     prompt_sha256: str
     temperature: float | None = None
-    extra: dict[str, Any] | None = Field(
-        default=None, description="Sent with every request beside, such as `reasoning_effort`; absent for nothing."
-    )
+    extra: dict[str, Any] | None = Field(default=None, description="What else was sent with every request.")
     votes: int = 1
     vote_rule: Literal["single", "majority", "mean"] = "single"
     calls: int = 0
     cached: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    reasoning_tokens: int | None = Field(
+        default=None, description="Of the completion tokens; absent where no server said."
+    )
+    cached_tokens: int | None = Field(default=None, description="Of the prompt tokens; absent where no server said.")
     cost_usd: float | None = Field(default=None, description="Null where no price was given.")
 
 
@@ -191,6 +194,8 @@ class JudgeReply(Record):
 class Sample(Record):
     """One line of `samples.jsonl`: everything that the metrics need to know of one item."""
 
+    added = frozenset({"tokens", "seconds"})
+
     id: str
     video: str = Field(description="Media key; questions on one video are resampled together.")
     prediction: Any = Field(description="As the model or the submission gave it; null where there is none.")
@@ -210,6 +215,14 @@ class Sample(Record):
         default=None, description="Seconds; null where the model sampled by itself."
     )
     frame_padding: int = Field(default=0, description="How many of the last frames repeat the one before them.")
+    tokens: dict[str, int] | None = Field(
+        default=None,
+        description="What the server counted for the answer: `prompt`, `completion`, and of these `cached`, "
+        "`reasoning`; absent where it did not say.",
+    )
+    seconds: float | None = Field(
+        default=None, description="From sending the question to the answer's last byte; absent where not measured."
+    )
 
     @property
     def text(self) -> str:
@@ -237,6 +250,8 @@ class Item:
     flags: tuple[str, ...] = ()
     frame_timestamps: list[float] | None = None
     frame_padding: int = 0
+    tokens: dict[str, int] | None = None
+    seconds: float | None = None
 
     @property
     def text(self) -> str:
@@ -263,7 +278,18 @@ class Item:
         return cls(**shared, flags=tuple(sample.flags), question=question, reason=reason)
 
 
-_OF_BOTH = ("id", "video", "prediction", "parsed", "target", "facets", "frame_timestamps", "frame_padding")
+_OF_BOTH = (
+    "id",
+    "video",
+    "prediction",
+    "parsed",
+    "target",
+    "facets",
+    "frame_timestamps",
+    "frame_padding",
+    "tokens",
+    "seconds",
+)
 
 
 def _text(prediction: Any, parsed: dict[str, Any] | None) -> str:  # noqa: ANN401 - as the model or a file gave it

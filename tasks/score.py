@@ -79,7 +79,10 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A scored benchmark: the result, where it lies, and the ids that did not fit."""
+    """A scored benchmark: the result, where it lies, and the ids that did not fit.
+
+    `judge_failed` says why the judge that was named gave no score at all, where it was needed.
+    """
 
     result: Result
     folder: Path
@@ -87,6 +90,7 @@ class Outcome:
     extra: list[str] = field(default_factory=list)
     duplicate: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    judge_failed: str | None = None
 
     @property
     def complete(self) -> bool:
@@ -98,7 +102,7 @@ class Outcome:
 class Evaluation:
     """A scored benchmark that nothing is written of yet: its items and numbers, and what its record says beside them.
 
-    `fits` are the lists of ids, and the notes, as `Outcome` has them.
+    `fits` are the lists of ids, and the notes, as `Outcome` has them; `judge_failed` is its too.
     """
 
     spec: BenchmarkSpec
@@ -112,6 +116,7 @@ class Evaluation:
     data: Path | None = None
     url: str | None = None
     note: str | None = None
+    judge_failed: str | None = None
 
     @property
     def name(self) -> str:
@@ -140,7 +145,7 @@ class Evaluation:
             write_submission(self.spec, self.scored.samples, path)
             told = f"{self.spec.id} {self.split}: the answers are hidden; submit {path} to the owners' server"
             fits.setdefault("notes", []).append(told)
-        return Outcome(result, folder, **fits)
+        return Outcome(result, folder, **fits, judge_failed=self.judge_failed)
 
 
 def brought(given: Path | str, said: Said) -> tuple[Path, Said]:
@@ -193,11 +198,12 @@ def evaluation(
     note: str | None = None,
 ) -> Evaluation:
     """Score a submission; for what its record says see `Evaluation`."""
+    judge = _Judge(options)
     scored = scoring.score(
         spec,
         submission.items,
         overlap=options.overlap,
-        judge=options.asked(),
+        judge=judge.batch,
         extra=len(submission.extra),
         duplicate=len(submission.duplicate),
         tags_without_question=submission.tags_without_question,
@@ -210,8 +216,46 @@ def evaluation(
         "notes": submission.notes,
     }
     return Evaluation(
-        spec, submission.split, submission.source, submission.items, scored, model, settings, fits, data, url, note
+        spec,
+        submission.split,
+        submission.source,
+        submission.items,
+        scored,
+        model,
+        settings,
+        fits,
+        data,
+        url,
+        note,
+        judge.failed(scored),
     )
+
+
+class _Judge:
+    """The judge that was named, if any, and what it said went wrong."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._notes: list[str] = []
+
+    @property
+    def batch(self) -> scoring.Judge | None:
+        return replace(self._options, note=self._note).asked()
+
+    def failed(self, scored: scoring.Scored) -> str | None:
+        """Return why a judge that was named and needed gave no score at all, or None."""
+        judge = self._options.judge
+        if judge is None or any(reply.score is not None for sample in scored.samples for reply in sample.judge_replies):
+            return None
+        reasons = {reason: number for reason, number in scored.counts.unscored.items() if reason.startswith("judge_")}
+        if not reasons:
+            return None
+        why = self._notes[-1] if self._notes else f"no reply of the judge {judge.model} at {judge.host} could be read"
+        return f"{why}; no answer is judged ({', '.join(f'{number} {reason}' for reason, number in reasons.items())})"
+
+    def _note(self, line: str) -> None:
+        self._notes.append(line)
+        self._options.note(line)
 
 
 def takes_tags(spec: BenchmarkSpec) -> bool:
@@ -283,8 +327,8 @@ def score_logged(logged: LoggedTask, folder: Path, options: Options, *, tags: Pa
         items, notes = labelled.items, labelled.notes
         beside["tags_without_question"] = len(labelled.without_question)
         beside["questions_without_tags"] = len(labelled.without_tags)
-    judge = options.asked() or run.judge
-    scored = scoring.score(spec, items, overlap=options.overlap, judge=judge, **beside)
+    judge = _Judge(options)
+    scored = scoring.score(spec, items, overlap=options.overlap, judge=judge.batch or run.judge, **beside)
     return Evaluation(
         spec,
         task.split,
@@ -292,6 +336,7 @@ def score_logged(logged: LoggedTask, folder: Path, options: Options, *, tags: Pa
         items,
         scored,
         model_of(document),
-        settings_of(spec, document, task, data, scored.samples),
+        settings_of(spec, document, task, data, scored.samples, heard=run.heard),
         {"duplicate": run.duplicate, "notes": notes},
+        judge_failed=judge.failed(scored),
     ).write(folder)

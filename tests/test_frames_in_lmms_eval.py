@@ -8,15 +8,19 @@ import os
 import sys
 import xml.etree.ElementTree as ET
 
+import av
 import numpy as np
 import pytest
 from PIL import Image
 
 from reelbench import registry
 from reelbench.cli import run as run_command
+from reelbench.llm.options import AskOptions
+from reelbench.methods import asking
 from reelbench.registry.files import write_text
 from reelbench.tasks import score as scoring_runs
 from reelbench.tasks.lmms import adapters
+from reelbench.tasks.score import Options
 from tests.registry.frames import clips
 from tests.servers.judge import Answer, JudgeServer
 
@@ -339,3 +343,87 @@ def test_a_sweep_runs_each_number_of_frames_and_plots_it(in_this_process, server
     assert {"0", "1", "4", "text only", "frames (log scale)"} <= labels
     assert len(list(drawn.iter("{http://www.w3.org/2000/svg}circle"))) == 3
     assert "REELBENCH_FRAMES" not in os.environ
+
+
+# --- as real video, to a server --------------------------------------------------------------------------------------
+
+
+def clip_sent(call):
+    """Decode the one video that a server was sent -> numbers burnt into its frames, and their times (s)."""
+    (part,) = [part for part in call.body["messages"][-1]["content"] if part["type"] == "video_url"]
+    head, _, data = part["video_url"]["url"].partition(";base64,")
+    assert head == "data:video/mp4"
+    with av.open(io.BytesIO(base64.b64decode(data))) as video:
+        frames = list(video.decode(video=0))
+    return [clips.number_in(frame.to_ndarray(format="rgb24")) for frame in frames], [frame.time for frame in frames]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("uniform:8", ("pass_video_url=True", "max_frames_num=8"), spread(40, 8), range(6)),
+        ("uniform:5,as=clip", ("pass_video_url=True", "max_frames_num=5"), spread(40, 5), spread(6, 5)),
+        ("fps:2", ("pass_video_url=True", "max_frames_num=100000"), range(0, 40, 4), [0, 4]),
+    ],
+)
+def test_a_server_that_reads_videos_gets_our_clip(case, evaluate, server, monkeypatch, tmp_path):
+    spec, args, long, short = case
+    monkeypatch.setenv("REELBENCH_FRAMES", spec)
+    done = evaluate("openai", model_at(server, *args), limit=4)
+    sent = [clip_sent(call) for call in server.calls]
+    assert [burnt for burnt, _ in sent] == [list(long)] * 3 + [list(short)]
+    for (burnt, times), length in zip(sent, [40, 40, 40, 6], strict=True):
+        # The clip lasts as long as the video, and its frames stand evenly on that time line.
+        lasts = length / FPS
+        assert times == pytest.approx([n * lasts / len(burnt) for n in range(len(burnt))], abs=1 / FPS)
+    wanted = int(args[1].partition("=")[2])
+    assert all(call.body["media_io_kwargs"] == {"video": {"num_frames": wanted}} for call in server.calls)
+    settings = score_of(done, tmp_path).settings
+    assert settings.frames.replace(",as=clip", "") == spec.replace(",as=clip", "")
+    assert ",as=clip" in settings.frames
+    assert settings.audio == "none"
+
+
+def test_without_being_told_it_gets_pictures_and_the_next_model_too(evaluate, server, monkeypatch, tmp_path):
+    monkeypatch.setenv("REELBENCH_FRAMES", "uniform:4")
+    evaluate("openai", model_at(server, "pass_video_url=True", "max_frames_num=4"), limit=1)
+    done = evaluate("openai", model_at(server), limit=1)
+    assert clip_sent(server.calls[0])[0] == numbers(server.calls[1]) == spread(40, 4)
+    assert score_of(done, tmp_path).settings.frames == "uniform:4"
+
+
+# --- the same without lmms-eval --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spec", ["uniform:4", "uniform:4,as=clip", "none", "native"])
+def test_ask_sends_what_the_adapter_sends(spec, evaluate, server, monkeypatch):
+    monkeypatch.setenv("REELBENCH_FRAMES", spec)
+    as_video = spec in {"uniform:4,as=clip", "native"}
+    evaluate("openai", model_at(server, f"pass_video_url={as_video}", "max_frames_num=4"), limit=4)
+    theirs = [call.body for call in server.calls]
+    asking.ask(
+        asking.questions("rextime_mini", spec, limit=4), AskOptions(model="m", url=server.url, concurrency=1), Options()
+    )
+    ours = [call.body for call in server.calls[len(theirs) :]]
+    assert len(ours) == len(theirs) == 4
+    for body, other in zip(ours, theirs, strict=True):
+        assert shown_in(body) == shown_in(other)
+        assert [{**message, "content": None} for message in body.pop("messages")] == [
+            {**message, "content": None} for message in other.pop("messages")
+        ]
+        if spec == "native":  # the adapter says a number of frames for every video
+            other.pop("media_io_kwargs")
+        assert body == other
+
+
+def shown_in(body):
+    """Return a question's parts, its pictures as pixels: lmms-eval sends a PNG where we send the JPEG it is made of."""
+    parts = []
+    for part in body["messages"][-1]["content"]:
+        if part["type"] == "image_url":
+            assert part.keys() == {"type", "image_url"}
+            data = base64.b64decode(part["image_url"]["url"].partition(";base64,")[2])
+            parts.append(np.asarray(Image.open(io.BytesIO(data)).convert("RGB")).tobytes())
+        else:
+            parts.append(part)
+    return parts

@@ -94,6 +94,8 @@ class Engine:
                 cached=max(0, tally.replies - tally.calls),
                 prompt_tokens=tally.prompt_tokens,
                 completion_tokens=tally.completion_tokens,
+                reasoning_tokens=tally.reasoning_tokens,
+                cached_tokens=tally.cached_tokens,
                 cost_usd=options.cost_usd(tally.prompt_tokens, tally.completion_tokens),
             )
 

@@ -4,9 +4,11 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from reelbench.judges.llm.verdicts import JUDGE_UNAVAILABLE, Verdict
+from reelbench.llm.budget import added
 from reelbench.registry import settings
 from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.progress import Bar, no_bar
@@ -99,6 +101,8 @@ def merged(records: Iterable[JudgeRecord]) -> JudgeRecord:
             "cached": sum(record.cached for record in records),
             "prompt_tokens": sum(record.prompt_tokens for record in records),
             "completion_tokens": sum(record.completion_tokens for record in records),
+            "reasoning_tokens": reduce(added, (record.reasoning_tokens for record in records), None),
+            "cached_tokens": reduce(added, (record.cached_tokens for record in records), None),
             "cost_usd": None if None in costs else sum(cost for cost in costs if cost is not None),
         }
     )

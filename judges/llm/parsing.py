@@ -1,18 +1,39 @@
 """Read a score from a judge's reply: strictly, or not at all.
 
 A reply counts only as a whole: one JSON or Python dictionary with an integer `score` in range, or, where the prompt
-asks for it, one integer. A number in a sentence, a boolean, `"4"`, `4.0`, a key that is there twice, or a reply that
-was cut short is not a score: what a judge did not plainly say is never guessed.
+asks for it, one integer. One closed block of reasoning may stand before it. A number in a sentence, a boolean, `"4"`,
+`4.0`, a key that is there twice, or a reply that was cut short is not a score: what a judge did not plainly say is
+never guessed.
 """
 
 import re
 from typing import Any
 
+from reelbench.llm.reading import MAX_CHARACTERS as MAX_REPLY
 from reelbench.llm.reading import dictionary, unfenced
 
 MAX_CHARACTERS = 20_000
+"""Longest verdict that is read, without the reasoning before it."""
 
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,3}")  # in ASCII
+
+# How vendors mark reasoning: name -> (opening, closing).
+_TAGS = ("think", "thinking", "thought", "reasoning", "analysis", "seed:think")
+_BLOCKS = {
+    **{tag.replace(":", "_"): (f"<{tag}>", f"</{tag}>") for tag in _TAGS},
+    "kimi": ("◁think▷", "◁/think▷"),
+    "magistral": (r"\[THINK\]", r"\[/THINK\]"),
+    "skywork": (r"<\|begin_of_thought\|>", r"<\|end_of_thought\|>"),
+    "command": (r"<\|START_THINKING\|>", r"<\|END_THINKING\|>"),
+    "gemma": (r"<\|channel>thought\b", r"<channel\|>"),
+    "gpt_oss": (  # its verdict stands in a channel too
+        r"<\|channel\|>analysis<\|message\|>",
+        r"<\|end\|>(?:<\|start\|>assistant)?<\|channel\|>final(?: ?<\|constrain\|>json)?<\|message\|>",
+    ),
+}
+_OPENING = re.compile("|".join(f"(?P<{name}>{opening})" for name, (opening, _) in _BLOCKS.items()), re.IGNORECASE)
+_CLOSING = re.compile("|".join(f"(?P<{name}>{closing})" for name, (_, closing) in _BLOCKS.items()), re.IGNORECASE)
+_END_OF_TURN = re.compile(r"<\|(?:return|end)\|>\s*\Z")
 
 
 def parse_score(reply: str | None, low: int, high: int, *, bare_integer: bool) -> int | None:
@@ -24,11 +45,33 @@ def parse_score(reply: str | None, low: int, high: int, *, bare_integer: bool) -
         high: Highest score of the scale.
         bare_integer: Whether an integer and nothing else is a score too.
     """
-    if reply is None or len(reply) > MAX_CHARACTERS:
+    if reply is None or len(reply) > MAX_REPLY:
         return None
-    text = unfenced(reply)
-    bare = bare_integer and _INTEGER.fullmatch(text)
-    score: Any = int(text) if bare else (dictionary(text) or {}).get("score")
-    if type(score) is not int or not low <= score <= high:
+    score = _whole(reply, bare_integer=bare_integer)
+    if score is None and (verdict := _after_reasoning(reply)) is not None:
+        score = _whole(verdict, bare_integer=bare_integer)
+    return score if type(score) is int and low <= score <= high else None
+
+
+def _whole(text: str, *, bare_integer: bool) -> Any:  # noqa: ANN401 - whatever stands under `score`
+    if len(text) > MAX_CHARACTERS:
         return None
-    return score
+    text = unfenced(text)
+    if bare_integer and _INTEGER.fullmatch(text):
+        return int(text)
+    return (dictionary(text) or {}).get("score")
+
+
+def _after_reasoning(reply: str) -> str | None:
+    """Return what follows the one closed block of reasoning that a reply begins with; None where it has none.
+
+    A lone closing tag counts, with all before it: the chat template opened the block.
+    """
+    closing = _CLOSING.search(reply)
+    if closing is None:
+        return None
+    before = reply[: closing.start()].lstrip()
+    opening = _OPENING.search(before)
+    if opening is not None and (opening.start() > 0 or opening.lastgroup != closing.lastgroup):
+        return None
+    return _END_OF_TURN.sub("", reply[closing.end() :])

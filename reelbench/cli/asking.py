@@ -12,7 +12,7 @@ from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
-    from reelbench.llm.asker import Budget
+    from reelbench.llm.budget import Budget
     from reelbench.llm.options import AskOptions
 
 _PANEL = "Language model"
@@ -122,7 +122,7 @@ def by_role(llm: "Mapping[str, AskOptions]", roles: Sequence[str]) -> "dict[str,
 
 def shared_budget(llm: "Mapping[str, AskOptions]") -> "Budget":
     """Return one budget for all roles: `--llm-budget` is what the command may spend, not what each role may."""
-    from reelbench.llm.asker import Budget
+    from reelbench.llm.budget import Budget
 
     options = next(iter(llm.values()))
     return Budget(options.budget_calls, options.budget_usd)

@@ -50,7 +50,7 @@ def given(context: "typer.Context", *, only: str = "") -> list[str]:
             continue
         value = context.params[name]
         if parameter.param_type_name == "argument":
-            words.insert(0, str(value))
+            words[:0] = [str(part) for part in (value if isinstance(value, list | tuple) else (value,))]
         elif isinstance(value, bool):
             words.append((parameter.opts if value else parameter.secondary_opts)[0])
         else:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from reelbench.cli import console
+from reelbench.registry.errors import ReelbenchError
 
 if TYPE_CHECKING:
     from reelbench.registry.records import JudgeRecord, MetricValue, Result
@@ -36,6 +37,13 @@ def report(outcomes: "list[Outcome]", *, as_json: bool, again: Sequence[str], qu
     elif not quiet:
         for outcome in outcomes:
             _show(outcome)
+
+
+def check_judged(outcomes: Sequence["Outcome"]) -> None:
+    """Raise ReelbenchError where a judge that was named and needed gave no score at all."""
+    failed = [f"{outcome.result.benchmark.id}: {outcome.judge_failed}" for outcome in outcomes if outcome.judge_failed]
+    if failed:
+        raise ReelbenchError("; ".join(failed))
 
 
 def _tell(outcome: "Outcome") -> None:

@@ -7,7 +7,7 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.judging import takes_judge
 from reelbench.cli.options import given
-from reelbench.cli.report import report
+from reelbench.cli.report import check_judged, report
 
 if TYPE_CHECKING:
     from reelbench.judges.llm.options import JudgeOptions
@@ -60,3 +60,4 @@ def run(
     again = ["reelbench", "score", "--run", str(output), *given(context, only="judge")]
     report(outcomes, as_json=False, again=again)
     process.check_all_there(arguments, outcomes)
+    check_judged(outcomes)

@@ -8,7 +8,7 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.judging import takes_judge
 from reelbench.cli.options import given
-from reelbench.cli.report import report
+from reelbench.cli.report import check_judged, report
 from reelbench.cli.said import takes_said
 from reelbench.registry.errors import InputError
 from reelbench.registry.home import home
@@ -103,6 +103,7 @@ def score(
     report(outcomes, as_json=as_json, again=["reelbench", "score", *given(context)], quiet=quiet)
     for outcome in outcomes:
         send(outcome.result)
+    check_judged(outcomes)
     if strict and not all(outcome.complete for outcome in outcomes):
         raise typer.Exit(1)
 

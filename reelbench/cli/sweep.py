@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reelbench.cli import console
-from reelbench.cli.report import report
+from reelbench.cli.report import check_judged, report
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import write_text
 from reelbench.registry.frames.sampling import FrameSampling
@@ -60,6 +60,7 @@ def sweep(
 
     rows: list[dict[str, Any]] = []
     failed: list[str] = []
+    judged: list[Outcome] = []
     for count, sampling in points:
         folder = output / f"frames-{count}"
         console.note(f"frames {sampling} into {folder}")
@@ -74,6 +75,7 @@ def sweep(
             console.note(f"frames {sampling}: {error}")
             failed.append(str(sampling))
             continue
+        judged += outcomes
         rows += [
             _row(outcome, count, sampling, output) for outcome in outcomes if SUBMISSION not in outcome.result.metrics
         ]
@@ -82,6 +84,7 @@ def sweep(
     console.note(f"written to {output / SWEEP_FILE}")
     if failed:
         raise ReelbenchError(f"no results for frames {'; '.join(failed)}; the messages above say why")
+    check_judged(judged)
 
 
 def _row(outcome: "Outcome", count: int, sampling: FrameSampling, output: Path) -> dict[str, Any]:

@@ -23,7 +23,7 @@ sound into the clip, packet by packet (of a window, what sounds in it); by defau
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NoReturn, Self
 
 from reelbench.registry import settings
@@ -80,6 +80,8 @@ class FrameSampling:
     end: float | None = None
     size: int | None = None
     form: Form = "clip"
+    form_given: Form | None = field(default=None, compare=False)
+    """What `as=` says, if it is there: some deliver pictures unless a clip is asked for."""
     audio: Audio = "drop"
 
     @classmethod
@@ -114,6 +116,18 @@ class FrameSampling:
         return cls(**fields)  # type: ignore[arg-type]
 
     def __str__(self) -> str:
+        return self._spec(form=self.form != "clip")
+
+    @property
+    def stated(self) -> str:
+        """The canonical spec with `as=` in any case: what a record has where pictures are the default."""
+        return self._spec(form=True)
+
+    def as_images(self) -> "FrameSampling":
+        """Return the same frames as pictures, which have no sound."""
+        return replace(self, form="images", audio="drop")
+
+    def _spec(self, *, form: bool) -> str:
         parts = [self.kind]
         match self.kind:
             case "uniform" | "keyframe":
@@ -126,7 +140,7 @@ class FrameSampling:
                 parts = [f"window:{_number(self.start or 0)}-{_number(self.end or 0)}", str(self.frames)]
         if self.size is not None:
             parts.append(f"size={self.size}")
-        if self.form != "clip":
+        if form:
             parts.append(f"as={self.form}")
         if self.keeps_sound:
             parts.append("audio=keep")
@@ -265,21 +279,23 @@ def _window(spec: str, text: str) -> tuple[float, float]:
 
 def _option(spec: str, option: str, fields: dict[str, object]) -> None:
     name, _, value = option.partition("=")
-    field = {"max": "frames", "size": "size", "as": "form", "audio": "audio"}.get(name)
-    if field is None or (name == "max" and fields["kind"] != "fps"):
+    name_of = {"max": "frames", "size": "size", "as": "form", "audio": "audio"}.get(name)
+    if name_of is None or (name == "max" and fields["kind"] != "fps"):
         _refuse(spec, f"{option!r} is not an option of {fields['kind']}")
     if fields["kind"] in {"none", "native"}:
         _refuse(spec, f"{fields['kind']} takes no options")
-    if field in fields:
+    if name_of in fields:
         _refuse(spec, f"{name} is there twice")
     if name in _CHOICES:
         if value not in _CHOICES[name]:
             _refuse(spec, f"{option} is neither {' nor '.join(_CHOICES[name])}")
-        fields[field] = value
+        fields[name_of] = value
+        if name == "as":
+            fields["form_given"] = value
         if fields.get("form") == "images" and fields.get("audio") == "keep":
             _refuse(spec, "pictures hold no sound: as=images and audio=keep exclude each other")
         return
     count = _count(spec, value)
     if name == "size" and count < _SMALLEST_SIDE:
         _refuse(spec, f"size={value} is below {_SMALLEST_SIDE} pixels")
-    fields[field] = count
+    fields[name_of] = count

@@ -6,7 +6,7 @@ has looked.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from reelbench.registry.frames.sampling import MOST_FRAMES, FrameSampling
 
@@ -14,8 +14,14 @@ EVERY_FRAME = "1000000"
 """A rate in frames per second that no clip has: at it, qwen_vl_utils takes every frame, however few there are. With a
 number of frames instead (`nframes`), it fails on a clip that has fewer."""
 
+PASS_VIDEO = "pass_video_url"  # noqa: S105 - no password
+"""The argument with which an adapter sends a video on as it is, for the server to read."""
+
 running: str | None = None
 """The adapter that this process evaluates, as `--model` names it; None where lmms-eval did not say."""
+
+passes_video = False
+"""Whether that adapter was told to send videos on as they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +30,15 @@ class Adapter:
 
     `arguments` are the --model_args that make it take a clip whole, with `{n}` for the number of frames; `others` are
     those with which a user chooses frames too. `even`: it takes pairs of frames, from 2 up. `images`: it is given
-    images whatever was asked for. `sees`: whether it looks at videos at all. `caveat`: what may go wrong all the same.
+    images whatever was asked for; `video`: but with these arguments it sends a video on as it is, which `as=clip` asks
+    for. `sees`: whether it looks at videos at all. `caveat`: what may go wrong all the same.
     """
 
     arguments: Mapping[str, str] = field(default_factory=dict)
     others: tuple[str, ...] = ()
     even: bool = False
     images: bool = False
+    video: Mapping[str, str] = field(default_factory=dict)
     sees: bool = True
     caveat: str = ""
 
@@ -41,6 +49,8 @@ _CLIPS_OF_QWEN = Adapter({"fps": EVERY_FRAME, "max_frame_num": "{n}"}, ("nframes
 # It sends a video as images in any case, and mixes them up on the way: it keeps what it has encoded under `id()` of a
 # picture that is gone by then (`lmms_eval.protocol.ChatMessages.to_openai_messages`). Images on disk it keeps by path.
 _SENDS_IMAGES = Adapter(images=True)
+# With this argument the server reads the video, as many frames of it as it is told (vLLM's `media_io_kwargs`).
+_SENDS_VIDEO_TOO = Adapter(images=True, others=("video_fps",), video={PASS_VIDEO: "True", "max_frames_num": "{n}"})
 _MAX_FRAMES_NUM = Adapter({"max_frames_num": "{n}"})
 
 ADAPTERS: Mapping[str, Adapter] = {
@@ -55,11 +65,11 @@ ADAPTERS: Mapping[str, Adapter] = {
     "qwen3_vl": _QWEN3,
     "qwen3_5": _QWEN3,
     "vllm_generate": _CLIPS_OF_QWEN,
-    "sglang": _CLIPS_OF_QWEN,
+    "sglang": replace(_CLIPS_OF_QWEN, caveat="untested: its engine reads the clip, perhaps by rules of its own"),
     "vllm": _SENDS_IMAGES,
-    "openai": _SENDS_IMAGES,
-    "openai_compatible": _SENDS_IMAGES,
-    "openai_compatible_chat": _SENDS_IMAGES,
+    "openai": _SENDS_VIDEO_TOO,
+    "openai_compatible": _SENDS_VIDEO_TOO,
+    "openai_compatible_chat": _SENDS_VIDEO_TOO,
     "async_openai": _SENDS_IMAGES,
     "async_openai_compatible": _SENDS_IMAGES,
     "async_openai_compatible_chat": _SENDS_IMAGES,
@@ -73,8 +83,17 @@ ADAPTERS: Mapping[str, Adapter] = {
     "longva": _MAX_FRAMES_NUM,
     "gpt4v": _MAX_FRAMES_NUM,
     "claude": _MAX_FRAMES_NUM,
+    "gemini": Adapter(
+        caveat="untested: the server takes 1 frame per second of a clip, so it sees every frame where no more of them "
+        "fall into a second",
+    ),
     "reelbench_baseline": Adapter(sees=False),
 }
+
+
+LISTENERS = frozenset({"gemini", "ola", "omnivinci"})
+"""Adapters that give a model a video's sound by themselves. Qwen's omni models are not among them: lmms-eval hands them
+`use_audio_in_video=False`."""
 
 
 def pairs(model: str | None) -> bool:
@@ -84,9 +103,9 @@ def pairs(model: str | None) -> bool:
 
 
 def images(model: str | None) -> bool:
-    """Whether this adapter is given images whatever was asked for."""
+    """Whether this adapter is given images whatever was asked for; not where it sends videos on."""
     adapter = ADAPTERS.get(model or "")
-    return adapter is not None and adapter.images
+    return adapter is not None and adapter.images and not passes_video
 
 
 def sees(model: str | None) -> bool:
@@ -106,25 +125,34 @@ def matched(model: str | None, given: Mapping[str, str], sampling: FrameSampling
     if adapter is None:
         who = f"the adapter {model}" if model else "an adapter that the command line does not name"
         advice = "set its own number of frames to match, or add as=images"
-        return {}, [f"frames {sampling}: how {who} samples is not known here; {advice}"]
-    if adapter.images or not adapter.sees:
+        return {}, [f"frames {sampling}: how {who} samples is not known here; {advice}", *_heard(model, sampling)]
+    as_it_is = given.get(PASS_VIDEO, "").lower() == "true"
+    if not adapter.sees or (adapter.images and not as_it_is and not (adapter.video and sampling.form_given == "clip")):
         return {}, []
     wanted = _arguments(adapter, sampling)
     notes = [f"frames {sampling}: {model}: {adapter.caveat}"] if adapter.caveat else []
-    own = {name: given[name] for name in (*wanted, *adapter.others) if name in given}
+    notes += _heard(model, sampling)
+    own = {name: given[name] for name in (*wanted, *adapter.others) if name in given and name != PASS_VIDEO}
     if not own:
-        return wanted, notes
+        return {name: value for name, value in wanted.items() if not (name == PASS_VIDEO and as_it_is)}, notes
     if any(wanted.get(name) != value for name, value in own.items()):
         shown = ",".join(f"{name}={value}" for name, value in own.items())
         would = ",".join(f"{name}={value}" for name, value in wanted.items())
         notes.append(
             f"frames {sampling}: {model} keeps your {shown} and may sample the clips again; without it: {would}"
         )
-    return {}, notes
+    passed = {name: value for name, value in wanted.items() if name == PASS_VIDEO and not as_it_is}
+    return passed, notes
+
+
+def _heard(model: str | None, sampling: FrameSampling) -> list[str]:
+    if model not in LISTENERS or sampling.keeps_sound:
+        return []
+    return [f"frames {sampling}: {model} hears a video's sound, and these clips have none; audio=keep keeps it"]
 
 
 def _arguments(adapter: Adapter, sampling: FrameSampling) -> dict[str, str]:
     frames = sampling.frames or MOST_FRAMES  # no number named: allow for any
     if adapter.even:
         frames += frames % 2
-    return {name: value.format(n=frames) for name, value in adapter.arguments.items()}
+    return {name: value.format(n=frames) for name, value in (adapter.video or adapter.arguments).items()}

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,14 @@ from reelbench.registry.data.loading import locate
 from reelbench.registry.data.rows_on_disk import DataName
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import read_json, read_jsonl
+from reelbench.registry.frames.sampling import FrameSampling
+from reelbench.registry.frames.stored import Sound
 from reelbench.registry.prompts import prompt_sha256
 from reelbench.registry.records import Item, JudgeRecord, ModelRecord, Sample, SettingsRecord, SourceRecord
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
+from reelbench.tasks.lmms.adapters import PASS_VIDEO
+from reelbench.tasks.lmms.shown import sound
 
 _SECRET = ("key", "token", "secret", "password", "auth")
 
@@ -60,11 +64,15 @@ def spec_and_task(name: str) -> tuple[BenchmarkSpec, TaskSpec]:
 
 @dataclass(frozen=True, slots=True)
 class LoggedItems:
-    """What a samples file holds: the items, the ids that came twice, and the judge of the run if it had one."""
+    """What a samples file holds: the items, the ids that came twice, and the judge of the run if it had one.
+
+    `heard` is what became of the sound of each item's video; empty where the run does not say, as older ones.
+    """
 
     items: list[Item]
     duplicate: list[str]
     judge: scoring.Judge | None
+    heard: list[Sound | None] = field(default_factory=list)
 
 
 def logged_items(path: Path) -> LoggedItems:
@@ -74,6 +82,7 @@ def logged_items(path: Path) -> LoggedItems:
     """
     items: dict[str, Item] = {}
     duplicate: list[str] = []
+    heard: list[Sound | None] = []
     judged: dict[str, Verdict] = {}
     judges: dict[int, JudgeRecord] = {}
     for number, line in read_jsonl(path):
@@ -84,6 +93,7 @@ def logged_items(path: Path) -> LoggedItems:
         if sample.id in items:
             duplicate.append(sample.id)
         items[sample.id] = _item(sample, detail.get("question", ""))
+        heard += [detail["audio"]] if "audio" in detail else []
         if "judge" in detail:
             judged[sample.id] = Verdict(
                 sample.id, sample.scores, {"": sample.reason} if sample.reason else {}, sample.judge_replies
@@ -93,7 +103,7 @@ def logged_items(path: Path) -> LoggedItems:
             if process not in judges or _progress(record) > _progress(judges[process]):
                 judges[process] = record  # each counts on from the one before
     judge = modes.recorded(judged, modes.merged(judges.values())) if judges else None
-    return LoggedItems(list(items.values()), duplicate, judge)
+    return LoggedItems(list(items.values()), duplicate, judge, heard)
 
 
 def raw_replies(path: Path) -> dict[str, str]:
@@ -202,8 +212,6 @@ def _without_folders(value: object) -> object:
 
 def _yaml_frames(task_config: Mapping[str, Any], document: Mapping[str, Any]) -> str:
     """Return the sampling in a task's YAML: lmms-eval takes the kwargs of the model's name, else the default ones."""
-    from reelbench.registry.frames.sampling import FrameSampling
-
     kwargs = task_config.get("lmms_eval_specific_kwargs") or {}
     model = document.get("config", {}).get("model")
     spec = kwargs.get(model, kwargs.get("default", {})).get("frames") or kwargs.get("frames")
@@ -211,9 +219,15 @@ def _yaml_frames(task_config: Mapping[str, Any], document: Mapping[str, Any]) ->
 
 
 def settings_of(
-    spec: BenchmarkSpec, document: Mapping[str, Any], task: TaskSpec, data: DataName, samples: Sequence[Sample]
+    spec: BenchmarkSpec,
+    document: Mapping[str, Any],
+    task: TaskSpec,
+    data: DataName,
+    samples: Sequence[Sample],
+    *,
+    heard: Sequence[Sound | None] = (),
 ) -> SettingsRecord:
-    """Return what shaped a run's answers."""
+    """Return what shaped a run's answers; `heard` as `LoggedItems` has it."""
     config = document.get("config", {})
     task_config = document.get("configs", {}).get(task.name, {})
     generation = dict(task_config.get("generation_kwargs") or {})
@@ -224,9 +238,14 @@ def settings_of(
         if sample.frame_timestamps is not None:
             count = str(len(sample.frame_timestamps) - sample.frame_padding)
             given_frames[count] = given_frames.get(count, 0) + 1
+    sampling = FrameSampling.parse(data.frames or _yaml_frames(task_config, document))
+    model_args = _parsed_args(config.get("model_args"))
+    # An adapter that sends pictures unless it is told to pass videos on: the record says where it was told.
+    as_video = sampling.decodes and str(model_args.get(PASS_VIDEO)).lower() == "true"
     return SettingsRecord(
-        frames=data.frames or _yaml_frames(task_config, document),
+        frames=sampling.stated if as_video else str(sampling),
         frames_given=given_frames,
+        audio=sound(sampling, heard) if heard else None,
         prompt_sha256=prompt_sha256(spec, task.prompt),
         generation=json.loads(json.dumps(generation, default=str)),
         seed=config.get("random_seed"),

@@ -7,15 +7,19 @@ the questions that `--limit` and the rank leave. A video that gives no frames ma
 """
 
 import logging
+from base64 import b64encode
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from mimetypes import guess_type
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reelbench.registry.errors import ReelbenchError, first_line
 from reelbench.registry.frames.sampling import FrameSampling
+from reelbench.registry.frames.stored import Sound
 from reelbench.registry.media.library import Library
+from reelbench.registry.records import Audio
 from reelbench.registry.rows import Row
 from reelbench.tasks.lmms import adapters
 
@@ -45,7 +49,8 @@ class Shown:
     """What is shown for one row: a `video`, `images`, or neither.
 
     `timestamps` are those of the frames (s), or None where the model samples by itself; the last `padding` of them
-    are repeats. `problem` says why nothing can be shown.
+    are repeats. `problem` says why nothing can be shown. `audio` is what became of the video's sound; None where the
+    video itself is handed over, and nobody knows whether its sound is listened to.
     """
 
     video: Path | None = None
@@ -53,11 +58,12 @@ class Shown:
     timestamps: tuple[float, ...] | None = None
     padding: int = 0
     problem: str | None = None
+    audio: Sound | None = None
 
-    def content(self) -> list[dict[str, str]]:
-        """Return the items of a chat message."""
+    def content(self, *, as_data: bool = False) -> list[dict[str, str]]:
+        """Return the items of a chat message; with `as_data` a video is a data URL, for a server to read."""
         if self.video is not None:
-            return [{"type": "video", "url": str(self.video)}]
+            return [{"type": "video", "url": _data_url(self.video) if as_data else str(self.video)}]
         return [{"type": "image", "url": str(image)} for image in self.images]
 
     def visuals(self) -> "list[str | Image]":
@@ -71,6 +77,24 @@ class Shown:
             with Image.open(path) as image:
                 visuals.append(image.convert("RGB"))
         return visuals
+
+
+def _data_url(video: Path) -> str:
+    # Not the path: the server may be on another machine, and one on this machine reads no files unless it was told to.
+    media_type = guess_type(video.name)[0] or "video/mp4"
+    return f"data:{media_type};base64,{b64encode(video.read_bytes()).decode('ascii')}"
+
+
+def sound(sampling: FrameSampling, heard: Iterable[Sound | None]) -> Audio:
+    """Return what became of the sound of all videos that were shown, as the record says it."""
+    if sampling.kind in {"none", "native"}:
+        return "none" if sampling.kind == "none" else "unknown"
+    became = set(heard)
+    telling_first: tuple[Sound, ...] = ("kept", "dropped", "none")
+    for what in telling_first:
+        if what in became:
+            return what
+    return "unknown"
 
 
 class Frames:
@@ -137,7 +161,7 @@ def show(library: Library, row: Row, wanted: FrameSampling, *, even: bool = Fals
         ReelbenchError: Its video is not here, or can't be read.
     """
     if wanted.kind == "none":
-        return Shown(timestamps=())
+        return Shown(timestamps=(), audio="none")
     if wanted.kind == "native":
         video = library.clip(row)
         if video is None:
@@ -148,7 +172,13 @@ def show(library: Library, row: Row, wanted: FrameSampling, *, even: bool = Fals
         raise ReelbenchError(f"the video {row['video']!r} is not here any more")
     if library.in_pictures:
         _check_pictures(stored.images)
-    return Shown(video=stored.path, images=stored.images, timestamps=stored.timestamps, padding=stored.padding)
+    return Shown(
+        video=stored.path,
+        images=stored.images,
+        timestamps=stored.timestamps,
+        padding=stored.padding,
+        audio=stored.audio,
+    )
 
 
 def _check_pictures(paths: tuple[Path, ...]) -> None:

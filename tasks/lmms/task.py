@@ -30,6 +30,7 @@ from reelbench.registry.prompts import prompt_template
 from reelbench.registry.records import Item, Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, MeanOf, Metric, TaskSpec
+from reelbench.tasks.lmms import adapters
 from reelbench.tasks.lmms import shown as frames
 from reelbench.tasks.prompting import CUE, prompt_of
 from reelbench.tasks.submissions import answered, hides, submission_suffix, write_submission
@@ -82,7 +83,7 @@ class LmmsTask:
         """Return the row's one user message, for chat models."""
         shown = self._frames.shown(self._library(doc["split"]), doc, lmms_eval_specific_kwargs)
         text = {"type": "text", "text": self.doc_to_text(doc, lmms_eval_specific_kwargs)}
-        return [{"role": "user", "content": [*shown.content(), text]}]
+        return [{"role": "user", "content": [*shown.content(as_data=adapters.passes_video), text]}]
 
     def doc_to_target(self, doc: Row) -> str:
         """Return the reference, as lmms-eval logs it."""
@@ -192,7 +193,11 @@ class LmmsTask:
         if hides(self.spec, doc["split"]):
             return {SUBMISSION: {"metric": SUBMISSION, "sample": sample.model_dump(), "split": doc["split"]}}
         details = {metric.name: _detail(self.spec, metric, sample) for metric in self.spec.metrics}
-        details[self.spec.primary.name] |= {"sample": sample.model_dump(), "question": item.question}
+        details[self.spec.primary.name] |= {
+            "sample": sample.model_dump(),
+            "question": item.question,
+            "audio": self._frames.recorded(self._library(doc["split"]), doc).audio,
+        }
         if (record := self._judge.record()) is not None:
             details[self.spec.primary.name]["judge"] = {"process": os.getpid(), **record.model_dump()}
         return details

@@ -82,13 +82,8 @@ def moviecore_run(tmp_path):
 
         with JudgeServer(judge) as server:
             options = JudgeOptions(model="judge", url=server.url, cache=folder / "judge.sqlite", votes=votes)
-            score_files(
-                "moviecore",
-                Inputs(path, split="mini"),
-                folder / "result",
-                Options(overlap=False, judge=options),
-                model=model,
-            )
+            inputs, scoring = Inputs(path, split="mini"), Options(overlap=False, judge=options)
+            score_files("moviecore", inputs, folder / "result", scoring, model=model)
         return folder / "result"
 
     return run

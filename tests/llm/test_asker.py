@@ -8,7 +8,8 @@ import json
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from reelbench.llm.asker import Asker, Budget
+from reelbench.llm.asker import Asker
+from reelbench.llm.budget import Budget
 from reelbench.llm.messages import Attachment
 from reelbench.llm.options import AskOptions
 from reelbench.llm.reading import UnreadableError, read_model

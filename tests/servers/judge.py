@@ -35,7 +35,11 @@ class Call:
 
 @dataclass
 class Answer:
-    """What to send back, after `delay` seconds; `raw` replaces the whole body, `drop` closes in the middle of it."""
+    """What to send back, after `delay` seconds.
+
+    `raw` replaces the whole body, `drop` closes in the middle of it; `wire` replaces the head too, then it is closed.
+    `message` and `usage` are added to what the message and the usage hold.
+    """
 
     content: str | None = '{"score": 3}'
     status: int = 200
@@ -46,6 +50,9 @@ class Answer:
     error: dict[str, Any] | None = None
     raw: bytes | None = None
     drop: bool = False
+    wire: bytes | None = None
+    message: dict[str, Any] = field(default_factory=dict)
+    usage: dict[str, Any] = field(default_factory=dict)
 
     def body(self, asked: str) -> bytes:
         if self.raw is not None:
@@ -61,11 +68,11 @@ class Answer:
                 "choices": [
                     {
                         "index": 0,
-                        "message": {"role": "assistant", "content": self.content},
+                        "message": {"role": "assistant", "content": self.content} | self.message,
                         "finish_reason": self.finish,
                     }
                 ],
-                "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
+                "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110} | self.usage,
             }
         ).encode()
 
@@ -106,6 +113,10 @@ class _Connection(asyncio.Protocol):
         if drop:
             self._transport.close()
 
+    def send_wire(self, wire: bytes) -> None:
+        self._transport.write(wire)
+        self._transport.close()
+
 
 class _Core:
     def __init__(self, script: Script, *, keep: bool) -> None:
@@ -137,6 +148,9 @@ class _Core:
     def _answer(self, connection: _Connection, call: Call, answer: Answer) -> None:
         self.in_flight -= 1
         self.replied += answer.status == 200
+        if answer.wire is not None:
+            connection.send_wire(answer.wire)
+            return
         connection.send(answer.status, answer.headers, answer.body(call.body["model"]), drop=answer.drop)
 
 

@@ -1,0 +1,201 @@
+"""A served model asked a split's questions, without lmms-eval: what its `openai` adapter would send, through `llm`.
+
+Every reply is kept as it arrives, so a run that ended early goes on where it was, and none is paid for twice.
+"""
+
+import asyncio
+import logging
+from mimetypes import guess_type
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reelbench.llm.asked import Asked
+from reelbench.llm.asker import Asker
+from reelbench.llm.budget import Budget
+from reelbench.llm.messages import Attachment, Message
+from reelbench.llm.options import AskOptions
+from reelbench.methods.questions import MISSING, Questions
+from reelbench.registry.errors import ReelbenchError
+from reelbench.registry.frames.sampling import MOST_FRAMES, FrameSampling
+from reelbench.registry.progress import Show
+from reelbench.registry.records import ModelRecord
+from reelbench.registry.rows import Row
+from reelbench.tasks.lmms.shown import UNREADABLE, Shown
+from reelbench.tasks.score import Evaluation, Options
+from reelbench.tasks.submissions import Prediction, answered
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ADAPTER = "reelbench-ask"
+"""What a record of such answers has for lmms-eval's adapter."""
+
+_REASONING_MODELS = ("o1", "o3", "o4", "gpt-5")  # in the name of a model: lmms-eval's own test
+_MAX_NEW_TOKENS = 512
+
+log = logging.getLogger("reelbench")
+
+
+def questions(
+    name: str,
+    frames: str = "uniform:32",
+    *,
+    split: str | None = None,
+    limit: int | None = None,
+    data: Path | None = None,
+) -> Questions:
+    """Return the questions of a benchmark or a task, with what is to be shown of their videos.
+
+    Args:
+        name: A benchmark, or one of its tasks.
+        frames: Which frames. They go as pictures, with `as=clip` as one video that holds exactly them; `native` sends
+            the video as it is.
+        split: The split, if not the task's or the benchmark's default one.
+        limit: Only the first so many questions.
+        data: The benchmark's own data, where it isn't found by itself.
+
+    Raises:
+        InputError: The name, the split or the frames are none.
+        DataUnavailableError: The data are not here, and can't be fetched.
+    """
+    sampling = FrameSampling.parse(frames)
+    if sampling.decodes and sampling.form_given != "clip":
+        return Questions.of(name, sampling.as_images(), split=split, limit=limit, data=data, frames=str(sampling))
+    stated = sampling.stated if sampling.decodes else str(sampling)
+    return Questions.of(name, sampling, split=split, limit=limit, data=data, frames=stated)
+
+
+def ask(
+    asked: Questions,
+    model: AskOptions,
+    options: Options,
+    *,
+    budget: Budget | None = None,
+) -> Evaluation:
+    """Ask a model questions, and score its answers, in the data's order. Not to be called in a running event loop.
+
+    Args:
+        asked: The questions.
+        model: The model and how to ask it.
+        options: How to score; its `note` is told what the user should know, and its `bar` how far asking has come.
+        budget: Shared with other runs; by default the model's own.
+
+    Returns:
+        The scores. A question that the server did not answer is unscored (`model_failed`).
+
+    Raises:
+        ReelbenchError: Nothing was answered at all, or a reply can't be kept.
+    """
+    with options.bar(f"asking {asked.spec.id}", len(asked.rows)) as show:
+        run = _Run(asked, model, options, budget, show)
+        asyncio.run(run.ask_all())
+    run.check()
+    return asked.scored(
+        run.predictions,
+        run.shown,
+        options,
+        model=ModelRecord(id=model.model, adapter=ADAPTER, args=dict(model.extra)),
+        generation=run.generation,
+        beside=run.costs,
+    )
+
+
+def generation(model: str, max_new_tokens: int, sampling: FrameSampling) -> dict[str, Any]:
+    """Return what goes with each question, as lmms-eval's `openai` adapter sends it (0.7.3, `build_payload_for_index`).
+
+    A server that takes a video is told to take as many frames of it as were asked for: all that the clip has.
+    """
+    if any(part in model for part in _REASONING_MODELS):
+        sent: dict[str, Any] = {"response_format": {"type": "text"}, "max_completion_tokens": max_new_tokens}
+    else:
+        sent = {"max_tokens": max_new_tokens, "temperature": 0}
+    if sampling.decodes and sampling.form == "clip":
+        sent["media_io_kwargs"] = {"video": {"num_frames": sampling.frames or MOST_FRAMES}}
+    return sent
+
+
+def messages(prompt: str, shown: Shown) -> list[Message]:
+    """Return the one message that asks a question: what is shown, then the words."""
+    if shown.video is not None:
+        pieces: list[str | Attachment] = [Attachment("video_url", "video/mp4", shown.video)]
+    else:
+        pieces = [Attachment("image_url", guess_type(image.name)[0] or "image/jpeg", image) for image in shown.images]
+    return [{"role": "user", "content": [*pieces, prompt]}]
+
+
+class _Run:
+    """The questions of one split, asked many at once."""
+
+    def __init__(
+        self,
+        questions: Questions,
+        model: AskOptions,
+        options: Options,
+        budget: Budget | None,
+        show: Show,
+    ) -> None:
+        self._questions = questions
+        task = questions.located.task
+        own = generation(model.model, task.max_new_tokens if task else _MAX_NEW_TOKENS, questions.sampling)
+        self.generation = own | dict(model.extra)
+        self._asker = Asker(model, own, on_note=options.note, budget=budget, as_it_stands=True)
+        self._note = options.note
+        self._show = show
+        # Frames are decoded by one thread, and few questions are ready at a time: pictures are large.
+        self._decoding = asyncio.Semaphore(1)
+        self._ready = asyncio.Semaphore(2 * model.concurrency)
+        self.predictions: dict[str, Prediction] = {}
+        self.shown: dict[str, Shown] = {}
+        self.costs: dict[str, Mapping[str, Any]] = {}
+        self._reasons: dict[str, int] = {}
+
+    async def ask_all(self) -> None:
+        questions = self._questions
+        missing = await asyncio.to_thread(lambda: questions.missing)
+        async with self._asker:
+            await asyncio.gather(*(self._one(row, missing=row["id"] in missing) for row in questions.rows))
+
+    def check(self) -> None:
+        """Say how many questions have no answer; ReelbenchError where none has one."""
+        if not self._reasons:
+            return
+        shown = ", ".join(f"{number} {reason}" for reason, number in self._reasons.items())
+        if sum(self._reasons.values()) == len(self._questions.rows):
+            why = self._asker.notes[-1] if self._asker.notes else "the server gave no answer"
+            raise ReelbenchError(f"{why}; no question of {self._questions.spec.id} is answered ({shown})")
+        self._note(
+            f"{sum(self._reasons.values())} questions are not answered ({shown}); run the same command again to go on"
+        )
+
+    async def _one(self, row: Row, *, missing: bool) -> None:
+        async with self._ready:
+            self.predictions[row["id"]] = MISSING if missing else await self._prediction(row)
+        self._show(len(self.predictions), self._asker.tally.shown)
+
+    async def _prediction(self, row: Row) -> Prediction:
+        questions = self._questions
+        try:
+            async with self._decoding:
+                shown = self.shown[row["id"]] = await asyncio.to_thread(questions.show, row)
+        except ReelbenchError as error:
+            log.warning("%s: %s is not asked (%s): %s", questions.spec.id, row["id"], UNREADABLE, error)
+            return Prediction(None, reason=UNREADABLE)
+        asked: Asked[str] = await self._asker.ask(messages(questions.prompt(row), shown), str)
+        if asked.value is None:
+            reason = asked.reason or "unanswered"
+            self._reasons[reason] = self._reasons.get(reason, 0) + 1
+            return Prediction(None, reason="model_failed")
+        self.costs[row["id"]] = _cost(asked)
+        return answered(questions.spec, asked.value, row.get("options", ()))
+
+
+def _cost(asked: Asked[str]) -> dict[str, Any]:
+    """Return the tokens and seconds behind an answer, as its sample has them."""
+    reply = asked.replies[-1].reply
+    counts = {
+        "prompt": reply.prompt_tokens or None,
+        "completion": reply.completion_tokens or None,
+        "reasoning": reply.reasoning_tokens,
+        "cached": reply.cached_tokens,
+    }
+    return {"tokens": {name: n for name, n in counts.items() if n is not None} or None, "seconds": reply.seconds}

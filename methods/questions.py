@@ -1,0 +1,140 @@
+"""A split's questions asked outside lmms-eval: its rows, what is shown of their videos, and the answers scored."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+from reelbench.registry.data.loading import SplitData, locate
+from reelbench.registry.frames.sampling import FrameSampling
+from reelbench.registry.media.library import Library
+from reelbench.registry.prompts import prompt_sha256
+from reelbench.registry.records import Item, ModelRecord, SettingsRecord
+from reelbench.registry.rows import Row
+from reelbench.registry.spec import BenchmarkSpec
+from reelbench.tasks.lmms.shown import Shown, show, sound
+from reelbench.tasks.prompting import prompt_of
+from reelbench.tasks.score import Evaluation, Options, evaluation
+from reelbench.tasks.submissions import Prediction, hides, join, reference_of
+
+MISSING = Prediction(None, reason="media_missing")
+"""In the place of an answer, where the question's video is not here."""
+
+
+@dataclass(frozen=True)
+class Questions:
+    """The first `limit` questions of a split (None: all), in the data's order.
+
+    `frames` is the sampling as the record says it.
+    """
+
+    located: SplitData
+    sampling: FrameSampling
+    limit: int | None = None
+    data: Path | None = None
+
+    frames: str = "native"
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        sampling: FrameSampling,
+        *,
+        split: str | None,
+        limit: int | None,
+        data: Path | None,
+        frames: str | None = None,
+    ) -> Self:
+        """Find the questions of a benchmark or one of its tasks; for the errors see `loading.locate`."""
+        return cls(locate(name, split, data), sampling, limit, data, frames or str(sampling))
+
+    @property
+    def spec(self) -> BenchmarkSpec:
+        """Their benchmark."""
+        return self.located.spec
+
+    @cached_property
+    def rows(self) -> Sequence[Row]:
+        """The rows."""
+        return self.located.read()[: self.limit]
+
+    @cached_property
+    def missing(self) -> set[str]:
+        """Ids of the rows whose video would be shown and is not here."""
+        return {row.id for row in self._library.missing(self.rows)} if self.sampling.kind != "none" else set()
+
+    def prompt(self, row: Row) -> str:
+        """Return what is asked."""
+        return prompt_of(self.spec, row, self._prompt)
+
+    def show(self, row: Row) -> Shown:
+        """Return what is shown of the row's video; ReelbenchError where that can't be."""
+        return show(self._library, row, self.sampling)
+
+    def scored(
+        self,
+        predictions: Mapping[str, Prediction],
+        shown: Mapping[str, Shown],
+        options: Options,
+        *,
+        model: ModelRecord,
+        generation: Mapping[str, Any] | None = None,
+        beside: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> Evaluation:
+        """Score the answers.
+
+        Args:
+            predictions: Id -> answer, for every row.
+            shown: Id -> what was shown, where anything was.
+            options: How to score.
+            model: The model, for the record.
+            generation: The settings that were sent with each question, for the record.
+            beside: Id -> further fields of its sample.
+        """
+        spec, split = self.spec, self.located.split
+        references = [reference_of(spec, row) for row in self.rows]
+        submission = join(predictions, references, self.located.source, path=Path(split), split=split)
+        if hides(spec, split):
+            submission = submission.with_hidden_answers()
+        items = [
+            replace(_shown_to(item, shown.get(item.id)), **(beside or {}).get(item.id, {})) for item in submission.items
+        ]
+        return evaluation(
+            spec,
+            replace(submission, items=items),
+            options,
+            model=model,
+            settings=SettingsRecord(
+                frames=self.frames,
+                frames_given=_counted(items),
+                audio=sound(self.sampling, [one.audio for one in shown.values()]),
+                prompt_sha256=prompt_sha256(spec, self._prompt),
+                generation=dict(generation or {}),
+                limit=self.limit,
+            ),
+            data=self.data,
+        )
+
+    @property
+    def _prompt(self) -> str | None:
+        return self.located.task.prompt if self.located.task else None
+
+    @cached_property
+    def _library(self) -> Library:
+        return Library(self.spec, self.located.split, self.data)
+
+
+def _shown_to(item: Item, shown: Shown | None) -> Item:
+    if shown is None or shown.timestamps is None:
+        return item
+    return replace(item, frame_timestamps=list(shown.timestamps), frame_padding=shown.padding)
+
+
+def _counted(items: Sequence[Item]) -> dict[str, int]:
+    given = Counter(
+        len(item.frame_timestamps) - item.frame_padding for item in items if item.frame_timestamps is not None
+    )
+    return {str(frames): number for frames, number in given.items()}

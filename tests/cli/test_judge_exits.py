@@ -1,0 +1,108 @@
+"""A judge that was named and can't work ends with 1, its reason first; what is there is written all the same."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.servers.judge import Answer, JudgeServer
+
+OLD = Path(__file__).parents[1] / "fixtures" / "v0_1_0"
+MOVIECORE = ("score", "moviecore", "--predictions", next((OLD / "predictions").glob("moviecore*")), "--split", "mini")
+
+
+def judged(reelbench, tmp_path, *options, env=None):
+    output = tmp_path / "out"
+    done = reelbench(*MOVIECORE, "--no-overlap", "--json", "--output", output, *options, env=env)
+    document = json.loads(done.stdout)
+    assert document["counts"] == json.loads((output / "result.json").read_text())["counts"]
+    return done, document, [line for line in done.stderr.splitlines() if line]
+
+
+def test_without_a_key(reelbench, tmp_path):
+    done, document, lines = judged(reelbench, tmp_path, "--judge", "judge-2")
+    assert done.returncode == 1
+    assert lines[0].startswith("no API key for the judge: set REELBENCH_JUDGE_API_KEY")
+    assert lines[-1].startswith("reelbench: moviecore: no API key for the judge: set REELBENCH_JUDGE_API_KEY")
+    assert lines[-1].endswith("no answer is judged (11 judge_refused)")
+    assert document["counts"]["unscored"] == {"judge_refused": 11}
+
+
+def test_with_a_dead_server(reelbench, tmp_path):
+    with JudgeServer() as server:
+        url = server.url
+    done, document, lines = judged(reelbench, tmp_path, "--judge", "judge-2", "--judge-url", url)
+    assert done.returncode == 1
+    assert lines[0].startswith(f"no connection to the judge at {url[7:-3]} (Connection refused)")
+    assert "did not answer" not in done.stderr
+    assert document["counts"]["unscored"] == {"judge_unavailable": 11}
+    assert re.search(r"to finish: reelbench score .* --judge judge-2 ", done.stderr)  # the one that was named
+
+
+def test_with_a_model_that_the_server_does_not_serve(reelbench, tmp_path):
+    error = {"message": "The model 'judge-2' does not exist."}
+    with JudgeServer(lambda _: Answer(status=404, error=error)) as server:
+        done, _, lines = judged(reelbench, tmp_path, "--judge", "judge-2", "--judge-url", server.url)
+        assert (done.returncode, len(server.calls)) == (1, 1)
+    assert "The model 'judge-2' does not exist." in lines[0]
+
+
+def test_with_a_judge_that_says_nothing_readable(reelbench, tmp_path):
+    with JudgeServer(lambda _: Answer("Score: 4")) as server:
+        done, _, lines = judged(reelbench, tmp_path, "--judge", "judge-2", "--judge-url", server.url)
+    assert done.returncode == 1
+    assert lines[-1].endswith("could be read; no answer is judged (11 judge_unparsable)")
+
+
+@pytest.mark.parametrize("thinks", ["<think>3 or 4?</think>", ""])
+def test_one_score_is_enough(reelbench, tmp_path, thinks):
+    def script(call):
+        return Answer(f'{thinks}{{"score": 3}}' if call.number == 0 else "Score: 4")
+
+    with JudgeServer(script) as server:
+        options = ("--judge", "judge-2", "--judge-url", server.url, "--judge-concurrency", 1)
+        done, _, _ = judged(reelbench, tmp_path, *options)
+    assert done.returncode == 0
+
+
+def test_where_all_is_cached_no_server_and_no_key_is_needed(reelbench, tmp_path, reelbench_home):
+    reelbench_home.mkdir()
+    shutil.copy(OLD / "judge.sqlite", reelbench_home / "judge.sqlite")
+    done, document, _ = judged(reelbench, tmp_path, "--judge", "judge-v1")
+    assert done.returncode == 0
+    assert document["counts"]["scored"] > 0
+
+
+def test_without_a_judge_the_hint_repeats_what_was_typed(reelbench, tmp_path):
+    done, _, _ = judged(reelbench, tmp_path)
+    assert done.returncode == 0
+    hint = done.stderr.split("to finish: ")[1].splitlines()[0]
+    assert hint.startswith("reelbench score moviecore --predictions")
+    assert f"--output {tmp_path}/out" in hint
+    assert all(option in hint for option in ("--split mini", "--no-overlap", "--json"))
+    assert hint.endswith("--judge gpt-4o-mini-2024-07-18")
+
+
+def test_what_is_sent_along_is_recorded_and_part_of_the_key(reelbench, tmp_path):
+    with JudgeServer() as server:
+        options = ("--judge", "judge-2", "--judge-url", server.url)
+        extra = '{"reasoning_effort": "low", "chat_template_kwargs": {"enable_thinking": false}}'
+        for more in ((), ("--judge-extra", extra), ("--judge-extra", extra, "--judge-timeout", "3")):
+            judged(reelbench, tmp_path, *options, *more)
+            record = json.loads((tmp_path / "out" / "result.json").read_text())["judge"]
+            assert record.get("extra") == (json.loads(extra) if more else None)
+        bodies = [call.body for call in server.calls]
+    assert len(bodies) == 2 * 55
+    assert all(body.items() >= json.loads(extra).items() for body in bodies[55:])
+    added = reelbench("leaderboard", "add", tmp_path / "out", "--store", tmp_path / "store")
+    assert added.returncode == 0, added.stderr
+    (check,) = (tmp_path / "store").rglob("check.json")
+    assert json.loads(check.read_text())["ids"] == "checked"
+
+
+def test_a_timeout_that_is_none(reelbench):
+    done = reelbench(*MOVIECORE, "--judge", "m", "--judge-url", "http://127.0.0.1:9/v1", "--judge-timeout", "0")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "--judge-timeout" in done.stderr

@@ -1,0 +1,136 @@
+"""The cache of replies on disks that forget: an older file is brought up to date, a damaged one is saved from."""
+
+import re
+import shutil
+import sqlite3
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from reelbench.llm.cache import SCHEMA, Reply, ReplyCache
+
+OLD = Path(__file__).parents[1] / "fixtures" / "v0_1_0" / "judge.sqlite"
+
+
+def reply(text="4", **more):
+    return Reply(text, "stop", "judge-1-0001", 100, 10, "127.0.0.1:1", **more)
+
+
+def key(number):
+    return sha256(b"%d" % number).digest()
+
+
+def columns(path):
+    with sqlite3.connect(path) as raw:
+        names = [row[1] for row in raw.execute("PRAGMA table_info(replies)")]
+        rows = raw.execute("SELECT * FROM replies").fetchall()
+        version = raw.execute("PRAGMA user_version").fetchone()[0]
+    raw.close()
+    return names, rows, version
+
+
+def filled(path, n):
+    cache = ReplyCache(path, print)
+    for number in range(n):
+        cache.put(key(number), "judge-1", reply(f'{{"score": {number % 6}, "why": "{"so " * 300}"}}', seconds=0.25))
+    cache.close()
+    with sqlite3.connect(path) as raw:
+        raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    raw.close()
+
+
+def test_a_cache_of_0_1_0_is_brought_up_to_date_in_place(tmp_path):
+    path = tmp_path / "judge.sqlite"
+    shutil.copy(OLD, path)
+    names, rows, version = columns(path)
+    assert version == 1
+    assert len(rows) > 50
+    notes = []
+    cache = ReplyCache(path, notes.append)
+    for row in rows:
+        old = dict(zip(names, row, strict=True))
+        kept = cache.get(old["key"])
+        assert kept == Reply(
+            *(old[n] for n in ("raw", "finish", "returned", "prompt_tokens", "completion_tokens", "host"))
+        )
+        assert (kept.reasoning_tokens, kept.cached_tokens, kept.seconds) == (None, None, None)
+    cache.put(b"new", "judge-1", reply(reasoning_tokens=3, cached_tokens=5, seconds=0.25))
+    assert cache.get(b"new") == reply(reasoning_tokens=3, cached_tokens=5, seconds=0.25)
+    cache.close()
+    assert (columns(path)[2], notes) == (SCHEMA, [])
+
+
+def test_a_cache_that_another_process_brings_up_to_date_at_the_same_time(tmp_path):
+    path = tmp_path / "judge.sqlite"
+    shutil.copy(OLD, path)
+    first, second = ReplyCache(path, print), ReplyCache(path, print)
+    first.put(b"a", "judge-1", reply())
+    assert second.get(b"a") == reply()
+
+
+@pytest.mark.parametrize("column", ["raw", "finish", "returned", "completion_tokens", "host"])
+def test_a_reply_that_changed_on_disk_is_asked_for_again(tmp_path, column):
+    path = tmp_path / "judge.sqlite"
+    filled(path, 3)
+    with sqlite3.connect(path) as raw:
+        raw.execute(f"UPDATE replies SET {column} = 5 WHERE key = ?", (key(1),))  # noqa: S608
+    raw.close()
+    notes = []
+    cache = ReplyCache(path, notes.append)
+    assert cache.get(key(1)) is None
+    assert len(notes) == 1
+    assert cache.claim(key(1)) == "mine"
+    cache.put(key(1), "judge-1", reply("5"))
+    assert cache.get(key(1)) == reply("5")
+    assert cache.get(key(2)) is not None
+
+
+def test_a_reply_of_0_1_0_that_changed_since_is_asked_for_again(tmp_path):
+    path = tmp_path / "judge.sqlite"
+    shutil.copy(OLD, path)
+    ReplyCache(path, print).close()
+    with sqlite3.connect(path) as raw:
+        (first,) = raw.execute("SELECT key FROM replies").fetchone()
+        raw.execute("UPDATE replies SET raw = raw || ' ' WHERE key = ?", (first,))
+    raw.close()
+    assert ReplyCache(path, print).get(first) is None
+
+
+@pytest.mark.parametrize("page", ["a leaf", "two leaves"])
+def test_what_a_damaged_cache_still_holds_is_not_paid_for_again(tmp_path, page):
+    path = tmp_path / "judge.sqlite"
+    filled(path, 300)
+    content = bytearray(path.read_bytes())
+    leaves = [at for at in range(8192, len(content), 4096) if content[at] == 10]  # leaf of an index b-tree
+    assert len(leaves) > 30
+    for at in leaves[10 : 11 if page == "a leaf" else 12]:
+        content[at : at + 4096] = bytes(4096)
+    path.write_bytes(content)
+    damaged = path.read_bytes()
+    notes = []
+    cache = ReplyCache(path, notes.append)
+    kept = [cache.get(key(number)) for number in range(300)]
+    held = [one for one in kept if one is not None]
+    assert len(held) >= 280
+    assert {one.seconds for one in held} == {0.25}
+    (note,) = notes
+    assert int(re.search(r"(\d+) replies could be read", note)[1]) >= 280
+    aside = next(file for file in tmp_path.iterdir() if ".corrupt-" in file.name)
+    assert aside.read_bytes() == damaged
+    assert not list(tmp_path.glob("*.corrupt-*-shm"))
+
+
+def test_a_flipped_bit_in_a_damaged_cache_is_not_saved(tmp_path):
+    path = tmp_path / "judge.sqlite"
+    filled(path, 300)
+    content = bytearray(path.read_bytes())
+    leaves = [at for at in range(8192, len(content), 4096) if content[at] == 10]
+    content[leaves[10] : leaves[10] + 4096] = bytes(4096)
+    at = content.index(b'{"score": 3', leaves[20])
+    content[at + 10] ^= 1  # a 2
+    path.write_bytes(content)
+    cache = ReplyCache(path, lambda _: None)
+    for number in range(300):
+        kept = cache.get(key(number))
+        assert kept is None or kept.raw.startswith(f'{{"score": {number % 6}')

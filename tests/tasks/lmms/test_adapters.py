@@ -1,0 +1,58 @@
+"""What `run` adds for an adapter, and says: pictures or a clip to servers, and what becomes of the sound."""
+
+import pytest
+
+from reelbench.registry.frames.sampling import FrameSampling
+from reelbench.tasks.lmms import adapters
+
+
+@pytest.mark.parametrize(
+    ("spec", "given", "added"),
+    [
+        ("uniform:8", {}, {}),  # pictures are the default
+        ("uniform:8,as=images", {}, {}),
+        ("uniform:8,as=clip", {}, {"pass_video_url": "True", "max_frames_num": "8"}),
+        ("fps:2,as=clip", {}, {"pass_video_url": "True", "max_frames_num": "100000"}),
+        ("uniform:8", {"pass_video_url": "True"}, {"max_frames_num": "8"}),
+        ("uniform:8,as=clip", {"max_frames_num": "8"}, {"pass_video_url": "True"}),
+        ("native", {}, {}),
+        ("none", {}, {}),
+    ],
+)
+def test_a_server_gets_a_clip_where_that_is_asked_for(spec, given, added):
+    assert adapters.matched("openai", given, FrameSampling.parse(spec)) == (added, [])
+
+
+def test_a_number_of_frames_of_the_users_own_is_kept_and_said():
+    given = {"pass_video_url": "True", "max_frames_num": "4"}
+    added, (note,) = adapters.matched("openai", given, FrameSampling.parse("uniform:8"))
+    assert added == {}
+    assert "keeps your max_frames_num=4" in note
+
+
+@pytest.mark.parametrize("model", sorted(adapters.LISTENERS))
+def test_an_adapter_that_listens_is_told_of_silent_clips(model):
+    _, notes = adapters.matched(model, {}, FrameSampling.parse("uniform:8"))
+    assert sum("hears a video's sound" in note for note in notes) == 1
+    for spec in ("uniform:8,audio=keep", "native", "none", "uniform:8,as=images"):
+        _, notes = adapters.matched(model, {}, FrameSampling.parse(spec))
+        assert not any("hears" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("spec", "canonical", "stated"),
+    [
+        ("uniform:8", "uniform:8", "uniform:8,as=clip"),
+        (
+            "uniform:8,audio=keep,as=clip,size=48",
+            "uniform:8,size=48,audio=keep",
+            "uniform:8,size=48,as=clip,audio=keep",
+        ),
+        ("uniform:8,as=images", "uniform:8,as=images", "uniform:8,as=images"),
+    ],
+)
+def test_as_clip_is_known_but_changes_no_canonical_spec(spec, canonical, stated):
+    sampling = FrameSampling.parse(spec)
+    assert (str(sampling), sampling.stated) == (canonical, stated)
+    assert FrameSampling.parse(stated) == sampling
+    assert sampling.form_given == ("clip" if "as=clip" in spec else "images" if "as=images" in spec else None)
