@@ -203,7 +203,7 @@ def references_of(
     Nothing is fetched. InputError where the split's answers are hidden, unless `hidden` allows it; DataUnavailableError
     where the split is not here.
     """
-    if inputs.references is not None:
+    if inputs.references is not None and read is not None:
         path = inputs.references
         source = file_source(spec, path, sha256_of(path))
         return _part(read(path), inputs), source, inputs.split or spec.default_split

@@ -120,7 +120,7 @@ def content_of(
 
         places = places_of(spec, located.split, {video: by_video[video] for video in drawn}, answers, draw.seed)
     rows = {place.video: by_video[place.video][0] for place in places}
-    return Content(kind, spec, located.split, places, rows)
+    return Content(kind, spec, located.split, places, rows)  # type: ignore[arg-type] - one class, found by two names
 
 
 def make(name: str, output: Path, draw: Draw = DEFAULT, *, kind: Kind = "ratings", data: Path | None = None) -> Made:
