@@ -120,9 +120,7 @@ class Rejudge:
         )
 
     def _drawn(self, samples: list[Sample], digest: str) -> list[Sample]:
-        judged = sorted(
-            (s for s in samples if s.state == "scored" and not needs_no_judge(s.prediction)), key=lambda s: s.id
-        )
+        judged = sorted((s for s in samples if s.state == "scored" and not needs_no_judge(s.text)), key=lambda s: s.id)
         return random.Random(f"{self._seed}:{digest}").sample(judged, min(self._number, len(judged)))  # noqa: S311
 
     def _prompts(self, recorded: str) -> str:

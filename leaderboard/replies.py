@@ -123,7 +123,7 @@ class Replies:
     def _scores(
         self, judge: JudgeSpec, record: JudgeRecord, sample: Sample, stated: Mapping[str, float]
     ) -> dict[str, float]:
-        if needs_no_judge(sample.prediction):
+        if needs_no_judge(sample.text):
             return dict.fromkeys(judge.criteria, float(judge.low))
         votes: dict[str, list[int]] = {name: [] for name in judge.criteria}
         for reply in sample.judge_replies:

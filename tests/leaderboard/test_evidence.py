@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from reelbench.judges.llm import JudgeOptions
-from reelbench.leaderboard import board, exports, store
+from reelbench.leaderboard import board, store
+from reelbench.leaderboard.exports import tables
 from reelbench.leaderboard.rejudge import Rejudge
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError, ReelbenchError
@@ -63,8 +64,8 @@ def test_one_right_answer_of_twelve_is_not_ranked_beside_a_whole_run(tmp_path):
     assert rows["org/cherry"].partial == "1 of 12 items scored (11 prediction_missing)"
     assert {row.model: made.ranks.get(row.key) for row in made.entries} == {"org/cherry": None, "org/whole": 1}
     for style in ("markdown", "latex"):
-        assert "(partial: 1 of 12 items scored" in exports.tables(made, style).replace("\\", "")
-    assert "1 of 12 items scored" in exports.as_csv(made, "rextime")
+        assert "(partial: 1 of 12 items scored" in tables.tables(made, style).replace("\\", "")
+    assert "1 of 12 items scored" in tables.as_csv(made, "rextime")
 
 
 def test_a_score_by_forged_references_is_refused(tmp_path):

@@ -24,7 +24,13 @@ MINIS = [task for spec in SPECS.values() for task in spec.tasks if task.split.st
 each_benchmark = pytest.mark.parametrize("name", SPECS)
 KINDS = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".xlsx")
 each_kind = pytest.mark.parametrize("suffix", KINDS)
-UNJUDGED = {"curve": "exact_match", "dramaqa_cogme": "accuracy", "moviecore": "bleu4", "rextime": "accuracy_at_iou_0.5"}
+UNJUDGED = {
+    "curve": "exact_match",
+    "dramaqa_cogme": "accuracy",
+    "moviechat": "bleu4",
+    "moviecore": "bleu4",
+    "rextime": "accuracy_at_iou_0.5",
+}
 
 
 def put(path, rows):
@@ -86,10 +92,10 @@ def asked(tmp_path):
 @each_benchmark
 @each_kind
 def test_ids_and_raw_texts_are_enough(name, suffix, tmp_path):
-    found = scored(name, put(tmp_path / f"p{suffix}", half_right(name)), overlap=name == "moviecore")
+    found = scored(name, put(tmp_path / f"p{suffix}", half_right(name)), overlap=UNJUDGED[name] == "bleu4")
     metric = found.scored.metrics[UNJUDGED[name]]
     assert metric.n == len(found.items) == 12
-    if name == "moviecore":  # the only metrics that need no judge are the overlap's, over all answers at once
+    if UNJUDGED[name] == "bleu4":  # the only metrics that need no judge are the overlap's, over all answers at once
         assert 0 < metric.value < 1
     else:
         assert metric.value == 50
@@ -103,11 +109,13 @@ def test_a_judge_is_asked_about_raw_texts_too(name, tmp_path, score):
     if SPECS[name].judge is None:
         pytest.skip("nothing to judge")
     path = put(tmp_path / "p.csv", half_right(name))
-    with JudgeServer(lambda _: Answer('{"score": 2}' if name == "moviecore" else "2")) as server:
+    with JudgeServer(lambda _: Answer("2" if name == "curve" else '{"score": 2}')) as server:
         document = score(
             f"{name}_mini", "--predictions", path, "--no-overlap", "--judge", "judge-1", "--judge-url", server.url
         )
-    assert document["metrics"][SPECS[name].primary.name]["value"] == {"moviecore": 2, "curve": 100}[name]
+    assert (
+        document["metrics"][SPECS[name].primary.name]["value"] == {"moviechat": 2, "moviecore": 2, "curve": 100}[name]
+    )
 
 
 @pytest.mark.parametrize("name", ["rextime", "dramaqa_cogme"])

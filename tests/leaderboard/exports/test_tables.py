@@ -47,10 +47,10 @@ HEAD = (
 
 def test_a_row_of_the_csv_is_as_it_has_always_been():
     row = entry(
-        "a", 62.25, ci95=(60.0, 64.5), items=921, scored=921, open_weights=True, cite="Table 2", date="2026-01-02"
+        "a", 62.25, ci95=(60.0, 64.5), items=10, scored=10, open_weights=True, cite="Table 2", date="2026-01-02"
     )
     text = tables.as_csv(board.of(discovery.specs(), [row]), "rextime")
-    cells = f"1,a,,published,zero-shot,val,,1,,,unknown,62.25,60.0,64.5{',' * 12},921,921,,,True,2026-01-02,Table 2,,"
+    cells = f"1,a,,published,zero-shot,val,,1,,,unknown,62.25,60.0,64.5{',' * 12},10,10,,,True,2026-01-02,Table 2,,"
     assert text == f"{HEAD}\r\n{cells}\r\n"
 
 
