@@ -30,10 +30,12 @@ EXPECTED = (
 
 
 def official(document: Any) -> bool:  # noqa: ANN401 - any JSON value
-    """Whether a document is meant to be in this format: some question has a `pred` and a video."""
+    """Whether a document is meant to be in this format: lists by video, or some question with a `pred` and a video."""
     if isinstance(document, dict):
         listed = [entry for value in document.values() for entry in (value if isinstance(value, list) else [value])]
-        return any(isinstance(entry, dict) and "pred" in entry for entry in listed)
+        return any(isinstance(value, list) for value in document.values()) or any(
+            isinstance(entry, dict) and "pred" in entry for entry in listed
+        )
     named = {"video", "video_id", "video_name"}
     return isinstance(document, list) and any(
         isinstance(entry, dict) and "pred" in entry and bool(named & entry.keys()) for entry in document

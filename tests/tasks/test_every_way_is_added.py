@@ -207,7 +207,11 @@ def test_a_judge_completes_a_run_where_it_lies(judge, reelbench, tmp_path):
     done = reelbench("score", "--run", run, "--no-overlap", "--task", "moviecore_mini", *options)
     assert done.returncode == 0, done.stderr
     found = {path.parent.name: json.loads(path.read_text())["judge"] for path in run.rglob("result.json")}
-    assert {name: bool(judged) for name, judged in found.items()} == {"moviecore_mini": True, "curve_mini": False}
+    assert {name: bool(judged) for name, judged in found.items()} == {
+        "moviecore_mini": True,
+        "curve_mini": False,
+        "moviechat_mini": False,
+    }
     assert {path.parent.parent.name for path in run.rglob("result.json")} == {"reelbench"}
     # Scoring once more without a judge would lose what was paid for.
     again = reelbench("score", "--run", run, "--no-overlap", "--task", "moviecore_mini")
@@ -252,4 +256,4 @@ def test_a_task_that_the_run_has_not(tmp_path, reelbench):
     run = two_tasks(tmp_path / "out")
     done = reelbench("score", "--run", run, "--task", "rextime")
     assert done.returncode == 2
-    assert "has no task 'rextime'; it has curve_mini, moviecore_mini" in done.stderr
+    assert "has no task 'rextime'; it has curve_mini, moviechat_mini, moviecore_mini" in done.stderr

@@ -13,6 +13,7 @@ each_benchmark = pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
 MINI_FILES = {
     "curve": "curve.json",
     "dramaqa_cogme": "AnotherMissOhQA_val_set.json",
+    "moviechat": "test.json",
     "moviecore": "test.json",
     "rextime": "rextime_val.json",
 }
