@@ -58,14 +58,23 @@ def expected():
 
 @pytest.fixture
 def server(expected):
-    questions = sorted(
-        ((row["question"], expected[task, row["id"]][0]) for task, _, row in rows()), key=lambda pair: -len(pair[0])
-    )
+    # Questions repeat within a task; with their options they don't.
+    asked = [
+        (
+            (
+                row["question"],
+                *(f"({letter}) {text}" for letter, text in zip("ABCDE", row.get("options", ()), strict=False)),
+            ),
+            said[0],
+        )
+        for (_, _, row), said in ((key, expected[key[0], key[2]["id"]]) for key in rows())
+    ]
+    asked.sort(key=lambda pair: -len(pair[0][0]))
 
     def reply(call):
         content = call.body["messages"][-1]["content"]
         prompt = content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
-        return Answer(next(text for question, text in questions if question in prompt))
+        return Answer(next(text for parts, text in asked if all(part in prompt for part in parts)))
 
     with JudgeServer(reply) as running:
         yield running
