@@ -14,12 +14,11 @@ import pytest
 from PIL import Image
 
 from reelbench import registry
-from reelbench.cli import run as run_command
 from reelbench.llm.options import AskOptions
 from reelbench.methods import asking
 from reelbench.registry.files import write_text
 from reelbench.tasks import score as scoring_runs
-from reelbench.tasks.lmms import adapters
+from reelbench.tasks.lmms import adapters, process
 from reelbench.tasks.score import Options
 from tests.registry.frames import clips
 from tests.servers.judge import Answer, JudgeServer
@@ -298,7 +297,7 @@ def in_this_process(monkeypatch):
 
     ran = []
 
-    def lmms_eval(arguments, environ=None):
+    def lmms_eval(arguments, environ=None, *_):
         ran.append((list(arguments), dict(environ or {})))
         with monkeypatch.context() as patch, contextlib.redirect_stdout(io.StringIO()):
             for name, value in (environ or {}).items():
@@ -306,7 +305,7 @@ def in_this_process(monkeypatch):
             patch.setattr(sys, "argv", ["lmms-eval", *arguments])
             cli_evaluate()
 
-    monkeypatch.setattr(run_command, "lmms_eval", lmms_eval)
+    monkeypatch.setattr(process, "lmms_eval", lmms_eval)
     return ran
 
 
