@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from reelbench.judges import answers
+from reelbench.judges import answers, panels
 from reelbench.judges.scoring import Scored
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, read_jsonl, sha256_of, write_jsonl, write_text, written_aside
@@ -60,7 +60,7 @@ def write(
             benchmark=BenchmarkRecord(id=spec.id, version=spec.version, split=split, source=source),
             model=model,
             settings=settings,
-            judge=scored.judge,
+            judge=panels.completed(spec, scored.samples, scored.judge),
             metrics=scored.metrics,
             breakdowns=scored.breakdowns,
             counts=scored.counts,

@@ -279,6 +279,7 @@ def _numbers(
     unlabelled = known != list(samples)
     try:
         metrics, breakdowns = scoring.aggregate(spec, known, overlap=overlap)
+        of_panel = list(replies.of_panel(spec, result.judge, known))
         if unlabelled:
             # A references file without labels: the metrics are the data's, and it has no breakdowns to state.
             _, breakdowns = scoring.aggregate(spec, samples, overlap=False)
@@ -289,6 +290,7 @@ def _numbers(
     if told and unlabelled:
         yield f"its references lack labels that the data of {spec.id} has; score it again without --references"
     yield from told
+    yield from of_panel
     yield from differences.of_breakdowns(result.breakdowns, breakdowns)
     yield from _counts(spec, result, samples)
 

@@ -123,6 +123,10 @@ def _behind(spec: "BenchmarkSpec", metric: "Metric", result: "Result") -> int:
 
 
 def _asked(judge: "JudgeRecord") -> str:
+    if judge.panel:
+        alphas = (judge.agreement or {}).items()
+        agreement = ", ".join(f"{name} {'undefined' if alpha is None else f'{alpha:.2f}'}" for name, alpha in alphas)
+        return "\n".join([*map(_asked, judge.panel), f"the panel's agreement (Krippendorff's alpha): {agreement}"])
     cost = "" if judge.cost_usd is None else f", ${judge.cost_usd:.4f}"
     return (
         f"judge {judge.requested}: {judge.calls} calls, {judge.cached} replies from the cache, "
