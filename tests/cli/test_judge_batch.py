@@ -110,7 +110,7 @@ def kill_when_the_batch_is_made(server, tmp_path, *, known):
 
     server.on_create = kill
     process = subprocess.Popen(list(map(str, command)), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-    process.wait(timeout=300)
+    process.wait(timeout=1800)
     server.on_create = lambda: None
     assert process.returncode == -signal.SIGKILL
 
