@@ -60,7 +60,7 @@ class Pairs:
             return not any(low <= point <= high for low, high in intervals)
         a, b = self._run(ours), self._run(theirs)
         if a.ids != b.ids:
-            shared = a.ids and set(a.ids) & set(b.ids)
+            shared = set(a.ids) & set(b.ids)
             if not shared:
                 return True
             a, b = (self._resampled(_scored(entry), shared) for entry in (ours, theirs))

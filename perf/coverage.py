@@ -96,7 +96,8 @@ def coverage(repetitions: int) -> None:
             rng = np.random.default_rng(videos)
             covered, length = dict.fromkeys(methods, 0), dict.fromkeys(methods, 0.0)
             for _ in range(repetitions):
-                value, draws, clusters = resampled(*population.draw(videos, rng)[::2])
+                scores, _, video = population.draw(videos, rng)
+                value, draws, clusters = resampled(scores, video)
                 for method in methods:
                     # Where `t` sees no spread it says nothing: that counts as not covered, and as without length.
                     ends = bootstrap.confidence_interval(value, draws, clusters, bounds=bounds, method=method)
