@@ -20,6 +20,7 @@ from reelbench.cli import (
     leaderboard,
     listing,
     make,
+    power,
     profile,
     review,
     run,
@@ -52,6 +53,7 @@ app.add_typer(review.app, name="review")
 compare.app.command("calibrate")(calibrate.calibrate)
 app.add_typer(compare.app, name="judge")
 app.add_typer(frames.app, name="frames")
+app.command("power")(power.power)
 app.add_typer(cards.app, name="cards")
 app.add_typer(leaderboard.app, name="leaderboard")
 app.command("run", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(run.run)
