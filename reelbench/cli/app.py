@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _WIDTH = 100
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": _WIDTH}
 
-_TYPE = re.compile(r" <(?:list\[)?(\w+)[^>]*>")
+_TYPE = re.compile(r" <(?:list\[)?([^\]> ]+)[^>]*>")
 _METAVARS = {"path": "PATH", "Path": "PATH", "int": "N", "float": "X"}
 
 _REPLIES = "no reply that is here is paid for again"
@@ -86,7 +86,7 @@ class Command(TyperCommand):
 
 
 def _metavar(shown: re.Match[str]) -> str:
-    return " " + _METAVARS.get(shown[1], "TEXT")
+    return " " + (shown[1] if "|" in shown[1] else _METAVARS.get(shown[1], "TEXT"))
 
 
 def _words(ctx: "_click.Context") -> str:
