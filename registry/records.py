@@ -161,6 +161,11 @@ class Counts(Record):
     tags_without_question: int = Field(default=0, description="Tagged ids that no item has, where tags were given.")
     questions_without_tags: int = Field(default=0, description="Items that the tags leave out, where tags were given.")
 
+    @property
+    def unread_share(self) -> float:
+        """Share of the items, 0 to 1, whose answer could not be read."""
+        return self.parse_failed / self.items if self.items else 0.0
+
 
 class Provenance(Record):
     """Whether these numbers were computed here, and from which samples."""

@@ -18,7 +18,7 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.progress import Bar, no_bar
-from reelbench.registry.records import Item, ModelRecord, Result, SettingsRecord, SourceRecord
+from reelbench.registry.records import Item, ModelRecord, Result, Sample, SettingsRecord, SourceRecord
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.tasks import hub_predictions, predictions, questions
 from reelbench.tasks.lmms.logged import (
@@ -85,11 +85,15 @@ class Said:
             object.__setattr__(self, "frames", str(FrameSampling.parse(self.frames)))
 
 
+_UNREAD_SHOWN = 3
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """A scored benchmark: the result, where it lies, and the ids that did not fit.
 
-    `judge_failed` says why the judge that was named gave no score at all, where it was needed.
+    `judge_failed` says why the judge that was named gave no score at all, where it was needed. `unread` are the first
+    samples whose answer could not be read.
     """
 
     result: Result
@@ -99,6 +103,7 @@ class Outcome:
     duplicate: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     judge_failed: str | None = None
+    unread: Sequence[Sample] = ()
 
     @property
     def complete(self) -> bool:
@@ -153,7 +158,8 @@ class Evaluation:
             write_submission(self.spec, self.scored.samples, path)
             told = f"{self.spec.id} {self.split}: the answers are hidden; submit {path} to the owners' server"
             fits.setdefault("notes", []).append(told)
-        return Outcome(result, folder, **fits, judge_failed=self.judge_failed)
+        unread = [sample for sample in self.scored.samples if "parse_failed" in sample.flags][:_UNREAD_SHOWN]
+        return Outcome(result, folder, **fits, judge_failed=self.judge_failed, unread=unread)
 
 
 def brought(given: Path | str, said: Said) -> tuple[Path, Said]:

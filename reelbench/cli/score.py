@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console
+from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
 from reelbench.cli.options import given
 from reelbench.cli.report import check_judged, report
@@ -27,7 +28,13 @@ _TABLE = "A table of ids and texts"
 @takes_judge
 def score(
     context: typer.Context,
-    name: Annotated[str | None, typer.Argument(help="Benchmark, or one of its tasks; left out with --run.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            help="Benchmark, or one of its tasks; left out with --run.",
+            autocompletion=task_names,
+        ),
+    ] = None,
     *,
     predictions: Annotated[
         str | None,
