@@ -95,7 +95,7 @@ def of_json(value: Any, draw: Random) -> Any:  # noqa: ANN401 - any JSON value
     for _ in range(draw.choice((1, 1, 2, 5, 20))):
         holder, key = _place(made, draw)
         if holder is None:
-            return draw.choice(HOSTILE_VALUES)
+            return copy.deepcopy(draw.choice(HOSTILE_VALUES))
         match draw.randrange(8):
             case 0:
                 del holder[key]
@@ -113,7 +113,7 @@ def of_json(value: Any, draw: Random) -> Any:  # noqa: ANN401 - any JSON value
             case 6 if isinstance(holder[key], str):
                 holder[key] = holder[key][: draw.randrange(len(holder[key]) + 1)] + draw.choice(HOSTILE_TEXTS)
             case _:
-                holder[key] = draw.choice(HOSTILE_VALUES)
+                holder[key] = copy.deepcopy(draw.choice(HOSTILE_VALUES))
     return made
 
 
