@@ -7,7 +7,8 @@ _LONGEST = 1000
 """Characters of an error's line: what it quotes may be anybody's, and of any length."""
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
+    """Return `text` with a space for each character that a terminal would act on, or not show, and not print."""
     return "".join(char if char.isprintable() else " " for char in text)
 
 
@@ -20,7 +21,7 @@ class ReelbenchError(Exception):
     exit_code: ClassVar[int] = 1
 
     def __str__(self) -> str:
-        line = _printable(super().__str__())
+        line = printable(super().__str__())
         return line if len(line) <= _LONGEST else f"{line[: _LONGEST // 2]} … {line[-_LONGEST // 2 :]}"
 
 
@@ -36,7 +37,7 @@ def first_line(error: object) -> str:
     Of a system's error only its own words are taken, without a file's name.
     """
     text = str(getattr(error, "strerror", None) or error)
-    lines = (_printable(line).strip() for line in text.splitlines())
+    lines = (printable(line).strip() for line in text.splitlines())
     return next((line for line in lines if line), type(error).__name__)
 
 

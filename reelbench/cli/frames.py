@@ -94,12 +94,18 @@ def extract(
 
 
 @app.command()
-def clear(videos: Videos = None) -> None:
-    """Remove the frames of videos from the store; without videos, everything in it."""
+def clear(
+    videos: Videos = None,
+    *,
+    everything: Annotated[bool, typer.Option("--all", help="Remove everything in the store.")] = False,
+) -> None:
+    """Remove the frames of videos from the store, or with --all everything in it."""
     from reelbench.registry.frames.store import FrameStore
 
     store = FrameStore()
-    gone, failed = 0 if videos else store.clear(), 0
+    if bool(videos) == everything:
+        raise InputError(f"frames clear: name videos, or give --all to remove all {store.info().entries} entries")
+    gone, failed = store.clear() if everything else 0, 0
     for video in videos or ():
         try:
             gone += store.clear(video)
