@@ -106,3 +106,18 @@ def test_a_timeout_that_is_none(reelbench):
     done = reelbench(*MOVIECORE, "--judge", "m", "--judge-url", "http://127.0.0.1:9/v1", "--judge-timeout", "0")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "--judge-timeout" in done.stderr
+
+
+def test_ctrl_c_says_that_the_same_command_goes_on(tmp_path):
+    path = predictions(tmp_path / "predictions.json", discovery.get("moviecore"))
+    with JudgeServer(lambda call: Answer(delay=600 if call.number >= 5 else 0)) as server:
+        command = [Path(sys.executable).with_name("reelbench"), "score", "moviecore", "--split", "mini", "--no-overlap"]
+        command += ["--predictions", path, "--judge", "m", "--judge-url", server.url]
+        process = subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True)
+        deadline = time.monotonic() + 300
+        while len(server.calls) < 6 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=300)
+    assert process.returncode == 130
+    assert told == "reelbench: stopped; what came is kept, and the same command goes on from there\n"
