@@ -149,14 +149,16 @@ def _as_text(value: Any, what: str) -> str | None:  # noqa: ANN401 - whatever a 
 # --- files ------------------------------------------------------------------------------------------------------------
 
 
-def _keyed(name: str, value: Any) -> Any:  # noqa: ANN401 - any JSON value
+def _keyed(path: Path, name: str, value: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
+    if isinstance(value, list):
+        raise InputError(f"{path}: {name!r} holds a list, expected a text, or an object with one")
     return {"id": name, **value} if isinstance(value, dict) else {"id": name, "prediction": value}
 
 
 def _of_json(path: Path, document: Any, columns: Columns) -> list[Cells]:  # noqa: ANN401 - any JSON value
     rows = document if isinstance(document, list) else [document]
     if isinstance(document, dict) and not {name.lower() for name in document} & {*IDS, (columns.id or "").lower()}:
-        rows = [_keyed(name, value) for name, value in document.items()]
+        rows = [_keyed(path, name, value) for name, value in document.items()]
     names: dict[str, None] = {}
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, dict):
