@@ -5,13 +5,14 @@ BIN    := $(VENV)/bin
 # uv: the one on PATH, else one of our own in .uv (pip alone takes five times as long over the lmms-eval stack).
 UV     := $(shell command -v uv 2>/dev/null || echo .uv/bin/uv)
 
-.PHONY: help install demo test lint format tasks perf wheel clean
+.PHONY: help install demo test lint format tasks docs perf wheel clean
 help:
 	@echo 'make demo     run the mini benchmarks with a tiny real model and print one table'
 	@echo 'make test     the whole test suite'
 	@echo 'make install  .venv with reelbench (editable), lmms-eval and the development tools'
 	@echo 'make lint     ruff, import-linter, pyright      make format   let ruff format'
 	@echo 'make tasks    write the YAML and lmms.py of our tasks from their specs'
+	@echo 'make docs     write the lists of commands and settings from the code'
 	@echo 'make perf     the measurements of perf/README.md'
 
 .uv/bin/uv:
@@ -32,6 +33,7 @@ demo: install
 
 test: install
 	$(BIN)/python tools/setup_browser.py
+	$(BIN)/python tools/setup_checkers.py
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
 # Type checkers can't follow an editable install's import hook, so they read the built package.
@@ -50,7 +52,10 @@ format: install
 	$(BIN)/ruff format .
 
 tasks: install
-	$(BIN)/python -m reelbench.tasks.lmms.written $(addprefix reelbench.tasks.,curve dramaqa_cogme moviecore rextime)
+	$(BIN)/python -m reelbench.tasks.lmms.written $(addprefix reelbench.tasks.,curve dramaqa_cogme moviechat moviecore rextime)
+
+docs: install
+	$(BIN)/python -m tools.write_docs
 
 perf: install
 	$(BIN)/python -m perf

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from reelbench.hub_cards import datasheet, statistics
+from reelbench.hub_cards import counts, datasheet
+from reelbench.hub_cards.counts import Labels, SplitStatistics
 from reelbench.hub_cards.datasheet import Datasheet
-from reelbench.hub_cards.statistics import Labels, SplitStatistics
 from reelbench.registry.data import loading, sources
 from reelbench.registry.data.loading import SplitData
 from reelbench.registry.errors import InputError
@@ -103,7 +103,7 @@ def gather(
             split = found[name]
             public = {Path(path).name for path in (*sources.expected_files(declared.source), *declared.joined)}
             files = tuple(path.name for path in split.paths if path.name in public)
-            counted = Counted(statistics.of_split(spec, split.read(), labels), split.source, files)
+            counted = Counted(counts.of_split(spec, split.read(), labels), split.source, files)
         splits.append(SplitMaterial(name, declared, counted))
     if data_splits is None:
         data_splits = () if why_not_redistributed(spec) else tuple(spec.splits)

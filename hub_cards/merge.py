@@ -47,7 +47,7 @@ def merged(card: Card, existing: str | None, where: str = "README.md") -> Merged
         where: Its name in errors.
 
     Raises:
-        InputError: Its metadata is no YAML mapping; its markers are damaged, so that text could be lost; or it has
+        InputError: Its metadata is not a YAML mapping; its markers are damaged, so that text could be lost; or it has
             statistics and the card has none.
     """
     existing = existing or ""
@@ -152,7 +152,7 @@ def _metadata(ours: dict[str, Any], block: str, where: str, notes: list[str]) ->
         theirs = yaml.safe_load(block)
     except yaml.YAMLError as error:
         line = getattr(getattr(error, "problem_mark", None), "line", 0) + 2
-        raise InputError(f"{where}, line {line}: its metadata is no valid YAML; put it right first") from None
+        raise InputError(f"{where}, line {line}: its metadata is not valid YAML; put it right first") from None
     if theirs is None:
         theirs = {}
     if not isinstance(theirs, dict):

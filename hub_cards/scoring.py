@@ -2,15 +2,7 @@
 
 from reelbench.hub_cards.markdown import Sources, lower, table
 from reelbench.hub_cards.material import Material
-from reelbench.registry.spec import BenchmarkSpec, Corpus, Macro, Mean, MeanOf, Metric, PublishedResult, Unit
-
-UNITS: dict[Unit, str] = {
-    "percent": "%",
-    "points_0_5": "points, 0 to 5",
-    "points_0_2": "points, 0 to 2",
-    "fraction": "fraction, 0 to 1",
-    "cider": "CIDEr, 0 to 10",
-}
+from reelbench.registry.spec import BenchmarkSpec, Corpus, Macro, Mean, MeanOf, Metric, PublishedResult
 
 
 def scoring(material: Material) -> str:
@@ -23,7 +15,7 @@ def scoring(material: Material) -> str:
             [
                 f"`{metric.name}`" + (" (primary)" if metric is spec.primary else ""),
                 metric.title,
-                UNITS[metric.unit],
+                metric.in_unit.label,
                 _how(metric) + of,
                 sources.number(metric.cite),
             ]

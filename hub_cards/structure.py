@@ -2,11 +2,10 @@
 
 import json
 
-from reelbench.hub_cards import plots
+from reelbench.hub_cards.counts import Distribution, LabelCounts, SplitStatistics, facet_title
 from reelbench.hub_cards.markdown import code, count, plain, slug, table
 from reelbench.hub_cards.material import Material, SplitMaterial
-from reelbench.hub_cards.statistics import Distribution, LabelCounts, SplitStatistics, facet_title
-from reelbench.registry import rows
+from reelbench.registry import plots, rows
 
 PLOTS = "plots"
 MOST_LABELS = 20
@@ -96,7 +95,8 @@ def statistics(material: Material) -> tuple[str, dict[str, str]]:
             facets.setdefault(facet.title, {})[name] = facet
     for title, series in quantities.items():
         constant = len({value for found in series.values() for value in found.values}) == 1
-        figures.add(title, "", _quantity_table(series), None if constant else plots.histogram(title, series))
+        plot = None if constant else _histogram(title, series)
+        figures.add(title, "", _quantity_table(series), plot)
     for title, by_split in facets.items():
         made, shares = _facet(by_split)
         figures.add(title, _facet_note(by_split), made, plots.bars(title, shares))
@@ -137,6 +137,11 @@ def _size_plot(counted: dict[str, SplitStatistics]) -> str:
         "videos": {name: float(one.videos) for name, one in counted.items()},
     }
     return plots.bars("Questions and videos", sizes, counts=True)
+
+
+def _histogram(title: str, series: dict[str, Distribution]) -> str:
+    unit = next(iter(series.values())).unit
+    return plots.histogram(title, {name: found.values for name, found in series.items()}, unit)
 
 
 def _quantity_table(series: dict[str, Distribution]) -> str:

@@ -3,10 +3,12 @@
 As in CURVE's supplement (§C.3, Tables 3 and 4): scores side by side, overall and by label (its locales), and the share
 of items with exactly equal scores. Beside them Cohen's kappa, which takes off the agreement that chance alone would
 give: unweighted on scales of up to three steps (0 to 2), with quadratic weights on longer ones (0 to 5), where a near
-miss is not a miss. All intervals are a bootstrap over videos (`judges.statistics`).
+miss is not a miss. All intervals are a bootstrap over videos (`judges.bootstrap`). Krippendorff's alpha is for more
+raters, who may leave some out; own code, since the package of that name is under the GPL.
 """
 
 import csv
+import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +17,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from reelbench.judges import scoring, statistics
+from reelbench.judges import bootstrap, scoring
 from reelbench.registry.errors import InputError
+from reelbench.registry.files import read_text
 from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus, JudgeSpec
 
@@ -87,33 +90,25 @@ def read_ratings(path: Path | str, spec: BenchmarkSpec) -> dict[tuple[str, str],
     """Read people's scores from a CSV file with the columns `id`, `score` and, where there are several, `criterion`.
 
     Raises:
-        InputError: A column is missing, a score is no number on the scale, or an item is there twice; with the line.
+        InputError: A column is missing, a score is not a number on the scale, or an item is there twice; with the line.
     """
     path, judge = Path(path), _judge(spec)
     several = len(judge.criteria) > 1
     wanted = ["id", "score", *(["criterion"] if several else [])]
     ratings: dict[tuple[str, str], float] = {}
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = csv.DictReader(file)
-            missing = [name for name in wanted if name not in (rows.fieldnames or ())]
-            if missing:
-                raise InputError(
-                    f"{path}, line 1: no column {', '.join(missing)}; its first line must name {','.join(wanted)}"
-                )
-            for row in rows:
-                where = f"{path}, line {rows.line_num}"
-                criterion = row["criterion"] if several else judge.criteria[0]
-                if criterion not in judge.criteria:
-                    raise InputError(f"{where}, criterion: {criterion!r} is none of {', '.join(judge.criteria)}")
-                place = (row["id"], criterion)
-                if place in ratings:
-                    raise InputError(f"{where}: {row['id']} is rated twice for {criterion}")
-                ratings[place] = _on_scale(row["score"], judge, where)
-    except OSError as error:
-        raise InputError(f"{path}: can't be read ({error.strerror})") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+    rows = csv.DictReader(io.StringIO(read_text(path), newline=""))
+    missing = [name for name in wanted if name not in (rows.fieldnames or ())]
+    if missing:
+        raise InputError(f"{path}, line 1: no column {', '.join(missing)}; its first line must name {','.join(wanted)}")
+    for row in rows:
+        where = f"{path}, line {rows.line_num}"
+        criterion = row["criterion"] if several else judge.criteria[0]
+        if criterion not in judge.criteria:
+            raise InputError(f"{where}, criterion: {criterion!r} is not one of {', '.join(judge.criteria)}")
+        place = (row["id"], criterion)
+        if place in ratings:
+            raise InputError(f"{where}: {row['id']} is rated twice for {criterion}")
+        ratings[place] = _on_scale(row["score"], judge, where)
     return ratings
 
 
@@ -167,6 +162,32 @@ def cohen_kappa(a: Sequence[float], b: Sequence[float], *, weights: Weights = "n
     return _none_if_nan(_kappas(_columns(x, y, weights).sum(axis=0)[None, :], weights)[0])
 
 
+def krippendorff_alpha(units: Iterable[Sequence[int]]) -> float | None:
+    """Return Krippendorff's alpha for ordinal ratings: 1 is full agreement, 0 chance, below 0 systematic disagreement.
+
+    Args:
+        units: For each thing rated, the ratings that it got, in any order; those with fewer than two count for nothing.
+
+    Returns:
+        Alpha, or None where it is undefined: nothing was rated twice, or all ratings are the same.
+    """
+    paired = [list(unit) for unit in units if len(unit) > 1]
+    values = sorted({rating for unit in paired for rating in unit})
+    if len(values) < 2:  # noqa: PLR2004
+        return None
+    # Coincidences (Krippendorff, Content Analysis, ch. 11): each pair of ratings of a unit, weighed by 1 / (m - 1).
+    observed = np.zeros((len(values), len(values)))
+    for unit in paired:
+        counts = np.array([unit.count(value) for value in values], dtype=float)
+        observed += (np.outer(counts, counts) - np.diag(counts)) / (len(unit) - 1)
+    totals = observed.sum(axis=0)
+    expected = (np.outer(totals, totals) - np.diag(totals)) / (totals.sum() - 1)
+    # Ordinal distance: the ratings that lie from one value to the other, the two ends by half, squared.
+    upto = np.cumsum(totals) - totals / 2
+    distance = (upto[:, None] - upto[None, :]) ** 2
+    return float(1 - (observed * distance).sum() / (expected * distance).sum())
+
+
 def _judge(spec: BenchmarkSpec) -> JudgeSpec:
     if spec.judge is None:
         raise InputError(f"{spec.id}: has no judged metric")
@@ -179,7 +200,7 @@ def _on_scale(text: str | None, judge: JudgeSpec, where: str) -> float:
     except ValueError:
         score = float("nan")
     if not judge.low <= score <= judge.high:
-        raise InputError(f"{where}, score: {text!r} is no number from {judge.low} to {judge.high}")
+        raise InputError(f"{where}, score: {text!r} is not a number from {judge.low} to {judge.high}")
     return score
 
 
@@ -209,13 +230,13 @@ def _agreement(a: Sequence[Sample], b: Sequence[Sample], criterion: str, weights
         return None
     x = np.array([pair[0].scores[criterion] for pair in pairs])
     y = np.array([pair[1].scores[criterion] for pair in pairs])
-    sums = statistics.cluster_sums(_columns(x, y, weights), [pair[0].video for pair in pairs])
+    sums = bootstrap.cluster_sums(_columns(x, y, weights), [pair[0].video for pair in pairs])
     total = sums.sum(axis=0)[None, :]
     exact_ci95 = kappa_ci95 = None
     if len(sums) > 1:  # one video can't be resampled
-        draws = np.concatenate(list(statistics.resampled_sums(sums)))
-        exact_ci95 = statistics.interval(100 * draws[:, 1] / draws[:, 0])
-        kappa_ci95 = statistics.interval(_kappas(draws, weights))
+        draws = np.concatenate(list(bootstrap.resampled_sums(sums)))
+        exact_ci95 = bootstrap.interval(100 * draws[:, 1] / draws[:, 0])
+        kappa_ci95 = bootstrap.interval(_kappas(draws, weights))
     return Agreement(
         n=len(pairs),
         exact=float(100 * total[0, 1] / total[0, 0]),

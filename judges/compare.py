@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reelbench.judges import scoring, statistics
+from reelbench.judges import bootstrap, scoring
 from reelbench.registry.errors import InputError
 from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, Metric
@@ -125,7 +125,7 @@ def _difference(spec: BenchmarkSpec, metric: Metric, a: Sequence[Sample], b: Seq
     if by_a.draws is not None and by_b.draws is not None:
         draws = by_a.draws - by_b.draws
         draws = draws[~np.isnan(draws)]
-        ci95 = statistics.interval(draws)
+        ci95 = bootstrap.interval(draws)
         # Half of rounding's width counts as equal: two models that are the same must not differ by it.
         below, above = np.count_nonzero(draws < 1e-12), np.count_nonzero(draws > -1e-12)  # noqa: PLR2004
         p = float(min(1.0, 2 * (1 + min(below, above)) / (1 + len(draws))))
@@ -149,3 +149,72 @@ def _mcnemar(metric: Metric, a: Sequence[Sample], b: Sequence[Sample]) -> McNema
     if metric.judged or any(score not in (0, 1) for pair in pairs for score in pair):
         return None
     return mcnemar(pairs.count((1, 0)), pairs.count((0, 1)))
+
+
+@dataclass(frozen=True, slots=True)
+class PairedByVideo:
+    """Two results on the same videos with different questions (MovieCORE §6.2, Table 5), one mean a video each.
+
+    Attributes:
+        metric: The metric that both benchmarks have.
+        videos: Videos that both have it for.
+        a: Mean over those videos' means, of a; every video counts once.
+        b: The same of b.
+        difference: a minus b.
+        ci95: 95 % interval of the difference over videos; None from one video alone.
+        a_higher: Share of videos on which a is higher; a tie is half.
+        right: Percentage of answers of each that a yes-or-no judge would call right, where 4 or 5 of 5 is right, and
+            what the paper's conversion makes of it (percent x 5 / 100), as (percent, converted); (a, b).
+    """
+
+    metric: str
+    videos: int
+    a: float
+    b: float
+    difference: float
+    ci95: tuple[float, float] | None
+    a_higher: float
+    right: tuple[tuple[float, float], tuple[float, float]]
+
+
+RIGHT = 4.0
+"""Of 5, the lowest score that counts as a right answer where the paper counts right and wrong."""
+
+
+def compare_by_video(samples_a: Sequence[Sample], samples_b: Sequence[Sample], column: str) -> PairedByVideo:
+    """Hold two benchmarks' scores in one column against each other, paired by video.
+
+    Raises:
+        InputError: No video has the column in both.
+    """
+    by_a, by_b = _by_video(samples_a, column), _by_video(samples_b, column)
+    shared = sorted(by_a.keys() & by_b.keys())
+    if not shared:
+        raise InputError(f"no video has {column!r} in both results: are both judged, and on the same videos?")
+    pairs = np.array([(np.mean(by_a[video]), np.mean(by_b[video])) for video in shared])
+    gaps = pairs[:, 0] - pairs[:, 1]
+    estimate = bootstrap.mean_over_clusters(gaps, shared)
+    return PairedByVideo(
+        metric=column,
+        videos=len(shared),
+        a=float(pairs[:, 0].mean()),
+        b=float(pairs[:, 1].mean()),
+        difference=float(gaps.mean()),
+        ci95=estimate.ci95,
+        a_higher=float(np.mean(np.where(np.isclose(gaps, 0), 0.5, gaps > 0))),
+        right=(_right(by_a, shared), _right(by_b, shared)),
+    )
+
+
+def _by_video(samples: Sequence[Sample], column: str) -> dict[str, list[float]]:
+    scores: dict[str, list[float]] = {}
+    for sample in samples:
+        if column in sample.scores:
+            scores.setdefault(sample.video, []).append(sample.scores[column])
+    return scores
+
+
+def _right(by_video: dict[str, list[float]], shared: Sequence[str]) -> tuple[float, float]:
+    scores = [score for video in shared for score in by_video[video]]
+    percent = 100.0 * sum(score >= RIGHT for score in scores) / len(scores)
+    return percent, percent * 5 / 100

@@ -65,7 +65,7 @@ def columns(item: Item) -> dict[str, float]:
     if not isinstance(item.prediction, str):
         return {}
     locale = next(iter(item.facets.get("locale", ())), None)
-    return {"exact_match": float(matches(item.prediction, item.target["text"], locale))}
+    return {"exact_match": float(matches(item.text, item.target["text"], locale))}
 
 
 def compute_score(

@@ -123,7 +123,7 @@ def decide(finding: Finding, node: Node) -> Verdict:
         causes = finding.causes
     if not causes:
         raise ValueError(f"found is {finding.found}, so causes names at least one of {', '.join(LABEL_OF)}")
-    cause = next(cause for cause in LABEL_OF if cause in causes)
+    cause = min(causes, key=list(LABEL_OF).index)
     return Verdict(status="wrong", label=LABEL_OF[cause], sub_cause=_SUB_CAUSES.get(cause))
 
 

@@ -11,6 +11,8 @@ from reelbench.judges.timestamps import NOT_APPLICABLE
 from reelbench.registry.files import valid_text
 
 _DOT_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "&": "&amp;"})
+# They would reorder what stands after them; the marks that only help (LRM, RLM, joiners) stay.
+_DIRECTION = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
 
 
 def to_dot(graph: Graph) -> str:
@@ -34,7 +36,8 @@ def to_mermaid(graph: Graph) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return text on one line, without control characters and what no XML or UTF-8 can hold."""
+    """Return text on one line, without control characters, overrides of direction, and what XML or UTF-8 can't hold."""
+    text = text.translate(_DIRECTION)
     kept = "".join(" " if unicodedata.category(char) in ("Cc", "Cn", "Zl", "Zp") else char for char in valid_text(text))
     return " ".join(kept.split())
 

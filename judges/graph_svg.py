@@ -5,9 +5,11 @@ only repeats them. Nothing in the picture has an XML id, so any number of them c
 """
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from html import escape
+from statistics import fmean
 
 from reelbench.judges.graph_export import one_line
 from reelbench.judges.graphs import Graph, Node
@@ -37,19 +39,27 @@ _PLAIN = _Look("", "", "#f6f8fa", "#57606a", "none")
 _TEXT, _GREY = "#1f2328", "#57606a"
 _FONT = "font-family='Helvetica, Arial, Noto Sans, sans-serif'"
 _BOX, _ACROSS, _DOWN, _MARGIN, _TOP = 216, 56, 18, 14, 44
-_PADDING, _LINE, _SIZE = 10, 16, 12
+_PADDING, _LINE, _SIZE, _LANE = 10, 16, 12, 4
 _COLUMNS, _MOST_LINES = 30, 5  # a wide character (Chinese, Japanese, Korean) takes two columns
 
 
 @dataclass(frozen=True, slots=True)
-class _Placed:
+class _Box:
+    """A node's words, broken into lines: its name and time, its state, its evidence."""
+
     node: Node
     look: _Look
-    head: list[str]
-    body: list[str]
-    x: float
-    y: float
-    height: float
+    name: list[str]
+    state: list[str]
+    evidence: list[str]
+
+    @property
+    def height(self) -> float:
+        return 2 * _PADDING + _LINE * (len(self.name) + len(self.state) + len(self.evidence))
+
+
+_Layout = list[dict[str, float]]
+"""By column, the height of the middle of each node; in columns that an edge passes, of the lane of its parent."""
 
 
 def to_svg(
@@ -63,66 +73,99 @@ def to_svg(
         labels: Node id -> words beside its state, such as an error's label.
         title: Stands above and is the picture's name; the question's id by default.
     """
-    placed = _place(graph, states or {}, labels or {})
+    boxes = {key: _box_of(graph.by_id[key], (states or {}).get(key), (labels or {}).get(key)) for key in graph.order}
+    layout = _layout(graph, boxes)
     title = one_line(title or graph.id)
-    width = len(graph.layers) * (_BOX + _ACROSS) - _ACROSS + 2 * _MARGIN
-    height = max(box.y + box.height for box in placed.values()) + _MARGIN
-    edges = [_arrow(placed[parent], placed[node.id]) for node in graph.nodes for parent in node.parents]
+    width = len(layout) * (_BOX + _ACROSS) - _ACROSS + 2 * _MARGIN
+    height = max(layout[graph.depths[key]][key] + box.height / 2 for key, box in boxes.items()) + _MARGIN
     size = f"width='{width}' height='{height:.0f}' viewBox='0 0 {width} {height:.0f}'"
     parts = [
         f"<svg xmlns='http://www.w3.org/2000/svg' {size} role='img' {_FONT}>",
         f"<title>{escape(title)}</title>",
         f"<rect width='{width}' height='{height:.0f}' rx='6' fill='#ffffff'/>",  # the page may be dark
         _text(_MARGIN, 26, _lines(title, max(_COLUMNS, int(width / 8)), 1)[0], size=15, weight="bold"),
-        *edges,
-        *(_box(box) for box in placed.values()),
+        *(_arrow(graph, layout, parent, node.id) for node in graph.nodes for parent in node.parents),
+        *(_drawn(box, _left(graph.depths[key]), layout[graph.depths[key]][key]) for key, box in boxes.items()),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
 
 
-def _place(graph: Graph, states: Mapping[str, Status], labels: Mapping[str, str]) -> dict[str, _Placed]:
-    placed = {}
+def _box_of(node: Node, status: Status | None, label: str | None) -> _Box:
+    look = _LOOKS[status] if status else _PLAIN
+    name = node.id if node.timestamp == NOT_APPLICABLE else f"{node.id} · {node.timestamp}"
+    state = f"{look.sign} {look.words}: {label}" if label else f"{look.sign} {look.words}"
+    return _Box(
+        node,
+        look,
+        name=_lines(name, _COLUMNS, 1),
+        state=_lines(state, _COLUMNS, 2) if status else [],
+        evidence=_lines(node.evidence, _COLUMNS, _MOST_LINES),
+    )
+
+
+def _layout(graph: Graph, boxes: Mapping[str, _Box]) -> _Layout:
+    """Stack each column, what comes from above on top; an edge passes a column in a lane, never behind a box."""
+    layout: _Layout = []
+    reach = {key: max((graph.depths[child] for child in graph.children[key]), default=0) for key in graph.order}
+    before: dict[str, float] = {}
     for column, layer in enumerate(graph.layers):
-        y = float(_TOP)
-        for key in layer:
-            node = graph.by_id[key]
-            look = _LOOKS[states[key]] if key in states else _PLAIN
-            name = node.id if node.timestamp == NOT_APPLICABLE else f"{node.id} · {node.timestamp}"
-            head = _lines(name, _COLUMNS, 1)
-            state = " ".join(filter(None, (look.sign, look.words)))
-            if state:
-                head += _lines(f"{state}: {labels[key]}" if labels.get(key) else state, _COLUMNS, 2)
-            body = _lines(node.evidence, _COLUMNS, _MOST_LINES)
-            height = 2 * _PADDING + _LINE * (len(head) + len(body))
-            placed[key] = _Placed(node, look, head, body, _MARGIN + column * (_BOX + _ACROSS), y, height)
+        sources: dict[str, Sequence[str]] = {key: graph.by_id[key].parents for key in layer}
+        sources |= {key: (key,) for key in before if reach[key] > column}
+        order = sorted(sources, key=partial(_mean_height, sources, before))
+        y, middles = float(_TOP), {}
+        for key in order:
+            height = boxes[key].height if graph.depths[key] == column else _LANE
+            middles[key] = y + height / 2
             y += height + _DOWN
-    return placed
+        layout.append(middles)
+        before = middles
+    return layout
 
 
-def _box(box: _Placed) -> str:
+def _mean_height(sources: Mapping[str, Sequence[str]], heights: Mapping[str, float], key: str) -> float:
+    return fmean(heights[source] for source in sources[key]) if sources[key] else 0.0
+
+
+def _drawn(box: _Box, x: float, middle: float) -> str:
     look = box.look
+    top = middle - box.height / 2
     line = f"fill='{look.fill}' stroke='{look.stroke}' stroke-width='2' stroke-dasharray='{look.dashes}'"
-    y = box.y + _PADDING + _SIZE
     parts = [
         f"<g data-node='{escape(one_line(box.node.id))}'>",
         f"<title>{escape(one_line(box.node.evidence))}</title>",
-        f"<rect x='{box.x:.1f}' y='{box.y:.1f}' width='{_BOX}' height='{box.height:.1f}' rx='6' {line}/>",
+        f"<rect x='{x:.1f}' y='{top:.1f}' width='{_BOX}' height='{box.height:.1f}' rx='6' {line}/>",
     ]
-    for number, words in enumerate([*box.head, *box.body]):
-        weight = "bold" if 0 < number < len(box.head) else "normal"
-        fill = _GREY if number == 0 else _TEXT
-        parts.append(_text(box.x + _PADDING, y + number * _LINE, words, fill=fill, weight=weight))
+    y = top + _PADDING + _SIZE
+    for lines, fill, weight in (
+        (box.name, _GREY, "normal"),
+        (box.state, _TEXT, "bold"),
+        (box.evidence, _TEXT, "normal"),
+    ):
+        for words in lines:
+            parts.append(_text(x + _PADDING, y, words, fill=fill, weight=weight))
+            y += _LINE
     return "\n".join([*parts, "</g>"])
 
 
-def _arrow(start: _Placed, end: _Placed) -> str:
-    x, y = start.x + _BOX, start.y + start.height / 2
-    to_x, to_y = end.x, end.y + end.height / 2
-    bend = min(_ACROSS, (to_x - x) / 2)
-    curve = f"M{x:.1f} {y:.1f}C{x + bend:.1f} {y:.1f} {to_x - bend:.1f} {to_y:.1f} {to_x - 6:.1f} {to_y:.1f}"
-    head = f"M{to_x:.1f} {to_y:.1f}l-8 -4v8z"
-    return f"<path d='{curve}' fill='none' stroke='{_GREY}' stroke-width='1.5'/><path d='{head}' fill='{_GREY}'/>"
+def _arrow(graph: Graph, layout: _Layout, parent: str, child: str) -> str:
+    first, last = graph.depths[parent], graph.depths[child]
+    x, y = _left(first) + _BOX, layout[first][parent]
+    path = f"M{x:.1f} {y:.1f}"
+    for column in range(first + 1, last + 1):
+        to_x, to_y = _left(column), layout[column][child if column == last else parent]
+        # The last curve ends under the arrow's head.
+        end = to_x - (6 if column == last else 0)
+        path += f"C{x + _ACROSS / 2:.1f} {y:.1f} {to_x - _ACROSS / 2:.1f} {to_y:.1f} {end:.1f} {to_y:.1f}"
+        x, y = to_x + _BOX, to_y
+        if column < last:
+            path += f"H{x:.1f}"
+    head = f"M{_left(last):.1f} {y:.1f}l-8 -4v8z"
+    return f"<path d='{path}' fill='none' stroke='{_GREY}' stroke-width='1.5'/><path d='{head}' fill='{_GREY}'/>"
+
+
+def _left(column: int) -> float:
+    return _MARGIN + column * (_BOX + _ACROSS)
 
 
 def _lines(text: str, columns: int, most: int) -> list[str]:

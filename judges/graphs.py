@@ -20,6 +20,7 @@ from reelbench.judges.exact_match import normalize
 from reelbench.judges.timestamps import NOT_APPLICABLE, Window, read_windows
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_jsonl
+from reelbench.registry.values import is_whole
 
 SEVERAL_ENDS = "several_ends"
 """More than one node that no other rests on."""
@@ -139,7 +140,7 @@ def read_graphs(path: Path | str) -> list[Graph]:
 def read_nodes(value: object) -> tuple[list[Node], list[str]]:
     """Read a graph's nodes from decoded JSON -> (nodes, what is wrong with them, each in one line).
 
-    Where something is wrong, the nodes are those that could be read and are no graph. Keys that are not ours are
+    Where something is wrong, the nodes are those that could be read and are not a graph. Keys that are not ours are
     passed over.
 
     Args:
@@ -300,7 +301,7 @@ def _parents(entry: dict[str, Any]) -> Any:  # noqa: ANN401 - any JSON value
 
 def _key(value: object) -> str | None:
     """Return an id as text: text that is not blank, or a whole number."""
-    if isinstance(value, int) and not isinstance(value, bool):
+    if is_whole(value):
         return str(value)
     return value if isinstance(value, str) and value.strip() else None
 

@@ -250,7 +250,9 @@ def _elected(verdicts: Sequence[Verdict | None]) -> Verdict | None:
     if agreeing is None:
         return None
     (status, label), _ = _counted(verdicts).most_common(1)[0]
-    causes = Counter(verdict.sub_cause for verdict in verdicts if verdict and _kind(verdict) == (status, label))
+    causes: Counter[SubCause | None] = Counter(
+        verdict.sub_cause for verdict in verdicts if verdict and _kind(verdict) == (status, label)
+    )
     cause, times = causes.most_common(1)[0]
     return Verdict(status=status, label=label, sub_cause=cause if times >= _majority(agreeing) else None)
 

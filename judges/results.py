@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from reelbench.judges import answers
 from reelbench.judges.scoring import Scored
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, read_jsonl, sha256_of, write_jsonl, write_text
@@ -55,6 +56,7 @@ def write(
         breakdowns=scored.breakdowns,
         counts=scored.counts,
         software=software(),
+        answers=answers.VERSION,
         provenance=Provenance(
             kind="run",
             url=url,

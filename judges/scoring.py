@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from reelbench.judges import choice, exact_match, statistics, temporal_span
+from reelbench.judges import bootstrap, choice, exact_match, temporal_span
 from reelbench.judges.llm.verdicts import JUDGE_UNAVAILABLE, Verdict
 from reelbench.registry.records import Breakdowns, Counts, Item, JudgeRecord, Metrics, MetricValue, Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Facet, Macro, Mean, MeanOf, Metric
@@ -196,7 +196,7 @@ class Resampled:
 
 
 def resampled(
-    spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample], *, resamples: int = statistics.RESAMPLES
+    spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample], *, resamples: int = bootstrap.RESAMPLES
 ) -> Resampled:
     """Resample one metric over videos; equal ids and videos give equal resamples, so two models' draws are paired."""
     samples = _by_id(samples)
@@ -216,7 +216,7 @@ def aggregate(spec: BenchmarkSpec, samples: Iterable[Sample], *, overlap: bool =
     """Compute every metric and breakdown of `spec` from samples, independent of their order.
 
     A metric that the samples can't support (answers only, windows only) is absent; a judged metric that nobody judged
-    has the value None. Intervals are percentiles of a bootstrap over videos (`judges.statistics`).
+    has the value None. Intervals are percentiles of a bootstrap over videos (`judges.bootstrap`).
     """
     samples = _by_id(samples)
     wanted: dict[tuple[str, ...], list[_Term]] = {}
@@ -269,7 +269,7 @@ def _with_intervals(
             result[key] = MetricValue(value=None, ci95=None, n=0)
             continue
         mean = _mean_draw(mine)
-        ci95 = statistics.interval(mean) if mean is not None else None
+        ci95 = bootstrap.interval(mean) if mean is not None else None
         result[key] = MetricValue(value=value, ci95=ci95, n=_n(some))
     return result
 
@@ -280,14 +280,14 @@ def _mean_draw(draws: Sequence[np.ndarray | None]) -> np.ndarray | None:
 
 
 def _draws(
-    terms: Sequence[_Term], clusters: Sequence[str], resamples: int = statistics.RESAMPLES
+    terms: Sequence[_Term], clusters: Sequence[str], resamples: int = bootstrap.RESAMPLES
 ) -> list[np.ndarray | None]:
     """Each term's ratio in every resample; None for a term whose items lie in fewer than two clusters."""
     if not terms:
         return []
     table = np.array([row for term in terms for row in (term.numerators, term.weights)], dtype=np.float64).T
-    sums = statistics.cluster_sums(table, clusters)
-    blocks = np.concatenate(list(statistics.resampled_sums(sums, resamples=resamples)))
+    sums = bootstrap.cluster_sums(table, clusters)
+    blocks = np.concatenate(list(bootstrap.resampled_sums(sums, resamples=resamples)))
     draws: list[np.ndarray | None] = []
     for i, term in enumerate(terms):
         if np.count_nonzero(sums[:, 2 * i + 1]) < 2:  # noqa: PLR2004 - one cluster can't be resampled
@@ -309,7 +309,7 @@ def _overlap(samples: Sequence[Sample], metrics: Sequence[Metric]) -> Metrics:
 
     values = text_overlap.compute_score(
         {sample.id: sample.target["text"] for sample in answered},
-        {sample.id: str(sample.prediction) for sample in answered},
+        {sample.id: sample.text for sample in answered},
         tuple(scorers.values()),
     )
     return {name: MetricValue(value=values[scorer], ci95=None, n=len(answered)) for name, scorer in scorers.items()}

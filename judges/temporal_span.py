@@ -25,7 +25,7 @@ def iou(predicted: Window, target: Window) -> float:
     """Return the intersection of two windows over their hull, 0 to 1.
 
     The hull equals the union wherever windows overlap. Windows that don't, that have no length or run backwards give 0,
-    two equal windows without length too; so does one with an end that is no finite number.
+    two equal windows without length too; so does one with an end that is not a finite number.
     """
     (start, end), (true_start, true_end) = predicted[:2], target[:2]
     if not all(map(math.isfinite, (start, end, true_start, true_end))):

@@ -51,7 +51,7 @@ def compute_score(
         Metric -> score.
 
     Raises:
-        InputError: no items, differing ids, a value that is no text, or references without a single word.
+        InputError: no items, differing ids, a value that is not text, or references without a single word.
         ReelbenchError: there is no Java, or it failed or hung.
     """
     unknown = [metric for metric in metrics if metric not in METRICS]
@@ -105,7 +105,7 @@ def _compute(pairs: list[Pair], metrics: list[OverlapMetric]) -> dict[OverlapMet
                 continue
             score = compute()
             if not math.isfinite(score):
-                raise ReelbenchError(f"text overlap: {metric} came out as {score}, which is no score")
+                raise ReelbenchError(f"text overlap: {metric} came out as {score}, which is not a score")
             scores[metric] = score
             # At once, so that a METEOR that fails takes no other score with it.
             _write_cache(_cache_file(metric, pairs), metric, score, len(pairs))

@@ -17,7 +17,8 @@ from reelbench.registry.spec import BenchmarkSpec, PublishedResult
 
 Kind = Literal["run", "published", "baseline", "human"]
 BASELINE_ADAPTER = "reelbench_baseline"
-_HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
+HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
+"""A repository's id on the Hub."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +176,7 @@ def _frames(result: Result) -> str:
 def _open_weights(result: Result) -> bool | None:
     """True where the weights were loaded from the Hub; None where that can't be told."""
     pretrained = result.model.args.get("pretrained")
-    return True if isinstance(pretrained, str) and _HUB_ID.fullmatch(pretrained) else None
+    return True if isinstance(pretrained, str) and HUB_ID.fullmatch(pretrained) else None
 
 
 def frame_count(frames: str) -> int | None:

@@ -1,11 +1,9 @@
 """Publishing: the site as a static Space, the results as a dataset, and a submission as a pull request to it.
 
-Each repository is changed in one commit, onto the commit that it was compared with, so it is whole at every moment and
-nobody's work is overwritten. Only what differs is uploaded.
+Only what differs is uploaded, in one commit for each repository.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -14,24 +12,23 @@ from typing import Any, Literal
 
 from reelbench.judges import results
 from reelbench.leaderboard import board as boards
-from reelbench.leaderboard import exports, site, store
+from reelbench.leaderboard import columns, site, store
 from reelbench.leaderboard.board import Board
 from reelbench.registry.data import hub
+from reelbench.registry.data.hub import RemoteFile
+from reelbench.registry.data.hub_write import Head, Repository, RepoType, differs
 from reelbench.registry.errors import InputError, ReelbenchError
 
-RepoType = Literal["space", "dataset"]
+Done = Literal["unchanged", "would change", "committed", "pull request"]
 Note = Callable[[str], None]
 
 _RESULTS = "results"
 _PARQUET = "data/results.parquet"
 _OURS: dict[RepoType, tuple[str, ...]] = {"space": ("data/", "downloads/", "lib/"), "dataset": ()}
-"""Folders that are ours alone: what is in them and no longer made is deleted. Results are never deleted."""
-_TEXT = (
-    *("key", "model", "revision", "source", "setting", "benchmark", "split", "subset", "judge", "judge_prompts"),
-    *("frames", "partial", "ids", "date", "citation", "url", "note", "metric", "unit"),
-)
+"""Folders that are ours alone: what is in them and no longer made is deleted (`lib/` is of the first version).
+
+Results are never deleted."""
 _SHOWN = 10
-_AUTH, _FORBIDDEN, _CONFLICT, _STALE = 401, 403, 409, 412
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +37,7 @@ class Published:
 
     repo: str
     kind: RepoType
-    done: Literal["unchanged", "would change", "committed", "pull request"]
+    done: Done
     url: str
 
 
@@ -74,19 +71,17 @@ def publish(
         wanted.append((space, "space"))
     if not wanted:
         raise InputError("nothing to publish to: give --repo ORG/NAME (the site), --dataset ORG/NAME (the results)")
-    for repo, _ in wanted:
-        if repo.count("/") != 1 or not all(repo.split("/")):
-            raise InputError(f"{repo}: expected ORG/NAME")
+    repositories = [Repository(repo, kind) for repo, kind in wanted]
     if hub.offline():
         raise ReelbenchError("not published, because HF_HUB_OFFLINE is set; unset it")
     board = boards.make(path)
     done = []
     with TemporaryDirectory(prefix="reelbench-publish-") as folder:
-        for repo, kind in wanted:
-            staged = Path(folder) / kind
+        for repository in repositories:
+            staged = Path(folder) / repository.kind
             staged.mkdir()
-            (_stage_site if kind == "space" else _stage_results)(board, staged, note, pull_request=create_pr)
-            done.append(_Push(repo, kind, staged, create_pr=create_pr, dry_run=dry_run, note=note).run())
+            (_stage_site if repository.kind == "space" else _stage_results)(board, staged, note, pull_request=create_pr)
+            done.append(_Push(repository, staged, create_pr=create_pr, dry_run=dry_run, note=note).run())
     return done
 
 
@@ -124,17 +119,20 @@ def write_parquet(board: Board, path: Path) -> None:
 
     rows: list[dict[str, Any]] = []
     for entry in board.entries:
-        shared = {"key": entry.stored.key if entry.stored else None, **exports.record(board, entry)}
+        shared = {"key": entry.stored.key if entry.stored else None, **columns.record(board, entry)}
         units = {metric.name: metric.unit for metric in board.specs[entry.group.benchmark].metrics}
         for name, found in entry.metrics.items():
             low, high = found.ci95 or (None, None)
             numbers = {"metric": name, "value": found.value, "low": low, "high": high, "n": found.n}
             rows.append(shared | numbers | {"unit": units[name]})
+    names: dict[columns.Type, list[str]] = {"text": ["key"], "integer": [], "boolean": []}
+    for column in columns.COLUMNS:
+        names[column.type].append(column.id)
     schema = pa.schema(
-        [(name, pa.string()) for name in _TEXT]
-        + [(name, pa.int64()) for name in ("rank", "version", "items", "scored", "n")]
+        [(name, pa.string()) for name in (*names["text"], "metric", "unit")]
+        + [(name, pa.int64()) for name in (*names["integer"], "n")]
         + [(name, pa.float64()) for name in ("value", "low", "high")]
-        + [("open_weights", pa.bool_())]
+        + [(name, pa.bool_()) for name in names["boolean"]]
     )
     path.parent.mkdir(parents=True, exist_ok=True)
     parquet.write_table(pa.Table.from_pylist(rows, schema=schema), path)
@@ -150,54 +148,39 @@ def _asset(name: str) -> str:
 class _Push:
     """One repository and the folder with what it should hold."""
 
-    def __init__(self, repo: str, kind: RepoType, folder: Path, *, create_pr: bool, dry_run: bool, note: Note) -> None:
-        from huggingface_hub import HfApi
-
-        self.api = HfApi(endpoint=hub.endpoint())
-        self.repo, self.folder = repo, folder
-        self.kind: RepoType = kind
+    def __init__(self, repository: Repository, folder: Path, *, create_pr: bool, dry_run: bool, note: Note) -> None:
+        self.repository, self.folder = repository, folder
         self.create_pr, self.dry_run, self.note = create_pr, dry_run, note
-        self.page = f"{hub.endpoint()}/{kind}s/{repo}"
 
     def run(self) -> Published:
-        with self._told():
-            parent, there = self._there()
+        repository = self.repository
+        with repository.errors_in_one_line():
+            head = repository.head()
+            if head.commit is None and not self.dry_run:
+                repository.api.whoami()  # with a bad token every repository looks as if it were not there
+        there = head.files
         paths = sorted(path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*") if path.is_file())
         self._refuse_to_forget(there)
-        changed = [p for p in paths if p not in there or hub.mismatch(self.folder / p, there[p]) is not None]
+        changed = [path for path in paths if differs(self.folder / path, there.get(path))]
         # People may write their own card; ours is only there so that there is one.
-        changed = [p for p in changed if p != "README.md" or p not in there]
-        gone = [p for p in there if p.startswith(_OURS[self.kind]) and p not in set(paths)] if _OURS[self.kind] else []
+        changed = [path for path in changed if path != "README.md" or path not in there]
+        ours = _OURS[repository.kind]
+        gone = [path for path in there if path.startswith(ours) and path not in set(paths)] if ours else []
         if not changed and not gone:
-            return Published(self.repo, self.kind, "unchanged", self.page)
+            return self._published("unchanged")
         self._show(changed, gone, there)
         if self.dry_run:
-            return Published(self.repo, self.kind, "would change", self.page)
-        with self._told():
-            return self._commit(parent, changed, gone)
+            return self._published("would change")
+        with repository.errors_in_one_line():
+            return self._commit(head, changed, gone)
 
-    def _there(self) -> tuple[str | None, dict[str, hub.RemoteFile]]:
-        from huggingface_hub.errors import RepositoryNotFoundError
+    def _published(self, done: Done, url: str | None = None) -> Published:
+        return Published(self.repository.id, self.repository.kind, done, url or self.repository.page)
 
-        try:
-            info = self.api.repo_info(self.repo, repo_type=self.kind, files_metadata=True)
-        except RepositoryNotFoundError:
-            if not self.dry_run:
-                self.api.whoami()  # with a token that is none, every repository looks as if it were not there
-            return None, {}
-        found = {
-            sibling.rfilename: hub.RemoteFile(
-                size=sibling.lfs.size if sibling.lfs else sibling.size,
-                sha256=sibling.lfs.sha256 if sibling.lfs else None,
-                git_sha1=None if sibling.lfs else sibling.blob_id,
-            )
-            for sibling in getattr(info, "siblings", None) or ()
-        }
-        return info.sha, found
-
-    def _refuse_to_forget(self, there: dict[str, hub.RemoteFile]) -> None:
+    def _refuse_to_forget(self, there: Mapping[str, RemoteFile]) -> None:
         """Where others' results were merged, a table made without them would not show them."""
-        if self.kind != "dataset" or self.create_pr:
+        repository = self.repository
+        if repository.kind != "dataset" or self.create_pr:
             return
         suffix = f"/{results.RESULT_FILE}"
         lacking = sorted(
@@ -207,65 +190,31 @@ class _Push:
         )
         if lacking:
             raise InputError(
-                f"{self.page} has {len(lacking)} results that the store lacks, the first {lacking[0]}; get them with "
-                f"`hf download {self.repo} --repo-type dataset --local-dir DIR` and `reelbench leaderboard add DIR`"
+                f"{repository.page} has {len(lacking)} results that the store lacks, the first {lacking[0]}; get them "
+                f"with `hf download {repository.id} --repo-type dataset --local-dir DIR` and "
+                "`reelbench leaderboard add DIR`"
             )
 
-    def _show(self, changed: Sequence[str], gone: Sequence[str], there: dict[str, hub.RemoteFile]) -> None:
-        self.note(f"{self.page}: {len(changed)} files to write, {len(gone)} to delete")
+    def _show(self, changed: Sequence[str], gone: Sequence[str], there: Mapping[str, RemoteFile]) -> None:
+        self.note(f"{self.repository.page}: {len(changed)} files to write, {len(gone)} to delete")
         for path in changed[:_SHOWN]:
             self.note(f"  {'change' if path in there else 'add'} {path}")
         if len(changed) > _SHOWN:
             self.note(f"  and {len(changed) - _SHOWN} more")
 
-    def _commit(self, parent: str | None, changed: Sequence[str], gone: Sequence[str]) -> Published:
-        from huggingface_hub import CommitOperationAdd, CommitOperationDelete
-
-        if parent is None:
-            self.api.create_repo(self.repo, repo_type=self.kind, space_sdk="static" if self.kind == "space" else None)
-            parent = self.api.repo_info(self.repo, repo_type=self.kind).sha
+    def _commit(self, head: Head, changed: Sequence[str], gone: Sequence[str]) -> Published:
+        kind = self.repository.kind
         count = len({path.rpartition("/")[0] for path in changed if path.startswith(f"{_RESULTS}/")})
-        what = f"{count} results" if self.kind == "dataset" and count else "leaderboard"
-        info = self.api.create_commit(
-            self.repo,
-            [
-                *(CommitOperationAdd(path, self.folder / path) for path in changed),
-                *(CommitOperationDelete(path) for path in gone),
-            ],
-            commit_message=f"Reelbench: {what}",
-            commit_description="Written by `reelbench leaderboard publish`.",
-            repo_type=self.kind,
+        info = self.repository.commit(
+            head,
+            self.folder,
+            changed,
+            gone,
+            title=f"Reelbench: {f'{count} results' if kind == 'dataset' and count else 'leaderboard'}",
+            description="Written by `reelbench leaderboard publish`.",
+            create={"space_sdk": "static"} if kind == "space" else {},
             create_pr=self.create_pr,
-            parent_commit=parent,
         )
         if self.create_pr:
-            return Published(self.repo, self.kind, "pull request", info.pr_url or self.page)
-        return Published(self.repo, self.kind, "committed", str(info.commit_url))
-
-    @contextmanager
-    def _told(self) -> Iterator[None]:
-        """Turn the client's errors into one line each."""
-        try:
-            yield
-        except (*hub.client_errors(), RuntimeError) as error:
-            raise self._explained(error) from error
-
-    def _explained(self, error: Exception) -> ReelbenchError:
-        from huggingface_hub.errors import LocalTokenNotFoundError
-
-        if isinstance(error, LocalTokenNotFoundError):
-            return InputError("publishing needs a token of the Hub: set HF_TOKEN or run `hf auth login`")
-        if isinstance(error, RuntimeError) and isinstance(error.__cause__, Exception):
-            error = error.__cause__
-        status = getattr(getattr(error, "response", None), "status_code", None)
-        said = " ".join(str(getattr(error, "server_message", None) or error).split())
-        texts = {
-            _AUTH: "the Hub refused the token; check HF_TOKEN, or run `hf auth login`",
-            _FORBIDDEN: "your token may not write there; offer a pull request with --create-pr, or use one that may "
-            f"(the Hub says: {said})",
-            _CONFLICT: f"the repository was being changed; nothing was committed, publish again (the Hub says: {said})",
-            _STALE: "somebody committed while this ran; nothing was committed, publish again",
-        }
-        if status in texts:
-            return ReelbenchError(f"{self.page}: {texts[status]}")
-        return ReelbenchError(f"{self.page}: nothing was committed, publish again ({said})")
+            return self._published("pull request", info.pr_url)
+        return self._published("committed", str(info.commit_url))

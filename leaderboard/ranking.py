@@ -1,5 +1,17 @@
-"""How rows are ranked, in a group and overall. This is the one definition; the site prints it as `RULES`.
+"""How rows are ranked, in a group and overall: `RULES` is the one definition, and what the site prints."""
 
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from reelbench.judges import bootstrap, scoring
+from reelbench.leaderboard.entries import Entry, Group, samples_of, value
+from reelbench.registry.records import Sample
+from reelbench.registry.spec import BenchmarkSpec
+
+RULES = """\
 **In a group** rows are sorted by the benchmark's primary metric. A rank is shared by the best row and all rows after it
 that can't be told from it; the first row that can be told from it begins the next rank, and so on. That a rank is
 anchored at its best row settles that "not different" is not transitive, and each row is compared once. Two runs are
@@ -13,21 +25,7 @@ that it ranks above, one that shares its rank counted half. Its score is the mea
 mixed and a missing benchmark is neither a zero nor guessed. A benchmark's group is the one of its newest version and
 default split with the most ranked models, a judge and its prompts included; of a model's rows in it the best one
 counts. A model is ranked overall once it has at least half of the benchmarks that have two ranked models or more; how
-many it has is shown. (The mean win rate is that of HELM: Liang et al. 2023, section 5.)
-"""
-
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-
-import numpy as np
-
-from reelbench.judges import scoring, statistics
-from reelbench.leaderboard.entries import Entry, Group, samples_of, value
-from reelbench.registry.records import Sample
-from reelbench.registry.spec import BenchmarkSpec
-
-RULES = __doc__ or ""
+many it has is shown. (The mean win rate is that of HELM: Liang et al. 2023, section 5.)"""
 
 ModelKey = tuple[str, str | None, str]
 """A model overall: its id, its revision, and (for published numbers) its setting."""
@@ -105,7 +103,7 @@ class _Leader:
         other_draws = self._resample({name: theirs[name] for name in shared}.values())
         if mine is None or other_draws is None:
             return True  # items of one video only: nothing speaks for a tie
-        interval = statistics.interval(mine - other_draws)
+        interval = bootstrap.interval(mine - other_draws)
         return interval is None or not interval[0] <= 0 <= interval[1]
 
     def _resampled(self, shared: tuple[str, ...]) -> np.ndarray | None:

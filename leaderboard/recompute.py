@@ -159,14 +159,16 @@ def _problems(
         )
     replies = _Replies(spec, result.judge, rows_here)
     for sample in samples:
-        yield from _sample(spec, sample, replies, (rows_here or {}).get(sample.id))
+        yield from _sample(spec, sample, replies, (rows_here or {}).get(sample.id), result.answers == answers.VERSION)
     yield from _numbers(spec, result, samples)
 
 
 # --- items -----------------------------------------------------------------------------------------------------------
 
 
-def _sample(spec: BenchmarkSpec, sample: Sample, replies: "_Replies", row: Row | None) -> Iterator[str]:
+def _sample(
+    spec: BenchmarkSpec, sample: Sample, replies: "_Replies", row: Row | None, same_readers: bool
+) -> Iterator[str]:
     where = f"item {sample.id!r}"
     if (sample.state == "scored") != (sample.reason is None):
         yield f"{where}: state {sample.state} with reason {sample.reason}"
@@ -191,7 +193,8 @@ def _sample(spec: BenchmarkSpec, sample: Sample, replies: "_Replies", row: Row |
     # An item whose answers are hidden or that failed keeps no scores; anything else has all of them.
     if stated or sample.reason is None:
         yield from _columns(where, stated, expected)
-    if sample.parsed is not None and sample.prediction is not None:
+    # Answers that other readers read are taken as they were read then.
+    if same_readers and sample.parsed is not None and sample.prediction is not None:
         read = answers.reread(spec, sample.prediction, row["options"] if row and "options" in row else None)
         for name, value in read.items():
             if name in sample.parsed and sample.parsed[name] != value:
@@ -250,7 +253,7 @@ class _Replies:
         yield from self._keys(judge, record, sample)
 
     def _scores(self, judge: JudgeSpec, record: JudgeRecord, sample: Sample) -> dict[str, float]:
-        if needs_no_judge(sample.prediction):
+        if needs_no_judge(sample.text):
             return dict.fromkeys(judge.criteria, float(judge.low))
         votes: dict[str, dict[int, int]] = defaultdict(dict)
         for reply in sorted(sample.judge_replies, key=lambda reply: reply.attempt):

@@ -1,16 +1,15 @@
 """The site: a static page that needs no server, and reads nothing that is not beside it.
 
 `index.html` loads `data/board.js` with every row. What only some visitors want is in files of its own, loaded when it
-is asked for: a run's settings and breakdowns (`data/runs/`), its samples (`data/samples/`), and the plotting library.
-All of them are scripts, since a page opened from a disk may load scripts but not data. DataTables comes from the
-installed `itables`, Plotly from the installed `plotly`.
+is asked for: a run's settings and breakdowns (`data/runs/`), and its samples (`data/samples/`). All of them are
+scripts, since a page opened from a disk may load scripts but not data: one line of JSON per row, to search and to diff.
 """
 
 import hashlib
 import json
 import os
-import re
 import shutil
+from collections import defaultdict
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
@@ -18,15 +17,18 @@ from typing import Any
 
 from reelbench.judges import results
 from reelbench.leaderboard import board as boards
-from reelbench.leaderboard import exports, ranking
+from reelbench.leaderboard import columns, ranking
 from reelbench.leaderboard.board import Board
-from reelbench.leaderboard.entries import Entry, frame_count
+from reelbench.leaderboard.entries import Entry, Group, frame_count
+from reelbench.leaderboard.exports import tables
 from reelbench.registry.data import loading
 from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.records import MetricValue
-from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.spec import BenchmarkSpec, MeanOf, Metric
+from reelbench.registry.units import UNITS
 
-ASSETS = ("index.html", "board.css", "board.js", "charts.js")
+SCRIPTS = ("base", "table", "columns", "pictures", "charts", "benchmark", "model", "texts", "board")
+ASSETS = ("index.html", "board.css", *(f"{name}.js" for name in SCRIPTS))
 SAMPLES_PER_FILE = 50
 BYTES_PER_FILE = 400_000
 _DIGITS = 7
@@ -55,22 +57,18 @@ def write(board: Board, out: Path) -> None:
     assets = resources.files("reelbench.leaderboard.assets")
     for name in ASSETS:
         (out / name).write_text((assets / name).read_text(encoding="utf-8"), encoding="utf-8")
-    library = out / "lib"
-    library.mkdir()
-    (library / "datatables.js").write_text(_datatables(), encoding="utf-8")
-    (library / "plotly.min.js").write_bytes(_installed("plotly", "package_data/plotly.min.js"))
     data = out / "data"
     for folder in ("runs", "samples"):
         (data / folder).mkdir(parents=True)
-    _write(data / "board.js", f"globalThis.REELBENCH={_script(_document(board))};\n")
+    _write(data / "board.js", f"globalThis.REELBENCH={_lines(document(board))};\n")
     for entry in board.entries:
         _write_run(board.specs[entry.group.benchmark], entry, data)
     downloads = out / "downloads"
     downloads.mkdir()
     for name in board.specs:
-        _write(downloads / f"{name}.csv", exports.as_csv(board, name))
-    document = json.dumps(exports.as_document(board), ensure_ascii=False, separators=(",", ":"))
-    _write(downloads / "leaderboard.json", document + "\n")
+        _write(downloads / f"{name}.csv", tables.as_csv(board, name))
+    text = json.dumps(tables.as_document(board), ensure_ascii=False, separators=(",", ":"))
+    _write(downloads / "leaderboard.json", text + "\n")
     (out / ".nojekyll").write_text("", encoding="utf-8")  # GitHub Pages then serves every file as it is
 
 
@@ -87,30 +85,30 @@ def may_show_samples(spec: BenchmarkSpec, split: str) -> bool:
 # --- the data --------------------------------------------------------------------------------------------------------
 
 
-def _document(board: Board) -> dict[str, Any]:
-    groups = {group: number for number, group in enumerate(g for found in board.groups.values() for g in found)}
+def document(board: Board) -> dict[str, Any]:
+    """Return what the page is made from: declarations (units, columns, benchmarks), groups, rows, the overall table."""
+    numbers = {group: number for number, group in enumerate(g for groups in board.groups.values() for g in groups)}
     places = {entry.key: number for number, entry in enumerate(board.entries)}
     return {
         # Of the results, not of the clock: the same store gives the same bytes.
         "newest": max((entry.date for entry in board.entries if entry.date), default=None),
-        "rules": ranking.RULES.strip(),
-        "benchmarks": [_benchmark(spec) for spec in board.specs.values()],
-        "groups": [
+        "rules": ranking.RULES,
+        "units": {name: {"digits": unit.digits, "range": unit.range} for name, unit in UNITS.items()},
+        "columns": [
             {
-                "id": group.id,
-                "benchmark": group.benchmark,
-                "label": group.label,
-                "split": group.split,
-                "subset": group.subset,
-                "judge": group.judge,
-                "prompts": group.prompts,
-                "version": group.version,
-                "mini": group.mini,
-                "main": board.main.get(group.benchmark) == group,
+                "id": column.id,
+                "title": column.title,
+                "type": column.type,
+                "about": column.about,
+                "of_group": column.of_group,
+                "shown": column.shown,
+                "filter": column.filter,
             }
-            for group in groups
+            for column in columns.COLUMNS
         ],
-        "rows": [_row(board, entry, groups[entry.group]) for entry in board.entries],
+        "benchmarks": [_benchmark(spec) for spec in board.specs.values()],
+        "groups": _groups(board),
+        "rows": [_row(board, entry, numbers[entry.group]) for entry in board.entries],
         "overall": [
             {
                 "model": model.key[0],
@@ -120,11 +118,29 @@ def _document(board: Board) -> dict[str, Any]:
                 "rate": None if model.win_rate is None else round(model.win_rate, 4),
                 "covered": model.covered,
                 "of": model.of,
-                "cells": {groups[group]: places[entry.key] for group, entry in model.cells.items()},
+                "cells": {numbers[group]: places[entry.key] for group, entry in model.cells.items()},
             }
             for model in board.overall
         ],
     }
+
+
+def _groups(board: Board) -> list[dict[str, Any]]:
+    rows: dict[Group, list[Entry]] = defaultdict(list)
+    for entry in board.entries:
+        rows[entry.group].append(entry)
+    return [
+        {
+            "id": group.id,
+            "label": group.label,
+            "mini": group.mini,
+            "main": board.main.get(group.benchmark) == group,
+            "facets": sorted({facet for entry in rows[group] for facet in entry.breakdowns}),
+        }
+        | {column.id: column.get(board, rows[group][0]) for column in columns.COLUMNS if column.of_group}
+        for groups in board.groups.values()
+        for group in groups
+    ]
 
 
 def _benchmark(spec: BenchmarkSpec) -> dict[str, Any]:
@@ -133,24 +149,31 @@ def _benchmark(spec: BenchmarkSpec) -> dict[str, Any]:
         "title": spec.title,
         "summary": spec.summary,
         "homepage": spec.homepage,
-        "paper": {"title": spec.paper.title, "url": spec.paper.url},
-        "metrics": [
-            {
-                "name": metric.name,
-                "title": metric.title,
-                "unit": metric.unit,
-                "low": metric.low,
-                "high": metric.high,
-                "judged": metric.judged,
-                "cite": metric.cite,
-            }
-            for metric in spec.metrics
-        ],
+        "paper": spec.paper.url,
+        "judge": spec.judge.default_model if spec.judge else None,
+        "metrics": [_metric(metric) for metric in spec.metrics],
         "facets": [
-            {"name": facet.name, "title": facet.title, "labels": facet.labels or [], "in_rows": facet.in_rows}
+            {
+                "name": facet.name,
+                "title": facet.title.rstrip("."),
+                "labels": facet.labels or [],
+                "metrics": [_metric(metric) for metric in facet.metrics],
+            }
             for facet in spec.facets
         ],
-        "splits": {name: split.hidden_answers for name, split in spec.splits.items()},
+    }
+
+
+def _metric(metric: Metric) -> dict[str, Any]:
+    return {
+        "name": metric.name,
+        "title": metric.title,
+        "about": metric.about,
+        "cite": metric.cite,
+        "unit": metric.unit,
+        "low": metric.low,
+        "high": metric.in_unit.high if metric.high is None else metric.high,
+        "parts": metric.aggregate.metrics if isinstance(metric.aggregate, MeanOf) else (),
     }
 
 
@@ -158,24 +181,10 @@ def _row(board: Board, entry: Entry, group: int) -> dict[str, Any]:
     spec = board.specs[entry.group.benchmark]
     row = {
         "id": chunk_name(entry),
-        "model": entry.model,
-        "rev": entry.revision,
-        "kind": entry.kind,
-        "setting": entry.setting,
         "group": group,
-        "rank": board.ranks.get(entry.key),
-        "frames": entry.frames,
+        **{column.id: column.get(board, entry) for column in columns.COLUMNS if not column.of_group},
         "n": frame_count(entry.frames),
         "v": [_numbers(entry.metrics.get(metric.name)) for metric in spec.metrics],
-        "items": entry.items,
-        "scored": entry.scored,
-        "partial": entry.partial,
-        "ids": entry.ids,
-        "open": entry.open_weights,
-        "date": entry.date,
-        "cite": entry.cite,
-        "url": entry.url,
-        "note": entry.note,
     }
     return {name: value for name, value in row.items() if value not in (None, "")}
 
@@ -193,7 +202,7 @@ def _short(number: float) -> float:
 
 def _write_run(spec: BenchmarkSpec, entry: Entry, data: Path) -> None:
     name = chunk_name(entry)
-    document: dict[str, Any] = {
+    run: dict[str, Any] = {
         "breakdowns": {
             facet: {
                 label: {metric: _numbers(found) for metric, found in metrics.items() if found.value is not None}
@@ -204,16 +213,16 @@ def _write_run(spec: BenchmarkSpec, entry: Entry, data: Path) -> None:
         "samples": 0,
     }
     if entry.stored is not None:
-        document["result"] = entry.stored.result.model_dump(mode="json", exclude={"metrics", "breakdowns"})
-        document["key"] = entry.key
-        document["withheld"] = not may_show_samples(spec, entry.group.split)
-        shown = () if document["withheld"] else _parts(entry.stored.folder / results.SAMPLES_FILE)
+        run["result"] = entry.stored.result.model_dump(mode="json", exclude={"metrics", "breakdowns"})
+        run["key"] = entry.key
+        run["withheld"] = not may_show_samples(spec, entry.group.split)
+        shown = () if run["withheld"] else _parts(entry.stored.folder / results.SAMPLES_FILE)
         for number, lines in enumerate(shown):
             # The lines are JSON already, and each was held to the schema when it was added.
             text = f"REELBENCH_LOADED({json.dumps(f'samples/{name}-{number}')},[\n{','.join(lines)}]);\n"
             _write(data / "samples" / f"{name}-{number}.js", text)
-            document["samples"] = number + 1
-    text = f"REELBENCH_LOADED({json.dumps(f'runs/{name}')},{_script(document)});\n"
+            run["samples"] = number + 1
+    text = f"REELBENCH_LOADED({json.dumps(f'runs/{name}')},{_script(run)});\n"
     _write(data / "runs" / f"{name}.js", text)
 
 
@@ -239,39 +248,15 @@ def _script(document: object) -> str:
     return text.replace("</", "<\\/").replace("<!--", "<\\!--")
 
 
+def _lines(document: dict[str, Any]) -> str:
+    """Return the same with a line for each row, group and model, so that two sites can be compared by their lines."""
+    parts = []
+    for name, value in document.items():
+        body = "[\n" + ",\n".join(map(_script, value)) + "\n]" if isinstance(value, list) else _script(value)
+        parts.append(f'"{name}":{body}')
+    return "{\n" + ",\n".join(parts) + "\n}"
+
+
 def _write(path: Path, text: str) -> None:
     # Half a surrogate pair, which some models emit, becomes its escape: right in JSON, visible in CSV.
     path.write_bytes(text.encode("utf-8", "backslashreplace"))
-
-
-# --- the libraries ---------------------------------------------------------------------------------------------------
-
-_EXPORT = re.compile(r"export\s*\{([^{}]*)\}\s*;?")
-
-
-def _installed(package: str, path: str) -> bytes:
-    try:
-        return resources.files(package).joinpath(path).read_bytes()
-    except (ModuleNotFoundError, FileNotFoundError):
-        raise ReelbenchError(
-            f"the site needs {path} of the package {package}, which is not there; pip install --upgrade {package}"
-        ) from None
-
-
-def _datatables() -> str:
-    """Return itables' bundle as a classic script that sets `DataTable`.
-
-    It ships as a module, and browsers load no modules from a disk: its one `export {a as b, …}` becomes an assignment.
-    """
-    text = _installed("itables", "html/dt_bundle.js").decode("utf-8")
-    exports_found = list(_EXPORT.finditer(text))
-    names = {
-        parts[1].strip(): parts[0].strip()
-        for found in exports_found
-        for part in found[1].split(",")
-        if len(parts := part.split(" as ")) == 2  # noqa: PLR2004
-    }
-    if len(exports_found) != 1 or "default" not in names:
-        raise ReelbenchError("the installed itables has another bundle than expected; pip install 'itables>=2.9,<3'")
-    found = exports_found[0]
-    return f"(()=>{{{text[: found.start()]}\nglobalThis.DataTable={names['default']};{text[found.end() :]}\n}})();\n"

@@ -228,7 +228,7 @@ def _date(result: Result) -> datetime:
     try:
         found = datetime.fromisoformat(result.provenance.date)
     except ValueError:
-        raise InputError(f"provenance.date {result.provenance.date!r} is no ISO date") from None
+        raise InputError(f"provenance.date {result.provenance.date!r} is not an ISO date") from None
     return found if found.tzinfo else found.astimezone()
 
 

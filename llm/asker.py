@@ -11,197 +11,22 @@ import asyncio
 import logging
 import random
 import threading
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Self
 
-from reelbench.llm.cache import Reply, ReplyCache
+from reelbench.llm.asked import BUDGET, REFUSED, REJECTED, UNAVAILABLE, Again, Asked, Read, T, Walk
+from reelbench.llm.budget import Budget, Tally
+from reelbench.llm.cache import ReplyCache
 from reelbench.llm.client import ChatClient, RefusedError, RejectedError, TransientError
-from reelbench.llm.messages import Message, estimated_tokens, reply_key, request_shape
-from reelbench.llm.options import ATTEMPTS, REJECTIONS, AskOptions
+from reelbench.llm.messages import Message, estimated_tokens, request_shape
+from reelbench.llm.options import REJECTIONS, AskOptions
 from reelbench.llm.pacing import Pacer, StoppedError, Turn
-from reelbench.llm.reading import UnreadableError
 from reelbench.registry.errors import ReelbenchError
 
-UNAVAILABLE = "unavailable"
-"""The server did not answer, or asking was stopped."""
-UNPARSABLE = "unparsable"
-"""Replies came, and none could be read."""
-BUDGET = "budget"
-"""The budget is used up."""
-REFUSED = "refused"
-"""The server serves us not at all."""
-REJECTED = "rejected"
-"""The server does not take this request."""
-
 _OTHERS = 0.2  # seconds between looks at whether another process has got its reply
-_CUT = {"length", "content_filter"}
 
 _log = logging.getLogger("reelbench.llm")
-
-T = TypeVar("T")
-Read = Callable[[str], T | None]
-"""What a reply's text says; None, or an `UnreadableError` that says why, where it does not read."""
-Again = Callable[[Sequence[Message], str | None, str], Sequence[Message]]
-"""(messages, the reply, why it was not read) -> the messages of the next attempt."""
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """One reply behind an answer: its key, which attempt it was, and what it reads as (None: it does not)."""
-
-    key: bytes
-    attempt: int
-    reply: Reply
-    value: Any
-
-
-@dataclass(frozen=True, slots=True)
-class Asked(Generic[T]):
-    """What came of a question.
-
-    Attributes:
-        value: What was read, or None.
-        reason: Why there is no value (`unavailable`, `unparsable`, `budget`, `refused`, `rejected`), or None.
-        replies: All replies behind it, in order of attempt.
-        error: Why the last reply could not be read, in one line, or None.
-    """
-
-    value: T | None
-    reason: str | None
-    replies: list[Kept]
-    error: str | None = None
-
-
-@dataclass(slots=True)
-class Tally:
-    """What asking has come to so far.
-
-    Attributes:
-        items: Finished, as the caller counts them.
-        replies: Replies behind what was answered.
-        calls: Replies that this run asked for and got.
-        requests: Requests sent, failed ones too.
-        prompt_tokens: Behind the answers, whenever they were paid.
-        completion_tokens: Likewise.
-        spent_usd: What this run's calls cost; None without prices.
-        returned: Model id that the server returned -> replies.
-        other_hosts: Host -> replies reused that another host than the one asked gave.
-    """
-
-    items: int = 0
-    replies: int = 0
-    calls: int = 0
-    requests: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    spent_usd: float | None = None
-    returned: Counter[str] = field(default_factory=Counter)
-    other_hosts: Counter[str] = field(default_factory=Counter)
-
-
-class Budget:
-    """Calls and dollars that a run may spend; several askers may share one. Lives in one event loop."""
-
-    def __init__(self, calls: int | None = None, usd: float | None = None) -> None:
-        self.calls = calls
-        self.usd = usd
-        self._reserved_calls = 0
-        self._reserved_usd = 0.0
-        self._spent_usd = 0.0
-        self._dearest_usd = 0.0
-
-    def reserve(self, estimate: float) -> float | None:
-        """Set aside one call of about `estimate` dollars -> dollars set aside, or None where there is no room."""
-        if self.calls is not None and self._reserved_calls >= self.calls:
-            return None
-        if self.usd is None:
-            estimate = 0.0
-        else:
-            estimate = max(estimate, self._dearest_usd)
-            if self._spent_usd + self._reserved_usd + estimate > self.usd:
-                return None
-        self._reserved_calls += 1
-        self._reserved_usd += estimate
-        return estimate
-
-    def settle(self, reserved: float, cost: float | None, *, kept: bool) -> None:
-        """Book what a call cost; one that brought nothing (not `kept`) is given back."""
-        self._reserved_usd -= reserved
-        if not kept:
-            self._reserved_calls -= 1
-        if cost is not None:
-            self._spent_usd += cost
-            self._dearest_usd = max(self._dearest_usd, cost)
-
-    @property
-    def shown(self) -> str:
-        """The limit that is used up, for the user."""
-        used_up = self.calls is not None and self._reserved_calls >= self.calls
-        return f"{self.calls} calls" if used_up or self.usd is None else f"${self.usd:g}"
-
-
-class _Walk(Generic[T]):
-    """A question's attempts, followed through the cache as far as it goes."""
-
-    def __init__(
-        self, asker: "Asker", messages: Sequence[Message], read: Read[T], vote: int, again: Again | None
-    ) -> None:
-        self._asker = asker
-        self._read = read
-        self._vote = vote
-        self._again = again
-        self._limit = ATTEMPTS
-        self._extended = False
-        self._attempt = 0
-        self._shape: bytes | None = None
-        self.messages = messages
-        self.value: T | None = None
-        self.error: str | None = None
-        self.replies: list[Kept] = []
-
-    def advance(self) -> bytes | None:
-        """Follow the cache -> the key that is to be asked for next, or None where the walk is over."""
-        while self.value is None:
-            if self._shape is None:
-                self._shape = self._asker.shape(self.messages)
-            key = reply_key(self._shape, self._vote, self._attempt)
-            reply = self._asker.cache.get(key)
-            if reply is None:
-                return key if self._may_ask() else None
-            text = None if reply.finish in _CUT else reply.raw
-            self.value, self.error = self._reading(text)
-            self.replies.append(Kept(key, self._attempt, reply, self.value))
-            self._attempt += 1
-            if self.value is None and self._again is not None:
-                self.messages = self._again(self.messages, reply.raw, self.error or "it could not be read")
-                self._shape = None
-        return None
-
-    def _reading(self, text: str | None) -> tuple[T | None, str | None]:
-        if text is None:
-            return None, "the reply is empty or was cut short"
-        try:
-            value = self._read(text)
-        except UnreadableError as error:
-            return None, str(error)
-        return value, None if value is not None else "it could not be read"
-
-    def _may_ask(self) -> bool:
-        if self._attempt < self._limit:
-            return True
-        if self._asker.options.retry_unread and not self._extended:
-            self._extended = True
-            self._limit = self._attempt + ATTEMPTS
-            return True
-        return False
-
-    def asked(self, reason: str | None = None) -> Asked[T]:
-        if self.value is None and reason is None:
-            reason = UNPARSABLE
-        return Asked(self.value, reason, self.replies, self.error)
 
 
 class Asker:
@@ -252,7 +77,7 @@ class Asker:
         self, messages: Sequence[Message], read: Read[T], *, vote: int = 0, again: Again | None = None
     ) -> Asked[T] | None:
         """Return what the cache alone answers, or None where the model would have to be asked. Nothing is counted."""
-        walk = _Walk(self, messages, read, vote, again)
+        walk = self._walk(messages, read, vote, again)
         return walk.asked() if walk.advance() is None else None
 
     async def ask(
@@ -269,7 +94,7 @@ class Asker:
         Raises:
             ReelbenchError: The cache can't be written; what it holds is kept.
         """
-        walk = _Walk(self, messages, read, vote, again)
+        walk = self._walk(messages, read, vote, again)
         while (key := walk.advance()) is not None:
             reason = await self._get(key, walk.messages)
             if reason is not None:
@@ -328,10 +153,14 @@ class Asker:
         await self.shut()
         self.close()
 
+    def _walk(self, messages: Sequence[Message], read: Read[T], vote: int, again: Again | None) -> Walk[T]:
+        retry = self.options.retry_unread
+        return Walk(self.cache, self.shape, messages, read, vote=vote, again=again, retry_unread=retry)
+
     # --- in the event loop -------------------------------------------------------------------------------------------
 
     async def _get(self, key: bytes, messages: Sequence[Message]) -> str | None:
-        """Get a reply into the cache -> None, or the reason why it can't be had. Equal requests are asked once."""
+        """Get a reply into the cache -> None, or the reason why there is none. Equal requests are asked once."""
         task = self._asking.get(key)
         if task is None:
             task = self._asking[key] = asyncio.ensure_future(self._fetch(key, messages))

@@ -1,16 +1,16 @@
 """What the user asks of a language model: which, where, how many calls at once, and at what cost at most."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
+from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 from reelbench.registry.home import home
 
-OPENAI_URL = "https://api.openai.com/v1"
+OPENAI_URL = settings.OPENAI_BASE_URL.otherwise
 
 # Three numbers say how often something is asked again. None of them counts a 429: the server asks for less, no more.
 TRIES = 5
@@ -49,7 +49,7 @@ class AskOptions:
     """The command-line option that names the model: errors name those beside it."""
     who: ClassVar[str] = "the model"
     """What a sentence to the user calls it."""
-    key_variable: ClassVar[str] = "REELBENCH_LLM_API_KEY"
+    key_variable: ClassVar[str] = settings.LLM_API_KEY.name
 
     model: str
     url: str | None = None
@@ -121,4 +121,9 @@ class AskOptions:
 
 def api_key(*variables: str) -> str | None:
     """Return the first key that the environment has under `variables`, else under `OPENAI_API_KEY`, or None."""
-    return next((key for name in (*variables, "OPENAI_API_KEY") if (key := os.environ.get(name))), None)
+    return settings.first(*variables, settings.OPENAI_API_KEY.name)
+
+
+def base_url(*variables: str) -> str | None:
+    """Return the first server's URL that the environment has under `variables`, else `OPENAI_BASE_URL`, or None."""
+    return settings.first(*variables, settings.OPENAI_BASE_URL.name)

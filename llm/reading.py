@@ -72,7 +72,7 @@ def unfenced(text: str) -> str:
 
 
 def dictionary(text: str) -> dict[Any, Any] | None:
-    """Return the dictionary that a text is, as a whole; None where it is none or a key is there twice."""
+    """Return the dictionary that a text is, as a whole; None where it is not one or a key is there twice."""
     if not (text.startswith("{") and text.endswith("}")) or _depth(text) > MAX_DEPTH:
         return None
     try:

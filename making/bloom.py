@@ -5,11 +5,11 @@ III, which asks GPT-4o-mini). Each text is classified by itself, through the sam
 """
 
 from collections.abc import Callable, Iterable
-from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Literal
 
+from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.records import Item, JudgeRecord
 from reelbench.registry.spec import JudgeSpec
 
@@ -33,7 +33,7 @@ class Text:
 
 
 def classify(
-    texts: Iterable[Text], options: "JudgeOptions", note: Callable[[str], None]
+    texts: Iterable[Text], options: "JudgeOptions", note: Callable[[str], None], bar: Bar = no_bar
 ) -> tuple[list[int | None], JudgeRecord]:
     """Return each text's level, None where the judge gave none, and the judge's record.
 
@@ -43,13 +43,14 @@ def classify(
     """
     from reelbench.judges.llm.prompting import load_scale_prompts
     from reelbench.judges.llm.run import judge_on_scale
-    from reelbench.llm.progress import asking_progress
 
     own = resources.files("reelbench.making") / "prompts" / "bloom"
     prompts = load_scale_prompts("bloom", SCALE, own, options.prompts)
     items = [Item(str(place), "", {"text": ""}, text.text, question=text.what) for place, text in enumerate(texts)]
-    with asking_progress(len(items), "classifying") if items else nullcontext() as progress:
-        run = judge_on_scale(SCALE, prompts, items, options, progress=progress, on_note=note)
+    with bar("classifying", len(items)) as show:
+        run = judge_on_scale(
+            SCALE, prompts, items, options, progress=lambda tally: show(tally.items, tally.shown), on_note=note
+        )
         # Under mean votes a level may lie between two; the nearest counts.
         levels = [round(verdict.scores["level"]) if "level" in verdict.scores else None for verdict in run]
     return levels, run.record

@@ -17,7 +17,8 @@ from reelbench.making import bloom
 from reelbench.making import readability as text_profile
 from reelbench.making.profile_rows import Dataset, Entry, read_question_spans
 from reelbench.registry.errors import InputError
-from reelbench.registry.languages import UNSPACED, language_of
+from reelbench.registry.languages import UNSPACED, language_of, words
+from reelbench.registry.progress import Bar, no_bar
 
 if TYPE_CHECKING:
     from reelbench.judges.llm import JudgeOptions
@@ -29,7 +30,7 @@ _MOST_NOTED = 3
 
 @dataclass(frozen=True, slots=True)
 class Extras:
-    """Files about the dataset that are no part of it, and who classifies.
+    """Files about the dataset that are not part of it, and who classifies.
 
     Attributes:
         parser: For the parse depth; None leaves it out.
@@ -38,6 +39,7 @@ class Extras:
         question_spans: Where the events that questions name lie, by id (JSON Lines with `qid` or `id`, and `span`).
         result: Folder of a result on this dataset: labels get the accuracy of its model.
         note: Told what is left out, and why.
+        bar: Drawn while the judge is asked.
     """
 
     parser: text_profile.Parser | None = None
@@ -46,6 +48,7 @@ class Extras:
     question_spans: Path | None = None
     result: Path | None = None
     note: Callable[[str], None] = lambda _: None
+    bar: Bar = no_bar
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +128,9 @@ class Profile:
             name: found.document() if (found := getattr(self, name)) is not None else None
             for name in ("flesch_kincaid", "parse_depth", "bloom", "higher_order")
         }
-        words = None
+        counted = None
         if self.words is not None:
-            words = {
+            counted = {
                 **self.words.document(),
                 "total": self.vocabulary.total(),
                 "vocabulary": len(self.vocabulary),
@@ -139,7 +142,7 @@ class Profile:
             "videos": self.videos,
             "languages": self.languages,
             **measured,
-            "words": words,
+            "words": counted,
             "labels": {
                 facet: {
                     name: {"n": one.n, "share": one.share, "accuracy": one.accuracy} for name, one in labels.items()
@@ -189,17 +192,12 @@ def profile(dataset: Dataset, extras: Extras) -> Profile:
         ),
         words=_over_texts(
             {
-                side: [
-                    float(len(text_profile.words(text))) if (text := getattr(entry, side)) else None for entry in spaced
-                ]
+                side: [float(len(words(text))) if (text := getattr(entry, side)) else None for entry in spaced]
                 for side in SIDES
             },
         ),
         vocabulary=Counter(
-            word.lower()
-            for entry in spaced
-            for side in SIDES
-            for word in text_profile.words(getattr(entry, side) or "")
+            word.lower() for entry in spaced for side in SIDES for word in words(getattr(entry, side) or "")
         ),
         labels=counted,
         accuracy_link={facet: rho for facet, found in counted.items() if (rho := _rank_correlation(found)) is not None},
@@ -260,7 +258,7 @@ def _levels(entries: Sequence[Entry], extras: Extras) -> tuple[Values, str | Non
     texts = [
         bloom.Text(side, text) for side in ("question", "answer") for entry in entries if (text := getattr(entry, side))
     ]
-    levels, record = bloom.classify(texts, extras.judge, extras.note)
+    levels, record = bloom.classify(texts, extras.judge, extras.note, extras.bar)
     if lacking := levels.count(None):
         extras.note(f"{lacking} of {len(levels)} texts have no level of Bloom's taxonomy and are left out of the mean")
     values: Values = {side: [] for side in SIDES}

@@ -10,10 +10,9 @@ from typing import Any
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json_or_jsonl, read_jsonl
-from reelbench.registry.rows import Row
+from reelbench.registry.rows import LETTERS, Row
 from reelbench.registry.spec import BenchmarkSpec
-
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+from reelbench.registry.values import is_number
 
 _NUMBERED = re.compile(r"^\s*\(?\d+\s*[.):]", re.MULTILINE)
 
@@ -110,7 +109,7 @@ def _of_object(row: Any, where: str, number: str) -> Entry:  # noqa: ANN401 - an
     if not isinstance(language, str):
         raise InputError(f'{where}, field "language": expected a tag such as "en", found {language!r}')
     duration = row.get("duration")
-    if duration is not None and not (_is_number(duration) and duration > 0):
+    if duration is not None and not (_is_finite(duration) and duration > 0):
         raise InputError(f'{where}, field "duration": expected seconds above 0, found {duration!r}')
     return Entry(
         id=str(row.get("id", row.get("qid", number))),
@@ -128,13 +127,13 @@ def _span(row: Mapping[str, Any], name: str, where: str) -> tuple[float, ...]:
     value = row.get(name)
     if value is None or value == []:
         return ()
-    if not isinstance(value, list) or len(value) != 2 or not all(map(_is_number, value)) or value[0] > value[1]:  # noqa: PLR2004
+    if not isinstance(value, list) or len(value) != 2 or not all(map(_is_finite, value)) or value[0] > value[1]:  # noqa: PLR2004
         raise InputError(f'{where}, field "{name}": expected [start, end] in seconds, found {value!r}')
     return float(value[0]), float(value[1])
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+def _is_finite(value: object) -> bool:
+    return is_number(value) and math.isfinite(value)
 
 
 def read_question_spans(path: Path) -> dict[str, tuple[float, ...]]:

@@ -5,7 +5,6 @@ The depth needs spaCy and one of its models, which are optional.
 """
 
 import importlib.util
-import os
 import re
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,13 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reelbench.making.syllables import syllables
+from reelbench.registry import settings
 from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.languages import WORD, words
 
 if TYPE_CHECKING:
     from spacy.language import Language
 
-DEFAULT_MODEL = "en_core_web_sm"
-_WORD = re.compile(r"[^\W_]+(?:['’\-][^\W_]+)*")
+DEFAULT_MODEL = settings.SPACY_MODEL.default
 # A full stop after these, or after a single letter, ends no sentence.
 _SHORT = re.compile(r"\b(?:mr|mrs|ms|dr|st|jr|sr|prof|vs|etc|e\.g|i\.e|no|[a-z])\.$", re.IGNORECASE)
 _END = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s|$)")
@@ -30,11 +30,6 @@ class ParserUnavailableError(ReelbenchError):
     """spaCy or its model is not installed; the message has the command that installs it."""
 
 
-def words(text: str) -> list[str]:
-    """Return a text's words: runs of letters and digits, apostrophes and hyphens within them kept."""
-    return _WORD.findall(text)
-
-
 def sentences(text: str) -> int:
     """Return how many sentences a text has, at least 1: stretches with a word in them that end in `.`, `!` or `?`."""
     found, start = 0, 0
@@ -42,9 +37,9 @@ def sentences(text: str) -> int:
         stretch = text[start : end.end()]
         if end[0] == "." and end.end() < len(text.rstrip()) and _SHORT.search(stretch):
             continue
-        found += bool(_WORD.search(stretch))
+        found += bool(WORD.search(stretch))
         start = end.end()
-    return max(1, found + bool(_WORD.search(text[start:])))
+    return max(1, found + bool(WORD.search(text[start:])))
 
 
 def flesch_kincaid(text: str) -> float | None:
@@ -91,7 +86,7 @@ class Parser:
         """Yield each text's depth: the mean over its sentences' trees; None for a text without a word."""
         # In one process: handing parses from one to another costs more than a second one gains.
         for doc in self.pipeline.pipe(texts, batch_size=128):
-            if not _WORD.search(doc.text):
+            if not WORD.search(doc.text):
                 yield None
                 continue
             yield statistics.fmean(tree_depths([token.head.i for token in doc]))
@@ -106,7 +101,7 @@ def load_parser(model: str | None = None) -> Parser:
         ParserUnavailableError: spaCy or the model is not installed.
         InputError: The model has no dependency parser.
     """
-    model = model or os.environ.get("REELBENCH_SPACY_MODEL") or DEFAULT_MODEL
+    model = model or settings.SPACY_MODEL.get()
     # Looked for before spaCy is imported, which takes seconds.
     if not _installed("spacy"):
         raise ParserUnavailableError(
@@ -123,7 +118,7 @@ def load_parser(model: str | None = None) -> Parser:
         # What the parse does not rest on costs most of the time.
         pipeline = spacy.load(model, exclude=["ner", "lemmatizer", "attribute_ruler", "tagger", "morphologizer"])
     except (OSError, ValueError) as error:
-        raise InputError(f"{model}: is no spaCy model that can be loaded ({' '.join(str(error).split())})") from None
+        raise InputError(f"{model}: not a spaCy model that can be loaded ({' '.join(str(error).split())})") from None
     if "parser" not in pipeline.pipe_names:
         raise InputError(f"{model}: has no dependency parser, only {', '.join(pipeline.pipe_names) or 'a tokenizer'}")
     return Parser(

@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from reelbench.judges.reliability import krippendorff_alpha
+from reelbench.judges.agreement import krippendorff_alpha
 from reelbench.making.profile_rows import LETTERS
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError, MediaError
@@ -205,7 +205,7 @@ def read_review(path: Path) -> Review:
     for part, identifier, dimension, rating in _ratings(review):
         if part not in PARTS or dimension not in DIMENSIONS[part] or rating not in _SCALE:
             raise InputError(
-                f"{path}, field ratings.{part}.{identifier}.{dimension}: {rating!r} is no rating from 1 to 5 of ours"
+                f"{path}, field ratings.{part}.{identifier}.{dimension}: {rating!r} is not a rating from 1 to 5"
             )
     return review
 

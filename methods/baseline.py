@@ -17,8 +17,8 @@ from lmms_eval.api.instance import Instance
 from lmms_eval.api.model import lmms
 
 from reelbench.registry.errors import InputError
+from reelbench.registry.rows import LETTERS
 
-LETTERS = "ABCDEFGHIJ"
 KINDS = ("whole_video", "first_option", "echo", "random")
 
 

@@ -1,9 +1,10 @@
 """Where Reelbench keeps what it makes: one folder, `$REELBENCH_HOME`, looked up when it is needed."""
 
-import os
 from pathlib import Path
+
+from reelbench.registry import settings
 
 
 def home() -> Path:
     """Return `$REELBENCH_HOME`, by default `~/.cache/reelbench`; it need not exist yet."""
-    return Path(os.environ.get("REELBENCH_HOME") or "~/.cache/reelbench").expanduser().absolute()
+    return Path(settings.HOME.get()).expanduser().absolute()

@@ -163,6 +163,7 @@ class Result(Record):
     counts: Counts
     software: dict[str, str]
     provenance: Provenance
+    answers: int = Field(default=1, description="Version of the rules by which answers were read; absent is 1.")
 
 
 class JudgeReply(Record):
@@ -184,7 +185,9 @@ class Sample(Record):
     video: str = Field(description="Media key; questions on one video are resampled together.")
     prediction: Any = Field(description="As the model or the submission gave it; null where there is none.")
     parsed: dict[str, Any] | None = Field(
-        default=None, description="What was read from the prediction; null for open answers."
+        default=None,
+        description="What was read from the prediction: `answer`, `span`; of an open answer its `text` without "
+        "reasoning, or null where that is the prediction as it stands.",
     )
     target: dict[str, Any] = Field(description="`text`, or `answer` and `spans`, by the benchmark's kinds.")
     state: State
@@ -197,6 +200,11 @@ class Sample(Record):
         default=None, description="Seconds; null where the model sampled by itself."
     )
     frame_padding: int = Field(default=0, description="How many of the last frames repeat the one before them.")
+
+    @property
+    def text(self) -> str:
+        """The open answer that is scored: the prediction, without the reasoning before it."""
+        return _text(self.prediction, self.parsed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +228,11 @@ class Item:
     frame_timestamps: list[float] | None = None
     frame_padding: int = 0
 
+    @property
+    def text(self) -> str:
+        """The open answer that is scored: the prediction, without the reasoning before it."""
+        return _text(self.prediction, self.parsed)
+
     def sample(
         self, reason: str | None, scores: dict[str, float] | None = None, replies: list[JudgeReply] | None = None
     ) -> Sample:
@@ -241,3 +254,7 @@ class Item:
 
 
 _OF_BOTH = ("id", "video", "prediction", "parsed", "target", "facets", "frame_timestamps", "frame_padding")
+
+
+def _text(prediction: Any, parsed: dict[str, Any] | None) -> str:  # noqa: ANN401 - as the model or a file gave it
+    return str((parsed or {}).get("text", "" if prediction is None else prediction))

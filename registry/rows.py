@@ -61,6 +61,9 @@ def features(spec: BenchmarkSpec) -> "Features":
     return Features({column.name: feature(column.dtype) for column in columns(spec)})
 
 
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+"""Of a question's options, in their order."""
+
 _TYPES: dict[str, tuple[type, ...]] = {"string": (str,), "float64": (int, float), "int64": (int,)}
 
 

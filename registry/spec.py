@@ -8,11 +8,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from reelbench.registry.units import UNITS, Unit, UnitName
+
 Split = str
 Kind = Literal["temporal_span", "choice", "text_overlap", "exact_match", "cognitive_profile", "llm_judge"]
 """A kind of scoring; each is one module of `reelbench.judges`."""
-
-Unit = Literal["percent", "points_0_5", "points_0_2", "fraction", "cider"]
 
 
 class Declared(BaseModel):
@@ -151,7 +151,7 @@ class Metric(Declared):
 
     name: str
     title: str
-    unit: Unit
+    unit: UnitName
     low: float = 0.0
     high: float | None = None
     aggregate: Annotated[Mean | MeanOf | Macro | Corpus, Field(discriminator="how")]
@@ -160,6 +160,12 @@ class Metric(Declared):
         default=True, description="Whether facets that name no metrics of their own break it down."
     )
     cite: str = Field(default="", description="Paper and section, or the owner's file.")
+    about: str = Field(default="", description="One line on what it measures, for a reader of the table.")
+
+    @property
+    def in_unit(self) -> Unit:
+        """The unit: digits, names, range."""
+        return UNITS[self.unit]
 
 
 class Facet(Declared):
@@ -184,7 +190,8 @@ class JudgeSpec(Declared):
     high: int
     default_model: str
     prompts: str = Field(
-        default="judge", description="Folder in the benchmark's package: `<criterion>.txt` for each, and `user.txt`."
+        default="judge",
+        description="Folder in the benchmark's package, or `package:folder`: a `<criterion>.txt` each, and `user.txt`.",
     )
     official_temperature: float | None = Field(default=None, description="None: the owners send none.")
     official_prompts: UrlFile | None = Field(default=None, description="The owners' prompts at a pinned commit.")
@@ -282,11 +289,13 @@ class BenchmarkSpec(Declared):
         description="Import name of the package that holds the benchmark's code, prompts and mini data."
     )
     reader: str = Field(
-        description="`package.module:function`: upstream files -> normalised rows; by default `data:read` in `package`."
+        default="",
+        description="`package.module:function`: upstream files -> rows; by default `data:read` in `package`.",
     )
     reader_version: int = Field(default=1, description="Raised when the reader's rows change; part of the cache's key.")
     formats: str = Field(
-        description="Module that reads the owners' prediction and reference files; by default `formats` in `package`."
+        default="",
+        description="Module that reads the owners' prediction and reference files; by default `formats` in `package`.",
     )
     prompt: str = Field(default="prompt.txt", description="File in `package`; a .json one has one per language.")
     media: tuple[MediaSource, ...]

@@ -16,6 +16,7 @@ from reelbench.registry.data.loading import imported, named
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json
 from reelbench.registry.frames.sampling import FrameSampling
+from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.records import Item, ModelRecord, Result, SettingsRecord, SourceRecord
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.tasks import hub_predictions, predictions, questions
@@ -42,11 +43,16 @@ Note = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to score: the judge, if any, and what to leave out."""
+    """How to score: the judge, if any, what to leave out, and who is told what on the way."""
 
     overlap: bool = True
     judge: "JudgeOptions | None" = None
     note: Note = field(default=lambda _: None)
+    bar: Bar = no_bar
+
+    def asked(self) -> "scoring.Judge | None":
+        """Return the judge that was named, to ask in one batch; None where none was."""
+        return modes.batch(self.judge, self.note, self.bar) if self.judge else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +197,7 @@ def evaluation(
         spec,
         submission.items,
         overlap=options.overlap,
-        judge=modes.batch(options.judge, options.note) if options.judge else None,
+        judge=options.asked(),
         extra=len(submission.extra),
         duplicate=len(submission.duplicate),
         tags_without_question=submission.tags_without_question,
@@ -254,7 +260,7 @@ def score_logged(logged: LoggedTask, folder: Path, options: Options, *, tags: Pa
         items, notes = tagged.items, tagged.notes
         beside["tags_without_question"] = len(tagged.without_question)
         beside["questions_without_tags"] = len(tagged.without_tags)
-    judge = modes.batch(options.judge, options.note) if options.judge else run.judge
+    judge = options.asked() or run.judge
     scored = scoring.score(spec, items, overlap=options.overlap, judge=judge, **beside)
     return Evaluation(
         spec,

@@ -194,11 +194,11 @@ def _part(references: list[Reference], inputs: Inputs) -> list[Reference]:
     return part
 
 
-def answered(spec: BenchmarkSpec, text: str, options: Sequence[str]) -> Prediction:
+def answered(spec: BenchmarkSpec, text: str, options: Sequence[str] = ()) -> Prediction:
     """Return a model's raw answer with what is read from it: a choice, and a span where the benchmark asks for one."""
     if scoring.is_failure(text):
         return Prediction(text, reason="model_failed")
-    parsed = None if spec.row_kind == "open" else answers.parse(spec, text, options)
+    parsed = answers.parse(spec, text, options)
     return Prediction(text, parsed, answers.flags(text, parsed))
 
 

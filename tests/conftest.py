@@ -1,7 +1,8 @@
-"""What every test may count on: a Reelbench home of its own, no network by accident, and a real tiny model."""
+"""What every test may count on: a Reelbench home of its own, no network by accident, a tiny model, a real browser."""
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -101,3 +102,41 @@ def network_asked(tmp_path, monkeypatch):
     monkeypatch.delenv("HF_HUB_OFFLINE")
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
     return asked
+
+
+BROWSER_ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="module")  # not the session: while it is open, no other test in this process can run a loop
+def chromium():
+    """A real browser; skipped where there is none, but never in CI."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        if os.environ.get("CI", "").lower() == "true":
+            pytest.fail("no Chromium in CI; tools/setup_browser.py installs it")
+        pytest.skip("no Chromium here; tools/setup_browser.py says how to get it")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=BROWSER_ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def checkers():
+    """The folder with axe-core and html-validate; skipped where npm could not install them, but never in CI."""
+    folder = ROOT / ".node" / "node_modules"
+    if not (folder / "axe-core" / "axe.min.js").is_file() or not (folder / "html-validate").is_dir():
+        if os.environ.get("CI", "").lower() == "true":
+            pytest.fail("no axe-core and html-validate in CI; tools/setup_checkers.py installs them")
+        pytest.skip("axe-core and html-validate are not here; tools/setup_checkers.py installs them with npm")
+    return folder

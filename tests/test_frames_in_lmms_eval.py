@@ -282,7 +282,7 @@ def test_a_wrong_spec_ends_the_run_before_the_model_is_asked_with_one_line(
         f"include: {included}\ntask: rextime_mini\noutput_type: generate_until\n"
         "lmms_eval_specific_kwargs: {default: {frames: 'sometimes'}}\n"
     )
-    with pytest.raises(Exception, match="frames 'sometimes': 'sometimes' is no kind of sampling"):
+    with pytest.raises(Exception, match="frames 'sometimes': 'sometimes' is not a kind of sampling"):
         evaluate("openai", model_at(server), limit=1, task_manager=managers("openai", include_path=str(tmp_path)))
     assert server.calls == []
 

@@ -12,7 +12,9 @@ from reelbench.judges.llm.options import JudgeOptions
 from reelbench.judges.llm.parsing import parse_score
 from reelbench.judges.llm.prompting import PromptSet
 from reelbench.judges.llm.verdicts import JUDGE_UNPARSABLE, Verdict, counted, needs_no_judge
-from reelbench.llm.asker import UNPARSABLE, Asked, Asker, Kept, Tally
+from reelbench.llm.asked import UNPARSABLE, Asked, Kept
+from reelbench.llm.asker import Asker
+from reelbench.llm.budget import Tally
 from reelbench.llm.messages import Message
 from reelbench.registry.records import Item, JudgeRecord, JudgeReply
 from reelbench.registry.spec import JudgeSpec
@@ -60,7 +62,7 @@ class Engine:
 
     def start(self, item: Item) -> "Verdict | Future[Verdict]":
         """Return an item's verdict where the cache holds all of it, else a future of it."""
-        if needs_no_judge(item.prediction):
+        if needs_no_judge(item.text):
             return self._given(Verdict(item.id, dict.fromkeys(self._judge.criteria, self._judge.low), {}))
         questions = {criterion: self.prompts.messages(criterion, item) for criterion in self._judge.criteria}
         votes: Votes = {}
@@ -120,7 +122,7 @@ class Engine:
         verdict = Verdict(item.id, {}, {}, replies)
         for criterion in self._judge.criteria:
             cast = [votes[criterion, vote] for vote in range(self.options.votes)]
-            # A reply that can't be read is a vote less; one that can't be had leaves the criterion open.
+            # A reply that can't be read is a vote less; one that is not available leaves the criterion open.
             absent = [asked.reason for asked in cast if asked.reason not in {None, UNPARSABLE}]
             score = counted([a.value for a in cast if a.value is not None], self.options.votes, self.options.vote_rule)
             if absent:

@@ -1,15 +1,15 @@
 """How scoring comes by its judge: in one batch, live inside lmms-eval, or from replies that a run recorded."""
 
 import logging
-import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from reelbench.judges.llm.verdicts import JUDGE_UNAVAILABLE, Verdict
+from reelbench.registry import settings
 from reelbench.registry.errors import ReelbenchError
+from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.records import Item, JudgeRecord
 from reelbench.registry.spec import BenchmarkSpec
 
@@ -21,15 +21,14 @@ if TYPE_CHECKING:
 log = logging.getLogger("reelbench")
 
 
-def batch(options: "JudgeOptions", note: Callable[[str], None]) -> "Judge":
-    """Return a judge that asks about all items in one batch, with a progress bar on a terminal."""
+def batch(options: "JudgeOptions", note: Callable[[str], None], bar: Bar = no_bar) -> "Judge":
+    """Return a judge that asks about all items in one batch, beside a progress bar."""
 
     def judge(spec: BenchmarkSpec, items: Sequence[Item]) -> tuple[list[Verdict], JudgeRecord]:
         from reelbench.judges.llm.run import judge_items
-        from reelbench.llm.progress import asking_progress
 
-        with asking_progress(len(items), f"judging {spec.id}") if items else nullcontext() as progress:
-            run = judge_items(spec, items, options, progress=progress, on_note=note)
+        with bar(f"judging {spec.id}", len(items)) as show:
+            run = judge_items(spec, items, options, progress=lambda tally: show(tally.items, tally.shown), on_note=note)
             verdicts = list(run)
         return verdicts, run.record
 
@@ -61,7 +60,7 @@ class Live:
 
     def judge(self, item: Item) -> Verdict | None:
         """Return what the judge makes of an item, or None where no judge was named or it can't be set up."""
-        if self._spec.judge is None or item.reason is not None or not os.environ.get("REELBENCH_JUDGE", "").strip():
+        if self._spec.judge is None or item.reason is not None or not settings.JUDGE.get():
             return None
         judge = self._started()
         return judge.judge(item) if judge is not None else None

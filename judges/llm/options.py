@@ -1,10 +1,10 @@
 """What the user asks of a judge, beside what is asked of any language model."""
 
-import os
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from reelbench.llm.options import AskOptions, api_key
+from reelbench.llm.options import AskOptions, api_key, base_url
+from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 
 VoteRule = Literal["majority", "mean"]
@@ -25,7 +25,7 @@ class JudgeOptions(AskOptions):
 
     option: ClassVar[str] = "--judge"
     who: ClassVar[str] = "the judge"
-    key_variable: ClassVar[str] = "REELBENCH_JUDGE_API_KEY"
+    key_variable: ClassVar[str] = settings.JUDGE_API_KEY.name
 
     votes: int = 1
     vote_rule: VoteRule = "majority"
@@ -46,7 +46,7 @@ class JudgeOptions(AskOptions):
         `REELBENCH_JUDGE_URL` and `REELBENCH_JUDGE_API_KEY` go with it, else `OPENAI_BASE_URL` and `OPENAI_API_KEY`.
         These two alone never make a judge: they may belong to the model under test.
         """
-        model = os.environ.get("REELBENCH_JUDGE", "").strip()
+        model = settings.JUDGE.get()
         if not model:
             return None
         return cls(model=model, url=default_url(), api_key=default_api_key())
@@ -54,9 +54,9 @@ class JudgeOptions(AskOptions):
 
 def default_url() -> str | None:
     """Return the URL that the environment gives for a judge that was named, or None."""
-    return os.environ.get("REELBENCH_JUDGE_URL") or os.environ.get("OPENAI_BASE_URL") or None
+    return base_url(settings.JUDGE_URL.name)
 
 
 def default_api_key() -> str | None:
     """Return the key that the environment gives for a judge that was named, or None."""
-    return api_key("REELBENCH_JUDGE_API_KEY")
+    return api_key(settings.JUDGE_API_KEY.name)

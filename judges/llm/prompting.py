@@ -15,7 +15,6 @@ Three kinds of prompt set:
 
 import ast
 import hashlib
-import os
 import re
 import urllib.error
 import urllib.request
@@ -27,13 +26,14 @@ from pathlib import Path
 from typing import Literal
 
 from reelbench.llm.messages import Message
+from reelbench.registry import settings
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import valid_text, written_aside
 from reelbench.registry.home import home
 from reelbench.registry.records import Item
 from reelbench.registry.spec import BenchmarkSpec, JudgeSpec, UrlFile
 
-GITHUB_RAW = "https://raw.githubusercontent.com"
+GITHUB_RAW = settings.GITHUB_RAW.default
 """Where owners' prompts come from; `REELBENCH_GITHUB_RAW` names a mirror, which the sha256 keeps honest."""
 
 
@@ -78,7 +78,8 @@ def load_prompts(spec: BenchmarkSpec, prompts: str) -> PromptSet:
     """
     if spec.judge is None:
         raise InputError(f"{spec.id}: has no judged metric; leave --judge out")
-    return load_scale_prompts(spec.id, spec.judge, resources.files(spec.package) / spec.judge.prompts, prompts)
+    package, _, folder = spec.judge.prompts.rpartition(":")
+    return load_scale_prompts(spec.id, spec.judge, resources.files(package or spec.package) / folder, prompts)
 
 
 def load_scale_prompts(name: str, judge: JudgeSpec, own: Traversable, prompts: str) -> PromptSet:
@@ -110,7 +111,7 @@ def _fill(template: str, criterion: str, item: Item) -> str:
 
 
 def _texts(item: Item) -> tuple[str, str, str]:
-    return item.question, item.target["text"], str(item.prediction)
+    return item.question, item.target["text"], item.text
 
 
 def _own(benchmark: str, judge: JudgeSpec, folder: Traversable) -> PromptSet:
@@ -195,9 +196,8 @@ def _fetched(source: UrlFile) -> bytes:
         if hashlib.sha256(content).hexdigest() == source.sha256:
             return content
     url = source.url
-    mirror = os.environ.get("REELBENCH_GITHUB_RAW")
-    if mirror and url.startswith(f"{GITHUB_RAW}/"):
-        url = mirror.rstrip("/") + url.removeprefix(GITHUB_RAW)
+    if url.startswith(f"{GITHUB_RAW}/"):
+        url = settings.GITHUB_RAW.get().rstrip("/") + url.removeprefix(GITHUB_RAW)
     try:
         with urllib.request.urlopen(url, timeout=30) as response:  # noqa: S310 - the spec's URL, checked by its sha256
             content = response.read(1_000_000)

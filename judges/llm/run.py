@@ -12,7 +12,7 @@ from reelbench.judges.llm.engine import Engine
 from reelbench.judges.llm.options import JudgeOptions
 from reelbench.judges.llm.prompting import PromptSet, load_prompts
 from reelbench.judges.llm.verdicts import JUDGE_UNAVAILABLE, Verdict
-from reelbench.llm.asker import Tally
+from reelbench.llm.budget import Tally
 from reelbench.registry.records import Item, JudgeRecord
 from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
 

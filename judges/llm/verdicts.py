@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reelbench.judges.llm.options import VoteRule
-from reelbench.llm import asker
+from reelbench.llm import asked
 from reelbench.registry.records import JudgeReply
 from reelbench.registry.spec import JudgeSpec
 
-JUDGE_UNAVAILABLE = f"judge_{asker.UNAVAILABLE}"
-JUDGE_UNPARSABLE = f"judge_{asker.UNPARSABLE}"
-JUDGE_BUDGET = f"judge_{asker.BUDGET}"
-JUDGE_REFUSED = f"judge_{asker.REFUSED}"
-JUDGE_REJECTED = f"judge_{asker.REJECTED}"
+JUDGE_UNAVAILABLE = f"judge_{asked.UNAVAILABLE}"
+JUDGE_UNPARSABLE = f"judge_{asked.UNPARSABLE}"
+JUDGE_BUDGET = f"judge_{asked.BUDGET}"
+JUDGE_REFUSED = f"judge_{asked.REFUSED}"
+JUDGE_REJECTED = f"judge_{asked.REJECTED}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +40,9 @@ class Verdict:
         return Counter(self.reasons.values()).most_common(1)[0][0] if self.reasons else None
 
 
-def needs_no_judge(prediction: object) -> bool:
+def needs_no_judge(answer: str) -> bool:
     """Whether an answer is nothing but white space: it gets the scale's minimum, and nobody is asked."""
-    return not str(prediction if prediction is not None else "").strip()
+    return not answer.strip()
 
 
 def takes_bare_integer(prompts: str, judge: JudgeSpec) -> bool:

@@ -8,7 +8,7 @@ import typer
 from reelbench.cli import console
 
 if TYPE_CHECKING:
-    from reelbench.hub_cards.statistics import Labels
+    from reelbench.hub_cards.counts import Labels
 
 app = typer.Typer(help="Dataset cards for the Hugging Face Hub.", no_args_is_help=True)
 
@@ -30,16 +30,16 @@ def render(
     tags: Tags = None,
 ) -> None:
     """Write a dataset card: README.md, eval.yaml, and plots where the data is at hand. Needs no network."""
-    from reelbench.hub_cards import folder, material
+    from reelbench.hub_cards import files, material
     from reelbench.registry import discovery
 
     made = material.gather(discovery.get(name), data, repo_id=repo, labels=_labels(tags))
-    for note in folder.write(made, out):
+    for note in files.write(made, out):
         console.note(note)
     if missing := [split.name for split in made.splits if split.counted is None]:
         fetch = f"`reelbench data fetch {name}` or " if made.spec.open_data else ""
         console.note(f"Not counted, because not on this machine: {', '.join(missing)}; {fetch}--data PATH brings it.")
-    console.write(str(out / folder.README))
+    console.write(str(out / files.README))
 
 
 @app.command()

@@ -30,6 +30,9 @@ def compare(
     from reelbench.judges.compare import compare as tested
 
     first, second = _read(a), _read(b)
+    if {first.result.benchmark.id, second.result.benchmark.id} == _TWINS:
+        _by_video(first, second, as_json=as_json)
+        return
     spec = _same_benchmark(first.result, second.result, a, b)
     found = tested(first.samples, second.samples, spec)
     if as_json:
@@ -56,6 +59,33 @@ def compare(
     console.show(table)
     if found.only_a or found.only_b:
         console.note(f"left out: {found.only_a} items that only a answered, {found.only_b} that only b answered")
+
+
+_TWINS = {"moviecore", "moviechat"}
+"""Benchmarks that ask different questions about the same videos, judged for accuracy by one rubric."""
+
+
+def _by_video(a: "_Read", b: "_Read", *, as_json: bool) -> None:
+    from reelbench.judges.compare import compare_by_video
+
+    paired = compare_by_video(a.samples, b.samples, "accuracy")
+    names = [f"{read.result.benchmark.id}, {read.result.model.id}" for read in (a, b)]
+    if as_json:
+        console.write(json.dumps({"a": names[0], "b": names[1], **asdict(paired)}))
+        return
+    title = f"accuracy (0 to 5) on {paired.videos} videos that both have, one mean a video"
+    table = console.table(title, "", "#mean", "#scored 4 or 5, %", "#that x 5 / 100")
+    for name, mean, (percent, converted) in zip(names, (paired.a, paired.b), paired.right, strict=True):
+        table.add_row(name, f"{mean:.2f}", f"{percent:.1f}", f"{converted:.2f}")
+    console.show(table)
+    interval = _interval(paired.ci95)
+    console.write(
+        f"a - b: {paired.difference:+.2f}"
+        + (f" ({interval})" if interval else "")
+        + f"; a is higher on {100 * paired.a_higher:.0f} % of the videos"
+    )
+    if a.result.model.id != b.result.model.id:
+        console.note("the two results are of different models: the difference is theirs as much as the questions'")
 
 
 @app.command()

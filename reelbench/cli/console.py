@@ -4,17 +4,16 @@ rich is imported where a table is drawn, not before: `list` and errors must not 
 """
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+
+from reelbench.registry.progress import Show
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 _WIDEST = 10_000
-
-Show = Callable[[float, str], None]
-"""Called with how much is done, and what to say beside the bar; from any thread."""
 
 
 def write(text: str) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from reelbench.cli import console
+from reelbench.registry.progress import Show
 
 app = typer.Typer(help="Fetch a benchmark's annotations and videos, and check what is here.", no_args_is_help=True)
 
@@ -90,7 +91,7 @@ def check(name: Name, *, split: Split = None, data: Data = None) -> None:
 class _Shown:
     """Counts what several threads have transferred, and shows it."""
 
-    def __init__(self, show: console.Show, names: int) -> None:
+    def __init__(self, show: Show, names: int) -> None:
         self._show = show
         self._names = names
         self._transferred = self._finished = 0

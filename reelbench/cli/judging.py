@@ -1,11 +1,11 @@
 """The judge's options, declared once for the commands that take them."""
 
-import os
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from reelbench.cli.options import takes
+from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def judge_options(
     retry_unscored: Retry = False,
 ) -> "JudgeOptions | None":
     """Return the judge that was named by `--judge`, else by `REELBENCH_JUDGE`; None where none was."""
-    model = judge or os.environ.get("REELBENCH_JUDGE") or None
+    model = judge or settings.JUDGE.get() or None
     if no_judge or model is None:
         return None
     from reelbench.judges.llm.options import JudgeOptions, default_api_key, default_url

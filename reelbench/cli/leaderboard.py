@@ -73,12 +73,13 @@ def tables(
     published: Annotated[bool, typer.Option(help="List what others published, too.")] = True,
 ) -> None:
     """Print a table per benchmark, split and judge, ready for a paper."""
-    from reelbench.leaderboard import board, exports
+    from reelbench.leaderboard import board
+    from reelbench.leaderboard.exports import tables as files
     from reelbench.registry import discovery
 
     if benchmark is not None:
         discovery.get(benchmark)
-    console.write(exports.tables(board.make(store, published=published), style, benchmark=benchmark).rstrip("\n"))
+    console.write(files.tables(board.make(store, published=published), style, benchmark=benchmark).rstrip("\n"))
 
 
 @app.command()
@@ -120,8 +121,8 @@ def export(
     ] = "other",
 ) -> None:
     """Write results for others' leaderboards; what they can't show is left out and said."""
-    from reelbench.leaderboard import every_eval_ever, hub_results
     from reelbench.leaderboard import store as stores_
+    from reelbench.leaderboard.exports import every_eval_ever, hub_results
     from reelbench.registry.errors import InputError
 
     pairs = [pair.partition("=") for pair in dataset or ()]

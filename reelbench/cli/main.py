@@ -8,7 +8,20 @@ from typing import Annotated
 import typer
 
 from reelbench import __version__
-from reelbench.cli import cards, compare, console, data, frames, leaderboard, listing, profile, review, run, score
+from reelbench.cli import (
+    cards,
+    compare,
+    console,
+    data,
+    frames,
+    leaderboard,
+    listing,
+    profile,
+    review,
+    run,
+    score,
+    settings,
+)
 from reelbench.registry.errors import InputError, ReelbenchError
 
 _CALLERS = {EACCES, EEXIST, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS}
@@ -23,6 +36,7 @@ app = typer.Typer(
 )
 app.command("list")(listing.list_benchmarks)
 app.command("path")(listing.path)
+app.command("settings")(settings.show_settings)
 app.command("score")(score.score)
 app.command("compare")(compare.compare)
 app.command("profile")(profile.profile)

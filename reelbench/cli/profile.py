@@ -55,6 +55,7 @@ def profile(
         question_spans=question_spans,
         result=result,
         note=console.note,
+        bar=console.progress,
     )
     found = [profiling.profile(dataset, extras) for dataset in datasets]
     if output is not None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reelbench.registry.files import write_text, written_aside
+from reelbench.registry.plots import bars, histogram
 
 if TYPE_CHECKING:
     from reelbench.making.profile import Measure, Profile
@@ -53,20 +54,17 @@ def table(profiles: "Sequence[Profile]") -> str:
 
 def plots(profiles: "Sequence[Profile]") -> dict[str, str]:
     """Return file name -> SVG: a histogram per measure and side, bars per facet of labels."""
-    from reelbench.hub_cards.plots import bars, histogram
-    from reelbench.hub_cards.statistics import Distribution
-
     made = {}
     for name, (title, unit) in _MEASURES.items():
         for side in ("question", "answer"):
-            series: dict[str, Distribution] = {}
+            series: dict[str, list[float]] = {}
             for one in profiles:
                 measure: Measure | None = getattr(one, name)
                 values = () if measure is None else measure.values.get(side, ())
                 if known := sorted(value for value in values if value is not None):
-                    series[one.name] = Distribution(f"{title}, {side}s", unit, tuple(known))
-            if any(one.values[0] < one.values[-1] for one in series.values()):
-                made[f"{name}-{side}"] = histogram(f"{title}, {side}s", series)
+                    series[one.name] = known
+            if any(values[0] < values[-1] for values in series.values()):
+                made[f"{name}-{side}"] = histogram(f"{title}, {side}s", series, unit)
     for facet in dict.fromkeys(facet for one in profiles for facet in one.labels):
         made[f"labels-{_safe(facet)}"] = bars(f"Questions by {facet.replace('_', ' ')}", _shares(profiles, facet))
     return made

@@ -47,6 +47,7 @@ def run(
     options = Options(
         judge=judge,
         note=console.note,
+        bar=console.progress,
     )
     if frames_sweep is not None:
         points = planned(frames, frames_sweep)

@@ -78,7 +78,9 @@ def score(
         write_template(name, split, data, output)
         return
     send = loggers.named(log)
-    options = Options(overlap=not no_overlap, judge=judge, note=(lambda _: None) if quiet else console.note)
+    options = Options(
+        overlap=not no_overlap, judge=judge, note=(lambda _: None) if quiet else console.note, bar=console.progress
+    )
     columns = Columns(id_column, text_column)
     if run is not None:
         if name is not None or predictions is not None or references is not None or columns or said.anything:

@@ -101,8 +101,8 @@ def _write(output: Path, rows: list[dict[str, Any]]) -> None:
 
 def _drawn(rows: list[dict[str, Any]]) -> str | None:
     """Draw a task's first metric that was computed: its primary one, or another where that needs a judge."""
-    from reelbench.cli.sweep_plot import Point, draw
     from reelbench.registry import discovery
+    from reelbench.registry.plots import Point, curve
 
     spec = discovery.get(rows[0]["benchmark"])
     for metric in spec.metrics:
@@ -114,7 +114,7 @@ def _drawn(rows: list[dict[str, Any]]) -> str | None:
         ]
         if points:
             range_of_metric = (1.0 if metric.high is None else metric.high) - metric.low
-            return draw(f"{rows[0]['task']} · {rows[0]['model']}", metric.title, points, least=range_of_metric / 10)
+            return curve(f"{rows[0]['task']} · {rows[0]['model']}", metric.title, points, least=range_of_metric / 10)
     return None
 
 

@@ -262,8 +262,10 @@ def _range(headers: Message) -> tuple[int | None, int | None]:
     stated = re.fullmatch(
         r"bytes (?:([0-9]{1,18})-[0-9]{1,18}|\*)/(?:([0-9]{1,18})|\*)", headers.get("Content-Range") or ""
     )
-    first, total = stated.groups() if stated else (None, None)
-    return first and int(first), total and int(total)
+    if stated is None:
+        return None, None
+    first, total = (None if digits is None else int(digits) for digits in stated.groups())
+    return first, total
 
 
 def _stated(response: http.client.HTTPResponse, size: int | None) -> Remote:

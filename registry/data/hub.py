@@ -16,6 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from reelbench.registry import settings
 from reelbench.registry.errors import DataUnavailableError, InputError, first_line
 from reelbench.registry.files import is_full, read_json, write_text
 from reelbench.registry.home import home
@@ -47,23 +48,23 @@ def endpoint() -> str:
     """Return the Hub's address: `$HF_ENDPOINT`, else the client's default."""
     from huggingface_hub import constants
 
-    return (os.environ.get("HF_ENDPOINT") or constants.ENDPOINT).rstrip("/")
+    return (settings.HF_ENDPOINT.get() or constants.ENDPOINT).rstrip("/")
 
 
 def offline() -> bool:
     """Return whether the user forbade the network (`HF_HUB_OFFLINE`, `TRANSFORMERS_OFFLINE`)."""
-    return any(os.environ.get(name, "").upper() in _TRUE for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"))
+    return any(setting.get().upper() in _TRUE for setting in (settings.HF_HUB_OFFLINE, settings.TRANSFORMERS_OFFLINE))
 
 
 def hf_home() -> Path:
     """Return `$HF_HOME`, by default `huggingface` in the user's cache."""
-    cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(os.path.expandvars(os.environ.get("HF_HOME") or f"{cache}/huggingface")).expanduser()
+    named = settings.HF_HOME.get() or f"{settings.XDG_CACHE_HOME.get()}/huggingface"
+    return Path(os.path.expandvars(named)).expanduser()
 
 
 def cache_dir() -> Path:
     """Return the folder of the Hub client's file cache."""
-    named = os.environ.get("HF_HUB_CACHE") or os.environ.get("HUGGINGFACE_HUB_CACHE")
+    named = settings.HF_HUB_CACHE.get() or settings.HUGGINGFACE_HUB_CACHE.get()
     return Path(os.path.expandvars(named)).expanduser() if named else hf_home() / "hub"
 
 
@@ -131,7 +132,12 @@ def current_commit(repo_id: str) -> str:
 def list_files(repo_id: str, commit: str) -> Listing:
     """List a dataset's files at `commit`, with sizes and hashes where the Hub states them."""
     info = _info(repo_id, commit, files_metadata=True)
-    files = {
+    return Listing(repo_id, info.sha or commit, remote_files(info))
+
+
+def remote_files(info: Any) -> dict[str, RemoteFile]:  # noqa: ANN401 - DatasetInfo, SpaceInfo
+    """Return what the Hub states of a repository's files, by path; `info` was asked for with `files_metadata`."""
+    return {
         sibling.rfilename: RemoteFile(
             size=sibling.lfs.size if sibling.lfs else sibling.size,
             sha256=sibling.lfs.sha256 if sibling.lfs else None,
@@ -139,7 +145,6 @@ def list_files(repo_id: str, commit: str) -> Listing:
         )
         for sibling in info.siblings or ()
     }
-    return Listing(repo_id, info.sha or commit, files)
 
 
 def _info(repo_id: str, revision: str | None, *, files_metadata: bool = False) -> Any:  # noqa: ANN401 - DatasetInfo

@@ -71,7 +71,7 @@ class RowsOnDisk(os.PathLike[str]):
         self._failure: ReelbenchError | None = None
 
     def ready(self) -> str | None:
-        """Try anew to have the rows here; return why they can't be had, in one line, or None."""
+        """Try anew to have the rows here; return why that fails, in one line, or None."""
         self._failure = self.problem = None
         try:
             self.__fspath__()
@@ -80,7 +80,7 @@ class RowsOnDisk(os.PathLike[str]):
         return None
 
     def __fspath__(self) -> str:
-        """Return the folder; raises the same one-line error each time where the data can't be had."""
+        """Return the folder; raises the same one-line error each time where the data is not available."""
         from reelbench.registry.data.loading import locate
 
         # lmms-eval tries a failing load five times and then hides the reason: remember it, so that the retries cost

@@ -3,12 +3,12 @@
 Never the mini data in place of the real ones: that split is asked for by name.
 """
 
-import os
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal
 from urllib.parse import unquote, urlsplit
 
+from reelbench.registry import settings
 from reelbench.registry.data import download, hub
 from reelbench.registry.errors import DataUnavailableError, InputError
 from reelbench.registry.spec import BenchmarkSpec, HubFile, LocalFile, Source, SplitSpec, UrlFile
@@ -88,14 +88,14 @@ def split_spec(spec: BenchmarkSpec, split: str) -> SplitSpec:
 
 def variable(spec: BenchmarkSpec) -> str:
     """Return the name of the environment variable that points to a benchmark's own data."""
-    return f"REELBENCH_DATA_{spec.id.upper()}"
+    return settings.data(spec.id).name
 
 
 def user_data(spec: BenchmarkSpec, data: Path | None) -> tuple[Path, str] | None:
     """Return the path that the user named and how they named it; None where they named none."""
     if data is not None:
         return Path(data).expanduser(), "--data"
-    if value := os.environ.get(variable(spec)):
+    if value := settings.data(spec.id).get():
         return Path(value).expanduser(), variable(spec)
     return None
 
@@ -161,7 +161,7 @@ def url_file(source: UrlFile, *, refresh: bool = False) -> Path:
     """Return a URL's file, fetched on first use and checked against its sha256 where the spec states one.
 
     Raises:
-        DataUnavailableError: It is not here and can't be had, or its bytes are not those that the spec states.
+        DataUnavailableError: It is not here and not available, or its bytes are not those that the spec states.
     """
     path = download.place(source.url)
     if refresh or download.recorded(path) is None:

@@ -30,7 +30,7 @@ def take(
         `StoredFrames` says.
 
     Raises:
-        InputError: The spec is none, or decodes nothing (`none`, `native`).
+        InputError: The spec is not one, or decodes nothing (`none`, `native`).
         MediaError: The video can't be read; an InputError too.
     """
     from reelbench.registry.errors import InputError

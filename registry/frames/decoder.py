@@ -81,7 +81,7 @@ class Video:
     """An opened video: `info`, `timeline`, and its frames under any sampling."""
 
     def __init__(self, path: Path | str, *, time_limit: float | None = None) -> None:
-        """Read the index of a file; MediaError where it is no video that can be decoded.
+        """Read the index of a file; MediaError where it is not a video that can be decoded.
 
         `time_limit` is in seconds and holds for opening and for each `frames` anew; by default 60 s, and as long again
         as a slow machine needs for a file of this size.
@@ -181,7 +181,7 @@ def _picture(path: Path) -> VideoFrame:
             with suppress(FFmpegError, ValueError):
                 for picture in stream.decode(packet):
                     return picture
-    raise MediaError(path, "is no picture that can be decoded; is it whole?")
+    raise MediaError(path, "is not a picture that can be decoded; is it whole?")
 
 
 def _abandonable(work: Callable[[], T], deadline: Deadline) -> T:

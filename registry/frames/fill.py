@@ -55,11 +55,11 @@ def fill(
             the cluster has.
 
     Raises:
-        InputError: The engine is none, Ray is not installed, or the sampling decodes nothing.
+        InputError: The engine is not one of ours, Ray is not installed, or the sampling decodes nothing.
         ReelbenchError: The cluster can't be reached.
     """
     if engine not in ENGINES:
-        raise InputError(f"--engine {engine}: is none; give {' or '.join(ENGINES)}")
+        raise InputError(f"--engine {engine}: not an engine; give {' or '.join(ENGINES)}")
     if not sampling.decodes:
         raise InputError(f"frames {sampling}: decodes nothing, so there is nothing to store")
     store = store or FrameStore()

@@ -22,11 +22,11 @@ sound into the clip, packet by packet (of a window, what sounds in it); by defau
 """
 
 import math
-import os
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, NoReturn, Self
+from typing import TYPE_CHECKING, Literal, NoReturn, Self
 
+from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -43,7 +43,8 @@ ALLOWED = (
 
 _NUMBER = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
 _WINDOW = re.compile(rf"({_NUMBER})-({_NUMBER})")
-_LARGEST = 100_000
+MOST_FRAMES = 100_000
+"""The largest number of frames that can be asked for; the disk that frames take is `settings.FRAMES_CAP_GB`."""
 _SMALLEST_SIDE = 16
 _CHOICES = {"as": ("clip", "images"), "audio": ("keep", "drop")}
 
@@ -72,9 +73,6 @@ class FrameSampling:
     Equal samplings have equal canonical specs, so the spec can stand in a settings hash.
     """
 
-    VARIABLE: ClassVar[str] = "REELBENCH_FRAMES"
-    """The environment variable that names a process's sampling; `reelbench run --frames` sets it too."""
-
     kind: Kind = "native"
     frames: int | None = None
     fps: float | None = None
@@ -87,7 +85,7 @@ class FrameSampling:
     @classmethod
     def from_environment(cls) -> "FrameSampling | None":
         """Return the sampling in `REELBENCH_FRAMES`, or None where it is not set; InputError where it is not one."""
-        spec = os.environ.get(cls.VARIABLE, "").strip()
+        spec = settings.FRAMES.get()
         return cls.parse(spec) if spec else None
 
     @classmethod
@@ -110,7 +108,7 @@ class FrameSampling:
                 if colon:
                     _refuse(spec, f"{kind} takes no argument")
             case _:
-                _refuse(spec, f"{kind!r} is no kind of sampling")
+                _refuse(spec, f"{kind!r} is not a kind of sampling")
         for option in rest:
             _option(spec, option, fields)
         return cls(**fields)  # type: ignore[arg-type]
@@ -243,8 +241,8 @@ def _refuse(spec: str, why: str) -> NoReturn:
 
 
 def _count(spec: str, text: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,6}", text) or not 1 <= int(text) <= _LARGEST:
-        _refuse(spec, f"{text!r} is not a number of frames from 1 to {_LARGEST}")
+    if not re.fullmatch(r"[0-9]{1,6}", text) or not 1 <= int(text) <= MOST_FRAMES:
+        _refuse(spec, f"{text!r} is not a number of frames from 1 to {MOST_FRAMES}")
     return int(text)
 
 
@@ -269,7 +267,7 @@ def _option(spec: str, option: str, fields: dict[str, object]) -> None:
     name, _, value = option.partition("=")
     field = {"max": "frames", "size": "size", "as": "form", "audio": "audio"}.get(name)
     if field is None or (name == "max" and fields["kind"] != "fps"):
-        _refuse(spec, f"{option!r} is no option of {fields['kind']}")
+        _refuse(spec, f"{option!r} is not an option of {fields['kind']}")
     if fields["kind"] in {"none", "native"}:
         _refuse(spec, f"{fields['kind']} takes no options")
     if field in fields:

@@ -19,6 +19,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from reelbench.registry import settings
 from reelbench.registry.errors import InputError, MediaError, ReelbenchError, first_line
 from reelbench.registry.files import written_aside
 from reelbench.registry.frames import stored as entries
@@ -29,9 +30,6 @@ from reelbench.registry.home import home
 
 ENCODER_VERSION = 1
 """Part of every key; raised when the same frames would be written differently."""
-
-CAP_GB = 20.0
-"""Default size of a store; `REELBENCH_FRAMES_CAP_GB` sets another."""
 
 IN_USE_S = 3600.0
 """An entry asked for within this time is never evicted: a model may be about to read it."""
@@ -259,7 +257,7 @@ def _fingerprint(path: Path) -> str:
     """Return a hash that changes with the file's content: its size, its mtime, and its head, middle and tail."""
     try:
         if path.exists() and not path.is_file():
-            raise MediaError(path, "is no regular file")
+            raise MediaError(path, "is not a regular file")
         with path.open("rb") as file:
             stat = os.fstat(file.fileno())
             digest = hashlib.sha256(f"{stat.st_size}:{stat.st_mtime_ns}:".encode())
@@ -277,13 +275,13 @@ def _key(fingerprint: str, sampling: FrameSampling) -> str:
 
 
 def _cap_from_environment() -> int:
-    text = os.environ.get("REELBENCH_FRAMES_CAP_GB") or str(CAP_GB)
+    text = settings.FRAMES_CAP_GB.get()
     try:
         cap = float(text)
     except ValueError:
         cap = -1.0
     if not 0 < cap < float("inf"):
-        raise InputError(f"REELBENCH_FRAMES_CAP_GB={text!r}: not a number of gigabytes above 0")
+        raise InputError(f"{settings.FRAMES_CAP_GB.name}={text!r}: not a number of gigabytes above 0")
     return int(cap * 1e9)
 
 

@@ -132,7 +132,7 @@ def _is_whole(file: Path) -> bool:
 
 
 def _box(head: bytes) -> tuple[bytes, int]:
-    """Return the kind and length of an mp4's box (ISO/IEC 14496-12, 4.2); struct.error where it is none."""
+    """Return the kind and length of an mp4's box (ISO/IEC 14496-12, 4.2); struct.error where it is not one."""
     extent, kind = struct.unpack_from(">I4s", head)
     if extent == 1:
         (extent,) = struct.unpack_from(">Q", head, 8)

@@ -16,6 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reelbench.registry import settings
 from reelbench.registry.data import sources
 from reelbench.registry.data.loading import imported, is_mini
 from reelbench.registry.errors import InputError
@@ -38,7 +39,7 @@ _PROBES = 4
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A row whose video is not here, or is no video: `broken` then says what is wrong with the file."""
+    """A row whose video is not here, or is not a video: `broken` then says what is wrong with the file."""
 
     id: str
     video: str
@@ -65,7 +66,7 @@ def fetched_root(spec: BenchmarkSpec) -> Path:
 
 def roots(spec: BenchmarkSpec, data: Path | None = None) -> list[Path]:
     """Return the folders that are searched, in order, whether or not they exist; `data` is the user's own data."""
-    users = [Path(part).expanduser() for part in os.environ.get("REELBENCH_MEDIA", "").split(os.pathsep) if part]
+    users = [Path(part).expanduser() for part in settings.MEDIA.get().split(os.pathsep) if part]
     if (named := sources.user_data(spec, data)) is not None:
         users.append(named[0].parent if named[0].is_file() else named[0])
     known = [

@@ -74,6 +74,7 @@ SPEC = BenchmarkSpec(
             high=100,
             aggregate=Mean(column="score", scale=_HALF_POINTS),
             judged=True,
+            about="A judge's points for the answers, 0 to 2 each, as a share of all points; each question counts once.",
             cite="CURVE supplement Table 3, Weighted Avg; the normalisation is inferred from the numbers",
         ),
         Metric(
@@ -83,6 +84,7 @@ SPEC = BenchmarkSpec(
             high=100,
             aggregate=Macro(column="score", facet="locale", scale=_HALF_POINTS),
             judged=True,
+            about="The same score for each locale, then averaged, so that small locales count as much as large ones.",
             cite="CURVE supplement Table 3, Macro Avg",
         ),
         Metric(
@@ -91,6 +93,7 @@ SPEC = BenchmarkSpec(
             unit="percent",
             high=100,
             aggregate=Mean(column="exact_match", scale=100),
+            about="Answers that are the reference word for word, case and punctuation apart.",
             cite="Reelbench; a lower bound that needs no judge",
         ),
     ),

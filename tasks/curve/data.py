@@ -15,6 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json_or_jsonl
 from reelbench.registry.rows import Row
+from reelbench.registry.values import is_number
 from reelbench.tasks.curve.locales import LOCALES
 
 EXPECTED = "key, video_id, locale, question, answer, reasoning_steps, external_links, skills, category, subcategory"
@@ -85,7 +86,7 @@ def _entries(path: Path) -> Iterator[tuple[str, Any]]:
 def text(entry: dict[str, Any], field: str, where: str) -> str:
     """Return a text field as it is; a number becomes its text. InputError says what was expected and what is there."""
     value = entry.get(field)
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if is_number(value):
         return str(value)
     if not isinstance(value, str) or not value.strip():
         raise InputError(f"{where} has no {field!r}; expected {EXPECTED}; found {', '.join(sorted(entry))}")

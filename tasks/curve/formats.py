@@ -8,7 +8,7 @@ from reelbench.registry.files import read_json_or_jsonl
 from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.tasks.curve import data
-from reelbench.tasks.submissions import Inputs, Prediction, Reference, Submission, join, references_of
+from reelbench.tasks.submissions import Inputs, Prediction, Reference, Submission, answered, join, references_of
 
 EXPECTED = '"key" (the question\'s) and "pred" (the answer\'s text)'
 
@@ -21,7 +21,7 @@ def official(document: Any) -> bool:  # noqa: ANN401 - any JSON value
 
 def read(spec: BenchmarkSpec, inputs: Inputs) -> Submission:
     """Read predictions and hold them against their references."""
-    predictions, duplicate = read_predictions(inputs.predictions)
+    predictions, duplicate = read_predictions(spec, inputs.predictions)
     references, source, split = references_of(spec, inputs, read_references)
     return join(predictions, references, source, path=inputs.predictions, split=split, duplicate=duplicate)
 
@@ -43,7 +43,7 @@ def read_references(path: Path) -> list[Reference]:
     return references
 
 
-def read_predictions(path: Path) -> tuple[dict[str, Prediction], list[str]]:
+def read_predictions(spec: BenchmarkSpec, path: Path) -> tuple[dict[str, Prediction], list[str]]:
     """Read predictions by key, and the keys that came twice (the last one counts)."""
     document = read_json_or_jsonl(path)
     entries = document if isinstance(document, list) else [document]
@@ -55,7 +55,7 @@ def read_predictions(path: Path) -> tuple[dict[str, Prediction], list[str]]:
         key = _key(entry, f"{path}: prediction {number}")
         if key in predictions:
             duplicate.append(key)
-        predictions[key] = Prediction(entry["pred"], flags=() if entry["pred"].strip() else ("empty",))
+        predictions[key] = answered(spec, entry["pred"])
     return predictions, duplicate
 
 

@@ -111,6 +111,7 @@ SPEC = BenchmarkSpec(
             unit="percent",
             high=100,
             aggregate=Mean(column="correct", scale=100),
+            about="Questions whose right option of five was chosen.",
             cite=f"{_EVALUATOR}, total_accuracy",
         ),
         Metric(
@@ -119,6 +120,7 @@ SPEC = BenchmarkSpec(
             unit="percent",
             high=100,
             aggregate=Macro(column="correct", facet="difficulty", scale=100),
+            about="Accuracy at each of the four levels of difficulty, then averaged.",
             cite=f"{_EVALUATOR}, mean of 1_accuracy to 4_accuracy",
         ),
     ),

@@ -10,10 +10,12 @@ from typing import Any
 
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, read_json_or_jsonl
-from reelbench.registry.rows import Row
+from reelbench.registry.rows import LETTERS, Row
+from reelbench.registry.values import is_whole
 
 EXPECTED = "qid, vid, videoType, que, answers (5), correct_idx (0 to 4), shot_contained, q_level_logic"
-LETTERS = "ABCDE"
+OPTIONS = 5
+"""Of every question."""
 _SCENE = "_0000"
 _PARTS = 3
 
@@ -45,7 +47,7 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
 
 
 def entries(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield (where, entry) for every question, `qid` as text; InputError where one is no question or there twice."""
+    """Yield (where, entry) for every question, `qid` as text; InputError where one is not a question or there twice."""
     document = read_json_or_jsonl(path)
     seen: set[str] = set()
     for number, entry in enumerate(document if isinstance(document, list) else [document], start=1):
@@ -77,9 +79,9 @@ def question(entry: dict[str, Any], where: str) -> str:
 def options(entry: dict[str, Any], where: str) -> list[str]:
     """Return the five options."""
     value = entry.get("answers")
-    if not isinstance(value, list) or len(value) != len(LETTERS):
+    if not isinstance(value, list) or len(value) != OPTIONS:
         found = f"{len(value)} of them" if isinstance(value, list) else repr(value)
-        raise InputError(f"{where}: expected {len(LETTERS)} 'answers', found {found}")
+        raise InputError(f"{where}: expected {OPTIONS} 'answers', found {found}")
     return [str(option) for option in value]
 
 
@@ -90,14 +92,13 @@ def letter(entry: dict[str, Any], where: str) -> str:
         raise InputError(f"{where} has no 'correct_idx'; the answers of this file are hidden")
     found = option_letter(index)
     if found is None:
-        raise InputError(f"{where}: correct_idx is {index!r}, expected a whole number from 0 to {len(LETTERS) - 1}")
+        raise InputError(f"{where}: correct_idx is {index!r}, expected a whole number from 0 to {OPTIONS - 1}")
     return found
 
 
 def option_letter(index: object) -> str | None:
-    """Return the letter of an option's index, or None where it is none."""
-    whole = isinstance(index, int) and not isinstance(index, bool)
-    return LETTERS[index] if whole and 0 <= index < len(LETTERS) else None  # type: ignore[operator]
+    """Return the letter of an option's index, or None where it is not one."""
+    return LETTERS[index] if is_whole(index) and 0 <= index < OPTIONS else None
 
 
 def difficulty(entry: dict[str, Any]) -> list[str]:
@@ -116,7 +117,7 @@ def shots(entry: dict[str, Any], where: str) -> list[str]:
         return [vid]
     contained = entry.get("shot_contained")
     numbers = contained if isinstance(contained, list) else [] if contained is None else [contained]
-    if not all(isinstance(number, int) and not isinstance(number, bool) for number in numbers):
+    if not all(map(is_whole, numbers)):
         raise InputError(f"{where}: shot_contained is {contained!r}, expected [first, last] as whole numbers")
     if not numbers:
         return []

@@ -13,6 +13,7 @@ from reelbench.judges import cognitive_profile
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json_or_jsonl
 from reelbench.registry.records import Item, Sample
+from reelbench.registry.rows import LETTERS
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.tasks.dramaqa_cogme import data
 from reelbench.tasks.submissions import (
@@ -111,4 +112,4 @@ def submission_row(sample: Sample) -> dict[str, Any]:
     """Return a sample as an entry of a submission; an answer that names no option becomes -1, which is never right."""
     answer = (sample.parsed or {}).get("answer")
     qid: int | str = int(sample.id) if sample.id.isdecimal() else sample.id
-    return {"qid": qid, "correct_idx": data.LETTERS.index(answer) if answer else -1}
+    return {"qid": qid, "correct_idx": LETTERS.index(answer) if answer else -1}

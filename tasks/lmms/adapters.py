@@ -8,14 +8,11 @@ has looked.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from reelbench.registry.frames.sampling import FrameSampling
+from reelbench.registry.frames.sampling import MOST_FRAMES, FrameSampling
 
 EVERY_FRAME = "1000000"
 """A rate in frames per second that no clip has: at it, qwen_vl_utils takes every frame, however few there are. With a
 number of frames instead (`nframes`), it fails on a clip that has fewer."""
-
-UNBOUNDED = 100_000
-"""Frames to allow for where the sampling names no number."""
 
 running: str | None = None
 """The adapter that this process evaluates, as `--model` names it; None where lmms-eval did not say."""
@@ -127,7 +124,7 @@ def matched(model: str | None, given: Mapping[str, str], sampling: FrameSampling
 
 
 def _arguments(adapter: Adapter, sampling: FrameSampling) -> dict[str, str]:
-    frames = sampling.frames or UNBOUNDED
+    frames = sampling.frames or MOST_FRAMES  # no number named: allow for any
     if adapter.even:
         frames += frames % 2
     return {name: value.format(n=frames) for name, value in adapter.arguments.items()}

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from reelbench.registry import discovery
+from reelbench.registry import discovery, settings
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.home import home
@@ -27,7 +27,7 @@ def run_and_score(
     environ = {}
     if sampling is not None:
         arguments = with_frames(arguments, sampling, options.note)
-        environ[FrameSampling.VARIABLE] = str(sampling)
+        environ[settings.FRAMES.name] = str(sampling)
     before = set(output.rglob("*_results.json"))
     lmms_eval(arguments, environ)
     written = set(output.rglob("*_results.json")) - before
@@ -89,7 +89,7 @@ def lmms_eval(arguments: list[str], environ: dict[str, str] | None = None) -> No
     # -P keeps the current folder off the path: a folder `datasets` or `evaluate` there would shadow a library.
     command = [sys.executable, "-P", "-m", "lmms_eval", *arguments]
     # The judge is asked afterwards, in one batch: many calls at once, and none that holds up the model.
-    inherited = {name: value for name, value in os.environ.items() if name != "REELBENCH_JUDGE"}
+    inherited = {name: value for name, value in os.environ.items() if name != settings.JUDGE.name}
     status = subprocess.run(command, env={**inherited, **(environ or {})}, check=False).returncode  # noqa: S603
     if status != 0:
         raise ReelbenchError(f"lmms-eval failed with exit status {status}; its messages say why")

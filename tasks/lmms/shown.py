@@ -88,7 +88,7 @@ class Frames:
     def prepared(self, library: Library, row: Row, kwargs: Mapping[str, Any] | None) -> Shown | None:
         """Have a row's frames ready and return them; None where there is nothing to make ready.
 
-        InputError where the sampling is none: this runs when the task is loaded, so a wrong spec ends the run there.
+        InputError where the sampling is not one: this runs when the task is loaded, so a wrong spec ends the run there.
         """
         wanted = sampling(kwargs)
         self._asked[row["split"]].add(wanted)
@@ -160,4 +160,4 @@ def _check_pictures(paths: tuple[Path, ...]) -> None:
             with Image.open(path) as image:
                 image.load()
         except OSError as error:
-            raise ReelbenchError(f"{path}: is no picture that can be read ({error})") from None
+            raise ReelbenchError(f"{path}: is not a picture that can be read ({error})") from None

@@ -222,7 +222,12 @@ def _detail(spec: BenchmarkSpec, metric: Metric, sample: Sample) -> dict[str, An
     detail: dict[str, Any] = {"metric": metric.name, "id": sample.id, "video": sample.video}
     if isinstance(metric.aggregate, Corpus):
         # The aggregation sees nothing but these dicts, and in a run on several machines only these are gathered.
-        return detail | {"prediction": sample.prediction, "target": sample.target, "reason": sample.reason}
+        return detail | {
+            "prediction": sample.prediction,
+            "parsed": sample.parsed,
+            "target": sample.target,
+            "reason": sample.reason,
+        }
     detail |= {"scores": sample.scores, "facets": sample.facets}
     if isinstance(metric.aggregate, Mean | MeanOf):
         value = scoring.metric_value(spec, metric, [sample])
@@ -237,6 +242,7 @@ def _from_detail(detail: Mapping[str, Any]) -> Sample:
         id=detail["id"],
         video=detail["video"],
         prediction=detail.get("prediction"),
+        parsed=detail.get("parsed"),
         target=detail.get("target", {}),
         state="unscored" if detail.get("reason") else "scored",
         reason=detail.get("reason"),

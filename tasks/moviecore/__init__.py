@@ -19,6 +19,17 @@ from reelbench.registry.spec import (
 from reelbench.tasks.moviecore.published import PUBLISHED
 
 DIMENSIONS = ("accuracy", "comprehensiveness", "depth", "evidence", "coherence")
+_ABOUT = {
+    "accuracy": "How far the answer agrees with the reference.",
+    "comprehensiveness": "How much of the reference the answer covers.",
+    "depth": "How far the answer reasons beyond what is plainly seen.",
+    "evidence": "How well the answer rests on what the film shows.",
+    "coherence": "How clear and ordered the answer is.",
+}
+_COUNTED = {
+    "per label": "A question counts once for each of its classes, as in the authors' evaluation.",
+    "per question": "Each question counts once.",
+}
 _AUTHORS = "MovieCORE §4.2; joslefaure/MovieCORE evaluate_moviecore.py at 316f1ff"
 
 
@@ -35,6 +46,7 @@ def _judged() -> tuple[Metric, ...]:
                 judged=True,
                 in_breakdowns=not suffix,
                 aggregate=MeanOf(metrics=tuple(f"{dimension}{suffix}" for dimension in DIMENSIONS)),
+                about=f"Mean of the five dimensions that a judge scores. {_COUNTED[how]}",
                 cite=_AUTHORS,
             )
         )
@@ -47,6 +59,7 @@ def _judged() -> tuple[Metric, ...]:
                 judged=True,
                 in_breakdowns=not suffix,
                 aggregate=Mean(column=dimension, weight_by=weight_by),
+                about=f"{_ABOUT[dimension]} {_COUNTED[how]}",
                 cite=_AUTHORS,
             )
             for dimension in DIMENSIONS
@@ -56,9 +69,30 @@ def _judged() -> tuple[Metric, ...]:
 
 def _overlap() -> tuple[Metric, ...]:
     return (
-        Metric(name="bleu4", title="BLEU-4", unit="fraction", high=1, aggregate=Corpus(scorer="bleu4")),
-        Metric(name="cider", title="CIDEr", unit="cider", high=10, aggregate=Corpus(scorer="cider")),
-        Metric(name="meteor", title="METEOR", unit="fraction", high=1, aggregate=Corpus(scorer="meteor")),
+        Metric(
+            name="bleu4",
+            title="BLEU-4",
+            unit="fraction",
+            high=1,
+            aggregate=Corpus(scorer="bleu4"),
+            about="Shared runs of up to four words with the reference, over all answers at once.",
+        ),
+        Metric(
+            name="cider",
+            title="CIDEr",
+            unit="cider",
+            high=10,
+            aggregate=Corpus(scorer="cider"),
+            about="Shared runs of words with the reference, rare ones counting more, over all answers at once.",
+        ),
+        Metric(
+            name="meteor",
+            title="METEOR",
+            unit="fraction",
+            high=1,
+            aggregate=Corpus(scorer="meteor"),
+            about="Words matched with the reference, stems and synonyms included, over all answers at once.",
+        ),
     )
 
 

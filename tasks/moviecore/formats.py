@@ -12,7 +12,16 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.files import sha256_of
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.tasks.moviecore import data
-from reelbench.tasks.submissions import Inputs, Prediction, Reference, Submission, file_source, join, references_of
+from reelbench.tasks.submissions import (
+    Inputs,
+    Prediction,
+    Reference,
+    Submission,
+    answered,
+    file_source,
+    join,
+    references_of,
+)
 
 EXPECTED = (
     'an object of video -> list of {"question", "answer" (or "enhanced_answer"), "pred", "classification"}, or a list '
@@ -40,11 +49,11 @@ def read(spec: BenchmarkSpec, inputs: Inputs) -> Submission:
     if inputs.references is None and all("answer" in e or "enhanced_answer" in e for _, e in entries):
         references = [_reference(where, entry) for where, entry in entries]
         source = file_source(spec, path, sha256_of(path))
-        named, duplicate = _by_id(entries)
+        named, duplicate = _by_id(spec, entries)
         split = inputs.split or spec.default_split
         return join(named, references, source, path=path, split=split, duplicate=duplicate)
     references, source, split = references_of(spec, inputs, read_references)
-    named, duplicate = _by_id(entries, references)
+    named, duplicate = _by_id(spec, entries, references)
     return join(named, references, source, path=path, split=split, duplicate=duplicate)
 
 
@@ -61,13 +70,13 @@ def _reference(where: str, entry: dict[str, Any]) -> Reference:
         entry["id"],
         entry["video"],
         {"text": data.reference(entry, where)},
-        {"classification": data.labels(entry)},
+        {"classification": data.labels(entry)} if "classification" in entry else {},
         data.text(entry, "question", where),
     )
 
 
 def _by_id(
-    entries: list[tuple[str, dict[str, Any]]], references: list[Reference] | None = None
+    spec: BenchmarkSpec, entries: list[tuple[str, dict[str, Any]]], references: list[Reference] | None = None
 ) -> tuple[dict[str, Prediction], list[str]]:
     """Return the predictions by id, and the ids that came twice (the last one counts).
 
@@ -88,5 +97,5 @@ def _by_id(
         if name in predictions:
             duplicate.append(name)
         text = entry["pred"].replace("</s>", "")  # as the authors clean it
-        predictions[name] = Prediction(text, flags=() if text.strip() else ("empty",))
+        predictions[name] = answered(spec, text)
     return predictions, duplicate

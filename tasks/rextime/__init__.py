@@ -17,9 +17,15 @@ from reelbench.tasks.rextime.published import PUBLISHED
 _EVALUATOR = "ReXTime/ReXTime evaluation/rextime_eval.py at cb9f484"
 
 
-def _metric(name: str, title: str, column: str) -> Metric:
+def _metric(name: str, title: str, column: str, about: str) -> Metric:
     return Metric(
-        name=name, title=title, unit="percent", high=100, aggregate=Mean(column=column, scale=100), cite=_EVALUATOR
+        name=name,
+        title=title,
+        unit="percent",
+        high=100,
+        aggregate=Mean(column=column, scale=100),
+        about=about,
+        cite=_EVALUATOR,
     )
 
 
@@ -76,11 +82,31 @@ SPEC = BenchmarkSpec(
     ),
     kinds=("temporal_span", "choice"),
     metrics=(
-        _metric("accuracy_at_iou_0.5", "Accuracy at IoU ≥ 0.5", "correct_at_iou_0.5"),
-        _metric("accuracy", "Accuracy", "correct"),
-        _metric("miou", "mIoU", "iou"),
-        _metric("recall_at_0.3", "Recall@1, IoU ≥ 0.3", "recall_at_0.3"),
-        _metric("recall_at_0.5", "Recall@1, IoU ≥ 0.5", "recall_at_0.5"),
+        _metric(
+            "accuracy_at_iou_0.5",
+            "Accuracy at IoU ≥ 0.5",
+            "correct_at_iou_0.5",
+            "The option is right, and the spans share half or more of what they cover together.",
+        ),
+        _metric("accuracy", "Accuracy", "correct", "Questions whose right option was chosen, whatever the span."),
+        _metric(
+            "miou",
+            "mIoU",
+            "iou",
+            "What the true and the predicted span share of what they cover together, averaged over questions.",
+        ),
+        _metric(
+            "recall_at_0.3",
+            "Recall@1, IoU ≥ 0.3",
+            "recall_at_0.3",
+            "Questions whose spans share 30 % or more of what they cover together.",
+        ),
+        _metric(
+            "recall_at_0.5",
+            "Recall@1, IoU ≥ 0.5",
+            "recall_at_0.5",
+            "Questions whose spans share 50 % or more of what they cover together.",
+        ),
     ),
     facets=(
         Facet(

@@ -11,6 +11,7 @@ from typing import Any
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json_or_jsonl
 from reelbench.registry.rows import Row
+from reelbench.registry.values import is_number
 
 HUB_FIELDS = ("qid", "vid", "duration", "question", "options", "ans", "span")
 GROUND_TRUTH_FIELDS = ("qid", "vid", "duration", "query", "relevant_windows", "ans")
@@ -98,7 +99,7 @@ def windows(entry: dict[str, Any], where: str) -> list[list[float]]:
         raise InputError(f"{where} has no window; expected 'span' or 'relevant_windows'")
     pairs = []
     for window in found:
-        if not isinstance(window, list) or len(window) < 2 or not all(_number(part) for part in window[:2]):  # noqa: PLR2004
+        if not isinstance(window, list) or len(window) < 2 or not all(is_number(part) for part in window[:2]):  # noqa: PLR2004
             raise InputError(f"{where}: {window!r} is not a window; expected [start, end] in seconds")
         pairs.append([float(window[0]), float(window[1])])
     return pairs
@@ -106,7 +107,7 @@ def windows(entry: dict[str, Any], where: str) -> list[list[float]]:
 
 def duration(entry: dict[str, Any], where: str) -> float:
     """Return the video's length in seconds."""
-    if not _number(entry.get("duration")):
+    if not is_number(entry.get("duration")):
         raise InputError(f"{where} has no 'duration'; expected the video's length in seconds")
     return float(entry["duration"])
 
@@ -117,7 +118,3 @@ def category(entry: dict[str, Any]) -> list[str]:
     if not name:
         return []
     return [_CATEGORIES.get(str(name).strip().lower().replace("-", "_").replace(" ", "_"), str(name))]
-
-
-def _number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

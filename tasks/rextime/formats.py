@@ -12,6 +12,7 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json_or_jsonl
 from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.values import is_number
 from reelbench.tasks.rextime import data
 from reelbench.tasks.submissions import Inputs, Prediction, Reference, Submission, join, references_of
 
@@ -100,7 +101,7 @@ def _top_window(windows: object) -> list[float] | None:
     first = windows[0] if isinstance(windows, list) and windows else None
     if not isinstance(first, list) or len(first) < 2:  # noqa: PLR2004
         return None
-    numbers = [float(part) for part in first[:2] if isinstance(part, int | float) and not isinstance(part, bool)]
+    numbers = [float(part) for part in first[:2] if is_number(part)]
     return numbers if len(numbers) == 2 else None  # noqa: PLR2004
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from reelbench.cli import run as run_command
 from reelbench.registry.errors import InputError
 from reelbench.registry.frames.sampling import FrameSampling
+from reelbench.tasks.lmms import process
 from tests.registry.frames import clips
 
 BAD = "reelbench: frames 'uniform:x': 'x' is not a number of frames from 1 to 100000; give uniform:N, "
@@ -98,7 +98,8 @@ class TestRun:
         ],
     )
     def test_the_adapters_own_argument_is_set_to_match(self, given, expected):
-        assert run_command.with_frames(given, FrameSampling.parse("uniform:8")) == (expected or given)
+        arguments = process.with_frames(given, FrameSampling.parse("uniform:8"), lambda _: None)
+        assert arguments == (expected or given)
 
 
 class TestSweep:

@@ -56,7 +56,7 @@ def test_help_and_list_import_nothing_heavy(arguments):
         "from reelbench.cli import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
-        "heavy = {'torch', 'transformers', 'evaluate', 'datasets', 'pandas', 'openai', 'numpy', 'plotly'}\n"
+        "heavy = {'torch', 'transformers', 'evaluate', 'datasets', 'pandas', 'openai', 'numpy'}\n"
         "print('HEAVY', sorted(heavy & set(sys.modules)))\n"
     )
     done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)

@@ -1,5 +1,6 @@
 """Bars are drawn on a real terminal, and nowhere else."""
 
+import json
 import os
 import pty
 import subprocess
@@ -11,6 +12,9 @@ import pytest
 from tests.registry.frames import clips
 from tests.registry.upstream import MOVIECORE
 from tests.servers.hub import HubServer
+from tests.servers.judge import Answer, JudgeServer
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def shown(*arguments, env, terminal):
@@ -49,3 +53,19 @@ def test_an_extraction(tmp_path, terminal):
     text = shown("frames", "extract", video, "--frames", "uniform:3", env={}, terminal=terminal)
     assert ("1/1" in text) == terminal
     assert terminal or text == ""
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_judging(tmp_path, terminal):
+    rows = json.loads((ROOT / "tasks" / "curve" / "mini" / "curve.json").read_text(encoding="utf-8"))
+    predictions = tmp_path / "predictions.jsonl"
+    predictions.write_text("".join(json.dumps({"key": row["key"], "pred": "an answer"}) + "\n" for row in rows))
+    with JudgeServer(lambda _: Answer("1")) as server:
+        text = shown(
+            *("score", "curve", "--predictions", predictions, "--split", "mini", "--output", tmp_path / "out"),
+            *("--judge", "m", "--judge-url", server.url, "--judge-price", "10,100"),
+            env={}, terminal=terminal,
+        )  # fmt: skip
+    assert (f"{len(rows)}/{len(rows)}" in text) == terminal
+    assert (f"{len(rows)} calls, " in text) == terminal
+    assert ("/s, $0.0" in text) == terminal

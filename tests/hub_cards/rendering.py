@@ -17,8 +17,7 @@ NAMES = ("curve", "dramaqa_cogme", "moviecore", "rextime")
 
 def render(name: str, folder: Path, *, counted: bool) -> dict[str, bytes]:
     """Render a card to a folder and return its files."""
-    from reelbench.hub_cards import folder as folders
-    from reelbench.hub_cards import material
+    from reelbench.hub_cards import files, material
     from reelbench.judges.cognitive_profile import facets_of, read_tags
     from reelbench.registry import discovery
     from reelbench.registry.data.loading import mini_folder
@@ -27,11 +26,11 @@ def render(name: str, folder: Path, *, counted: bool) -> dict[str, bytes]:
     mini = mini_folder(spec)
     tags = mini / "cogme_tags.jsonl"
     labels = {key: facets_of(found) for key, found in read_tags(tags).items()} if counted and tags.is_file() else None
-    folders.write(material.gather(spec, mini if counted else None, labels=labels), folder)
-    return files(folder)
+    files.write(material.gather(spec, mini if counted else None, labels=labels), folder)
+    return content(folder)
 
 
-def files(folder: Path) -> dict[str, bytes]:
+def content(folder: Path) -> dict[str, bytes]:
     """Return a folder's files by path."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 

@@ -5,7 +5,7 @@ import json
 import pytest
 import yaml
 
-from reelbench.hub_cards import card, folder, material
+from reelbench.hub_cards import card, files, material
 from reelbench.registry import discovery
 from reelbench.registry.errors import InputError
 from tests.hub_cards.rendering import gold
@@ -76,11 +76,11 @@ def test_eval_yaml_has_the_tasks_that_anybody_can_score():
 def test_a_file_in_the_folder_s_place_is_refused(tmp_path):
     (tmp_path / "card").write_text("", encoding="utf-8")
     with pytest.raises(InputError, match="is a file, expected a folder"):
-        folder.write(material.gather(discovery.get("moviecore")), tmp_path / "card")
+        files.write(material.gather(discovery.get("moviecore")), tmp_path / "card")
 
 
 def test_a_readme_that_is_no_text_is_refused(tmp_path):
     (tmp_path / "README.md").write_bytes(b"caf\xe9")
     with pytest.raises(InputError, match=r"README.md: not UTF-8 text \(byte 3\)"):
-        folder.write(material.gather(discovery.get("moviecore")), tmp_path)
+        files.write(material.gather(discovery.get("moviecore")), tmp_path)
     assert (tmp_path / "README.md").read_bytes() == b"caf\xe9"

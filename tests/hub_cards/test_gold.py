@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from reelbench.hub_cards import folder, material
+from reelbench.hub_cards import files, material
 from reelbench.registry import discovery
 from reelbench.registry.data.loading import mini_folder
-from tests.hub_cards.rendering import NAMES, files, gold, render
+from tests.hub_cards.rendering import NAMES, content, gold, render
 from tests.servers.hub import HubServer
 
 
@@ -20,7 +20,7 @@ def test_every_benchmark_has_its_gold():
 @pytest.mark.parametrize("counted", [False, True], ids=["without the data", "counted"])
 @pytest.mark.parametrize("name", NAMES)
 def test_a_card_is_its_gold(name, counted, tmp_path):
-    made, expected = render(name, tmp_path / "card", counted=counted), files(gold(name, counted=counted))
+    made, expected = render(name, tmp_path / "card", counted=counted), content(gold(name, counted=counted))
     assert list(made) == list(expected)
     for path, data in made.items():
         assert data.decode() == expected[path].decode(), path
@@ -62,7 +62,7 @@ def test_how_the_user_called_a_file_is_not_in_a_card(tmp_path):
     spec = discovery.get("rextime")
     own = tmp_path / "from_jane_confidential.json"
     own.write_bytes((mini_folder(spec) / "rextime_val.json").read_bytes())
-    folder.write(material.gather(spec, own), tmp_path / "card")
+    files.write(material.gather(spec, own), tmp_path / "card")
     text = (tmp_path / "card" / "README.md").read_text(encoding="utf-8")
     assert "| `val` (default) | 12 |" in text
     assert "jane" not in text

@@ -120,7 +120,7 @@ def test_counted_statistics_are_not_lost_to_a_card_without():
 @pytest.mark.parametrize(
     ("existing", "told"),
     [
-        ("---\nlicense: [mit\n---\n", r"README.md, line \d+: its metadata is no valid YAML"),
+        ("---\nlicense: [mit\n---\n", r"README.md, line \d+: its metadata is not valid YAML"),
         ("---\n- a\n---\n", "its metadata is a list, expected keys and values"),
         ("text\n<!-- reelbench:begin about 0123456789ab -->\nopen end\n", "don't pair up"),
         ("text\n<!-- reelbench:end about -->\n", "don't pair up"),

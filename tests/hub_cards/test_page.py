@@ -16,20 +16,6 @@ STYLE = (
 )
 
 
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    with playwright.sync_playwright() as running:
-        try:
-            found = running.chromium.launch(
-                executable_path=shutil.which("chromium") or shutil.which("chromium-browser"), args=["--no-sandbox"]
-            )
-        except playwright.Error as error:
-            pytest.skip(f"no Chromium to drive: {str(error).splitlines()[0]}")
-        yield found
-        found.close()
-
-
 def page_of(name, tmp_path):
     text = (gold(name, counted=True) / "README.md").read_text(encoding="utf-8")
     body = (
@@ -45,8 +31,8 @@ def page_of(name, tmp_path):
 
 @pytest.mark.browser
 @pytest.mark.parametrize("name", NAMES)
-def test_a_card_is_a_whole_page(browser, name, tmp_path):
-    page = browser.new_page(viewport={"width": 920, "height": 1200})
+def test_a_card_is_a_whole_page(chromium, name, tmp_path):
+    page = chromium.new_page(viewport={"width": 920, "height": 1200})
     page.goto(page_of(name, tmp_path).as_uri())
     assert page.locator("h1").count() == 1
     assert page.locator("h2").all_inner_texts() == [
@@ -74,8 +60,8 @@ def test_a_card_is_a_whole_page(browser, name, tmp_path):
 @pytest.mark.parametrize(
     "path", sorted(gold("dramaqa_cogme", counted=True).glob("plots/*.svg")), ids=lambda path: path.stem
 )
-def test_a_plot_s_words_stay_inside_and_apart(browser, path):
-    page = browser.new_page(viewport={"width": 760, "height": 900})
+def test_a_plot_s_words_stay_inside_and_apart(chromium, path):
+    page = chromium.new_page(viewport={"width": 760, "height": 900})
     page.goto(path.as_uri())
     boxes = page.evaluate(
         "() => [...document.querySelectorAll('text')].map(t => {const b = t.getBBox(); return [b.x, b.y, b.x + b.width,"

@@ -180,7 +180,7 @@ def test_a_commit_in_between_is_not_overwritten(hub, told):
     def run():
         return push(discovery.get("rextime"), REPO, Options(), show=show, note=told.notes.append)
 
-    with pytest.raises(ReelbenchError, match="somebody committed while this ran; nothing was pushed") as failure:
+    with pytest.raises(ReelbenchError, match="somebody committed while this ran; nothing was committed") as failure:
         run()
     assert failure.value.exit_code == 1
     assert readme(repo).endswith("A last thought.\n")
@@ -193,7 +193,7 @@ def test_a_commit_in_between_is_not_overwritten(hub, told):
 def test_without_the_right_to_write_the_error_names_the_pull_request(hub, pushed, monkeypatch):
     repo = hub.add(REPO, {"README.md": HUMAN})
     monkeypatch.setenv("HF_TOKEN", "hf_visitor")
-    with pytest.raises(ReelbenchError, match="may not write there; push with --create-pr"):
+    with pytest.raises(ReelbenchError, match="may not write there; offer a pull request with --create-pr"):
         pushed(create_pr=False)
     monkeypatch.setenv("HF_TOKEN", "hf_reader")
     with pytest.raises(ReelbenchError, match="may not write there"):
@@ -286,7 +286,7 @@ def test_an_interrupted_upload_commits_nothing_and_the_next_push_does(hub, pushe
     repo = hub.add(REPO, {"README.md": HUMAN})
     hub.cdn.fail("PUT /upload/.*", times=None, hang_up=True)
     before = repo.head
-    with pytest.raises(ReelbenchError, match="nothing was committed, push again"):
+    with pytest.raises(ReelbenchError, match="nothing was committed, run it again"):
         pushed("rextime", with_data=True)
     assert repo.head == before
     hub.cdn._faults.clear()
@@ -303,7 +303,7 @@ def test_eval_yaml_goes_along_on_request(hub, pushed):
 
 def test_a_card_that_the_hub_refuses_is_told(hub, pushed):
     hub.add(REPO, {"README.md": "---\nlicense: my-own\n---\n"})
-    with pytest.raises(ReelbenchError, match=r"the Hub refused the card: .*license"):
+    with pytest.raises(ReelbenchError, match=r"the Hub refused what was sent: .*license"):
         pushed()
 
 

@@ -3,7 +3,7 @@ import random
 
 import pytest
 
-from reelbench.judges.agreement import agree, cohen_kappa, ratings_of, read_ratings
+from reelbench.judges.agreement import agree, cohen_kappa, krippendorff_alpha, ratings_of, read_ratings
 from reelbench.registry.errors import InputError
 from reelbench.registry.records import Sample
 from reelbench.tasks.curve import SPEC as CURVE
@@ -141,7 +141,7 @@ def test_people_rate_several_dimensions(tmp_path):
     [
         (CURVE, "key,score\nq1,2\n", r"line 1: no column id"),
         (MOVIECORE, "id,score\nq1,2\n", r"line 1: no column criterion"),
-        (CURVE, "id,score\nq1,2\nq2,3\n", r"line 3, score: '3' is no number from 0 to 2"),
+        (CURVE, "id,score\nq1,2\nq2,3\n", r"line 3, score: '3' is not a number from 0 to 2"),
         (CURVE, "id,score\nq1,good\n", r"line 2, score: 'good'"),
         (CURVE, "id,score\nq1,nan\n", r"line 2, score: 'nan'"),
         (CURVE, "id,score\nq1\n", r"line 2, score: None"),
@@ -161,3 +161,35 @@ def test_a_wrong_line_is_named(tmp_path, spec, text, message):
 def test_no_such_file(tmp_path):
     with pytest.raises(InputError, match=r"none\.csv"):
         read_ratings(tmp_path / "none.csv", CURVE)
+
+
+# --- Krippendorff's alpha ---------------------------------------------------------------------------------------------
+
+# "Computing Krippendorff's Alpha-Reliability" (2011), example with four observers and twelve units.
+OBSERVERS = [
+    "1 2 3 3 2 1 4 1 2 . . .",
+    "1 2 3 3 2 2 4 1 2 5 . 3",
+    ". 3 3 3 2 3 4 2 2 5 1 .",
+    "1 2 3 3 2 4 4 1 2 5 1 .",
+]
+
+
+def test_krippendorffs_example_gives_his_ordinal_alpha():
+    units = [[int(r) for r in unit if r != "."] for unit in zip(*map(str.split, OBSERVERS), strict=True)]
+    assert krippendorff_alpha(units) == pytest.approx(0.815, abs=5e-4)
+
+
+def test_full_agreement_is_one_and_order_does_not_matter():
+    assert krippendorff_alpha([[1, 1], [3, 3], [5, 5, 5]]) == 1
+    assert krippendorff_alpha([[1, 2, 5], [4, 4]]) == krippendorff_alpha([[5, 1, 2], [4, 4]])
+
+
+def test_two_ratings_by_hand():
+    # Units (1, 2) and (2, 1): two ratings of each value. D_o = 4 pairs at distance 1 step; expected 2·2/3 each way.
+    # alpha = 1 - 4 / (2 · 4 / 3) = -0.5
+    assert krippendorff_alpha([[1, 2], [2, 1]]) == pytest.approx(-0.5)
+
+
+@pytest.mark.parametrize("units", [[], [[3]], [[3], [4]], [[3, 3], [3, 3]]])
+def test_it_is_undefined_without_two_ratings_or_without_two_values(units):
+    assert krippendorff_alpha(units) is None

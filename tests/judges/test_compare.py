@@ -1,6 +1,6 @@
 import pytest
 
-from reelbench.judges.compare import compare, mcnemar
+from reelbench.judges.compare import compare, compare_by_video, mcnemar
 from reelbench.registry.errors import InputError
 from reelbench.registry.records import Sample
 from reelbench.tasks.curve import SPEC as CURVE
@@ -137,3 +137,39 @@ def test_swapping_the_models_turns_the_sign():
 def test_nothing_in_common_is_an_error():
     with pytest.raises(InputError, match="no item was answered by both"):
         compare(choices("11"), choices("11", prefix="other"), REXTIME)
+
+
+def _scored(video, number, accuracy):
+    return Sample(
+        id=f"{video}_{number}", video=video, prediction="x", target={"text": "x"}, state="scored",
+        scores={"accuracy": accuracy},
+    )  # fmt: skip
+
+
+class TestPairedByVideo:
+    """Worked by hand: film a has means 2 and 4, film b 3 and 3, film c 1 and 4; film d stands on one side only."""
+
+    A = (_scored("a", 1, 1), _scored("a", 2, 3), _scored("b", 1, 3), _scored("c", 1, 1), _scored("d", 1, 5))
+    B = (_scored("a", 1, 4), _scored("b", 1, 3), _scored("b", 2, 3), _scored("c", 1, 4))
+
+    def test_each_video_counts_once(self):
+        paired = compare_by_video(self.A, self.B, "accuracy")
+        assert (paired.videos, paired.a, paired.b) == (3, 2.0, pytest.approx(11 / 3))
+        assert paired.difference == pytest.approx(-5 / 3)
+        assert paired.ci95[0] < -5 / 3 < paired.ci95[1]
+        assert paired.a_higher == pytest.approx(0.5 / 3)  # b is a tie
+
+    def test_right_answers_are_converted_as_the_paper_does(self):
+        paired = compare_by_video(self.A, self.B, "accuracy")
+        assert paired.right[0] == (0.0, 0.0)
+        assert paired.right[1] == (50.0, 2.5)
+
+    def test_no_shared_video_is_an_error(self):
+        with pytest.raises(InputError, match="no video has 'accuracy'"):
+            compare_by_video(self.A, [_scored("e", 1, 3)], "accuracy")
+
+    def test_the_papers_conversion(self):
+        from reelbench.tasks.moviechat.published import converted
+
+        assert converted(78.6) == pytest.approx(3.93)
+        assert converted(84.9) == pytest.approx(4.245)

@@ -123,6 +123,28 @@ def test_an_svg_has_a_column_for_each_depth():
     assert (root.find(f"{SVG}title").text, root.get("role")) == ("q1", "img")
 
 
+def test_an_edge_that_skips_a_column_passes_beside_its_boxes():
+    """a → b → c, a → c, and d beside b: the long edge runs level through the second column, between or below boxes."""
+    nodes = (("a", ()), ("b", ("a",)), ("d", ("a",)), ("c", ("a", "b", "d")))
+    root, groups = pictured(
+        to_svg(Graph(id="q", nodes=tuple(Node(id=key, evidence=key * 90, parents=above) for key, above in nodes)))
+    )
+    level = [re.search(r" ([\d.]+)H([\d.]+)C", path.get("d")) for path in root.findall(f"{SVG}path")]
+    heights = [float(match[1]) for match in level if match]
+    assert len(heights) == 1
+    for box in (groups[key].find(f"{SVG}rect") for key in "bd"):
+        assert not float(box.get("y")) <= heights[0] <= float(box.get("y")) + float(box.get("height"))
+
+
+def test_what_rests_on_the_upper_box_stands_above():
+    nodes = (("a", ()), ("b", ()), ("below", ("b",)), ("above", ("a",)))
+    _, groups = pictured(
+        to_svg(Graph(id="q", nodes=tuple(Node(id=key, evidence=key, parents=ids) for key, ids in nodes)))
+    )
+    height = {key: float(group.find(f"{SVG}rect").get("y")) for key, group in groups.items()}
+    assert height["above"] < height["below"]
+
+
 def test_a_state_is_words_and_a_sign_and_a_line():
     states = dict(zip(DIAMOND.by_id, ["right", "wrong", "divergent", "undetermined"], strict=True))
     _, groups = pictured(to_svg(DIAMOND, states, {"Node2": "Spatial Grounding"}))
@@ -141,6 +163,7 @@ def test_hostile_words_are_only_words_in_an_svg(text):
     svg = to_svg(hostile(text), title=text)
     root, _ = pictured(svg)
     svg.encode("utf-8")
+    assert not set(svg) & set("\u202e\x1b\x0b")
     assert {element.tag.removeprefix(SVG) for element in root.iter()} <= {"svg", "title", "rect", "text", "g", "path"}
     names = {name for element in root.iter() for name in element.attrib}
     assert not {name for name in names if name.startswith("on") or name in ("id", "href", "style")}

@@ -2,6 +2,7 @@
 
 import json
 import math
+import random
 
 import pytest
 
@@ -143,6 +144,23 @@ def test_order_depth_and_layers_of_a_diamond():
     assert one.children["a"] == ("c", "b", "f")
 
 
+def test_random_graphs_as_networkx_has_them():
+    networkx = pytest.importorskip("networkx")
+    rng = random.Random(5)
+    for _ in range(50):
+        size = rng.randrange(1, 12)
+        names = rng.sample("abcdefghijkl", size)  # parents stand after their children as often as before
+        above = {name: [other for other in names[:place] if rng.random() < 0.3] for place, name in enumerate(names)}
+        one = graph(*(node(name, *above[name]) for name in sorted(names)))
+        theirs = networkx.DiGraph()
+        theirs.add_nodes_from(sorted(names))
+        theirs.add_edges_from((parent, child) for child, parents in above.items() for parent in parents)
+        assert max(one.depths.values()) == networkx.dag_longest_path_length(theirs)
+        assert list(one.order) == list(networkx.lexicographical_topological_sort(theirs))
+        generations = [sorted(layer) for layer in networkx.topological_generations(theirs)]
+        assert [sorted(layer) for layer in one.layers] == generations
+
+
 def test_a_very_long_chain():
     chain = graph(node("0"), *(node(str(n), str(n - 1)) for n in range(1, 5000)))
     assert max(chain.depths.values()) == 4999
@@ -150,7 +168,7 @@ def test_a_very_long_chain():
 
 def test_statistics_by_hand():
     # Nodes 1, 2, 6; times 0, 2, 1; edges 0, 1, 6; depth 0, 1, 3.
-    times = {"a": "0:10"}
+    times = {"a": "0:10, 0:20"}  # one node with a time, though it names two
     three = [
         graph(node("a"), id_="q1"),
         graph(node("a", timestamp="0:01"), node("b", "a", timestamp="0:01-0:02"), id_="q2"),

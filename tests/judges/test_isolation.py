@@ -251,6 +251,13 @@ def test_a_tagger_that_cannot_be_read_ends_the_question_and_keeps_its_tags():
     assert report(history)["consensus"] == {"3": 2, "2": 0, "none": 0}
 
 
+def test_votes_that_differ_are_counted_in_their_own_round_only():
+    fork = graph_of(a=[], b=[])
+    history = play(fork, [{"a": "S", "b": sign} for sign in "TA+"], [None, None, None])
+    assert [record.nodes["b"].status for record in history] == ["undecided", "undecided"]
+    assert report(history)["consensus"] == {"3": 1, "2": 0, "none": 1}
+
+
 def test_a_round_without_tags_names_its_reason():
     record = stopped(COLLEGE, [], "media_missing")
     assert (record.round, record.stop, set(signs(record).values())) == (1, "media_missing", {"undetermined"})

@@ -42,7 +42,7 @@ def test_the_space_and_the_dataset_are_made_and_a_second_time_nothing_is_committ
     site = files(hub, SPACE, "space")
     assert b"sdk: static" in site["README.md"]
     assert b"org/model" in site["data/board.js"]
-    assert {"index.html", "lib/datatables.js", "lib/plotly.min.js"} <= site.keys()
+    assert {"index.html", "board.js", "table.js", "charts.js"} <= site.keys()
     data = files(hub, DATASET, "dataset")
     table = pyarrow.parquet.read_table(io.BytesIO(data["data/results.parquet"])).to_pylist()
     [row] = [row for row in table if row["model"] == "org/model" and row["metric"] == "accuracy"]
@@ -131,7 +131,7 @@ def test_a_conflicting_commit_is_not_overwritten(hub, stored):
         if repo.history()[0].title != "in between":
             repo.commit({"notes.txt": "a word"}, "in between")
 
-    with pytest.raises(ReelbenchError, match="somebody committed while this ran; nothing was committed, publish again"):
+    with pytest.raises(ReelbenchError, match="somebody committed while this ran; nothing was committed, run it again"):
         publishing.publish(stored, dataset=DATASET, note=note)
     assert repo.files()["data/results.parquet"] == b"theirs"
     publishing.publish(stored, dataset=DATASET)
@@ -144,7 +144,7 @@ def test_a_connection_lost_in_mid_upload_commits_nothing_and_the_next_try_does(h
     repo = hub.add(DATASET, {"README.md": "results"}, kind="dataset")
     before = repo.head
     hub.cdn.fail("PUT /upload/.*", times=None, hang_up=True)
-    with pytest.raises(ReelbenchError, match="nothing was committed, publish again"):
+    with pytest.raises(ReelbenchError, match="nothing was committed, run it again"):
         publishing.publish(stored, dataset=DATASET)
     assert repo.head == before
     hub.cdn._faults.clear()

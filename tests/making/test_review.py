@@ -1,24 +1,12 @@
 """The review page in a real browser, and the table made of what reviewers saved."""
 
 import json
-import os
-import shutil
 from pathlib import Path
 
 import pytest
 
 from reelbench.making.review import make, read_review, summarize
 from reelbench.registry.errors import InputError
-
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 def data_of(page: Path) -> dict:
@@ -67,21 +55,6 @@ def test_a_choices_page_has_the_right_option_and_the_others(tmp_path):
 
 
 # --- in the browser ------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    path = shutil.which("chromium") or shutil.which("chromium-browser")
-    if path is None:
-        if os.environ.get("CI", "").lower() == "true":
-            pytest.fail("no Chromium in CI; tools/setup_browser.py installs it")
-        pytest.skip("no Chromium here; tools/setup_browser.py says how to get it")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
@@ -265,7 +238,7 @@ def test_table_s1_by_hand(review):
     assert depth.mean == 1.5
     assert depth.n == 4
     assert depth.rated_twice == 2
-    # As in tests/judges/test_reliability.py: (1, 2) and (2, 1) give -0.5.
+    # As in tests/judges/test_agreement.py: (1, 2) and (2, 1) give -0.5.
     assert depth.alpha == pytest.approx(-0.5)
     assert found.table["accuracy"]["caption"].alpha is None
     assert ("question", "q1", "depth", 1.5) in found.low

@@ -76,5 +76,5 @@ def test_other_files_are_not_videos(tmp_path, data):
 
     reason = broken(path)
 
-    assert reason.startswith("is no video that can be read")
+    assert reason.startswith("is not a video that can be read")
     assert "\n" not in reason

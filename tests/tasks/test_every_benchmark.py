@@ -23,7 +23,7 @@ each_task = pytest.mark.parametrize(("spec", "task"), TASKS, ids=[task.name for 
 
 
 def folder(spec):
-    return Path(import_module(spec.formats.rpartition(".")[0]).__path__[0])
+    return Path(import_module(spec.package).__path__[0])
 
 
 class _Loader(yaml.SafeLoader):

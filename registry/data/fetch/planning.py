@@ -1,4 +1,4 @@
-"""Planning a fetch: what will be transferred and how much, what is here already, and what can't be had."""
+"""Planning a fetch: what will be transferred and how much, what is here already, and what is not available."""
 
 import re
 import shutil
@@ -26,7 +26,7 @@ Failure = tuple[str, str]
 
 @dataclass(frozen=True)
 class FetchPlan:
-    """What a run will transfer, what is here already, and what can't be had as things stand."""
+    """What a run will transfer, what is here already, and what is not available as things stand."""
 
     spec: BenchmarkSpec
     split: str

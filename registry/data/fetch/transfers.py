@@ -184,7 +184,7 @@ def _wanted(member: tarfile.TarInfo, left: Container[tuple[str, ...]]) -> tuple[
 
 
 def _bomb(member: tarfile.TarInfo, archive: Path) -> str | None:
-    # Video is compressed already: what grows so much is no video, and would only fill the disk.
+    # Video is compressed already: what grows so much is not a video, and would only fill the disk.
     if member.size <= max(_GROWTH * archive.stat().st_size, _GROWS_FREELY):
         return None
     return f"{member.name} would take {member.size} bytes, out of an archive of {archive.stat().st_size}: not a video"

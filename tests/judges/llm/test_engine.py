@@ -1,6 +1,4 @@
-import io
 import re
-import sys
 import threading
 import time
 from collections import Counter
@@ -11,7 +9,6 @@ import pytest
 
 from reelbench.judges.llm import JudgeOptions, LiveJudge, judge_items
 from reelbench.judges.llm import run as run_module
-from reelbench.llm.progress import asking_progress
 from reelbench.registry.errors import InputError
 from tests.judges.llm.conftest import KEY, judged_item
 from tests.servers.judge import Answer, JudgeServer, always
@@ -494,23 +491,6 @@ def test_progress_is_told(curve, options, items):
         )
     assert len(found) == 10
     assert told[-1] == (10, 10)
-
-
-def test_the_progress_bar_shows_items_calls_and_dollars_on_a_terminal_only(curve, options, items, monkeypatch):
-    prices = {"usd_per_million_prompt": 10.0, "usd_per_million_completion": 100.0}
-
-    class Screen(io.StringIO):
-        def isatty(self):
-            return True
-
-    with JudgeServer(always("1")) as server:
-        for screen in (io.StringIO(), Screen()):
-            monkeypatch.setattr(sys, "stderr", screen)
-            with asking_progress(10, "judging") as progress:
-                list(judge_items(curve, items(10), options(server.url, **prices), progress=progress))
-            assert ("10/10" in screen.getvalue()) == screen.isatty()
-    assert "0 calls" in screen.getvalue()  # the second time all was in the cache
-    assert "$0.00" in screen.getvalue()
 
 
 def test_leaving_a_batch_early_keeps_what_came(curve, options, items):

@@ -61,7 +61,7 @@ def test_what_is_broken_is_named_with_what_is_wrong(spec, tmp_path, monkeypatch)
     assert broken["empty"] == (folder / "empty.mp4", "the file is empty")
     assert broken["sound"] == (folder / "sound.mp4", "has no video stream (only sound)")
     assert broken["cut"] == (folder / "cut.mp4", "cut off: its end is not there")
-    assert broken["page"][1].startswith("is no video that can be read")
+    assert broken["page"][1].startswith("is not a video that can be read")
 
 
 def test_a_fetched_video_that_lost_bytes_is_broken_though_it_plays(server, spec, tmp_path):

@@ -248,6 +248,9 @@ def audio_only(path: Path) -> None:
         container.mux(stream.encode(None))
 
 
+UNREADABLE = "not a video that can be read"
+
+
 def neighbour(path: Path) -> str:
     """A film that is all right, beside `path`."""
     clips.encode(path.with_name("other.mp4"), codec="libx264", gop=12, ticks=clips.constant(9))
@@ -261,11 +264,14 @@ def cut_head(path: Path) -> None:
 @pytest.mark.parametrize(
     ("write", "reason"),
     [
-        (lambda path: path.touch(), "no video that can be read"),
-        (lambda path: path.write_text("not a film\n" * 400), "no video that can be read"),
-        (lambda path: path.write_bytes(b"\x1b[2Jansi\x1b[0m\n" * 400), "no video that can be read"),
-        (lambda path: path.write_text(f"ffconcat version 1.0\nfile {neighbour(path)}\n"), "no video that can be read"),
-        (cut_head, "no video"),
+        (lambda path: path.touch(), UNREADABLE),
+        (lambda path: path.write_text("not a film\n" * 400), UNREADABLE),
+        (lambda path: path.write_bytes(b"\x1b[2Jansi\x1b[0m\n" * 400), UNREADABLE),
+        (
+            lambda path: path.write_text(f"ffconcat version 1.0\nfile {neighbour(path)}\n"),
+            UNREADABLE,
+        ),
+        (cut_head, "not a video"),
         (audio_only, r"has no video stream \(only sound\)"),
         (lambda path: path.mkdir(), "folder|Is a directory"),
         (lambda _: None, "No such file"),
@@ -294,7 +300,7 @@ def test_a_name_is_never_an_address(clip: Make, tmp_path: Path, monkeypatch: pyt
 def test_a_text_that_is_read_as_a_terminals_output_is_no_video(tmp_path: Path) -> None:
     path = tmp_path / "notes.nfo"
     path.write_text("not a film\n" * 400)
-    with pytest.raises(MediaError, match="no video that can be read"):
+    with pytest.raises(MediaError, match="not a video that can be read"):
         probe(path)
 
 

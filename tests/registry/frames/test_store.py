@@ -278,10 +278,10 @@ def test_a_bad_video_is_tried_once_per_process(
 
     path = tmp_path / "broken.mp4"
     path.write_bytes(b"\0" * 5000)
-    with pytest.raises(MediaError, match="no video that can be read"):
+    with pytest.raises(MediaError, match="not a video that can be read"):
         store.get(path, parse("uniform:4"))
     monkeypatch.setattr(decoder, "Video", None)  # would fail otherwise than with a MediaError
-    with pytest.raises(MediaError, match="no video that can be read"):
+    with pytest.raises(MediaError, match="not a video that can be read"):
         store.get(path, parse("uniform:4"))
     assert store.info().entries == 0
     with pytest.raises(MediaError, match="No such file"):

@@ -1,0 +1,143 @@
+"""JSON objects, Python literals and their near misses in free text, in one pass.
+
+What models write is often neither JSON nor Python: trailing commas, comments, single quotes, bare keys, an end that was
+cut off. No recursion, and numbers stay text until they are read, so that depth and digits do no harm.
+"""
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+_TOKEN = re.compile(
+    r"(?P<blank>\s+|//[^\n]*)"
+    r"|(?P<opened>[{\[(])|(?P<closed>[}\])])|(?P<mark>[,:=])"
+    r"|(?P<string>\"(?:[^\"\\]++|\\.)*+\"|'(?:[^'\\\n]++|\\.)*+')"
+    r"|(?P<bare>(?:\\.|[^\s{}\[\](),:=\"'\\])(?:\\.|[^\s{}\[\](),:=\"\\])*+|.)",
+    re.DOTALL,
+)
+_OPENING = re.compile(r"[{\[(]")
+_CLOSING = {"{": "}", "[": "]", "(": ")"}
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_PLAIN_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": " ", "f": " "}
+_NOTHING = frozenset({"null", "none", "nil", "true", "false", "nan"})
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+@dataclass
+class Literal:
+    """An object or a list in a text: its value (dict, list, str or None inside) and where it stands."""
+
+    value: dict[str, Any] | list[Any]
+    start: int
+    end: int
+    nested: bool = False
+
+
+@dataclass
+class _Container:
+    mark: str
+    start: int
+    items: list[Any] = field(default_factory=list)
+    pairs: dict[str, Any] = field(default_factory=dict)
+    key: str | None = None
+    words: list[Any] = field(default_factory=list)
+    whole: bool = False  # the value at hand is a string or a container, so it isn't cut off
+
+    def take(self, value: Any, *, whole: bool = False) -> None:  # noqa: ANN401 - any literal
+        self.words.append(value)
+        self.whole = whole
+
+    def end_item(self) -> None:
+        if self.words:
+            words = self.words
+            value = (
+                words[0]
+                if len(words) == 1
+                else " ".join(word for word in words if isinstance(word, str)).replace(" : ", ":")
+            )
+            if self.key is not None:
+                self.pairs[self.key] = value
+            else:
+                self.items.append(value)
+        self.key, self.words = None, []
+
+    def value(self) -> dict[str, Any] | list[Any]:
+        return self.pairs if self.mark == "{" else self.items
+
+
+def find_literals(text: str) -> list[Literal]:  # noqa: C901, PLR0912 - one pass over the tokens
+    """Return the objects and lists of `text` in the order in which they end; an object that the end cuts off is last.
+
+    Keys are lower case with `_` between words. Values are str (numbers too), None, list or dict.
+    """
+    literals: list[Literal] = []
+    stack: list[_Container] = []
+    position = 0
+    expects_value = True
+    while position < len(text):
+        if not stack:
+            opening = _OPENING.search(text, position)
+            if not opening:
+                break
+            position = opening.start()
+        token = _TOKEN.match(text, position)
+        assert token  # noqa: S101 - the last alternative takes any character
+        position = token.end()
+        kind, piece = token.lastgroup, token[0]
+        if kind == "blank":
+            continue
+        if kind == "opened":
+            stack.append(_Container(piece, token.start()))
+        elif kind == "closed":
+            _close(stack, piece, position, literals)
+        elif kind == "mark":
+            _separate(stack[-1], piece)
+        elif kind == "string" and expects_value:
+            stack[-1].take(_unescaped(piece[1:-1]), whole=True)
+        elif kind == "string":
+            # An apostrophe in prose, not the start of a string.
+            position = token.start() + 1
+        else:
+            stack[-1].take(None if piece.lower() in _NOTHING else piece)
+        expects_value = kind in ("opened", "mark")
+    for container in reversed(stack):
+        if container.whole:
+            container.end_item()
+        if container.mark == "{" and container.pairs:
+            literals.append(Literal(container.pairs, container.start, len(text)))
+    return literals
+
+
+def _separate(container: _Container, mark: str) -> None:
+    if mark == ",":
+        container.end_item()
+    elif container.mark == "{" and container.key is None and len(container.words) == 1:
+        key = container.words.pop()
+        container.key = _key(key) if isinstance(key, str) else ""
+    else:
+        container.take(mark)
+
+
+def _close(stack: list[_Container], piece: str, end: int, literals: list[Literal]) -> None:
+    container = stack.pop()
+    if _CLOSING[container.mark] != piece:
+        stack.clear()
+        return
+    container.end_item()
+    value = container.value()
+    if stack:
+        stack[-1].take(value, whole=True)
+    if value:
+        literals.append(Literal(value, container.start, end, nested=bool(stack)))
+
+
+def _key(key: str) -> str:
+    return re.sub(r"[\s-]+", "_", _CAMEL.sub("_", key.strip())).lower()
+
+
+def _unescaped(text: str) -> str:
+    if "\\" not in text:
+        return text
+    return _ESCAPE.sub(
+        lambda match: chr(int(match[1][1:], 16)) if len(match[1]) > 1 else _PLAIN_ESCAPES.get(match[1], match[1]), text
+    )

@@ -1,0 +1,85 @@
+"""Taking a model's reasoning away, in the forms that its makers use.
+
+Closed blocks go; a lone closing tag takes all before it along (the prompt's template opened the block); a block that is
+never closed was cut off, so there is no answer.
+"""
+
+import re
+
+# An opening and a closing tag are told apart by the slash or by begin/start and end; a family closes its own tags.
+_NAMES = (
+    r"(?P<think>think(?:ing)?|thoughts?|seed:think)|(?P<reason>reason(?:ing)?|rationale)|(?P<analysis>analysis)"
+    r"|(?P<reflect>reflection|scratchpad)"
+)
+_TAG = re.compile(
+    rf"<\s{{0,4}}(?P<slash>/?)\s{{0,4}}(?:{_NAMES})(?:\s[^<>]{{0,80}})?>"
+    r"|◁(?P<kimi>/?)think▷"
+    r"|\[(?P<magistral>/?)THINK\]"
+    r"|<\|(?P<edge>begin_of_thought|end_of_thought|START_THINKING|END_THINKING)\|>"
+    r"|(?P<gemma><\|channel>thought\b|<channel\|>)",
+    re.IGNORECASE,
+)
+_FINAL = re.compile(r"<\|channel\|>\s{0,9}final\b[^<]{0,40}(?:<\|constrain\|>[^<]{0,40})?<\|message\|>")
+_CHANNEL = re.compile(r"<\|channel\|>")
+_TURN_ENDS = re.compile(r"<\|(?:return|end|start|call|channel)\|>")
+# gpt-oss after a server that drops special tokens.
+_BARE_CHANNEL = re.compile(r"\s*analysis(?=[A-Z])")
+_BARE_FINAL = "assistantfinal"
+
+
+def strip_reasoning(text: str) -> str | None:
+    """Return what is left of `text` without its reasoning, or None where a reasoning block is never closed."""
+    final = _final_channel(text)
+    return None if final is None else _without_blocks(final)
+
+
+def _final_channel(text: str) -> str | None:
+    if _CHANNEL.search(text):
+        finals = list(_FINAL.finditer(text))
+        if not finals:
+            return None
+        rest = text[finals[-1].end() :]
+        end = _TURN_ENDS.search(rest)
+        return rest[: end.start()] if end else rest
+    if _BARE_CHANNEL.match(text):
+        _, final, rest = text.rpartition(_BARE_FINAL)
+        return rest if final else None
+    return text
+
+
+def _without_blocks(text: str) -> str | None:
+    kept: list[str] = []
+    open_families: list[str] = []
+    end = last_opening = 0
+    for tag in _TAG.finditer(text):
+        family, closes = _family(tag)
+        if not open_families:
+            kept.append(text[end : tag.start()])
+        if not closes:
+            # The template and the model may both open the same block.
+            again = open_families[-1:] == [family] and not text[last_opening : tag.start()].strip()
+            if not again:
+                open_families.append(family)
+            last_opening = tag.end()
+        elif family in open_families:
+            while open_families.pop() != family:
+                pass
+        elif not open_families:
+            kept.clear()
+        end = tag.end()
+    if open_families:
+        return None
+    return "".join([*kept, text[end:]]).strip() if end else text
+
+
+def _family(tag: re.Match[str]) -> tuple[str, bool]:
+    """Return which family of tags one belongs to, and whether it closes."""
+    if tag["gemma"]:
+        return "gemma", not tag["gemma"].startswith("<|")
+    if tag["edge"]:
+        edge = tag["edge"].lower()
+        return edge.rpartition("_")[2], edge.startswith("end")
+    for name in ("kimi", "magistral"):
+        if tag[name] is not None:
+            return name, bool(tag[name])
+    return next(name for name in ("think", "reason", "analysis", "reflect") if tag[name]), bool(tag["slash"])

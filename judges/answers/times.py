@@ -1,0 +1,144 @@
+"""How times are written: clocks, units, and the words around spans, by language, as data; the patterns made of them."""
+
+# ruff: noqa: E501 - the words of a kind stand together
+
+import re
+
+SECONDS = (
+    "s|sec|secs|second|seconds|seconde|secondes|segundo|segundos|sekunde|sekunden|secondo|secondi|detik|сек|секунда|секунды"
+    "|секунд|секунду|секунде|секундой|с|秒|秒钟|秒目|초|सेकंड|सेकेंड|सेकण्ड|ثانية|الثانية|ثوان|ثوانٍ|ثواني|วินาที|วินาทีที่|th second|rd second"
+    "|st second|nd second|secs.|''|″"
+)
+MINUTES = (
+    "min|mins|minute|minutes|minuto|minutos|minuten|minuti|menit|мин|минута|минуты|минут|минуту|минуте|分|分钟|분|मिनट|دقيقة"
+    "|الدقيقة|دقائق|นาที|นาทีที่|m|'|′"
+)
+HOURS = "h|hr|hrs|hour|hours|hora|horas|heure|heures|stunde|stunden|ora|ore|jam|час|часа|часов|小时|小時|時間|시간|घंटे|घंटा|ساعة|ساعات|ชั่วโมง"
+TO = (
+    "to|until|till|through|thru|up to|and ends at|all the way to|a|al|hasta|hasta el|à|jusqu'à|jusqu’à|au|bis|bis zu|até|ao|до"
+    "|по|から|到|至|부터|에서|से|إلى|الى|حتى|hingga|sampai|ke|ถึง|au second|fino a|sino a|ad|into|- to -"
+)
+# Only with a word for "between".
+AND = "and|y|et|und|e|и|和|と|와|과|और|و|dan|และ"
+BETWEEN = "between|entre|zwischen|tra|fra|между|之间|之間|間|사이|बीच|بين|antara|ระหว่าง"
+FROM = "from|desde|de|del|depuis|von|vom|dal|da|dari|от|с|со|从|從|自|من|จาก|ตั้งแต่"
+START = (
+    "starts?|starting|start time|start_time|begins?|beginning|onset|inicio|inicia|empieza|comienza|début|debut|commence|beginn"
+    "|beginnt|anfang|startet|início|começa|inicia|começo|начало|начинается|начинаясь|开始|開始|开始时间|始まり|始まる|시작|शुरू|शुरुआत|आरंभ"
+    "|بداية|البداية|تبدأ|يبدأ|inizio|inizia|comincia|mulai|dimulai|awal|เริ่ม|เริ่มต้น"
+)
+END = (
+    "ends?|ending|end time|end_time|finish|finishes|finishing|stops?|until|lasts until|continues? to|continues? until|concludes"
+    "|through|fin|termina|acaba|finaliza|hasta|se termine|finit|s'achève|ende|endet|bis|fim|acaba|até|конец|заканчивается"
+    "|кончается|до|结束|結束|終了|終わり|終わる|종료|끝|समाप्त|अंत|ख़त्म|खत्म|تنتهي|ينتهي|نهاية|النهاية|fine|finisce|selesai|berakhir"
+    "|akhir|สิ้นสุด|จบ"
+)
+# What names a span; behind one of these a bare range of numbers is time.
+SPAN = (
+    "span|window|segment|interval|time|timestamp|timestamps|time span|time range|time window|clip|moment|section|relevant"
+    "|evidence|range|period|duration|temporal|seconds|second|grounding|intervalo|tiempo|tramo|segmento|ventana|momento|intervalle|extrait"
+    "|temps|fenêtre|passage|zeitspanne|zeitraum|abschnitt|zeit|zeitfenster|intervall|tempo|trecho|janela|интервал|отрезок|время|фрагмент"
+    "|时间|时间段|片段|区间|時間|時間帯|区間|구간|시간|समय|अंतराल|खंड|الفترة|المقطع|الوقت|زمن|الزمن|intervallo|segmento|finestra|rentang"
+    "|waktu|segmen|ช่วงเวลา|ช่วง|เวลา|answer|final|therefore|thus|hence|答案|정답|答え|respuesta|réponse|antwort|resposta|ответ|उत्तर"
+    "|الإجابة|risposta|jawaban|คำตอบ"
+)
+# What makes numbers no times, before or behind them.
+NOT_TIMES = (
+    "frames?|fotogramas?|кадр|кадры|кадров|кадра|帧|幀|フレーム|프레임|बिंदु|إطار|fotogrammi|เฟรม|bilder|images? n|score|scores|scored|scoring|rating"
+    "|rated|rate|ages?|aged|years?|year|page|pages|chapter|chapters|episodes?|level|levels|temperature|price|number of|count|counts"
+    "|went|goes up|goes down|rises?|rose|falls?|fell|grows?|grew|increase[sd]?|increased|decrease[sd]?|drops?|dropped|changed?|changes|ratio"
+    "|percent|per cent|percentage|confidence|probability|scale|floors?|room|rooms|win|wins|won|lost|lead|leads|beat|options?(?!\\W{1,4}(?:is)?\\W{0,4}[a-z]\\b)|choices?(?!\\W{1,4}(?:is)?\\W{0,4}[a-z]\\b)|dollars"
+    "|steps?|points?|people|índice|год|года|году|годы|годов|年|años?|años|ans|années|jahren?|anos|tahun|ปี|साल|سنة|عام|anni|年代|分数|得分|比分|点数"
+    "|スコア|점수|puntos?|puntuación|verse|odds|won by|tied|size|weight|height|channels?|o'clock|volume|speed|resolution|pixels?|index|indices"
+)
+# A stretch of time, not a place in the video.
+LASTING = "for|lasts?|lasting|takes?|taking|every|within|after|waits?|waited|another|about every|durante|pendant|für|для|lasted|took|during about"
+
+# From here on, scripts are written without spaces.
+_THAI = 0x0E00
+
+_DIGITS = r"(?<![\d./$€£#])(?<!\d:)(?<![\d,]\d,)(?<!\d,)"
+_NUMBER = r"\d{1,7}+(?:\.\d{1,9}+)?(?![\d])"
+_CLOCK = r"\d{1,3}+:\d{1,2}+(?::\d{1,2}+)?(?:\.\d{1,9}+|,\d{3}(?!\d|:))?(?![\d:])"
+
+
+def words(phrases: str) -> str:
+    """Return phrases as a pattern: the longest first, whole words in scripts that have spaces."""
+    ordered = sorted(phrases.split("|"), key=len, reverse=True)
+    latin = [phrase for phrase in ordered if ord(phrase[0]) < _THAI]
+    unspaced = [phrase for phrase in ordered if ord(phrase[0]) >= _THAI and phrase[0] not in "''″′"]
+    quotes = [phrase for phrase in latin if phrase[0] in "'″′"]
+    latin = [phrase for phrase in latin if phrase not in quotes]
+    whole = rf"(?<![^\W\d_])(?:{'|'.join(latin)})(?![^\W\d_])"
+    return "|".join(filter(None, [whole, "|".join(unspaced), "|".join(quotes)]))
+
+
+def _units(name: str, phrases: str, number: str) -> str:
+    return rf"(?P<{name}{number}>\d{{1,7}}+(?:\.\d{{1,9}}+)?)[ -]?(?P<{name}_unit{number}>{words(phrases)})"
+
+
+def moment(number: str) -> str:
+    """Return the pattern of a moment, its groups numbered: a clock, hours to seconds with units, or a number."""
+    joint = r"[\s,]{0,2}(?:(?:and|y|et|und|e|и|和|dan|और|و|และ)\s)?"
+    hours, minutes, seconds = (
+        _units(name, phrases, number) for name, phrases in (("h", HOURS), ("m", MINUTES), ("s", SECONDS))
+    )
+    bare_seconds = rf"(?P<rest{number}>\d{{1,2}}+(?:\.\d{{1,9}}+)?(?![\d:.]))"
+    # 1h, 1h2m, 1h2m3s, 2m, 2m3s, 2m03, 3s
+    unit = (
+        rf"(?:{hours}(?:{joint}{minutes.replace('<m', '<hm')})?(?:{joint}{seconds.replace('<s', '<hs')})?"
+        rf"|{minutes}(?:{joint}{seconds.replace('<s', '<ms')}|{bare_seconds})?|{seconds})"
+    )
+    unit_of_clock = rf"(?P<clock{number}>{_CLOCK})(?:\s?(?:{words(SECONDS + '|' + MINUTES + '|' + HOURS)}))?"
+    comma = rf"(?P<comma{number}>\d{{1,5}}+,\d{{1,2}}+(?![\d,.:]))(?:\s?(?P<comma_unit{number}>{words(SECONDS)}))?"
+    prefix = rf"(?:(?P<prefix{number}>{words('second|seconds|minute|minutes|segundo|seconde|sekunde|secondo|detik|ke|第|секунды|секунда|วินาทีที่|วินาที|सेकंड|الثانية|minuto|menit')})\s?(?:ke-|ke )?)?"
+    return rf"{_DIGITS}(?:{prefix}(?:{unit_of_clock}|{unit}|{comma}|(?P<number{number}>{_NUMBER})))"
+
+
+def moment_pattern(number: str) -> str:
+    """As `moment`, with the word or bracket that may stand before one."""
+    before = r"(?:(?:about|around|roughly|approximately|approx\.?|ca\.?|the)\s|t\s?=\s?|[\[(<~≈]\s?|\"|第\s?|la\s|el\s|le\s|o\s|il\s|der\s|وال|detik ke-|ke-)?"
+    return before + moment(number)
+
+
+SEPARATOR = rf"\s?(?:[\])>\"]\s?)?(?:目|の|まで|में|th|st|nd|rd)?\s?(?P<by>[,;]|-{{1,2}}>|[-–—~〜→]{{1,2}}|=>|\.{{2,3}}|(?P<and>{words(AND)})|{words(TO)})\s{{0,2}}"
+RANGE = re.compile(moment_pattern("1") + SEPARATOR + moment_pattern("2"))
+SINGLE = re.compile(moment("1"))
+
+
+def seconds(match: re.Match[str], number: str) -> float:
+    """Return a matched moment in seconds, a bare number as it stands."""
+    groups = match.groupdict()
+    if clock := groups[f"clock{number}"]:
+        total = 0.0
+        for part in clock.replace(",", ".").split(":"):
+            total = total * 60 + float(part)
+        return total
+    parts = {
+        name: float(groups[f"{key}{number}"] or 0)
+        for name, keys in (("h", ("h",)), ("m", ("m", "hm")), ("s", ("s", "hs", "ms", "rest")))
+        for key in keys
+        if groups.get(f"{key}{number}")
+    }
+    if parts:
+        return parts.get("h", 0.0) * 3600 + parts.get("m", 0.0) * 60 + parts.get("s", 0.0)
+    return float((groups[f"comma{number}"] or groups[f"number{number}"] or "0").replace(",", "."))
+
+
+def unit(match: re.Match[str], number: str) -> str:  # noqa: PLR0911 - a table
+    """Return how a matched moment says that it is one: `clock`, `h`, `m`, `s`, `metre` (a bare m) or nothing."""
+    groups = match.groupdict()
+    if groups[f"clock{number}"]:
+        return "clock"
+    if groups[f"h_unit{number}"]:
+        return "h" if not (groups[f"hm{number}"] or groups[f"hs{number}"]) else "s"
+    if groups[f"m_unit{number}"]:
+        if groups[f"ms{number}"] or groups[f"rest{number}"]:
+            return "s"
+        return "metre" if groups[f"m_unit{number}"] in ("m", "'", "′") else "m"
+    if groups[f"s_unit{number}"] or groups[f"comma_unit{number}"]:
+        return "s"
+    prefix = groups[f"prefix{number}"]
+    if prefix:
+        return "m" if prefix.startswith(("min", "men")) else "s" if prefix not in ("ke", "第") else ""
+    return ""

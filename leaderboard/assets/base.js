@@ -1,0 +1,172 @@
+/* What all scripts of the page share: elements, numbers in their units, files loaded on demand, the address. */
+"use strict";
+globalThis.Reelbench = (() => {
+  const data = globalThis.REELBENCH;
+  const narrow = matchMedia("(max-width: 640px)");
+  const benchmarks = new Map(data.benchmarks.map((benchmark) => [benchmark.id, benchmark]));
+  const columns = new Map(data.columns.map((column) => [column.id, column]));
+  const KINDS = { run: "Run", published: "Published", baseline: "Floor", human: "Human" };
+
+  // --- elements: every string from a result becomes text, never HTML ---
+  function fill(element, attributes, children) {
+    for (const [name, value] of Object.entries(attributes || {})) {
+      if (value == null || value === false) continue;
+      if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+      else if (name === "text") element.textContent = value;
+      else element.setAttribute(name, value === true ? "" : value);
+    }
+    element.append(...children.flat().filter((child) => child != null && child !== false));
+    return element;
+  }
+  const h = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
+  const svg = (tag, attributes, ...children) =>
+    fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+  const bdi = (text, attributes) => h("bdi", { ...attributes, text });
+  const none = (why) => h("span", { class: "none", title: why }, "–");
+  const badge = (text, kind, title) => h("span", { class: `badge ${kind || ""}`.trim(), title }, text);
+  const link = (text, url, attributes) => h("a", { href: url, rel: "noopener", ...attributes }, text);
+  const say = (text) => {
+    document.getElementById("live").textContent = text;
+  };
+
+  // --- rows and numbers ---
+  const num = (value, unit) => (value == null ? "–" : value.toFixed(data.units[unit]?.digits ?? 2));
+  // What the authors do is the rule; only the other way of aggregating is spelled out.
+  const short = (title) => title.replace(/ \(per label\)$/, "");
+  const group = (row) => data.groups[row.group];
+  const benchmarkOf = (row) => benchmarks.get(group(row).benchmark);
+  const apart = (row) => row.source === "baseline" || row.source === "human";
+  /** A declared column's value: some are sent once for the whole group. */
+  const field = (row, column) => (column.of_group ? group(row) : row)[column.id] ?? null;
+  function asText(column, value) {
+    if (column.type === "boolean") return value == null ? "unknown" : value ? "yes" : "no";
+    if (value == null) return "";
+    return column.id === "date" ? value.slice(0, 10) : String(value);
+  }
+  const modelHref = (model) => `#/model/${encodeURIComponent(model)}`;
+  const safeUrl = (url) => (/^https?:\/\//.test(url || "") ? url : null);
+  /** The model's page on the Hub, where its weights were loaded from there. */
+  const hubUrl = (row) =>
+    row.source === "run" && row.open_weights && /^[\w.-]+\/[\w.-]+$/.test(row.model)
+      ? `https://huggingface.co/${row.model}`
+      : null;
+  function interval(numbers, unit) {
+    return numbers.length > 1 ? `95 % interval ${num(numbers[1], unit)} to ${num(numbers[2], unit)}` : "";
+  }
+  /** A number with its bar and interval. */
+  function meter(numbers, metric) {
+    if (!numbers) return none();
+    const { low, high, unit } = metric;
+    const at = (x) => `${Math.max(0, Math.min(100, (100 * (x - low)) / (high - low))).toFixed(1)}%`;
+    const said = interval(numbers, unit);
+    return h(
+      "span",
+      { class: "meter", title: said && `${num(numbers[0], unit)}, ${said}` },
+      h("b", { text: num(numbers[0], unit) }),
+      h(
+        "span",
+        { class: "track", "aria-hidden": "true" },
+        h("i", { class: "fill", style: `width:${at(numbers[0])}` }),
+        said && h("i", { class: "whisk", style: `left:${at(numbers[1])};right:calc(100% - ${at(numbers[2])})` }),
+      ),
+      said && h("span", { class: "sr" }, `, ${said}`),
+    );
+  }
+  function metricTip(metric) {
+    return [metric.title, metric.about, `${data.units[metric.unit].range}, higher is better`]
+      .filter(Boolean)
+      .join(". ");
+  }
+
+  // --- files that are loaded when they are asked for ---
+  const waiting = new Map();
+  globalThis.REELBENCH_LOADED = (name, content) => waiting.get(name)?.resolve(content);
+  function load(name) {
+    if (!waiting.has(name)) {
+      const entry = {};
+      entry.promise = new Promise((resolve, reject) => {
+        entry.resolve = resolve;
+        entry.reject = reject;
+      });
+      waiting.set(name, entry);
+      const script = h("script", { src: `data/${name}.js` });
+      script.onerror = () => {
+        waiting.delete(name);
+        entry.reject(new Error(`data/${name}.js could not be loaded`));
+      };
+      document.head.append(script);
+    }
+    return waiting.get(name).promise;
+  }
+  const loadRun = (row) => load(`runs/${row.id}`);
+
+  // --- the address ---
+  const address = { page: "overall", name: "", query: new URLSearchParams() };
+  function readAddress() {
+    const raw = location.hash.replace(/^#\/?/, "");
+    const cut = raw.indexOf("?");
+    const path = (cut < 0 ? raw : raw.slice(0, cut)).split("/");
+    let name = path.slice(1).join("/");
+    try {
+      name = decodeURIComponent(name);
+    } catch {
+      /* as it stands */
+    }
+    Object.assign(address, {
+      page: path[0] || "overall",
+      name,
+      query: new URLSearchParams(cut < 0 ? "" : raw.slice(cut + 1)),
+    });
+  }
+  let writing = 0;
+  const asked = (name) => address.query.get(name) || "";
+  function ask(changes, typing) {
+    for (const [name, text] of Object.entries(changes)) {
+      if (text == null || text === "") address.query.delete(name);
+      else address.query.set(name, text);
+    }
+    const query = address.query.toString();
+    const path = address.name ? `${address.page}/${encodeURIComponent(address.name)}` : address.page;
+    const write = () => history.replaceState(null, "", `#/${path}${query ? `?${query}` : ""}`);
+    clearTimeout(writing);
+    // Browsers take their time over each change of the address, so typing changes it when it rests.
+    if (typing) writing = setTimeout(write, 150);
+    else write();
+  }
+  const settle = () => clearTimeout(writing);
+
+  return {
+    data,
+    narrow,
+    benchmarks,
+    columns,
+    KINDS,
+    h,
+    svg,
+    bdi,
+    none,
+    badge,
+    link,
+    say,
+    num,
+    short,
+    group,
+    benchmarkOf,
+    apart,
+    field,
+    asText,
+    modelHref,
+    safeUrl,
+    hubUrl,
+    interval,
+    meter,
+    metricTip,
+    load,
+    loadRun,
+    address,
+    readAddress,
+    asked,
+    ask,
+    settle,
+  };
+})();

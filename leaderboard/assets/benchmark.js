@@ -1,0 +1,208 @@
+/* A benchmark's page: groups, filters, the table, reference points, pictures. */
+"use strict";
+(() => {
+  const R = globalThis.Reelbench;
+  const { data, h, bdi, badge, num, ask, asked } = R;
+
+  function benchmarkPage(main, b) {
+    const rows = data.rows.filter((row) => R.group(row).benchmark === b.id);
+    const groups = data.groups.map((group, i) => ({ ...group, i })).filter((group) => group.benchmark === b.id);
+    const wide = data.columns.filter((column) => column.filter && column.of_group);
+    let group = asked("group") === "all" ? null : (groups.find((g) => g.id === asked("group")) || groups[0]).i;
+    if (!asked("group") && wide.some((column) => asked(column.id))) group = null;
+    const inGroup = (row) => group == null || row.group === group;
+    const listed = rows.filter((row) => !R.apart(row) && inGroup(row));
+    const refs = rows.filter((row) => R.apart(row) && inGroup(row));
+    const picked = new Set(asked("pick").split(",").filter(Boolean));
+    const g = group == null ? null : data.groups[group];
+
+    const columns = [
+      {
+        id: "pick",
+        title: "Chart",
+        cls: "control",
+        control: true,
+        show: !R.narrow.matches,
+        get: () => null,
+        node: (row) => pickBox(row, picked),
+      },
+      { ...R.RANK, id: "rank", title: "Rank", about: R.columns.get("rank").about },
+      { ...R.MODEL, id: "model", title: "Model", node: R.modelCell },
+      ...R.metricColumns(b, (i) => listed.some((row) => row.v[i])),
+      ...R.declared(group, groups),
+    ];
+    const filters = data.columns.filter((column) => column.filter);
+    let keep = R.filtering(filters);
+    const holder = h("div", { class: "card table-card" });
+    let later = 0; // the table answers at once, the pictures when typing rests
+    const chartsSoon = () => {
+      clearTimeout(later);
+      later = setTimeout(charts, 250);
+    };
+    const table = R.table(holder, {
+      rows: listed,
+      columns,
+      label: `${b.title}${g ? `, ${g.label}` : ""}`,
+      sort: "rank:asc",
+      then: b.metrics[0].name,
+      keep: (row) => keep(row),
+      changed: chartsSoon,
+      text: (row) => [row.model, row.revision, row.setting, row.frames, row.source, row.citation, R.group(row).label],
+    });
+    const apply = (name) => {
+      // A split or judge of another group: look in all of them.
+      if (group != null && wide.some((column) => column.id === name) && asked(name)) {
+        ask({ group: "all" });
+        R.render();
+        return;
+      }
+      keep = R.filtering(filters);
+      table.draw();
+    };
+    const picks = h("p", { class: "picks", "aria-live": "polite" }),
+      canvas = h("div", { class: "charts" });
+    const pictures = h("section", { class: "pictures" }, h("h2", { text: "Charts" }), picks, canvas);
+    const known = new Set((g ? [g] : groups).flatMap((one) => one.facets));
+    function charts() {
+      if (!canvas.isConnected) return;
+      const view = table.view();
+      const chosen = picked.size ? rows.filter((row) => picked.has(row.id)) : view.slice(0, 6);
+      picks.textContent = picked.size
+        ? `Comparisons draw the ${picked.size} rows ticked in the table.`
+        : "Comparisons draw the first rows of the table; tick rows to choose others.";
+      pictures.hidden = R.charts.draw(canvas, { b, rows: view, chosen, refs, known }) === 0;
+    }
+    holder.addEventListener("change", (event) => {
+      if (!event.target.classList.contains("pick")) return;
+      if (event.target.checked) picked.add(event.target.dataset.id);
+      else picked.delete(event.target.dataset.id);
+      ask({ pick: [...picked].join(",") });
+      charts();
+    });
+
+    const paper = R.safeUrl(b.paper),
+      home = R.safeUrl(b.homepage);
+    main.replaceChildren(
+      ...[
+        h("h1", { text: b.title }),
+        h(
+          "p",
+          { class: "lead" },
+          b.summary,
+          paper && [" ", R.link("Paper", paper)],
+          home && [" · ", R.link("Data", home)],
+        ),
+        chips(groups, group, rows),
+        g?.mini &&
+          h(
+            "p",
+            { class: "card banner" },
+            "A dozen questions written for trying things out. Nothing here says how good a model is.",
+          ),
+        group == null &&
+          h(
+            "p",
+            { class: "note" },
+            "Rows of different groups are not comparable with each other; each group has its own ranks.",
+          ),
+        R.toolbar(table, {
+          filters: R.declaredFilters(rows.filter((row) => !R.apart(row))),
+          name: b.id,
+          whole: true,
+          apply,
+        }),
+        holder,
+        explained(b),
+        ...reference(b, refs, group),
+        pictures,
+      ].filter(Boolean),
+    );
+    charts();
+  }
+  function pickBox(row, picked) {
+    const box = h("input", {
+      type: "checkbox",
+      class: "pick",
+      "data-id": row.id,
+      "aria-label": `Draw ${row.model} in the charts`,
+    });
+    box.checked = picked.has(row.id);
+    return box;
+  }
+  function chips(groups, chosen, rows) {
+    const choose = (g) => {
+      ask({ group: g == null ? "all" : data.groups[g].id, split: null, judge: null, cols: null, sort: null });
+      R.render();
+    };
+    const chip = (label, g, count) =>
+      h(
+        "button",
+        { type: "button", class: "chip", "aria-pressed": String(chosen === g), onclick: () => choose(g) },
+        label,
+        h("b", { text: count }),
+      );
+    return h(
+      "div",
+      { class: "chips", role: "group", "aria-label": "Comparable groups: one split, judge and prompt set each" },
+      groups.map((g) => chip(bdi(g.label), g.i, rows.filter((row) => row.group === g.i).length)),
+      groups.length > 1 && chip("All groups", null, rows.length),
+    );
+  }
+  /** One line for each metric: what a tooltip says, for those who have none. */
+  function explained(b) {
+    return h(
+      "details",
+      { class: "explained" },
+      h("summary", { text: "What the columns measure" }),
+      h(
+        "dl",
+        { class: "kv" },
+        b.metrics.map((metric) =>
+          h(
+            "div",
+            {},
+            h("dt", { text: metric.title }),
+            h("dd", { text: [metric.about, `${data.units[metric.unit].range}.`].filter(Boolean).join(" ") }),
+          ),
+        ),
+      ),
+    );
+  }
+  function reference(b, refs, group) {
+    if (!refs.length) return [];
+    return [
+      h("h2", { text: "Reference points" }),
+      h("p", {
+        class: "note",
+        text: "Set apart and not ranked: what answering without looking gets, and what people get.",
+      }),
+      h(
+        "ul",
+        { class: "refs" },
+        refs.map((row) =>
+          h(
+            "li",
+            { class: "card" },
+            badge(R.KINDS[row.source], row.source === "human" ? "human" : "floor"),
+            h("a", { class: "name", href: R.modelHref(row.model) }, bdi(row.model)),
+            b.metrics
+              .map((metric, i) => [metric, row.v[i]])
+              .filter(([, numbers]) => numbers)
+              .slice(0, 3)
+              .map(([metric, numbers]) =>
+                h(
+                  "span",
+                  { class: "sub" },
+                  h("b", { text: num(numbers[0], metric.unit) }),
+                  ` ${R.short(metric.title)}`,
+                ),
+              ),
+            group == null && h("span", { class: "sub" }, bdi(R.group(row).label)),
+          ),
+        ),
+      ),
+    ];
+  }
+
+  R.benchmarkPage = benchmarkPage;
+})();

@@ -1,0 +1,358 @@
+/* A model's page: its results, what they rest on, breakdowns, samples. */
+"use strict";
+(() => {
+  const R = globalThis.Reelbench;
+  const { data, h, bdi, badge, num } = R;
+
+  function modelPage(main, name) {
+    const rows = data.rows.filter((row) => row.model === name);
+    main.replaceChildren(h("h1", {}, bdi(name || "Unknown model")));
+    if (!rows.length) {
+      main.append(h("p", { class: "lead" }, "No result of this name. ", R.link("All models", "#/overall")));
+      return;
+    }
+    const overall = data.overall.find((model) => model.model === name && model.rank != null);
+    const hub = rows.map(R.hubUrl).find(Boolean);
+    main.append(
+      h(
+        "p",
+        { class: "lead" },
+        `${rows.length} result${rows.length > 1 ? "s" : ""}`,
+        overall ? `, overall rank ${overall.rank} (${overall.covered} of ${overall.of} benchmarks)` : "",
+        ".",
+        hub && [" ", R.link("The model on the Hub", hub)],
+      ),
+      h(
+        "div",
+        { class: "grid" },
+        rows.map((row, i) => entryCard(row, i === 0)),
+      ),
+    );
+  }
+
+  function entryCard(row, open) {
+    const b = R.benchmarkOf(row),
+      group = R.group(row);
+    const origin =
+      { run: "recomputed from samples", published: "published, can’t be recomputed" }[row.source] ||
+      R.KINDS[row.source];
+    const head = h(
+      "header",
+      {},
+      h(
+        "div",
+        {},
+        h("h2", {}, R.link(b.title, `#/${b.id}?group=${encodeURIComponent(group.id)}`)),
+        h("span", { class: "sub" }, bdi(group.label)),
+      ),
+      h(
+        "div",
+        { class: "badges" },
+        row.rank != null && badge(`rank ${row.rank}`, "run"),
+        row.partial && badge(`partial: ${row.partial}`, "warn"),
+        badge(origin),
+        row.ids && badge(`ids ${row.ids}`, "", R.columns.get("ids").about),
+      ),
+    );
+    const scored = b.metrics.map((metric, i) => [metric, row.v[i]]).filter(([, numbers]) => numbers);
+    const tiles = scored.length
+      ? h(
+          "div",
+          { class: "tiles" },
+          scored.map(([metric, numbers]) =>
+            h(
+              "div",
+              { class: "tile", title: R.metricTip(metric) },
+              h("b", { text: num(numbers[0], metric.unit) }),
+              metric.title,
+              numbers.length > 1 && h("div", {}, `${num(numbers[1], metric.unit)} to ${num(numbers[2], metric.unit)}`),
+            ),
+          ),
+        )
+      : h("p", { class: "note" }, "No score: the answers are hidden, or nobody judged them yet.");
+    const more = h("div", { class: "more" }, h("p", { class: "note" }, "Loading…"));
+    const details = h("details", { open }, h("summary", { text: "Settings, provenance, breakdowns" }), more);
+    const samples = h("details", {}, h("summary", { text: "Samples" }));
+    const fill = once(more, async () => {
+      const run = await R.loadRun(row);
+      more.replaceChildren(facts(row, run), ...breakdowns(b, run));
+    });
+    details.addEventListener("toggle", fill);
+    samples.addEventListener("toggle", async () => {
+      if (samples.open && samples.children.length === 1) samples.append(browser(row, await R.loadRun(row)));
+    });
+    return h(
+      "section",
+      { class: "card entry", "aria-label": `${b.title}, ${group.label}` },
+      head,
+      tiles,
+      row.note && h("p", { class: "banner", text: row.note }),
+      details,
+      row.source === "run" || row.items ? samples : null,
+    );
+  }
+  /** Run something once; where it fails, say so and allow another try. */
+  function once(place, work) {
+    let done = false;
+    return async () => {
+      if (done) return;
+      done = true;
+      try {
+        await work();
+      } catch (error) {
+        done = false;
+        place.replaceChildren(h("p", { class: "note", text: error.message }));
+      }
+    };
+  }
+
+  // --- what a result rests on ---
+  const empty = (content) =>
+    content == null ||
+    content === "" ||
+    (typeof content === "object" && !(content instanceof Node) && !Object.keys(content).length);
+  /** Text, a list with commas, or a small list of names and values: never JSON where words do. */
+  function shown(content) {
+    if (content instanceof Node) return content;
+    if (typeof content !== "object") return bdi(String(content));
+    const plain = (value) => (typeof value === "object" && value !== null ? JSON.stringify(value) : String(value));
+    if (Array.isArray(content)) return bdi(content.map(plain).join(", "));
+    const pairs = Object.entries(content).filter(([, value]) => !empty(value));
+    return h(
+      "ul",
+      { class: "pairs" },
+      pairs.map(([name, value]) =>
+        h("li", {}, h("span", { class: "sub" }, `${name.replaceAll("_", " ")} `), bdi(plain(value))),
+      ),
+    );
+  }
+  function facts(row, run) {
+    const url = R.safeUrl(row.url),
+      result = run.result;
+    const pairs = [
+      ["Setting", row.setting],
+      ["Frames", row.frames],
+    ];
+    if (result) {
+      const {
+        model,
+        settings,
+        judge,
+        provenance,
+        benchmark: { source },
+      } = result;
+      const { unscored, ...counts } = result.counts;
+      pairs.push(
+        ["Revision", model.revision],
+        ["Adapter", model.adapter],
+        ["Arguments", model.args],
+        ["Generation", settings.generation],
+        ["Seed", settings.seed],
+        ["Frames given", settings.frames_given],
+        ["Prompt’s sha256", settings.prompt_sha256],
+        ["Data", [source.kind, source.location, source.revision].filter(Boolean).join(" · ")],
+        ["Data’s fingerprint", source.fingerprint],
+      );
+      if (judge) {
+        pairs.push(
+          ["Judge asked", judge.requested],
+          ["Judge that answered", judge.returned],
+          ["Judge’s prompts", `${judge.prompt} ${judge.prompt_sha256}`],
+          ["Judge’s settings", { temperature: judge.temperature, votes: judge.votes, rule: judge.vote_rule }],
+          ["Judge’s cost", judge.cost_usd == null ? null : `${judge.cost_usd} USD`],
+        );
+      }
+      pairs.push(
+        ["Counts", Object.fromEntries(Object.entries(counts).filter(([, value]) => value))],
+        ["Unscored", unscored],
+        ["Samples’ sha256", provenance.samples_sha256],
+        ["Date", provenance.date],
+        ["Software", result.software],
+        ["In the store", run.key],
+      );
+    }
+    pairs.push(["Source", row.citation && url ? R.link(bdi(row.citation), url) : row.citation]);
+    return h(
+      "dl",
+      { class: "kv" },
+      pairs
+        .filter(([, content]) => !empty(content))
+        .map(([name, content]) => h("div", {}, h("dt", { text: name }), h("dd", {}, shown(content)))),
+    );
+  }
+  function breakdowns(b, run) {
+    return b.facets
+      .filter((facet) => run.breakdowns[facet.name])
+      .map((facet) => {
+        const labels = Object.entries(run.breakdowns[facet.name]);
+        const there = new Set(labels.flatMap(([, metrics]) => Object.keys(metrics)));
+        const metrics = [...facet.metrics, ...b.metrics].filter(({ name }) => there.delete(name));
+        return h(
+          "div",
+          { class: "breakdown" },
+          h("h3", { text: facet.title }),
+          h(
+            "section",
+            { class: "scroll", tabindex: 0, "aria-label": `${facet.title}, scrolls sideways` },
+            h(
+              "table",
+              {},
+              h(
+                "thead",
+                {},
+                h(
+                  "tr",
+                  {},
+                  h("th", { scope: "col" }, facet.name),
+                  metrics.map((metric, i) =>
+                    h("th", { class: i ? "num" : "", scope: "col", title: R.metricTip(metric) }, R.short(metric.title)),
+                  ),
+                ),
+              ),
+              h(
+                "tbody",
+                {},
+                labels.map(([label, found]) =>
+                  h(
+                    "tr",
+                    {},
+                    h("th", { scope: "row" }, bdi(label)),
+                    metrics.map((metric, i) =>
+                      i
+                        ? h(
+                            "td",
+                            { class: "num", title: found[metric.name] && R.interval(found[metric.name], metric.unit) },
+                            num(found[metric.name]?.[0], metric.unit),
+                          )
+                        : h("td", {}, R.meter(found[metric.name], metric)),
+                    ),
+                  ),
+                ),
+              ),
+            ),
+          ),
+        );
+      });
+  }
+
+  // --- samples ---
+  const LONG = 4000;
+  function longText(content) {
+    const text = content == null ? "" : typeof content === "string" ? content : JSON.stringify(content);
+    const box = h("div", { class: "text", dir: "auto", tabindex: text.length > 600 ? 0 : null });
+    if (text.length <= LONG) {
+      box.textContent = text || "(nothing)";
+      return box;
+    }
+    box.textContent = `${text.slice(0, LONG)}…`;
+    return h(
+      "div",
+      {},
+      box,
+      h(
+        "button",
+        {
+          type: "button",
+          class: "link",
+          onclick: (event) => {
+            box.textContent = text;
+            event.target.remove();
+          },
+        },
+        `Show all ${text.length.toLocaleString("en")} characters`,
+      ),
+    );
+  }
+  function replyCard(reply) {
+    const which = [
+      reply.criterion,
+      reply.vote && `vote ${reply.vote + 1}`,
+      reply.attempt && `attempt ${reply.attempt + 1}`,
+    ]
+      .filter(Boolean)
+      .join(", ");
+    return h("div", {}, h("small", { text: `${which}: ${reply.score ?? "no score in it"}` }), longText(reply.raw));
+  }
+  function sampleCard(sample) {
+    const scores = Object.entries(sample.scores)
+      .map(([name, score]) => `${name} ${+score.toFixed(3)}`)
+      .join(" · ");
+    const said = [
+      sample.video && `video ${sample.video}`,
+      Object.values(sample.facets || {})
+        .flat()
+        .join(", "),
+      scores,
+      sample.frame_timestamps && `${sample.frame_timestamps.length} frames`,
+    ];
+    const replies = sample.judge_replies || [];
+    return h(
+      "article",
+      { class: "sample" },
+      h(
+        "h3",
+        {},
+        bdi(sample.id),
+        sample.state === "unscored" && badge(sample.reason, "warn"),
+        (sample.flags || []).map((flag) => badge(flag, "warn")),
+      ),
+      h(
+        "div",
+        { class: "says" },
+        h("div", {}, h("small", { text: "Answer" }), longText(sample.prediction)),
+        h("div", {}, h("small", { text: "Reference" }), longText(sample.target.text ?? sample.target)),
+      ),
+      h("p", { class: "note" }, said.filter(Boolean).join(" — ")),
+      replies.length
+        ? h("details", {}, h("summary", { text: `Judge’s replies (${replies.length})` }), replies.map(replyCard))
+        : null,
+    );
+  }
+  function browser(row, run) {
+    if (run.withheld)
+      return h("p", {
+        class: "note",
+        text: "This benchmark’s data is under an agreement, so its samples are not passed on.",
+      });
+    const list = h("div"),
+      find = h("input", { type: "search", placeholder: "id or words", "aria-label": "Search these samples" });
+    const which = h(
+      "select",
+      { "aria-label": "Part of the samples" },
+      Array.from({ length: run.samples }, (_, i) => h("option", { value: i }, `part ${i + 1} of ${run.samples}`)),
+    );
+    let all = [];
+    const show = () => {
+      const text = find.value.toLowerCase();
+      list.replaceChildren(
+        ...all
+          .filter((s) => !text || JSON.stringify([s.id, s.prediction, s.target, s.video]).toLowerCase().includes(text))
+          .map(sampleCard),
+      );
+    };
+    const get = async () => {
+      try {
+        all = await R.load(`samples/${row.id}-${which.value}`);
+        show();
+      } catch (error) {
+        list.replaceChildren(h("p", { class: "note", text: error.message }));
+      }
+    };
+    which.addEventListener("change", get);
+    find.addEventListener("input", show);
+    if (run.samples) get();
+    return h(
+      "div",
+      {},
+      h(
+        "div",
+        { class: "bar-row" },
+        h("label", { class: "field grow" }, "Search", find),
+        run.samples > 1 && h("label", { class: "field" }, "Part", which),
+      ),
+      list,
+    );
+  }
+
+  R.modelPage = modelPage;
+})();

@@ -1,0 +1,146 @@
+/* The text pages: how to submit, how it works. */
+"use strict";
+(() => {
+  const R = globalThis.Reelbench;
+  const { data, h } = R;
+
+  function submitPage(main) {
+    const code = (text) => h("pre", { tabindex: 0 }, text);
+    const note = (text) => h("p", { class: "note", text });
+    const judges = data.benchmarks
+      .filter((b) => b.judge)
+      .map((b) => `${b.title}: ${b.judge}`)
+      .join("; ");
+    main.replaceChildren(
+      h("h1", { text: "Submit in four commands" }),
+      h(
+        "p",
+        { class: "lead" },
+        "A submission is a folder with every answer. All numbers are computed again from it before anything is listed.",
+      ),
+      h(
+        "ol",
+        { class: "steps" },
+        h(
+          "li",
+          {},
+          h("h2", { text: "Run your model" }),
+          code(
+            "pip install 'reelbench[lmms-eval]'\nreelbench run -- --tasks reelbench --model qwen2_5_vl \\\n  --model_args pretrained=ORG/MODEL --output_path runs",
+          ),
+          note(
+            "Any lmms-eval model works. Answers made elsewhere: reelbench score NAME --predictions FILE --model ORG/MODEL --output runs.",
+          ),
+        ),
+        h(
+          "li",
+          {},
+          h("h2", { text: "Judge what needs a judge" }),
+          code("reelbench score --run runs --judge MODEL --judge-prompts official"),
+          note(
+            `Some benchmarks have no score without one. To be listed beside the published numbers, take the authors’ judge and their prompts. ${judges ? `The authors’ judges: ${judges}.` : ""}`,
+          ),
+        ),
+        h(
+          "li",
+          {},
+          h("h2", { text: "Check it as we will" }),
+          code("reelbench leaderboard add runs --store results"),
+          note("It names every number, id, count or hash that does not follow from the samples."),
+        ),
+        h(
+          "li",
+          {},
+          h("h2", { text: "Open a pull request" }),
+          code("reelbench leaderboard publish --store results --dataset ORG/RESULTS --create-pr"),
+          note(
+            "ORG/RESULTS is the results dataset of the leaderboard that you submit to. Its checks run the third command on your files.",
+          ),
+        ),
+      ),
+      h("h2", { text: "What gets a rank" }),
+      h(
+        "div",
+        { class: "prose" },
+        h("p", {
+          text: "Complete runs on a split whose answers are public, with one entry per model and setting; the newest stays. Runs with --limit are kept and marked partial. Judged benchmarks are listed by judge and prompt set, which are never mixed.",
+        }),
+      ),
+    );
+  }
+  function aboutPage(main) {
+    const paragraphs = data.rules.split(/\n\s*\n/).map((text) =>
+      h(
+        "p",
+        {},
+        text
+          .replace(/\s+/g, " ")
+          .split(/(\*\*[^*]+\*\*|`[^`]+`)/)
+          .map((part) =>
+            part.startsWith("**")
+              ? h("b", { text: part.slice(2, -2) })
+              : part.startsWith("`")
+                ? h("code", { text: part.slice(1, -1) })
+                : part,
+          ),
+      ),
+    );
+    main.replaceChildren(
+      h("h1", { text: "How it works" }),
+      h("div", { class: "prose" }, paragraphs),
+      h("h2", { text: "What a cell says" }),
+      h(
+        "div",
+        { class: "prose" },
+        h("p", {
+          text: "A dash is a result that is not there: not run, not judged, or not printed by the source. It is never a zero. Whiskers are 95 % intervals from a bootstrap over videos; published numbers have none.",
+        }),
+        h("p", {
+          text: "“recomputed” marks a run whose every number was computed again from its samples; “ids checked” says that its questions, references and labels were held to the benchmark’s own data as well.",
+        }),
+      ),
+      h("h2", { text: "Metrics" }),
+      ...data.benchmarks.map(metricTable),
+    );
+  }
+  function metricTable(b) {
+    return h(
+      "div",
+      {},
+      h("h3", { text: b.title }),
+      h(
+        "section",
+        { class: "scroll", tabindex: 0, "aria-label": `Metrics of ${b.title}, scrolls sideways` },
+        h(
+          "table",
+          {},
+          h(
+            "thead",
+            {},
+            h(
+              "tr",
+              {},
+              ["Metric", "Scale", "What it measures", "Source"].map((title) => h("th", { scope: "col" }, title)),
+            ),
+          ),
+          h(
+            "tbody",
+            {},
+            b.metrics.map((metric) =>
+              h(
+                "tr",
+                {},
+                h("th", { scope: "row" }, metric.title),
+                h("td", { class: "nowrap", text: data.units[metric.unit].range }),
+                h("td", { text: metric.about || "–" }),
+                h("td", { class: "sub", text: metric.cite || "–" }),
+              ),
+            ),
+          ),
+        ),
+      ),
+    );
+  }
+
+  Object.assign(R, { submitPage, aboutPage });
+})();

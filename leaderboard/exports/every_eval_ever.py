@@ -1,0 +1,360 @@
+"""Results in the Every Eval Ever format 0.3.0: an aggregate file per result, and a file with its single answers.
+
+    <out>/data/<benchmark>/<developer>/<model>/<uuid>.json, <uuid>_samples.jsonl
+
+The format's instances must have a score: what was not scored of an answer has no row there, and the aggregate says how
+many are unscored and why. Questions are not repeated, since datasets' licences differ: an instance names its question
+by the dataset and the id. Samples of a benchmark whose data is under an agreement are not written at all.
+"""
+
+import hashlib
+import json
+import re
+import uuid
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from reelbench.judges import results
+from reelbench.judges.llm import load_prompts
+from reelbench.leaderboard.exports import Exported
+from reelbench.leaderboard.store import Stored
+from reelbench.registry import discovery
+from reelbench.registry.data import loading
+from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.files import sha256_of, write_jsonl, write_text
+from reelbench.registry.records import JudgeRecord, MetricValue, Result, Sample
+from reelbench.registry.spec import BenchmarkSpec, HubFile, Mean, MeanOf, Metric, UrlFile
+from reelbench.registry.values import is_number
+
+SCHEMA = "0.3.0"
+
+Relationship = Literal["first_party", "third_party", "collaborative", "other"]
+
+_TOKENS = ("max_new_tokens", "max_tokens", "max_gen_toks")
+_NAME = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+def export(
+    stored: Sequence[Stored], out: Path, *, organization: str | None, relationship: str = "other"
+) -> Iterator[Exported]:
+    """Write both files for each result.
+
+    Args:
+        stored: Results of a store.
+        out: Folder that `data/` is made in.
+        organization: Who ran the evaluation: the format asks.
+        relationship: Theirs to the models' developers.
+
+    Raises:
+        InputError: No organization, or an unknown relationship.
+    """
+    if not organization:
+        raise InputError("--format eee: the format asks who evaluated; give --organization NAME")
+    if relationship not in get_args(Relationship):
+        raise InputError(
+            f"--relationship {relationship}: is not one of the format's; give {', '.join(get_args(Relationship))}"
+        )
+    for one in stored:
+        spec = discovery.get(one.result.benchmark.id)
+        if loading.is_mini(one.result.benchmark.split):
+            yield Exported(one.key, why="it is on the mini data, which is for trying things out")
+        elif not any(found.value is not None for found in one.result.metrics.values()):
+            yield Exported(one.key, why="none of its metrics is scored")
+        else:
+            yield Exported(one.key, tuple(_write(one, spec, out, organization, relationship)))
+
+
+def _write(one: Stored, spec: BenchmarkSpec, out: Path, organization: str, relationship: str) -> Iterator[Path]:
+    result = one.result
+    developer, model = _model_path(result.model.id)
+    # From the result, so that an export made again is the same file and not a second result.
+    digest = hashlib.sha256(f"{one.key}\n{result.provenance.samples_sha256}\n{result.provenance.date}".encode())
+    name = str(uuid.UUID(bytes=digest.digest()[:16], version=4))
+    folder = Path("data") / spec.id / developer / model
+    document = aggregate(one, spec, organization, relationship)
+    if spec.open_data:
+        rows = list(instances(spec, result, results.read_samples(one.folder), document["evaluation_id"]))
+        if rows:
+            samples = folder / f"{name}_samples.jsonl"
+            write_jsonl(out / samples, rows)
+            document["detailed_evaluation_results"] = {
+                "format": "jsonl",
+                "file_path": samples.as_posix(),
+                "hash_algorithm": "sha256",
+                "checksum": sha256_of(out / samples),
+                "total_rows": len(rows),
+                "additional_details": {"left_out": _unscored(result)},
+            }
+            yield out / samples
+    write_text(
+        out / folder / f"{name}.json", json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    )
+    yield out / folder / f"{name}.json"
+
+
+def _model_path(model: str) -> tuple[str, str]:
+    developer, _, name = model.rpartition("/")
+    return _NAME.sub("_", developer).strip("._") or "unknown", _NAME.sub("_", name).strip("._") or "unknown"
+
+
+# --- the aggregate -------------------------------------------------------------------------------------------------
+
+
+def aggregate(one: Stored, spec: BenchmarkSpec, organization: str, relationship: str) -> dict[str, Any]:
+    """Return the aggregate file's content, without the reference to the instances."""
+    result = one.result
+    stamp = str(_epoch(result.provenance.date))
+    evaluation = f"{spec.id}/{result.model.id.replace('/', '_')}/{stamp}"
+    library = {name: version for name, version in result.software.items() if name != "reelbench"}
+    return {
+        "schema_version": SCHEMA,
+        "evaluation_id": evaluation,
+        "evaluation_timestamp": stamp,
+        "retrieved_timestamp": stamp,
+        "source_metadata": {
+            "source_name": "Reelbench",
+            "source_type": "evaluation_run",
+            "source_organization_name": organization,
+            "evaluator_relationship": relationship,
+        },
+        "eval_library": {
+            "name": "reelbench",
+            "version": result.software.get("reelbench", "unknown"),
+            "additional_details": library,
+        },
+        "model_info": _model_info(result),
+        "evaluation_results": [
+            _metric_result(one, spec, metric, found, evaluation)
+            for metric in spec.metrics
+            if (found := result.metrics.get(metric.name)) is not None and found.value is not None
+        ],
+    }
+
+
+def _epoch(date: str) -> int:
+    try:
+        found = datetime.fromisoformat(date)
+    except ValueError:
+        raise InputError(f"provenance.date {date!r} is not an ISO date") from None
+    return int((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp())
+
+
+def _model_info(result: Result) -> dict[str, Any]:
+    model = result.model
+    weights = isinstance(model.args.get("pretrained"), str)  # loaded here, so they could be had
+    return {
+        "name": model.id.rpartition("/")[2] or model.id,
+        "id": model.id,
+        "developer": model.id.rpartition("/")[0] or "unknown",
+        "additional_details": {
+            "deployment_type": "self_deployed" if weights else "unknown",
+            "model_availability": "open_weights" if weights else "unknown",
+            "revision": model.revision or "unknown",
+            "adapter": model.adapter or "unknown",
+            "args": json.dumps(model.args, ensure_ascii=False, sort_keys=True),
+        },
+    }
+
+
+def _metric_result(
+    one: Stored, spec: BenchmarkSpec, metric: Metric, found: MetricValue, evaluation: str
+) -> dict[str, Any]:
+    result = one.result
+    config: dict[str, Any] = {
+        "evaluation_description": f"{spec.title}: {metric.title}",
+        "metric_id": f"{spec.id}.{metric.name}",
+        "metric_name": metric.title,
+        "metric_kind": metric.aggregate.how if metric.aggregate.how != "corpus" else metric.aggregate.scorer,
+        "metric_unit": metric.in_unit.noun,
+        "lower_is_better": False,
+        "score_type": "continuous",
+        "min_score": metric.low,
+        "max_score": _highest(metric),
+        "additional_details": {"primary": str(metric.name == spec.primary.name).lower(), "cite": metric.cite},
+    }
+    if metric.judged and result.judge is not None:
+        config["llm_scoring"] = _llm_scoring(spec, result.judge)
+    uncertainty: dict[str, Any] = {"num_samples": found.n}
+    if found.ci95 is not None:
+        uncertainty["confidence_interval"] = {
+            "lower": found.ci95[0],
+            "upper": found.ci95[1],
+            "confidence_level": 0.95,
+            "method": "bootstrap over videos, seeded",
+        }
+    return {
+        "evaluation_result_id": f"{evaluation}#{metric.name}",
+        "evaluation_name": f"{spec.id}.{metric.name}",
+        "source_data": _source(spec, result),
+        "metric_config": config,
+        "score_details": {"score": found.value, "details": _counts(one), "uncertainty": uncertainty},
+        "generation_config": _generation(result),
+    }
+
+
+def _highest(metric: Metric) -> float:
+    return metric.in_unit.high if metric.high is None else metric.high
+
+
+def _counts(one: Stored) -> dict[str, str]:
+    result = one.result
+    counts = {name: str(value) for name, value in result.counts if name != "unscored"}
+    return {
+        **counts,
+        "unscored": _unscored(result),
+        "coverage": one.check.subset or one.check.partial or "the whole split",
+        "benchmark_version": str(result.benchmark.version),
+    }
+
+
+def _unscored(result: Result) -> str:
+    reasons = ", ".join(f"{number} {reason}" for reason, number in result.counts.unscored.items())
+    return reasons or "0"
+
+
+def _source(spec: BenchmarkSpec, result: Result) -> dict[str, Any]:
+    split, source = result.benchmark.split, spec.splits[result.benchmark.split].source
+    details = {"split": split, "fingerprint": result.benchmark.source.fingerprint, "kind": result.benchmark.source.kind}
+    if result.benchmark.source.revision:
+        details["revision"] = result.benchmark.source.revision
+    if isinstance(source, HubFile):
+        return {
+            "dataset_name": spec.title,
+            "source_type": "hf_dataset",
+            "hf_repo": source.repo_id,
+            "hf_split": split,
+            "samples_number": result.counts.items,
+            "additional_details": details,
+        }
+    details["samples_number"] = str(result.counts.items)
+    if isinstance(source, UrlFile):
+        return {"dataset_name": spec.title, "source_type": "url", "url": [source.url], "additional_details": details}
+    return {"dataset_name": spec.title, "source_type": "other", "additional_details": details}
+
+
+def _llm_scoring(spec: BenchmarkSpec, judge: JudgeRecord) -> dict[str, Any]:
+    def config(model: str) -> dict[str, Any]:
+        details = {"deployment_type": "unknown", "model_availability": "unknown", "host": judge.url or "unknown"}
+        found: dict[str, Any] = {"model_info": {"name": model, "id": model, "additional_details": details}}
+        return found if judge.temperature is None else {**found, "temperature": judge.temperature}
+
+    scoring: dict[str, Any] = {
+        "judges": [config(model) for model in judge.returned or (judge.requested,)],
+        "input_prompt": _judge_prompt(spec, judge),
+        "additional_details": {
+            "requested": judge.requested,
+            "prompt_set": judge.prompt,
+            "prompt_sha256": judge.prompt_sha256,
+            "votes": str(judge.votes),
+        },
+    }
+    if judge.votes > 1:
+        scoring["aggregation_method"] = "average" if judge.vote_rule == "mean" else "majority_vote"
+    return scoring
+
+
+def _judge_prompt(spec: BenchmarkSpec, judge: JudgeRecord) -> str:
+    """Return our prompt where it is the one that was sent, else its name and hash."""
+    if judge.prompt == "reelbench":
+        try:
+            ours = load_prompts(spec, "reelbench")
+        except ReelbenchError:
+            ours = None
+        if ours is not None and ours.sha256 == judge.prompt_sha256:
+            return "\n\n---\n\n".join(f"{system}\n\n{ours.user[name]}" for name, system in ours.system.items())
+    return f"prompt set {judge.prompt}, sha256 {judge.prompt_sha256}"
+
+
+def _generation(result: Result) -> dict[str, Any]:
+    settings, arguments = result.settings, {}
+    for name in ("temperature", "top_p", "top_k"):
+        if is_number(value := settings.generation.get(name)):
+            arguments[name] = value
+    for name in _TOKENS:
+        if isinstance(value := settings.generation.get(name), int) and value > 0:
+            arguments["max_tokens"] = value
+            break
+    details = {
+        "frames": settings.frames,
+        "prompt_sha256": settings.prompt_sha256 or "unknown",
+        "seed": "unknown" if settings.seed is None else str(settings.seed),
+        "generation": json.dumps(settings.generation, ensure_ascii=False, sort_keys=True),
+    }
+    return {"generation_args": arguments, "additional_details": details}
+
+
+# --- the instances -------------------------------------------------------------------------------------------------
+
+
+def instances(
+    spec: BenchmarkSpec, result: Result, samples: Iterator[Sample], evaluation: str
+) -> Iterator[dict[str, Any]]:
+    """Yield a row for each score that an answer has; an answer counts as correct at the top of its scale."""
+    columns = list(_columns(spec, result))
+    for sample in samples:
+        for metric, names, best in columns:
+            if not all(name in sample.scores for name in names):
+                continue
+            score = sum(sample.scores[name] for name in names) / len(names)
+            yield {
+                "schema_version": SCHEMA,
+                "evaluation_id": evaluation,
+                "model_id": result.model.id,
+                "evaluation_name": f"{spec.id}.{metric.name}",
+                "evaluation_result_id": f"{evaluation}#{metric.name}",
+                "sample_id": sample.id,
+                "interaction_type": "single_turn",
+                "input": {
+                    "raw": f"{spec.title}, {result.benchmark.split}: question {sample.id} on video {sample.video}",
+                    "reference": _references(sample),
+                },
+                "output": {"raw": [_text(sample.prediction)]},
+                "answer_attribution": [
+                    {
+                        "turn_idx": 0,
+                        "source": "output.raw",
+                        "extracted_value": _text(sample.prediction if sample.parsed is None else sample.parsed),
+                        "extraction_method": "custom" if sample.parsed is not None else "none",
+                        "is_terminal": True,
+                    }
+                ],
+                "evaluation": {"score": score, "is_correct": score >= best},
+                "metadata": {
+                    "video": sample.video,
+                    **{facet: ", ".join(labels) for facet, labels in sample.facets.items()},
+                    **({"flags": ", ".join(sample.flags)} if sample.flags else {}),
+                },
+            }
+
+
+def _columns(spec: BenchmarkSpec, result: Result) -> Iterator[tuple[Metric, tuple[str, ...], float]]:
+    """Yield the metrics that single answers have, each with its columns and the best score of them; no column twice."""
+    seen: set[tuple[str, ...]] = set()
+    for metric in spec.metrics:
+        found = result.metrics.get(metric.name)
+        names = _columns_of(spec, metric)
+        if found is None or found.value is None or not names or names in seen:
+            continue
+        seen.add(names)
+        scale = metric.aggregate.scale if isinstance(metric.aggregate, Mean) else 1.0
+        yield metric, names, _highest(metric) / scale
+
+
+def _columns_of(spec: BenchmarkSpec, metric: Metric) -> tuple[str, ...]:
+    how = metric.aggregate
+    if isinstance(how, Mean):
+        return (how.column,)
+    if isinstance(how, MeanOf):
+        return tuple(name for part in how.metrics for name in _columns_of(spec, spec.metric(part)))
+    return ()
+
+
+def _references(sample: Sample) -> list[str]:
+    found = [sample.target[name] for name in ("text", "answer") if sample.target.get(name)]
+    return [_text(value) for value in (*found, *sample.target.get("spans", ()))]
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

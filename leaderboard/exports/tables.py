@@ -1,0 +1,164 @@
+"""The table as files: CSV, JSON, Markdown and LaTeX."""
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+from reelbench.leaderboard import columns
+from reelbench.leaderboard.board import Board
+from reelbench.leaderboard.entries import Entry, Group
+from reelbench.registry.records import MetricValue
+from reelbench.registry.spec import BenchmarkSpec, Metric
+
+Format = Literal["markdown", "latex"]
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "≥": r"$\geq$",
+}
+
+
+def as_csv(board: Board, benchmark: str) -> str:
+    """Return all rows of a benchmark; text that a spreadsheet would run as a formula begins with an apostrophe."""
+    spec = board.specs[benchmark]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\r\n")
+    before = [column for column in columns.BEFORE if column.id != "benchmark"]  # the file is of one
+    numbers = [name for metric in spec.metrics for name in (metric.name, f"{metric.name}_low", f"{metric.name}_high")]
+    writer.writerow([*(column.id for column in before), *numbers, *(column.id for column in columns.AFTER)])
+    for entry in board.entries:
+        if entry.group.benchmark == benchmark:
+            head, tail = ([_cell(c.get(board, entry)) for c in part] for part in (before, columns.AFTER))
+            values = [part for metric in spec.metrics for part in _three(entry.metrics.get(metric.name))]
+            writer.writerow([*head, *values, *tail])
+    return text.getvalue()
+
+
+def as_document(board: Board) -> dict[str, Any]:
+    """Return the whole table as one JSON document."""
+    return {
+        "rows": [
+            columns.record(board, entry)
+            | {"metrics": {name: found.model_dump(mode="json") for name, found in entry.metrics.items()}}
+            for entry in board.entries
+        ],
+        "overall": [
+            {
+                "rank": model.rank,
+                "model": model.key[0],
+                "revision": model.key[1],
+                "setting": model.key[2],
+                "win_rate": model.win_rate,
+                "benchmarks": model.covered,
+                "of": model.of,
+            }
+            for model in board.overall
+        ],
+        "groups": {name: [group.id for group in groups] for name, groups in board.groups.items()},
+        "main_groups": {name: group.id for name, group in board.main.items()},
+    }
+
+
+def _three(found: MetricValue | None) -> tuple[float | str, float | str, float | str]:
+    if found is None or found.value is None:
+        return "", "", ""
+    low, high = found.ci95 or ("", "")
+    return found.value, low, high
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, str):
+        # An apostrophe is how spreadsheets mark text; see OWASP on CSV injection.
+        return f"'{value}" if value.startswith(_FORMULA) else value
+    return "" if value is None else value
+
+
+# --- for papers ------------------------------------------------------------------------------------------------------
+
+
+def tables(board: Board, style: Format, *, benchmark: str | None = None) -> str:
+    """Return a table per group of each benchmark (or of one), ready to paste; floors and human rows come last."""
+    parts = []
+    for name, groups in board.groups.items():
+        if benchmark not in (None, name):
+            continue
+        for group in groups:
+            found = [entry for entry in board.entries if entry.group == group]
+            parts.append((_markdown if style == "markdown" else _latex)(board, board.specs[name], group, found))
+    return "\n".join(parts)
+
+
+def _shown(spec: BenchmarkSpec, entries: Iterable[Entry]) -> list[Metric]:
+    with_values = {name for entry in entries for name, found in entry.metrics.items() if found.value is not None}
+    return [metric for metric in spec.metrics if metric.name in with_values]
+
+
+def _number(metric: Metric, found: MetricValue | None) -> str:
+    return "" if found is None or found.value is None else f"{found.value:.{metric.in_unit.digits}f}"
+
+
+def _half(metric: Metric, found: MetricValue | None) -> str:
+    """Half of the interval's width, as papers print it."""
+    if found is None or found.ci95 is None:
+        return ""
+    return f"{(found.ci95[1] - found.ci95[0]) / 2:.{metric.in_unit.digits}f}"
+
+
+def _lines(board: Board, spec: BenchmarkSpec, entries: Sequence[Entry], plus_minus: str) -> list[list[str]]:
+    metrics = _shown(spec, entries)
+    lines = []
+    for entry in sorted(entries, key=lambda entry: entry.floor_or_human):
+        rank = board.ranks.get(entry.key)
+        numbers = []
+        for metric in metrics:
+            found = entry.metrics.get(metric.name)
+            half = _half(metric, found) if metric is spec.primary else ""
+            numbers.append(_number(metric, found) + (f" {plus_minus} {half}" if half else ""))
+        name = entry.model if entry.setting == "run" else f"{entry.model} ({entry.setting})"
+        lines.append(["" if rank is None else str(rank), name, entry.frames, *numbers])
+    return lines
+
+
+def _markdown(board: Board, spec: BenchmarkSpec, group: Group, entries: Sequence[Entry]) -> str:
+    def cell(text: str) -> str:
+        return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+
+    head = ["rank", "model", "frames", *(metric.title for metric in _shown(spec, entries))]
+    rule = ["--:", ":--", ":--", *("--:" for _ in head[3:])]
+    rows = [head, rule, *([cell(text) for text in line] for line in _lines(board, spec, entries, "±"))]
+    return f"### {spec.title}, {group.label}\n\n" + "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def _latex(board: Board, spec: BenchmarkSpec, group: Group, entries: Sequence[Entry]) -> str:
+    def cell(text: str) -> str:
+        return "".join(_LATEX.get(letter, letter) for letter in " ".join(text.split()))
+
+    metrics = _shown(spec, entries)
+    lines = [
+        [*(cell(text) for text in line[:3]), *line[3:]] for line in _lines(board, spec, entries, r"{\scriptsize$\pm$}")
+    ]
+    body = [rf"{' & '.join(line)} \\" for line in lines]
+    return "\n".join(
+        [
+            rf"% {' '.join((spec.title + ', ' + group.label).split())}; needs \usepackage{{booktabs}}",
+            rf"\begin{{tabular}}{{rll{'r' * len(metrics)}}}",
+            r"\toprule",
+            rf"Rank & Model & Frames{''.join(' & ' + cell(metric.title) for metric in metrics)} \\",
+            r"\midrule",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}",
+            "",
+        ]
+    )

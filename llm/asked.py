@@ -1,0 +1,138 @@
+"""A question and what came of it: its attempts, followed through the cache of replies."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from reelbench.llm.cache import Reply, ReplyCache
+from reelbench.llm.messages import Message, reply_key
+from reelbench.llm.options import ATTEMPTS
+from reelbench.llm.reading import UnreadableError
+
+UNAVAILABLE = "unavailable"
+"""The server did not answer, or asking was stopped."""
+UNPARSABLE = "unparsable"
+"""Replies came, and none could be read."""
+BUDGET = "budget"
+"""The budget is used up."""
+REFUSED = "refused"
+"""The server serves us not at all."""
+REJECTED = "rejected"
+"""The server does not take this request."""
+
+_CUT = {"length", "content_filter"}
+
+T = TypeVar("T")
+Read = Callable[[str], T | None]
+"""What a reply's text says; None, or an `UnreadableError` that says why, where it does not read."""
+Again = Callable[[Sequence[Message], str | None, str], Sequence[Message]]
+"""(messages, the reply, why it was not read) -> the messages of the next attempt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One reply behind an answer: its key, which attempt it was, and what it reads as (None: it does not)."""
+
+    key: bytes
+    attempt: int
+    reply: Reply
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Asked(Generic[T]):
+    """What came of a question.
+
+    Attributes:
+        value: What was read, or None.
+        reason: Why there is no value (`unavailable`, `unparsable`, `budget`, `refused`, `rejected`), or None.
+        replies: All replies behind it, in order of attempt.
+        error: Why the last reply could not be read, in one line, or None.
+    """
+
+    value: T | None
+    reason: str | None
+    replies: list[Kept]
+    error: str | None = None
+
+
+class Walk(Generic[T]):
+    """A question's attempts, followed through the cache as far as it goes."""
+
+    def __init__(
+        self,
+        cache: ReplyCache,
+        shape: Callable[[Sequence[Message]], bytes],
+        messages: Sequence[Message],
+        read: Read[T],
+        *,
+        vote: int = 0,
+        again: Again | None = None,
+        retry_unread: bool = False,
+    ) -> None:
+        """Stand before the first attempt.
+
+        Args:
+            cache: Where replies are.
+            shape: Digest of a request, of which vote and attempt make a reply's key.
+            messages: The question.
+            read: What a reply's text says.
+            vote: Number of the reply among several wanted for one question.
+            again: Makes the messages of the next attempt; by default the same are sent again.
+            retry_unread: Allow as many attempts more where all in the cache can't be read.
+        """
+        self._cache = cache
+        self._shape_of = shape
+        self._read = read
+        self._vote = vote
+        self._again = again
+        self._limit = ATTEMPTS
+        self._may_extend = retry_unread
+        self._attempt = 0
+        self._shape: bytes | None = None
+        self.messages = messages
+        self.value: T | None = None
+        self.error: str | None = None
+        self.replies: list[Kept] = []
+
+    def advance(self) -> bytes | None:
+        """Follow the cache -> the key that is to be asked for next, or None where the walk is over."""
+        while self.value is None:
+            if self._shape is None:
+                self._shape = self._shape_of(self.messages)
+            key = reply_key(self._shape, self._vote, self._attempt)
+            reply = self._cache.get(key)
+            if reply is None:
+                return key if self._may_ask() else None
+            text = None if reply.finish in _CUT else reply.raw
+            self.value, self.error = self._reading(text)
+            self.replies.append(Kept(key, self._attempt, reply, self.value))
+            self._attempt += 1
+            if self.value is None and self._again is not None:
+                self.messages = self._again(self.messages, reply.raw, self.error or "it could not be read")
+                self._shape = None
+        return None
+
+    def _reading(self, text: str | None) -> tuple[T | None, str | None]:
+        if text is None:
+            return None, "the reply is empty or was cut short"
+        try:
+            value = self._read(text)
+        except UnreadableError as error:
+            return None, str(error)
+        return value, None if value is not None else "it could not be read"
+
+    def _may_ask(self) -> bool:
+        if self._attempt < self._limit:
+            return True
+        if self._may_extend:
+            self._may_extend = False
+            self._limit = self._attempt + ATTEMPTS
+            return True
+        return False
+
+    def asked(self, reason: str | None = None) -> Asked[T]:
+        """Return what has come of the question so far; `reason` says why it ended before its last attempt."""
+        if self.value is None and reason is None:
+            reason = UNPARSABLE
+        return Asked(self.value, reason, self.replies, self.error)

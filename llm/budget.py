@@ -1,0 +1,82 @@
+"""What asking may cost, and what it has come to."""
+
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Tally:
+    """What asking has come to so far.
+
+    Attributes:
+        items: Finished, as the caller counts them.
+        replies: Replies behind what was answered.
+        calls: Replies that this run asked for and got.
+        requests: Requests sent, failed ones too.
+        prompt_tokens: Behind the answers, whenever they were paid.
+        completion_tokens: Likewise.
+        spent_usd: What this run's calls cost; None without prices.
+        returned: Model id that the server returned -> replies.
+        other_hosts: Host -> replies reused that another host than the one asked gave.
+        started: When asking began (`time.monotonic`).
+    """
+
+    items: int = 0
+    replies: int = 0
+    calls: int = 0
+    requests: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    spent_usd: float | None = None
+    returned: Counter[str] = field(default_factory=Counter)
+    other_hosts: Counter[str] = field(default_factory=Counter)
+    started: float = field(default_factory=time.monotonic)
+
+    @property
+    def shown(self) -> str:
+        """Calls, calls a second and dollars, to say beside a progress bar."""
+        rate = self.calls / max(time.monotonic() - self.started, 1e-6)
+        cost = "" if self.spent_usd is None else f", ${self.spent_usd:.2f}"
+        return f"{self.calls} calls, {rate:.1f}/s{cost}"
+
+
+class Budget:
+    """Calls and dollars that a run may spend; several askers may share one. Lives in one event loop."""
+
+    def __init__(self, calls: int | None = None, usd: float | None = None) -> None:
+        self.calls = calls
+        self.usd = usd
+        self._reserved_calls = 0
+        self._reserved_usd = 0.0
+        self._spent_usd = 0.0
+        self._dearest_usd = 0.0
+
+    def reserve(self, estimate: float) -> float | None:
+        """Set aside one call of about `estimate` dollars -> dollars set aside, or None where there is no room."""
+        if self.calls is not None and self._reserved_calls >= self.calls:
+            return None
+        if self.usd is None:
+            estimate = 0.0
+        else:
+            estimate = max(estimate, self._dearest_usd)
+            if self._spent_usd + self._reserved_usd + estimate > self.usd:
+                return None
+        self._reserved_calls += 1
+        self._reserved_usd += estimate
+        return estimate
+
+    def settle(self, reserved: float, cost: float | None, *, kept: bool) -> None:
+        """Book what a call cost; one that brought nothing (not `kept`) is given back."""
+        self._reserved_usd -= reserved
+        if not kept:
+            self._reserved_calls -= 1
+        if cost is not None:
+            self._spent_usd += cost
+            self._dearest_usd = max(self._dearest_usd, cost)
+
+    @property
+    def shown(self) -> str:
+        """The limit that is used up, for the user."""
+        used_up = self.calls is not None and self._reserved_calls >= self.calls
+        return f"{self.calls} calls" if used_up or self.usd is None else f"${self.usd:g}"

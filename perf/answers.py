@@ -1,0 +1,168 @@
+"""Reading answers: right, missed and wrong on the tests' table, for us and for three peers; and how time grows.
+
+    python -m perf.answers                                     ours and lmms-eval's, the two figures of linearity
+    python -m perf.answers --inspect-python PATH               also inspect_ai's, run by an interpreter that has it
+    python -m perf.answers --vlmevalkit PATH                   also VLMEvalKit's, from its source
+
+The peers read letters only. VLMEvalKit asks a language model for what it can't read; that step is left out. `wrong` is
+a letter where the answer states another or none. lmms-eval and inspect_ai are given the text as it is and without its
+reasoning (as lmms-eval's pipeline does); the better figure counts.
+"""
+
+import argparse
+import gc
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from reelbench.judges.answers import read_option, read_span, strip_reasoning
+from tests.judges.answers.table import ROWS, WHY
+
+Read = Callable[[str, Sequence[str]], str | None]
+LETTERS = "ABCDEFGH"
+
+# Each is run by its own interpreter: texts and options come as JSON, letters go back.
+INSPECT = """
+import json, sys
+from types import SimpleNamespace as Space
+from inspect_ai.solver._multiple_choice import parse_answers
+letters = []
+for text, options in json.load(sys.stdin):
+    state = Space(output=Space(completion=text), choices=options)
+    letters.append(next(iter(sorted(parse_answers(state, False))), None))
+json.dump(letters, sys.stdout)
+"""
+VLMEVALKIT = """
+import json, logging, sys, types
+log = types.ModuleType("vlmeval.smp.log")
+log.get_logger = logging.getLogger
+for name in ("vlmeval", "vlmeval.smp"):
+    sys.modules[name] = types.ModuleType(name)
+sys.modules[log.__name__] = log
+source = {"__name__": "matching"}
+exec(compile(open(sys.argv[1]).read(), sys.argv[1], "exec"), source)
+can_infer = source["can_infer"]
+letters = []
+for text, options in json.load(sys.stdin):
+    letter = can_infer(text, dict(zip("ABCDEFGH", options)))
+    letters.append(letter if letter and letter != "Z" else None)
+json.dump(letters, sys.stdout)
+"""
+
+HOSTILE = {
+    "ranges": "1-2 ",
+    "bracketed windows": "[1, 2], ",
+    "labels": "A [3, 12]\n",
+    "letters": "A or B ",
+    "statements": "the answer is ",
+    "starts and ends": "start 1 end ",
+    "objects": '{"answer": "A"} ',
+    "open objects": '{"a":',
+    "open tags": "<think>",
+    "spaces": " ",
+    "digits": "9",
+}
+
+
+def counted(letters: Sequence[str | None]) -> dict[str, int]:
+    """Count right, missed and wrong letters, and answers without a letter that got one (among the wrong: invented)."""
+    counts = Counter({"right": 0, "missed": 0, "wrong": 0, "invented": 0})
+    for row, letter in zip(ROWS, letters, strict=True):
+        kind = (
+            "right" if letter == row.letter else "missed" if letter is None else "wrong" if row.letter else "invented"
+        )
+        counts[kind] += 1
+    return dict(counts)
+
+
+def lmms_eval() -> Read:
+    """Return lmms-eval's extractor, from its file: the package takes 25 s to import."""
+    package = importlib.util.find_spec("lmms_eval")
+    if package is None or package.origin is None:
+        raise SystemExit("lmms-eval is not installed: make install")
+    file = Path(package.origin).parent / "tasks/_task_utils/mcq_extract.py"
+    spec = importlib.util.spec_from_file_location("mcq_extract", file)
+    assert spec  # noqa: S101 - a file that is there
+    assert spec.loader  # noqa: S101
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return lambda text, options: module.extract_mcq_answer(text, list(LETTERS[: len(options)])) or None
+
+
+def elsewhere(python: str, script: str, rows: list[tuple[str, Sequence[str]]], *arguments: str) -> list[str | None]:
+    """Run a peer in another interpreter."""
+    done = subprocess.run(
+        [python, "-c", script, *arguments],
+        input=json.dumps(rows),
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"PYTHONPATH": ""},
+    )
+    return json.loads(done.stdout)
+
+
+def growth() -> None:
+    """Print the slowest of the hostile texts at 100 kB, and the worst ratio of twice the text to once."""
+    read_option("x", WHY), read_span("x")  # the vocabulary is compiled once
+    for name, read in (("read_option", lambda text: read_option(text, WHY)), ("read_span", read_span)):
+        slowest, ratios = ("", 0.0), []
+        for kind, piece in HOSTILE.items():
+            seconds = []
+            for length in (7_500, 15_000, 100_000):
+                text = (piece * (length // len(piece) + 1))[:length]
+                seconds.append(min(timed(read, text) for _ in range(25 if length < 100_000 else 5)))
+            ratios.append(seconds[1] / seconds[0] if seconds[1] > 0.002 else 0.0)
+            slowest = max(slowest, (kind, seconds[2]), key=lambda entry: entry[1])
+        print(f"{name}: 100 kB at most {slowest[1]:.3f} s ({slowest[0]})", end="; ")
+        print(f"twice the text at most {max(ratios):.2f} x the time")
+
+
+def timed(read: Callable[[str], object], text: str) -> float:
+    """Return the processor's seconds that a reader takes, without the garbage collector's."""
+    gc.disable()
+    began = time.process_time()
+    read(text)
+    return time.process_time() - began
+
+
+def main() -> int:
+    """Measure ours and those peers that are there."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--inspect-python", help="a Python that has inspect_ai")
+    parser.add_argument("--vlmevalkit", help="VLMEvalKit's vlmeval/utils/matching_util.py")
+    options = parser.parse_args()
+    raw = [(row.text, row.options) for row in ROWS]
+    stripped = [(strip_reasoning(text) or "", known) for text, known in raw]
+    spans = Counter(
+        "right" if span == row.span else "missed" if span is None else "wrong"
+        for row, span in ((row, read_span(row.text)) for row in ROWS)
+    )
+    print(f"{len(ROWS)} answers, {sum(row.letter is None for row in ROWS)} without a letter")
+    print("ours, letters   ", counted([read_option(*entry) for entry in raw]))
+    print("ours, spans     ", {kind: spans[kind] for kind in ("right", "missed", "wrong")})
+    extract = lmms_eval()
+    both = [counted([extract(*entry) for entry in rows]) for rows in (raw, stripped)]
+    print("lmms-eval       ", max(both, key=lambda counts: counts["right"]))
+    if options.inspect_python:
+        both = [counted(elsewhere(options.inspect_python, INSPECT, rows)) for rows in (raw, stripped)]
+        print("inspect_ai      ", max(both, key=lambda counts: counts["right"]))
+    else:
+        print("inspect_ai       skipped: --inspect-python names an interpreter that has it")
+    if options.vlmevalkit:
+        both = [counted(elsewhere(sys.executable, VLMEVALKIT, rows, options.vlmevalkit)) for rows in (raw, stripped)]
+        print("VLMEvalKit      ", max(both, key=lambda counts: counts["right"]))
+    else:
+        print("VLMEvalKit       skipped: --vlmevalkit names its matching_util.py")
+    growth()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,224 @@
+"""Whether intervals cover, power holds and a calibrated judge is right: simulation with known truth.
+
+    python -m perf.coverage [--repetitions 1000] [--only coverage|power|calibration]
+
+A video's questions share its ease, two models share a question's, and a video may suit one model more than the other:
+normal terms, whose sum is cut into 0/1 (right or wrong) or 0 to 5 (a judge's scale). Videos have 1 question and a
+Poisson number of mean 4 more. `icc` is the share of variance (before the cut) that a video's questions share.
+A thousand repetitions take half a minute (coverage), four minutes (power) and half an hour (calibration).
+"""
+
+import argparse
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reelbench.judges import bootstrap, calibration, power, student_t
+
+Array = NDArray[np.float64]
+
+VIDEOS = (5, 10, 30, 170)
+QUESTION = 0.3  # share of variance that is a question's own, the same for both models
+SUITS = 0.05  # share of variance that is one model's on one video
+
+
+@dataclass(frozen=True)
+class Population:
+    """A benchmark of endless videos.
+
+    Attributes:
+        cuts: Where an ability becomes the next score up; one for right or wrong, five for 0 to 5.
+        mean: What model a truly scores.
+        icc: The share of variance of a video's ease.
+    """
+
+    cuts: tuple[float, ...]
+    mean: float
+    icc: float
+
+    @property
+    def name(self) -> str:
+        """Its row's name."""
+        return f"0 to {len(self.cuts)}, mean {self.mean}, icc {self.icc}"
+
+    def shift(self, mean: float) -> float:
+        """The ability that truly scores `mean`."""
+        low, high = -8.0, 8.0
+        for _ in range(60):
+            middle = (low + high) / 2
+            score = sum(NormalDist().cdf(middle - cut) for cut in self.cuts)
+            low, high = (middle, high) if score < mean else (low, middle)
+        return low
+
+    def draw(self, videos: int, rng: np.random.Generator, effect: float = 0.0) -> tuple[Array, Array, NDArray[np.intp]]:
+        """Scores of model a and of b, who truly differs by `effect`, and each question's video."""
+        video = np.repeat(np.arange(videos), 1 + rng.poisson(4, videos))
+        questions = len(video)
+        shared = math.sqrt(self.icc) * rng.normal(size=videos)[video] + math.sqrt(QUESTION) * rng.normal(size=questions)
+        rest = math.sqrt(1 - self.icc - QUESTION - SUITS)
+        scores = []
+        for mean in (self.mean, self.mean + effect):
+            own = math.sqrt(SUITS) * rng.normal(size=videos)[video] + rest * rng.normal(size=questions)
+            ability = self.shift(mean) + shared + own
+            scores.append((ability[:, None] > np.array(self.cuts)).sum(axis=1).astype(np.float64))
+        return scores[0], scores[1], video
+
+
+RIGHT = (0.0,)
+SCALE = (-1.2, -0.6, 0.0, 0.6, 1.2)
+POPULATIONS = [
+    Population(cuts, mean, icc)
+    for cuts, means in ((RIGHT, (0.5, 0.8, 0.92)), (SCALE, (2.5, 4.0)))
+    for mean in means
+    for icc in (0.1, 0.3)
+]
+
+
+def resampled(values: Array, video: NDArray[np.intp]) -> tuple[float, Array, int]:
+    """A mean, its draws and its clusters."""
+    sums = bootstrap.cluster_sums(np.stack([values, np.ones(len(values))], axis=1), [str(v) for v in video])
+    draws = np.concatenate(list(bootstrap.resampled_sums(sums)))
+    return float(values.mean()), draws[:, 0] / draws[:, 1], len(sums)
+
+
+def coverage(repetitions: int) -> None:
+    """Print how often each interval holds the truth, and how long it is."""
+    methods: tuple[bootstrap.Method, ...] = ("percentile", "t", "wilson")
+    print("| population | videos | " + " | ".join(f"{m} % | length" for m in methods) + " |")
+    print("|" + "---|" * (2 + 2 * len(methods)))
+    for population in POPULATIONS:
+        bounds = (0.0, float(len(population.cuts)))
+        for videos in VIDEOS:
+            rng = np.random.default_rng(videos)
+            covered, length = dict.fromkeys(methods, 0), dict.fromkeys(methods, 0.0)
+            for _ in range(repetitions):
+                value, draws, clusters = resampled(*population.draw(videos, rng)[::2])
+                for method in methods:
+                    # Where `t` sees no spread it says nothing: that counts as not covered, and as without length.
+                    ends = bootstrap.confidence_interval(value, draws, clusters, bounds=bounds, method=method)
+                    low, high = ends or (value, value)
+                    covered[method] += low - 1e-9 <= population.mean <= high + 1e-9
+                    length[method] += (high - low) / repetitions
+            cells = (f"{100 * covered[m] / repetitions:.1f} | {length[m]:.3g}" for m in methods)
+            print(f"| {population.name} | {videos} | " + " | ".join(cells) + " |", flush=True)
+
+
+def powers(repetitions: int) -> None:
+    """Print the power that a pilot promises and how often the test then finds the difference."""
+    print("| population | | videos | true difference | promised % | found % | found where there is none % |")
+    print("|---|---|---|---|---|---|---|")
+    for population in (Population(RIGHT, 0.5, 0.1), Population(RIGHT, 0.7, 0.3), Population(SCALE, 2.5, 0.1)):
+        for paired in (True, False):
+            for videos in VIDEOS:
+                rng = np.random.default_rng(videos)
+                # The smallest difference by a pilot without error; where the scale is too short for it, what fits.
+                large = pilot_of(population, 1000, rng, 0.0, paired=paired)
+                effect = min(power.smallest_difference(large, videos), 0.9 * (len(population.cuts) - population.mean))
+                pilots = [pilot_of(population, videos, rng, effect, paired=paired) for _ in range(repetitions)]
+                promised = [power.power(pilot, effect, videos) for pilot in pilots]
+                power_seen, false_alarms = (
+                    np.mean([_finds(population, videos, rng, difference, paired=paired) for _ in range(repetitions)])
+                    for difference in (effect, 0.0)
+                )
+                print(
+                    f"| {population.name} | {'paired' if paired else 'unpaired'} | {videos} | {effect:.3g} | "
+                    f"{100 * np.mean(promised):.1f} | {100 * power_seen:.1f} | {100 * false_alarms:.1f} |",
+                    flush=True,
+                )
+
+
+def pilot_of(
+    population: Population, videos: int, rng: np.random.Generator, effect: float, *, paired: bool
+) -> power.Pilot:
+    """What two models' results (paired) or one's say of the noise."""
+    a, b, video = population.draw(videos, rng, effect)
+    value, draws, clusters = resampled(b - a if paired else a, video)
+    bounds = (0.0, float(len(population.cuts)))
+    return power.Pilot(bootstrap.standard_error(draws, clusters), clusters, paired=paired, value=value, bounds=bounds)
+
+
+def _finds(population: Population, videos: int, rng: np.random.Generator, effect: float, *, paired: bool) -> bool:
+    a, b, video = population.draw(videos, rng, effect)
+    if paired:
+        p = bootstrap.p_value(*resampled(b - a, video))
+        return p is not None and p <= power.ALPHA
+    _, others, video_b = population.draw(videos, rng, effect)
+    (value_a, draws_a, n), (value_b, draws_b, _) = resampled(a, video), resampled(others, video_b)
+    error = math.hypot(bootstrap.standard_error(draws_a, n), bootstrap.standard_error(draws_b, n))
+    return bool(error) and abs(value_b - value_a) / error >= student_t.quantile(1 - power.ALPHA / 2, 2 * (n - 1))
+
+
+JUDGES = {"good": (0.5, 0.6), "fair": (0.5, 1.5), "noise": (0.0, math.inf)}
+"""How much higher than people a judge scores, and how far it strays (steps of the scale)."""
+
+
+def judged(people: Array, judge: str, top: int, rng: np.random.Generator) -> Array:
+    """The judge's scores of answers that people score so."""
+    bias, strays = JUDGES[judge]
+    if math.isinf(strays):
+        return rng.integers(0, top + 1, len(people)).astype(np.float64)
+    return np.clip(np.rint(people + bias + strays * rng.normal(size=len(people))), 0, top)
+
+
+def calibrations(repetitions: int) -> None:
+    """Print how often the corrected means hold the truth, how long their intervals are, and what is said of the judge.
+
+    `length` is a share of the interval that people's scores alone give.
+    """
+    print(
+        "| population | judge | videos | labels | people % | corrected % | length | by confusion % | length "
+        "| helps % | no gain % |"
+    )
+    print("|" + "---|" * 11)
+    for population in (Population(SCALE, 2.5, 0.1), Population((-0.5, 0.5), 1.2, 0.2)):
+        for judge in JUDGES:
+            for videos, labels in ((30, 40), (170, 40), (170, 100), (170, 300)):
+                cells = _calibrated(population, judge, videos, labels, repetitions)
+                print(f"| {population.name} | {judge} | {videos} | {labels} | {cells} |", flush=True)
+
+
+def _calibrated(population: Population, judge: str, videos: int, labels: int, repetitions: int) -> str:
+    rng = np.random.default_rng(labels)
+    top = len(population.cuts)
+    covered = np.zeros(3)
+    length = np.zeros(3)
+    verdicts = {"helps": 0, "no gain": 0, "too few labels": 0}
+    for _ in range(repetitions):
+        truth, _, video = population.draw(videos, rng)
+        sample = np.zeros(len(truth), dtype=bool)
+        sample[rng.choice(len(truth), size=labels, replace=False)] = True
+        result = calibration.calibrate(
+            [float(score) for score in judged(truth, judge, top, rng)],
+            [float(score) if given else None for score, given in zip(truth, sample, strict=True)],
+            [str(v) for v in video],
+            bounds=(0, top),
+            steps=range(top + 1) if top == 2 else None,  # the longer scale's matrix takes minutes
+        )
+        verdicts[result.verdict] += 1
+        for at, estimate in enumerate((result.people, result.corrected, result.confusion_mean)):
+            if estimate is not None and estimate.ci95 is not None:
+                covered[at] += estimate.ci95[0] <= population.mean <= estimate.ci95[1]
+                length[at] += estimate.ci95[1] - estimate.ci95[0]
+    percent = 100 * covered / repetitions
+    by_confusion = f"{percent[2]:.1f} | {length[2] / length[0]:.2f}" if top == 2 else " | "
+    shares = " | ".join(f"{100 * verdicts[name] / repetitions:.0f}" for name in ("helps", "no gain"))
+    return f"{percent[0]:.1f} | {percent[1]:.1f} | {length[1] / length[0]:.2f} | {by_confusion} | {shares}"
+
+
+def main() -> None:
+    """Simulate and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repetitions", type=int, default=1000)
+    parser.add_argument("--only", choices=("coverage", "power", "calibration"))
+    given = parser.parse_args()
+    for name, measure in (("coverage", coverage), ("power", powers), ("calibration", calibrations)):
+        if given.only in (None, name):
+            measure(given.repetitions)
+            print()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,34 @@
+"""`reelbench settings`: the environment variables that it reads, and what they are here."""
+
+import json
+from typing import Annotated
+
+import typer
+
+from reelbench.cli import console
+
+
+def show_settings(
+    *, as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False
+) -> None:
+    """List the environment variables that Reelbench reads: each one's value here, or what holds without it."""
+    from reelbench.registry import discovery, settings
+
+    declared = [*settings.ALL, *(settings.data(name) for name in discovery.specs())]
+    if as_json:
+        listed = {
+            setting.name: {
+                "set": setting.is_set,
+                "value": None if setting.secret else setting.get() or None,
+                "default": setting.default or None,
+                "about": setting.about,
+            }
+            for setting in declared
+        }
+        console.write(json.dumps(listed, ensure_ascii=False, indent=1))
+        return
+    width = max(len(setting.name) for setting in declared)
+    for setting in declared:
+        value = "(set)" if setting.secret else setting.get()
+        console.write(f"{setting.name:<{width}}  {setting.about}")
+        console.write(f"{'':<{width}}    " + (f"= {value}" if setting.is_set else f"unset: {setting.fallback}"))

@@ -1,0 +1,261 @@
+"""Plots as SVG: text that a diff can show, the same bytes for the same numbers, and no plotting library.
+
+Bars and histograms of a data set, a score against frames. Every number that a plot shows stands in a table or a file
+beside it; the plot is for the eye.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import pairwise
+
+# Okabe and Ito's colours, which people with any kind of colour vision can tell apart.
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7")
+WIDTH = 720
+_TEXT = "#24292f"
+_GREY = "#8c959f"
+_SOFT = "#57606a"
+_GRID = "#d8dee4"
+_FONT = "font-family='Helvetica, Arial, Noto Sans, sans-serif'"
+_BINS = 15
+_LABEL_CHARACTERS = 30
+
+
+def bars(title: str, series: Mapping[str, Mapping[str, float]], *, counts: bool = False) -> str:
+    """Draw horizontal bars, labels in the first series' order.
+
+    Args:
+        title: Stands above.
+        series: Name of a series -> label -> per cent of the series' questions, or with `counts` a number.
+        counts: Whether the values are numbers.
+    """
+    labels = list(dict.fromkeys(label for values in series.values() for label in values))
+    top, left, right, height = _top(series), 220, 60, 16
+    step = height * len(series) + 10
+    most = max((value for values in series.values() for value in values.values()), default=0) or 1
+    scale = (WIDTH - left - right) / most
+    parts = _legend(title, list(series))
+    for row, label in enumerate(labels):
+        y = top + row * step
+        parts.append(_text(left - 8, y + height * len(series) / 2 + 4, _cut(label), "end"))
+        for number, values in enumerate(series.values()):
+            value = values.get(label, 0)
+            bar = y + number * height
+            parts.append(_rectangle(left, bar + 1, value * scale, height - 2, number))
+            told = f"{value:,.0f}" if counts else f"{value:.1f} %"
+            parts.append(_text(left + value * scale + 5, bar + height - 4, told, size=11))
+    return _svg(title, top + len(labels) * step + 6, parts)
+
+
+def histogram(title: str, series: Mapping[str, Sequence[float]], unit: str) -> str:
+    """Draw a histogram of one quantity, as per cent of each series in bins they share.
+
+    The last bin takes the longest hundredth of the values, so that one outlier doesn't press the rest together.
+
+    Args:
+        title: Stands above.
+        series: Name of a series -> its values, sorted.
+        unit: Of the values; stands below.
+    """
+    whole = all(value == int(value) for values in series.values() for value in values)
+    edges = _edges(list(series.values()), whole=whole)
+    shares = {name: _shares(values, edges) for name, values in series.items()}
+    top, left, right, plot = _top(series), 56, 16, 180
+    tick = _nice(max(value for values in shares.values() for value in values) / 4, whole=False)
+    most = 4 * tick
+    slot = (WIDTH - left - right) / (len(edges) - 1)
+    floor = top + plot
+    parts = _legend(title, list(series))
+    for step in range(5):
+        y = floor - plot * step / 4
+        parts.append(f"<line x1='{left}' y1='{y:.1f}' x2='{WIDTH - right}' y2='{y:.1f}' stroke='{_GRID}'/>")
+        parts.append(_text(left - 6, y + 4, f"{tick * step:g} %", "end", size=11))
+    width = (slot - 3) / len(series)
+    for number, values in enumerate(shares.values()):
+        for place, value in enumerate(values):
+            tall = plot * value / most
+            parts.append(_rectangle(left + place * slot + 1.5 + number * width, floor - tall, width, tall, number))
+    longest = max(values[-1] for values in series.values())
+    beyond = longest >= edges[-1] if whole else longest > edges[-1]
+    for x, label in _axis(edges, whole=whole, beyond=beyond):
+        parts.append(_text(left + x * slot, floor + 16, label, "middle", size=11))
+    if beyond:
+        tall = plot * max(values[-1] for values in shares.values()) / most
+        parts.append(_text(WIDTH - right, floor - tall - 5, f"{edges[-2]:g} and more", "end", size=11))
+    parts.append(_text(left + (WIDTH - left - right) / 2, floor + 36, unit, "middle", fill=_GREY))
+    return _svg(title, floor + 46, parts)
+
+
+def _axis(edges: Sequence[float], *, whole: bool, beyond: bool) -> list[tuple[float, str]]:
+    """Return where labels stand, in bins from the left: edges of what is measured, the values of what is counted."""
+    if not whole:
+        return [(place, f"{edge:g}") for place, edge in enumerate(edges) if not (beyond and place == len(edges) - 1)]
+    labels = []
+    for place, (low, high) in enumerate(pairwise(edges)):
+        last = beyond and place == len(edges) - 2
+        labels.append(
+            (place + 0.5, f"{low:g}+" if last else f"{low:g}" if high - low == 1 else f"{low:g}–{high - 1:g}")
+        )
+    return labels
+
+
+def _edges(series: Sequence[Sequence[float]], *, whole: bool) -> list[float]:
+    low = min(values[0] for values in series)
+    high = max(values[math.ceil(0.99 * len(values)) - 1] for values in series)
+    width = _nice((high - low) / _BINS or 1, whole=whole)
+    first = math.floor(low / width)
+    # A measured value on an edge belongs to the bin below where that is the last one: 100 % is no bin of its own.
+    count = math.floor(high / width) - first + 1 if whole else math.ceil(high / width) - first
+    return [round((first + place) * width, 10) for place in range(max(count, 1) + 1)]
+
+
+def _shares(values: Sequence[float], edges: Sequence[float]) -> list[float]:
+    width = edges[1] - edges[0]
+    counts = [0] * (len(edges) - 1)
+    for value in values:
+        counts[min(int((value - edges[0]) / width + 1e-9), len(counts) - 1)] += 1
+    return [100 * count / len(values) for count in counts]
+
+
+def _top(series: Mapping[str, object]) -> int:
+    return 58 if len(series) > 1 else 40
+
+
+def _legend(title: str, names: Sequence[str]) -> list[str]:
+    parts = [_text(12, 24, title, size=15, weight="bold")]
+    x = 12.0
+    for number, name in enumerate(names if len(names) > 1 else ()):
+        parts.append(_rectangle(x, 36, 11, 11, number))
+        parts.append(_text(x + 16, 46, name, size=12))
+        x += 34 + 7.5 * len(name)
+    return parts
+
+
+# --- a score against frames ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One run: the number of frames asked for, its score, the interval where there is one, and the items behind it."""
+
+    frames: int
+    value: float
+    ci95: Sequence[float] | None
+    n: int
+
+
+_CURVE_HEIGHT = 420
+_LEFT, _RIGHT, _TOP, _BOTTOM = 76, 32, 72, 76
+_CAP = 5
+
+
+def curve(title: str, metric: str, points: Sequence[Point], least: float) -> str:
+    """Draw a score against frames, with 95 % intervals.
+
+    Positions on the x axis are log2(N + 1), so that 0 (text only) has a place and each doubling takes the same step.
+
+    Args:
+        title: Stands above.
+        metric: The score's name.
+        points: At least one; they rise in frames.
+        least: What the y axis spans at least.
+    """
+    ends = [end for point in points for end in (point.value, *(point.ci95 or ()))]
+    ticks = _ticks(min(ends), max(ends), least)
+    places = [math.log2(point.frames + 1) for point in points]
+    across = max(places[-1] - places[0], 1e-9)
+    # The first and last points stand off the edges, so that no interval lies on the axis.
+    inner = WIDTH - _LEFT - _RIGHT - 60
+
+    def x(place: float) -> float:
+        return _LEFT + 30 + (inner * (place - places[0]) / across if len(points) > 1 else inner / 2)
+
+    def y(value: float) -> float:
+        return _CURVE_HEIGHT - _BOTTOM - (_CURVE_HEIGHT - _TOP - _BOTTOM) * (value - ticks[0]) / (ticks[-1] - ticks[0])
+
+    parts = [
+        _text(_LEFT, 28, title, size=17, weight="bold"),
+        _text(_LEFT, 50, f"{metric}, 95 % interval", size=13, fill=_SOFT),
+    ]
+    for tick in ticks:
+        parts.append(
+            f"<line x1='{_LEFT}' y1='{y(tick):.1f}' x2='{WIDTH - _RIGHT}' y2='{y(tick):.1f}' stroke='{_GRID}'/>"
+        )
+        parts.append(_text(_LEFT - 8, y(tick) + 4, f"{tick:g}", "end", size=13))
+    line = " ".join(f"{x(place):.1f},{y(point.value):.1f}" for place, point in zip(places, points, strict=True))
+    parts.append(f"<polyline points='{line}' fill='none' stroke='{COLOURS[0]}' stroke-width='2'/>")
+    for number, (place, point) in enumerate(zip(places, points, strict=True)):
+        parts += _point(x(place), point, y)
+        # The value stands on the side that the line leaves free.
+        rises = points[min(number + 1, len(points) - 1)].value > point.value
+        parts.append(_text(x(place) + 8, y(point.value) + (18 if rises else -8), f"{point.value:.1f}"))
+    middle = (_LEFT + WIDTH - _RIGHT) / 2
+    parts.append(_text(middle, _CURVE_HEIGHT - 18, "frames (log scale)", "middle", size=13, fill=_SOFT))
+    return _svg(title, _CURVE_HEIGHT, parts)
+
+
+def _point(at: float, point: Point, y: Callable[[float], float]) -> list[str]:
+    parts = []
+    if point.ci95 is not None:
+        low, high = (y(end) for end in point.ci95)
+        path = (
+            f"M{at:.1f} {low:.1f}V{high:.1f}M{at - _CAP:.1f} {low:.1f}h{2 * _CAP}M{at - _CAP:.1f} {high:.1f}h{2 * _CAP}"
+        )
+        parts.append(f"<path d='{path}' stroke='{COLOURS[0]}' stroke-width='1.5' fill='none'/>")
+    known = "" if point.ci95 is None else f" ({point.ci95[0]:.2f} to {point.ci95[1]:.2f})"
+    parts.append(
+        f"<circle cx='{at:.1f}' cy='{y(point.value):.1f}' r='5' fill='{COLOURS[0]}'>"
+        f"<title>{point.frames} frames: {point.value:.2f}{known}, n = {point.n}</title></circle>"
+    )
+    parts.append(_text(at, _CURVE_HEIGHT - _BOTTOM + 20, str(point.frames), "middle", size=13))
+    if point.frames == 0:
+        parts.append(_text(at, _CURVE_HEIGHT - _BOTTOM + 36, "text only", "middle", size=11, fill=_SOFT))
+    return parts
+
+
+def _ticks(low: float, high: float, least: float) -> list[float]:
+    """Return even ticks that hold both ends, at most five steps of them between."""
+    span = max(high - low, least)
+    step = _nice(span / 5, whole=False)
+    first, last = math.floor(low / step), math.ceil((low + span) / step)
+    return [round(number * step, 10) for number in range(first, max(last, first + 1) + 1)]
+
+
+# --- what all share --------------------------------------------------------------------------------------------------
+
+
+def _nice(width: float, *, whole: bool) -> float:
+    """Return the least of 1, 2, 2.5 and 5 times a power of ten that is at least `width`, for whole numbers whole."""
+    power = 10.0 ** math.floor(math.log10(width))
+    steps = [power * factor for factor in (1, 2, 2.5, 5, 10)]
+    fitting = [step for step in steps if step >= width * (1 - 1e-9) and not (whole and step != int(step))]
+    return fitting[0] if fitting else 1.0
+
+
+def _cut(label: str) -> str:
+    return label if len(label) <= _LABEL_CHARACTERS else label[: _LABEL_CHARACTERS - 1] + "…"
+
+
+def _rectangle(x: float, y: float, width: float, height: float, number: int) -> str:
+    fill = COLOURS[number % len(COLOURS)]
+    return f"<rect x='{x:.1f}' y='{y:.1f}' width='{width:.1f}' height='{height:.1f}' fill='{fill}'/>"
+
+
+def _text(
+    x: float, y: float, text: str, anchor: str = "start", *, size: int = 12, fill: str = _TEXT, weight: str = "normal"
+) -> str:
+    return (
+        f"<text x='{x:.1f}' y='{y:.1f}' text-anchor='{anchor}' font-size='{size}' font-weight='{weight}' "
+        f"fill='{fill}'>{escape(text)}</text>"
+    )
+
+
+def _svg(title: str, height: float, parts: Sequence[str]) -> str:
+    # White behind it: the page may be dark.
+    head = (
+        f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {WIDTH} {height:.0f}' width='{WIDTH}' "
+        f"height='{height:.0f}' role='img' {_FONT}>"
+    )
+    back = f"<rect width='{WIDTH}' height='{height:.0f}' rx='6' fill='#ffffff'/>"
+    return "\n".join([head, f"<title>{escape(title)}</title>", back, *parts, "</svg>"]) + "\n"

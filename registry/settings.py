@@ -1,0 +1,84 @@
+"""Environment variables, each declared once: its name, what it is for, and what holds where it is unset.
+
+Every read of one goes through here; `reelbench settings` lists them, and the README's table is held to this list.
+"""
+
+import os
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """An environment variable.
+
+    Attributes:
+        name: The variable.
+        about: What it is for, in a few words.
+        default: The value where it is unset or blank.
+        otherwise: What holds then, for the reader, where `default` doesn't say it.
+        secret: Whether the value is never shown.
+    """
+
+    name: str
+    about: str
+    default: str = ""
+    otherwise: str = ""
+    secret: bool = False
+
+    def get(self) -> str:
+        """Return the value, without blanks around it; the default where it is unset or blank."""
+        return os.environ.get(self.name, "").strip() or self.default
+
+    @property
+    def is_set(self) -> bool:
+        """Whether the environment gives a value."""
+        return bool(os.environ.get(self.name, "").strip())
+
+    @property
+    def fallback(self) -> str:
+        """What holds where it is unset, for the reader."""
+        return self.otherwise or self.default or "nothing"
+
+
+HOME = Setting("REELBENCH_HOME", "folder of everything that Reelbench keeps", "~/.cache/reelbench")
+MEDIA = Setting("REELBENCH_MEDIA", f"folders with your videos, separated by `{os.pathsep}`")
+FRAMES = Setting(
+    "REELBENCH_FRAMES", "frames that a model is shown (`uniform:32`), for a bare lmms-eval", otherwise="the task's own"
+)
+FRAMES_CAP_GB = Setting("REELBENCH_FRAMES_CAP_GB", "size of the store of frames, in gigabytes", "20")
+JUDGE = Setting("REELBENCH_JUDGE", "model that judges open answers", otherwise="nothing is judged")
+JUDGE_URL = Setting("REELBENCH_JUDGE_URL", "the judge's OpenAI-compatible server", otherwise="`OPENAI_BASE_URL`")
+JUDGE_API_KEY = Setting("REELBENCH_JUDGE_API_KEY", "key of its server", otherwise="`OPENAI_API_KEY`", secret=True)
+LLM_URL = Setting("REELBENCH_LLM_URL", "server that `--llm` asks", otherwise="`OPENAI_BASE_URL`")
+LLM_API_KEY = Setting(
+    "REELBENCH_LLM_API_KEY", "key of the server that `--llm` asks", otherwise="`OPENAI_API_KEY`", secret=True
+)
+OPENAI_BASE_URL = Setting(
+    "OPENAI_BASE_URL", "server of a model that was named without one", otherwise="https://api.openai.com/v1"
+)
+OPENAI_API_KEY = Setting("OPENAI_API_KEY", "key where no variable of ours gives one", secret=True)
+SPACY_MODEL = Setting("REELBENCH_SPACY_MODEL", "spaCy model for parse depths, name or folder", "en_core_web_sm")
+GITHUB_RAW = Setting(
+    "REELBENCH_GITHUB_RAW", "mirror of GitHub's raw files, for official prompts", "https://raw.githubusercontent.com"
+)
+HF_ENDPOINT = Setting("HF_ENDPOINT", "the Hub, or a mirror of it", otherwise="https://huggingface.co")
+HF_HOME = Setting("HF_HOME", "folder of the Hub's client", otherwise="`huggingface` in `XDG_CACHE_HOME`")
+HF_HUB_CACHE = Setting("HF_HUB_CACHE", "its file cache", otherwise="`hub` in `HF_HOME`")
+HUGGINGFACE_HUB_CACHE = Setting("HUGGINGFACE_HUB_CACHE", "the older name of `HF_HUB_CACHE`")
+HF_HUB_OFFLINE = Setting("HF_HUB_OFFLINE", "`1`: nothing is fetched from the Hub", otherwise="online")
+TRANSFORMERS_OFFLINE = Setting("TRANSFORMERS_OFFLINE", "likewise", otherwise="online")
+XDG_CACHE_HOME = Setting("XDG_CACHE_HOME", "the user's cache", "~/.cache")
+
+ALL: tuple[Setting, ...] = tuple(value for value in tuple(globals().values()) if isinstance(value, Setting))
+"""In the order above; beside them each benchmark has `data(its id)`."""
+
+
+def first(*names: str) -> str | None:
+    """Return the value of the first of these variables that has one, or None; KeyError for one not declared here."""
+    declared = {setting.name: setting for setting in ALL}
+    return next((value for name in names if (value := declared[name].get())), None)
+
+
+def data(benchmark: str) -> Setting:
+    """Return the variable that names the user's own data of a benchmark: a file, or a folder."""
+    return Setting(f"REELBENCH_DATA_{benchmark.upper()}", "your own data of that benchmark, a file or a folder")

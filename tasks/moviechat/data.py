@@ -1,0 +1,14 @@
+"""MovieChat's annotation file -> rows: the shapes of MovieCORE's, without classes and captions."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from reelbench.registry.rows import Row
+from reelbench.tasks.moviecore import data
+
+
+def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
+    """Yield the rows of the annotation file."""
+    columns = ("id", "video", "question", "language", "answer")
+    for row in data.read(paths, split):
+        yield {name: row[name] for name in columns}

@@ -1,0 +1,127 @@
+"""Intervals from a bootstrap over clusters: what each is, by hand and against scipy, and that they cover."""
+
+import math
+
+import numpy as np
+import pytest
+
+from reelbench.judges import bootstrap
+
+
+def draws_with(deviation, mean=0.0, n=1000):
+    """Draws whose standard deviation (n - 1) is exactly that."""
+    draws = np.random.default_rng(0).normal(size=n)
+    return mean + deviation * (draws - draws.mean()) / draws.std(ddof=1)
+
+
+def resampled(values, clusters):
+    values = np.asarray(values, dtype=float)
+    sums = bootstrap.cluster_sums(np.stack([values, np.ones(len(values))], axis=1), clusters)
+    draws = np.concatenate(list(bootstrap.resampled_sums(sums)))
+    return values.mean(), draws[:, 0] / draws[:, 1], len(sums)
+
+
+def test_t_is_students_interval_of_the_clusters():
+    # 9 clusters; the resamples vary by 8/9 of the variance of new ones: error 2·sqrt(9/8) = 2.1213, t(8) = 2.3060.
+    low, high = bootstrap.confidence_interval(50, draws_with(2.0), 9, method="t")
+    assert (low, high) == (pytest.approx(50 - 4.8917, abs=1e-3), pytest.approx(50 + 4.8917, abs=1e-3))
+    assert bootstrap.confidence_interval(98, draws_with(2.0), 9, bounds=(0, 100), method="t")[1] == 100
+
+
+def test_wilson_is_wilsons_interval_where_the_error_is_a_shares():
+    # 81 of 263 (Newcombe 1998, Statistics in Medicine 17, table I): 0.2553 to 0.3662.
+    share, clusters = 81 / 263, 10**7
+    draws = draws_with(math.sqrt(share * (1 - share) / 263))
+    low, high = bootstrap.confidence_interval(share, draws, clusters, bounds=(0, 1))
+    assert (low, high) == (pytest.approx(0.2553, abs=5e-5), pytest.approx(0.3662, abs=5e-5))
+
+
+def test_wilson_on_another_scale_is_the_same_interval():
+    on_one = bootstrap.confidence_interval(0.8, draws_with(0.05), 12, bounds=(0, 1))
+    on_five = bootstrap.confidence_interval(4.0, draws_with(0.25), 12, bounds=(0, 5))
+    assert on_five == pytest.approx([5 * end for end in on_one])
+
+
+def test_all_right_in_few_videos_is_not_certainty():
+    # 10 videos as 10 observations, none wrong: Wilson's lower end is 1 / (1 + t²/10) with t(9) = 2.2622.
+    value, draws, clusters = resampled([1] * 30, [f"v{i % 10}" for i in range(30)])
+    low, high = bootstrap.confidence_interval(value, draws, clusters, bounds=(0, 1))
+    assert (low, high) == (pytest.approx(1 / (1 + 2.2622**2 / 10), abs=1e-4), pytest.approx(1))
+    assert bootstrap.confidence_interval(value, draws, clusters, method="t") is None
+    assert bootstrap.confidence_interval(value, draws, clusters) is None  # no bounds: nothing to say
+    assert bootstrap.confidence_interval(value, draws, clusters, method="percentile") == (1, 1)
+
+
+def test_a_value_on_the_bounds_or_beyond_is_uncertain_all_the_same():
+    assert bootstrap.confidence_interval(5.1, draws_with(0.2), 10, bounds=(0, 5))[0] == pytest.approx(4.623, abs=1e-3)
+    low, high = bootstrap.confidence_interval(0.0, draws_with(0.1), 10, bounds=(0, 1))
+    assert low == 0
+    assert high == pytest.approx(2.2622 * 0.1 * math.sqrt(10 / 9), abs=1e-4)
+
+
+def test_percentile_is_numpys_and_what_earlier_versions_gave():
+    value, draws, clusters = resampled(np.random.default_rng(1).integers(0, 2, 60), [f"v{i % 12}" for i in range(60)])
+    old = bootstrap.confidence_interval(value, draws, clusters, method="percentile")
+    assert old == bootstrap.interval(draws) == pytest.approx(tuple(np.percentile(draws, [2.5, 97.5])))
+
+
+@pytest.mark.parametrize("method", ["percentile", "t", "wilson"])
+def test_one_cluster_or_no_draw_gives_no_interval(method):
+    assert bootstrap.confidence_interval(0.5, draws_with(0.1), 1, bounds=(0, 1), method=method) is None
+    empty = np.full(5, np.nan)
+    assert bootstrap.confidence_interval(0.5, empty, 4, bounds=(0, 1), method=method) is None
+
+
+@pytest.mark.parametrize("method", ["percentile", "t", "wilson"])
+def test_empty_resamples_are_left_out(method):
+    draws = draws_with(0.1, mean=0.5)
+    gaps = np.concatenate([draws, np.full(50, np.nan)])
+    assert bootstrap.confidence_interval(0.5, gaps, 8, bounds=(0, 1), method=method) == (
+        bootstrap.confidence_interval(0.5, draws, 8, bounds=(0, 1), method=method)
+    )
+
+
+def test_p_is_the_t_tests_on_video_means():
+    stats = pytest.importorskip("scipy.stats")
+    # Videos of equal size: the ratio is the mean of video means, and the exact bootstrap error is the t test's.
+    means = [1.0, 3.0, -0.5, 2.0, 0.7, 1.9]
+    clusters = [f"v{i}" for i in range(6)]
+    value, draws, n = resampled(means, clusters)
+    exact = (draws - draws.mean()) / draws.std(ddof=1) * np.std(means) / math.sqrt(6)
+    assert bootstrap.p_value(value, exact, n) == pytest.approx(stats.ttest_1samp(means, 0).pvalue, abs=1e-9)
+    assert bootstrap.p_value(value, draws, n) == pytest.approx(stats.ttest_1samp(means, 0).pvalue, rel=0.15)
+
+
+def test_p_without_spread():
+    same = np.zeros(100)
+    assert bootstrap.p_value(0.0, same, 5) == 1
+    assert bootstrap.p_value(0.3, same + 0.3, 5) is None
+    assert bootstrap.p_value(0.3, draws_with(0.1), 1) is None
+
+
+def test_a_mean_over_clusters():
+    values = np.array([0.0, 1.0, 1.0, 1.0])
+    estimate = bootstrap.mean_over_clusters(values, ["a", "a", "b", "b"], bounds=(0, 1))
+    assert estimate.value == 0.75
+    assert 0 <= estimate.ci95[0] < 0.75 < estimate.ci95[1] <= 1
+    assert bootstrap.mean_over_clusters(values, ["a"] * 4).ci95 is None
+    with pytest.raises(ValueError, match="at least one"):
+        bootstrap.mean_over_clusters(np.array([]), [])
+
+
+@pytest.mark.parametrize("clusters", [5, 10, 30])
+def test_wilson_covers_where_percentiles_do_not(clusters):
+    """300 seeded benchmarks of so many videos with 5 questions each, right at a chance that the videos share."""
+    rng = np.random.default_rng(clusters)
+    covered = dict.fromkeys(("percentile", "wilson"), 0)
+    for _ in range(300):
+        ease = rng.beta(3, 2, clusters)
+        answers = rng.random((clusters, 5)) < ease[:, None]
+        value, draws, n = resampled(answers.ravel(), [f"v{i}" for i in range(clusters) for _ in range(5)])
+        for method in covered:
+            low, high = bootstrap.confidence_interval(value, draws, n, bounds=(0, 1), method=method)
+            covered[method] += low <= 0.6 <= high
+    assert covered["wilson"] >= 0.92 * 300
+    assert covered["percentile"] <= covered["wilson"]
+    if clusters == 5:
+        assert covered["percentile"] < 0.9 * 300

@@ -1,0 +1,103 @@
+"""The table as files, with text in it that means harm."""
+
+import csv
+import io
+
+import pyarrow.parquet
+
+from reelbench.leaderboard import board, columns, publish, site, store
+from reelbench.leaderboard.columns import Column
+from reelbench.leaderboard.exports import tables
+from reelbench.registry import discovery
+from tests.leaderboard.test_ranking import entry
+
+HOSTILE = [
+    '=HYPERLINK("http://evil.test","x")',
+    "+1+1",
+    "-2+3",
+    "@SUM(A1)",
+    "\t=1",
+    'plain, "quoted"\nname',
+    "<script>alert(1)</script>",
+    "a|b_c & 100 % {x} \\y ~ ^ # $",
+]
+
+
+def rows_of(text):
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+def made(*names):
+    return board.of(discovery.specs(), [entry(name, 90.0 - i) for i, name in enumerate(names)])
+
+
+# Written by hand from the contract: names that scripts read, in the order in which they have always stood.
+HEAD = (
+    "rank,model,revision,source,setting,split,subset,version,judge,judge_prompts,frames,"
+    "accuracy_at_iou_0.5,accuracy_at_iou_0.5_low,accuracy_at_iou_0.5_high,accuracy,accuracy_low,accuracy_high,"
+    "miou,miou_low,miou_high,recall_at_0.3,recall_at_0.3_low,recall_at_0.3_high,"
+    "recall_at_0.5,recall_at_0.5_low,recall_at_0.5_high,"
+    "items,scored,partial,ids,open_weights,date,citation,url,note"
+)
+
+
+def test_a_row_of_the_csv_is_as_it_has_always_been():
+    row = entry(
+        "a", 62.25, ci95=(60.0, 64.5), items=921, scored=920, open_weights=True, cite="Table 2", date="2026-01-02"
+    )
+    text = tables.as_csv(board.of(discovery.specs(), [row]), "rextime")
+    cells = f"1,a,,published,zero-shot,val,,1,,,unknown,62.25,60.0,64.5{',' * 12},921,920,,,True,2026-01-02,Table 2,,"
+    assert text == f"{HEAD}\r\n{cells}\r\n"
+
+
+def test_a_column_is_added_in_one_place(monkeypatch, tmp_path):
+    added = (*columns.AFTER, Column("letters", "Letters", "integer", lambda _, row: len(row.model)))
+    monkeypatch.setattr(columns, "AFTER", added)
+    monkeypatch.setattr(columns, "COLUMNS", (*columns.BEFORE, *added))
+    found = made("abc")
+    assert rows_of(tables.as_csv(found, "rextime"))[0]["letters"] == "3"
+    assert tables.as_document(found)["rows"][0]["letters"] == 3
+    publish.write_parquet(found, tmp_path / "results.parquet")
+    assert pyarrow.parquet.read_table(tmp_path / "results.parquet").to_pylist()[0]["letters"] == 3
+    document = site.document(found)
+    assert document["columns"][-1]["title"] == "Letters"
+    assert document["rows"][0]["letters"] == 3
+
+
+def test_no_cell_of_the_csv_is_a_formula():
+    found = rows_of(tables.as_csv(made(*HOSTILE), "rextime"))
+    assert [row["model"].removeprefix("'") for row in found] == HOSTILE
+    assert not any(cell.startswith(("=", "+", "-", "@", "\t", "\r")) for row in found for cell in row.values())
+    assert found[0]["accuracy_at_iou_0.5"] == "90.0"
+
+
+def test_the_csv_has_values_intervals_and_settings(rextime_run, tmp_path):
+    store.add(rextime_run(), tmp_path / "store")
+    [row] = rows_of(tables.as_csv(board.make(tmp_path / "store", published=False), "rextime"))
+    assert (row["rank"], row["model"], row["split"], row["source"]) == ("1", "org/model", "mini", "run")
+    assert float(row["accuracy"]) == 50
+    assert float(row["accuracy_low"]) < 50 < float(row["accuracy_high"])
+    assert (row["items"], row["scored"], row["ids"]) == ("12", "12", "checked")
+
+
+def test_markdown_keeps_a_row_a_row():
+    text = tables.tables(made(*HOSTILE), "markdown", benchmark="rextime")
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    assert len(lines) == 2 + len(HOSTILE)
+    assert all(line.replace("\\|", "").count("|") == lines[0].count("|") for line in lines)
+    assert "<script" not in text
+
+
+def test_latex_escapes_and_has_a_line_per_row():
+    text = tables.tables(made(*HOSTILE), "latex", benchmark="rextime")
+    assert r"a|b\_c \& 100 \% \{x\} \textbackslash{}y \textasciitilde{} \textasciicircum{} \# \$ (zero-shot)" in text
+    assert text.count(r"\\" + "\n") == 1 + len(HOSTILE)
+    assert r"\begin{tabular}{rllr}" in text
+
+
+def test_the_interval_stands_beside_the_primary_metric(rextime_run, tmp_path):
+    store.add(rextime_run(), tmp_path / "store")
+    made_board = board.make(tmp_path / "store", published=False)
+    [line] = [line for line in tables.tables(made_board, "markdown").splitlines() if "org/model" in line]
+    low, high = made_board.entries[0].metrics["accuracy_at_iou_0.5"].ci95
+    assert f"| 50.0 ± {(high - low) / 2:.1f} |" in line

@@ -1,0 +1,203 @@
+"""The asker against a real local server: what is asked again, what is sent, what is paid for."""
+
+import asyncio
+import base64
+import hashlib
+import json
+
+import pytest
+from pydantic import BaseModel, ConfigDict
+
+from reelbench.llm.asker import Asker, Budget
+from reelbench.llm.messages import Attachment
+from reelbench.llm.options import AskOptions
+from reelbench.llm.reading import UnreadableError, read_model
+from reelbench.registry.errors import ReelbenchError
+from tests.servers.judge import Answer, JudgeServer
+
+PIXEL = bytes.fromhex("ffd8ffe000104a46494600")
+
+
+class Colour(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    name: str
+
+
+def said(text):
+    return [{"role": "user", "content": text}]
+
+
+def run(server, question, *, budget=None, **options):
+    """Ask in one event loop: `question(asker)` is a coroutine."""
+
+    async def go():
+        given = {"model": "m", "url": server.url, "backoff": 0.01} | options
+        async with Asker(AskOptions(**given), budget=budget, on_note=lambda _: None) as asker:
+            return await question(asker), asker.tally
+
+    return asyncio.run(go())
+
+
+def colour(text):
+    return read_model(text, Colour)
+
+
+def told(messages, reply, error):
+    return [*messages, {"role": "assistant", "content": reply or ""}, {"role": "user", "content": f"Wrong: {error}"}]
+
+
+def test_a_reply_that_does_not_read_is_asked_again_with_the_error():
+    replies = ["I'd say blue.", '{"nam": "blue"}', 'Now:\n```json\n{"name": "blue"}\n```']
+    with JudgeServer(lambda call: Answer(replies[call.number])) as server:
+        asked, _ = run(server, lambda a: a.ask(said("Which?"), colour, again=told))
+        assert asked.value == Colour(name="blue")
+        assert [kept.attempt for kept in asked.replies] == [0, 1, 2]
+        sent = [call.body["messages"] for call in server.calls]
+        assert sent[1][:1] == sent[0]
+        assert sent[1][1] == {"role": "assistant", "content": "I'd say blue."}
+        assert "does not end in one whole JSON object" in sent[1][2]["content"]
+        assert "name: Field required" in sent[2][-1]["content"]
+        again, tally = run(server, lambda a: a.ask(said("Which?"), colour, again=told))
+        assert (again.value, tally.calls, len(server.calls)) == (asked.value, 0, 3)
+
+
+def test_three_replies_that_do_not_read_are_all_that_is_asked():
+    with JudgeServer(lambda _: Answer("no")) as server:
+        asked, _ = run(server, lambda a: a.ask(said("Which?"), colour))
+        assert (asked.value, asked.reason, len(server.calls)) == (None, "unparsable", 3)
+        assert "JSON object" in asked.error
+        asked, _ = run(server, lambda a: a.ask(said("Which?"), colour))
+        assert (asked.reason, len(server.calls)) == ("unparsable", 3)
+        asked, _ = run(server, lambda a: a.ask(said("Which?"), colour), retry_unread=True)
+        assert (asked.reason, len(server.calls)) == ("unparsable", 6)
+
+
+def test_an_image_goes_as_a_data_url_and_enters_the_key_by_its_hash(tmp_path):
+    path = tmp_path / "frame.jpg"
+    path.write_bytes(PIXEL)
+    question = [{"role": "user", "content": ["Which?", Attachment("image_url", "image/jpeg", path)]}]
+    same = [{"role": "user", "content": ["Which?", Attachment("image_url", "image/jpeg", PIXEL)]}]
+    with JudgeServer(lambda _: Answer('{"name": "red"}')) as server:
+        first, _ = run(server, lambda a: a.ask(question, colour))
+        url = "data:image/jpeg;base64," + base64.b64encode(PIXEL).decode()
+        assert server.calls[0].body["messages"][0]["content"] == [
+            {"type": "text", "text": "Which?"},
+            {"type": "image_url", "image_url": {"url": url}},
+        ]
+        run(server, lambda a: a.ask(same, colour))
+        assert len(server.calls) == 1
+        path.write_bytes(PIXEL + b"x")
+        run(server, lambda a: a.ask(question, colour))
+        assert len(server.calls) == 2
+    # By hand: the sha256 stands where the bytes were, and the whole is hashed with vote and attempt.
+    url = f"sha256:{hashlib.sha256(PIXEL).hexdigest()}"
+    content = [{"type": "text", "text": "Which?"}, {"type": "image_url", "image_url": {"url": url}}]
+    shape = hashlib.sha256(json.dumps(["m", [{"role": "user", "content": content}], {}]).encode()).digest()
+    assert first.replies[0].key == hashlib.sha256(shape + b"|0|0").digest()
+
+
+def test_askers_that_share_a_budget_stop_together():
+    with JudgeServer(lambda _: Answer('{"name": "red"}')) as server:
+        budget = Budget(calls=3)
+
+        async def go(asker):
+            other = Asker(AskOptions(model="other", url=server.url), budget=budget, on_note=lambda _: None)
+            async with other:
+                asked = [await each.ask(said(f"{n}?"), colour) for n in range(2) for each in (asker, other)]
+            return [one.reason for one in asked]
+
+        reasons, _ = run(server, go, budget=budget)
+        assert reasons == [None, None, None, "budget"]
+        assert len(server.calls) == 3
+
+
+def test_a_budget_in_dollars_counts_images():
+    image = Attachment("image_url", "image/jpeg", PIXEL)
+    prices = {"usd_per_million_prompt": 100.0, "usd_per_million_completion": 100.0}
+    with JudgeServer(lambda _: Answer('{"name": "red"}')) as server:
+        messages = [{"role": "user", "content": ["Which?", image]}]
+        asked, _ = run(server, lambda a: a.ask(messages, colour), budget_usd=0.05, **prices)
+        assert (asked.reason, server.calls) == ("budget", [])  # about 1,024 tokens at $0.0001
+        asked, _ = run(server, lambda a: a.ask(said("Which?"), colour), budget_usd=0.05, **prices)
+        assert asked.value == Colour(name="red")
+
+
+def test_what_else_is_sent_is_part_of_the_key():
+    with JudgeServer(lambda _: Answer('{"name": "red"}')) as server:
+        run(server, lambda a: a.ask(said("Which?"), colour))
+        run(server, lambda a: a.ask(said("Which?"), colour), extra={"reasoning_effort": "low"})
+        run(server, lambda a: a.ask(said("Which?"), colour), extra={"reasoning_effort": "low"})
+        assert [call.body.get("reasoning_effort") for call in server.calls] == [None, "low"]
+
+
+def test_looking_sends_nothing_and_counts_nothing():
+    async def look(asker):
+        return asker.look(said("Which?"), colour)
+
+    with JudgeServer(lambda _: Answer('{"name": "red"}')) as server:
+        assert run(server, look)[0] is None
+        run(server, lambda a: a.ask(said("Which?"), colour))
+        asked, tally = run(server, look)
+        assert (asked.value, tally.replies, len(server.calls)) == (Colour(name="red"), 0, 1)
+
+
+def test_a_cache_that_cant_be_written_ends_the_work_before_another_call(monkeypatch):
+    from reelbench.llm import cache
+
+    kept = cache.ReplyCache.put
+    puts = []
+
+    def full(self, key, model, reply):
+        puts.append(key)
+        if len(puts) > 10:
+            raise ReelbenchError("the disk is full")
+        kept(self, key, model, reply)
+
+    monkeypatch.setattr(cache.ReplyCache, "put", full)
+    with JudgeServer(lambda _: Answer('{"name": "red"}', delay=0.01)) as server:
+
+        async def go(asker):
+            asks = [asker.ask(said(f"{n}?"), colour) for n in range(200)]
+            return await asyncio.gather(*asks, return_exceptions=True)
+
+        outcomes, _ = run(server, go, concurrency=8)
+        lost = len(server.calls) - 10
+    assert lost <= 8  # what was in flight, and no call more
+    assert any(isinstance(outcome, ReelbenchError) for outcome in outcomes)
+
+
+@pytest.mark.parametrize(
+    ("reply", "problem"),
+    [
+        (None, "empty or was cut short"),
+        ("", "whole JSON object"),
+        ('{"name": "a", "name": "b"}', "once each"),
+        ('{"name": "a"} and more', "whole JSON object"),
+        ('{"name": 3}', "name: Input should be a valid string"),
+        ('{"name": "a", "x": 1}', "x: Extra inputs"),
+        ('{"name": ' + "[" * 5000 + "]" * 5000 + "}", "whole JSON object"),
+        ('{"name": ' + "9" * 5000 + "}", "whole JSON object"),
+        ("{" * 150_000 + "}", "whole JSON object"),
+        ('{"name": "' + "x" * 300_000 + '"}', "longer than"),
+    ],
+)
+def test_what_is_not_an_object_is_said_in_one_line(reply, problem):
+    with pytest.raises(UnreadableError) as caught:
+        read_model(reply, Colour)
+    assert problem in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"name": "blue"}',
+        "{'name': 'blue'}",
+        '```json\n{"name": "blue"}\n```',
+        'Think {first}. I was told {"name": "red"} before.\n\nSo: {"name": "blue"}',
+        'Draft:\n```json\n{"name": "red"}\n```\nFinal:\n```json\n{"name": "blue"}\n```',
+        '\ufeff{"name": "blue"}\n',
+    ],
+)
+def test_the_last_object_of_a_reply_is_read(reply):
+    assert read_model(reply, Colour) == Colour(name="blue")

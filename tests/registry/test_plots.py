@@ -1,0 +1,83 @@
+"""Plots as pictures are looked at with the cards; here, that they say the numbers."""
+
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from reelbench.registry import plots
+from reelbench.registry.plots import Point
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def rectangles(svg):
+    """Return the bars of the plot: x, y, width, height, colour."""
+    found = ET.fromstring(svg).iter(f"{SVG}rect")  # noqa: S314 - our own
+    return [
+        (*(float(one.get(name)) for name in ("x", "y", "width", "height")), one.get("fill"))
+        for one in found
+        if one.get("rx") is None and one.get("height") != "11.0"
+    ]
+
+
+def words(svg):
+    return [one.text for one in ET.fromstring(svg).iter(f"{SVG}text")]  # noqa: S314 - our own
+
+
+def test_bars_are_as_long_as_their_shares():
+    svg = plots.bars("Kinds", {"val": {"a": 50.0, "b": 25.0}, "test": {"a": 10.0, "b": 0.0}})
+    widths = [width for _, _, width, _, _ in rectangles(svg)]
+    assert widths == pytest.approx([440, 88, 220, 0], abs=0.1)
+    assert {"a", "b", "50.0 %", "25.0 %", "10.0 %", "0.0 %", "val", "test"} <= set(words(svg))
+
+
+def test_labels_can_t_break_out_and_long_ones_are_cut():
+    svg = plots.bars("A <b> & c", {"val": {"<script>alert(1)</script>": 1.0, "x" * 60: 2.0}})
+    assert "<script>" not in svg
+    assert "x" * 29 + "…" in words(svg)
+
+
+def test_a_histogram_has_each_value_in_its_bin():
+    svg = plots.histogram("Lengths", {"val": [1, 1, 1, 2, 4]}, "words")
+    heights = [round(height, 1) for _, _, _, height, _ in rectangles(svg)]
+    # 60 %, 20 %, none, 20 % of a scale that ends at 80 %, 180 pixels high.
+    assert heights == [135.0, 45.0, 0.0, 45.0]
+    assert [text for text in words(svg) if re.fullmatch(r"\d", text or "")] == ["1", "2", "3", "4"]
+
+
+def test_seconds_have_edges_and_one_outlier_does_not_press_the_rest_together():
+    values = [0.5 * number for number in range(1, 200)] + [5000.0]
+    svg = plots.histogram("Spans", {"val": values}, "s")
+    assert "90 and more" in words(svg)
+    heights = [round(height, 1) for _, _, _, height, _ in rectangles(svg)]
+    # Of 200 values 19, then 8 times 20, then 20 and the outlier; the scale ends at 20 %, 180 pixels high.
+    assert heights == [85.5, *[90.0] * 8, 94.5]
+
+
+def test_whole_numbers_share_bins_that_say_what_is_in_them():
+    svg = plots.histogram("Lengths", {"a": range(100), "b": [5, 95]}, "words")
+    assert "10–19" in words(svg)
+    assert len(rectangles(svg)) == 20
+
+
+def test_the_same_numbers_give_the_same_bytes():
+    series = {"val": [1, 2, 3]}
+    assert plots.histogram("Lengths", series, "words") == plots.histogram("Lengths", series, "words")
+
+
+def test_a_curve_has_each_run_at_its_frames_and_its_score():
+    points = [Point(0, 20.0, None, 9), Point(1, 30.0, (25.0, 35.0), 9), Point(3, 40.0, (30.0, 50.0), 8)]
+    svg = plots.curve("rextime · org/model", "Accuracy", points, least=10)
+    dots = list(ET.fromstring(svg).iter(f"{SVG}circle"))  # noqa: S314 - our own
+    # log2(N + 1): 0, 1, 2, so the steps are equal; a score ten higher is as much higher each time.
+    x, y = ([float(dot.get(name)) for dot in dots] for name in ("cx", "cy"))
+    assert x[1] - x[0] == pytest.approx(x[2] - x[1], abs=0.1)
+    assert y[0] - y[1] == pytest.approx(y[1] - y[2], abs=0.1)
+    assert y[0] > y[1]
+    assert [dot[0].text for dot in dots] == [
+        "0 frames: 20.00, n = 9",
+        "1 frames: 30.00 (25.00 to 35.00), n = 9",
+        "3 frames: 40.00 (30.00 to 50.00), n = 8",
+    ]
+    assert {"text only", "20", "50", "frames (log scale)"} <= set(words(svg))

@@ -1,0 +1,23 @@
+"""Units against the metrics that are in them."""
+
+import pytest
+
+from reelbench.registry import discovery
+from reelbench.registry.units import UNITS
+
+
+@pytest.mark.parametrize("name", sorted(discovery.specs()))
+def test_a_metric_reaches_what_its_unit_says(name):
+    spec = discovery.get(name)
+    for metric in (*spec.metrics, *(metric for facet in spec.facets for metric in facet.metrics)):
+        assert (metric.low, metric.high) == (metric.in_unit.low, metric.in_unit.high), metric.name
+
+
+def test_units_say_their_scale():
+    assert {name: unit.range for name, unit in UNITS.items()} == {
+        "percent": "0 to 100",
+        "points_0_5": "0 to 5",
+        "points_0_2": "0 to 2",
+        "fraction": "0 to 1",
+        "cider": "0 to 10",
+    }

@@ -1,0 +1,79 @@
+"""The documents say what the code has: every command and every setting, and no command or option that is not there."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from reelbench.registry import settings
+from tools.write_docs import commands, commands_page, readme
+
+ROOT = Path(__file__).resolve().parent.parent
+ROOMS = ("hub_cards", "judges", "leaderboard", "llm", "making", "methods", "reelbench", "registry", "tasks")
+WRITTEN = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "FOOTGUNS.md", "CHANGELOG.md", "perf/README.md")),
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "tasks").glob("*/README.md")),
+]
+CALL = re.compile(r"\breelbench ((?:[a-z][a-z-]*(?: |\b))+)([^`\n#]*)")
+OPTIONS = {words: {name for parameter in command.params for name in parameter.opts} for words, command in commands()}
+
+
+def test_the_page_of_commands_is_what_make_docs_writes():
+    assert (ROOT / "docs" / "commands.md").read_text(encoding="utf-8") == commands_page()
+    assert all(f"## reelbench {words}" in commands_page() for words in OPTIONS)
+
+
+def test_the_table_of_settings_is_what_make_docs_writes():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert text == readme(text)
+    assert all(f"`{setting.name}`" in text for setting in settings.ALL)
+
+
+@pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_every_command_and_option_that_is_named_exists(path):
+    text = path.read_text(encoding="utf-8")
+    calls = re.findall(r"`([^`\n]+)`|^    (.+)$", text, re.MULTILINE)
+    for call in ("".join(parts) for parts in calls):
+        for words, rest in CALL.findall(call):
+            named = words.split()
+            known = [" ".join(named[:length]) for length in (2, 1) if " ".join(named[:length]) in OPTIONS]
+            assert known, f"{path.name}: `reelbench {words.strip()}` is not a command"
+            ours = rest.split(" -- ", maxsplit=1)[0]
+            for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", ours):
+                assert option in OPTIONS[known[0]], f"{path.name}: {known[0]} has no {option}"
+
+
+def names_of_settings():
+    for room in ROOMS:
+        for path in (ROOT / room).rglob("*.py"):
+            if path != ROOT / "registry" / "settings.py":
+                for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                        yield path.relative_to(ROOT).as_posix(), node.value
+
+
+def test_no_variable_is_named_but_where_it_is_declared():
+    declared = {setting.name for setting in settings.ALL}
+    again = [(path, value) for path, value in names_of_settings() if value in declared]
+    assert again == []
+    for path, value in names_of_settings():
+        for name in re.findall(r"\bREELBENCH_[A-Z_]*[A-Z]\b", value):
+            known = name in declared or name.startswith("REELBENCH_DATA")
+            assert known or name == "REELBENCH_LOADED", f"{path}: {name} is not declared in registry/settings.py"
+
+
+def test_settings_are_listed_with_their_values_but_never_a_key(reelbench):
+    import json
+
+    env = {"REELBENCH_JUDGE": " some-model ", "REELBENCH_JUDGE_API_KEY": "sk-secret", "REELBENCH_DATA_REXTIME": "/data"}
+    done = reelbench("settings", "--json", env=env)
+    listed = json.loads(done.stdout)
+    assert listed["REELBENCH_JUDGE"]["value"] == "some-model"
+    assert listed["REELBENCH_JUDGE_API_KEY"] == {**listed["REELBENCH_JUDGE_API_KEY"], "set": True, "value": None}
+    assert listed["REELBENCH_DATA_REXTIME"]["value"] == "/data"
+    assert listed["REELBENCH_FRAMES_CAP_GB"]["value"] == listed["REELBENCH_FRAMES_CAP_GB"]["default"] == "20"
+    plain = reelbench("settings", env=env).stdout
+    assert "= some-model" in plain
+    assert "sk-secret" not in done.stdout + plain
