@@ -137,7 +137,7 @@ def test_what_is_saved_is_a_result_that_a_store_takes_and_shows(tmp_path):
     assert (row["model"], row["revision"], row["frames"], row["label"]) == (
         "org/model",
         "r1",
-        "uniform:8",
+        "uniform:8,size=448",
         "web search",
     )
     assert (row["value"], row["n"], row["items"], row["split"]) == (50, 12, 12, "mini")
