@@ -90,7 +90,10 @@ def _show(outcome: "Outcome") -> None:
         metric = spec.metric(name)
         shown = f"{name} (primary)" if metric == spec.primary else name
         table.add_row(shown, *_cells(spec, metric, value, result), str(value.n))
-    console.show(table)
+    if result.metrics:
+        console.show(table)
+    else:
+        console.write(title)
     if counts.parse_failed or counts.empty:
         console.write(f"scored as wrong: {counts.parse_failed} unreadable, {counts.empty} empty")
     if result.judge is not None:
