@@ -1,64 +1,63 @@
-"""`reelbench score rextime` on a Parquet table of ids and raw texts, as a whole process: its time and its memory.
+"""A Parquet of 100,000 answers, scored as a whole process: seconds and peak memory, against 1,000 and 10,000.
 
-    python -m perf.predictions [--rows 100000]
+    python -m perf.predictions
 
-Each text is read for a letter and a span. References are made up: 100 videos of equal length.
+Beside the ids and texts the file has a column that nobody asks for, 1 kB a row, as data sets with pictures have.
 """
 
-import argparse
 import json
-import resource
+import os
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 BIN = Path(sys.executable).parent
-TEXTS = (
-    "<think>Option A looks right at first.</think>\n\nThe answer is B, from 3 to 12 seconds.",
-    '{"answer": "C", "span": [0, 9.5]}',
-    "D [4, 11]",
-)
+SIZES = (1_000, 10_000, 100_000)
 
 
-def write(folder: Path, rows: int) -> tuple[Path, Path]:
-    """Write the predictions and the references; returns both files."""
-    import pandas as pd
+def main() -> None:
+    """Measure and print."""
+    with tempfile.TemporaryDirectory() as folder:
+        for size in SIZES:
+            predictions, references = _files(Path(folder), size)
+            started = time.perf_counter()
+            command = [
+                BIN / "reelbench", "score", "rextime", "--predictions", predictions, "--references", references,
+                "--output", Path(folder) / f"out-{size}", "--quiet",
+            ]  # fmt: skip
+            process = subprocess.Popen(command, env={**os.environ, "REELBENCH_HOME": folder})
+            _, status, used = os.wait4(process.pid, 0)
+            if status:
+                raise SystemExit(f"reelbench failed: {status}")
+            seconds, memory = time.perf_counter() - started, used.ru_maxrss / 1024
+            megabytes = predictions.stat().st_size / 1e6
+            print(f"{size:>8} rows ({megabytes:6.1f} MB)   {seconds:6.1f} s   {memory:7.0f} MiB at most")
 
-    ids = [str(number) for number in range(rows)]
-    predictions, references = folder / "answers.parquet", folder / "rextime_val.json"
-    texts = [TEXTS[number % len(TEXTS)] for number in range(rows)]
-    pd.DataFrame({"id": ids, "prediction": texts}).to_parquet(predictions)
-    known = (
-        {
-            "qid": qid, "vid": f"video {int(qid) % 100}", "duration": 40.0, "question": f"Why, for the time {qid}?",
-            "options": ["one", "two", "three", "four"], "ans": "ABCD"[int(qid) % 4], "span": [3.0, 12.0],
-            "category": "sequential",
-        }
-        for qid in ids
-    )  # fmt: skip
-    references.write_text("".join(json.dumps(row) + "\n" for row in known), encoding="utf-8")
+
+def _files(folder: Path, size: int) -> tuple[Path, Path]:
+    """Write predictions and references of that many questions, eight to a video."""
+    predictions, references = folder / f"p-{size}.parquet", folder / f"r-{size}.jsonl"
+    schema = pa.schema([("id", pa.string()), ("prediction", pa.string()), ("picture", pa.binary())])
+    with pq.ParquetWriter(predictions, schema, compression="none") as writer:
+        for first in range(0, size, 10_000):
+            ids = range(first, min(first + 10_000, size))
+            texts = [
+                f"The answer is ({'ABCD'[n % 4]}). It happens from {n % 60} to {n % 60 + 12} seconds." for n in ids
+            ]
+            columns = {"id": [f"q{n}" for n in ids], "prediction": texts, "picture": [os.urandom(1024) for _ in ids]}
+            writer.write_table(pa.table(columns, schema=schema))
+    with references.open("w", encoding="utf-8") as file:
+        for n in range(size):
+            window = [n * 7 % 60, n * 7 % 60 + 15]
+            row = {"qid": f"q{n}", "vid": f"v{n // 8}", "query": "Which?", "duration": 90, "ans": "ABCD"[n * 3 % 4]}
+            file.write(json.dumps({**row, "relevant_windows": [window]}) + "\n")
     return predictions, references
 
 
-def main() -> int:
-    """Measure once at a tenth of the rows and once at all of them, and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, default=100_000)
-    rows = parser.parse_args().rows
-    for count in (rows // 10, rows):
-        with tempfile.TemporaryDirectory() as folder:
-            predictions, references = write(Path(folder), count)
-            files = ["--predictions", predictions, "--references", references, "--output", Path(folder) / "out"]
-            began = time.perf_counter()
-            subprocess.run([BIN / "reelbench", "score", "rextime", *files], check=True, stdout=subprocess.DEVNULL)
-            seconds = time.perf_counter() - began
-        # Of all children so far, so the largest comes last.
-        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-        print(f"{count} rows: {seconds:.1f} s, at most {peak:.0f} MiB")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

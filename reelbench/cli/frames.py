@@ -98,14 +98,14 @@ def extract(
 def clear(
     videos: Videos = None,
     *,
-    everything: Annotated[bool, typer.Option("--all", help="Everything in the store.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Remove everything in the store.")] = False,
 ) -> None:
     """Remove the frames of videos from the store, or with --all everything in it."""
     from reelbench.registry.frames.store import FrameStore
 
-    if bool(videos) == everything:
-        raise InputError("frames clear: name the videos whose frames are to go, or give --all to empty the store")
     store = FrameStore()
+    if bool(videos) == everything:
+        raise InputError(f"frames clear: name videos, or give --all to remove all {store.info().entries} entries")
     gone, failed = store.clear() if everything else 0, 0
     for video in videos or ():
         try:

@@ -92,9 +92,12 @@ def _show(outcome: "Outcome") -> None:
         metric = spec.metric(name)
         shown = f"{name} (primary)" if metric == spec.primary else name
         table.add_row(shown, *_cells(spec, metric, value, result), str(value.n))
-    console.show(table)
-    if no_interval := _without_interval(spec, result):
-        console.write(f"no interval for {', '.join(no_interval)}: over so few videos none covers what it promises")
+    if result.metrics:
+        console.show(table)
+        if no_interval := _without_interval(spec, result):
+            console.write(f"no interval for {', '.join(no_interval)}: over so few videos none covers what it promises")
+    else:
+        console.write(title)
     if counts.parse_failed or counts.empty:
         share = f" ({100 * counts.unread_share:.1f} % of {counts.items})" if counts.parse_failed else ""
         console.write(f"scored as wrong: {counts.parse_failed} unreadable{share}, {counts.empty} empty")

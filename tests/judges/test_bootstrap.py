@@ -134,3 +134,19 @@ def test_wilson_covers_where_percentiles_do_not(clusters):
     assert covered["percentile"] <= covered["wilson"]
     if clusters == 10:
         assert covered["percentile"] < 0.92 * 300
+
+
+def test_the_interval_of_two_draws_by_hand():
+    # 2.5 and 97.5 % of the way from 0 to 10.
+    assert bootstrap.interval(np.array([10.0, 0.0])) == pytest.approx((0.25, 9.75))
+    assert bootstrap.interval(np.array([3.0])) == (3, 3)
+
+
+def test_many_clusters_are_drawn_in_blocks_as_they_would_be_at_once(monkeypatch):
+    sums = np.random.default_rng(3).normal(size=(40, 2))
+    [whole] = bootstrap.resampled_sums(sums, resamples=101)
+    monkeypatch.setattr(bootstrap, "_KEPT_CELLS", 0)
+    monkeypatch.setattr(bootstrap, "_BLOCK_CELLS", 410)  # ten resamples at a time
+    blocks = list(bootstrap.resampled_sums(sums, resamples=101))
+    assert [len(block) for block in blocks] == [10] * 10 + [1]
+    assert np.concatenate(blocks) == pytest.approx(whole)

@@ -151,3 +151,16 @@ class TestWhatEveryAggregationKeeps:
         assert scored.metrics["accuracy"] == scored.metrics["accuracy"].model_copy(update={"value": 100.0, "n": 1})
         assert scored.counts.items == 4
         assert scored.counts.unscored == {"media_missing": 1, "model_failed": 1, "prediction_missing": 1}
+
+
+def test_a_label_of_one_video_alone_has_no_interval_and_its_neighbours_have():
+    spec = registry.get("dramaqa_cogme")
+    made = [
+        Item(f"q{n}", video, {"answer": "A"}, "A", {"answer": letter}, facets={"difficulty": [level]})
+        for n, (video, level, letter) in enumerate(
+            [("v1", "1", "A"), ("v2", "1", "B"), ("v3", "2", "A"), ("v3", "2", "B"), ("v1", "3", "A"), ("v4", "3", "B")]
+        )
+    ]
+    levels = scoring.score(spec, made).breakdowns["difficulty"]
+    assert [levels[level]["accuracy"].value for level in "123"] == [50, 50, 50]
+    assert [levels[level]["accuracy"].ci95 is None for level in "123"] == [False, True, False]

@@ -1,6 +1,7 @@
 """Ranks in a group and overall, against hand work."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -53,6 +54,13 @@ def test_floors_humans_partial_runs_and_rows_without_the_metric_are_not_ranked()
         entry("a", 20.0),
     ]
     assert ranks_of(rows) == {"floor": None, "human": None, "partial": None, "windows only": None, "a": 1}
+
+
+@pytest.mark.parametrize(("behind", "ranked"), [(5, False), (6, True), (12, True)])
+def test_a_value_with_less_than_half_of_the_items_behind_it_is_not_ranked(behind, ranked):
+    row = entry("a", 20.0, kind="run", items=12)
+    metrics = {name: MetricValue(value=20.0, n=behind) for name in row.metrics}
+    assert (ranks_of([replace(row, metrics=metrics)])["a"] is not None) is ranked
 
 
 def test_runs_that_a_paired_bootstrap_cannot_tell_apart_share_a_rank(rextime_run, tmp_path):

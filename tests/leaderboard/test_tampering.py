@@ -330,6 +330,11 @@ REXTIME = {
     "labels swapped": (labels_swapped, None, "its category is"),
     "one video for all": (one_video, None, "its video is"),
     "a video for each": (each_its_video, None, "its video is"),
+    "replies without a judge": (
+        lambda lines: lines[0].update(judge_replies=[{"criterion": "score", "raw": "5", "score": 5, "key": "0"}]),
+        None,
+        "names no judge",
+    ),
     # items
     "a wrong item left out": (lambda lines: lines[:-1], None, "missing"),
     "wrong items left out, with a limit": (lambda lines: lines[:6], field("settings.limit", 6), "partial"),

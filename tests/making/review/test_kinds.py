@@ -142,6 +142,7 @@ def test_a_blind_test_is_answered_by_keyboard_and_scored(opened, save, reelbench
             page.get_by_label("Span end, in seconds").blur()
             expect(page.get_by_role("status")).to_contain_text(f"{number} of 12 answered")
         page.keyboard.press("n")
+        expect(page.locator("section")).not_to_have_attribute("data-id", identifier)
     saved = save(page, "Ada")
     done = reelbench("review", "summarize", saved, "--json", "--write", tmp_path / "out")
     assert done.returncode == 0, done.stderr

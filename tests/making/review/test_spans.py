@@ -109,8 +109,8 @@ def test_ends_are_nudged_typed_and_dragged(opened, make):
     page.mouse.move(bar["x"] + bar["width"] / 2, bar["y"] + 5, steps=3)
     page.mouse.up()
     half = page.evaluate("document.querySelector('video').duration") / 2
-    assert float(end.input_value()) == pytest.approx(half, abs=0.05)
     page.wait_for_function(f"() => Math.abs(document.querySelector('video').currentTime - {half}) < .05")
+    assert float(end.input_value()) == pytest.approx(half, abs=0.05)
     # Looped, the player goes back to the start of the span.
     page.get_by_label("loop over the span").check()
     end.fill(str(float(start.input_value()) + 0.3))
