@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import AliasChoices, BaseModel, Field, ValidationError
 
+from reelbench.judges.answers import strip_reasoning
 from reelbench.llm.budget import Budget
 from reelbench.llm.messages import Message
 from reelbench.llm.options import AskOptions
@@ -203,9 +204,12 @@ class _Talk:
 
 
 def _text(reply: str) -> str:
-    if not reply.strip():
+    text = strip_reasoning(reply)
+    if text is None:
+        raise UnreadableError("the reply ends before its reasoning does")
+    if not text.strip():
         raise UnreadableError("the reply is empty")
-    return reply.strip()
+    return text.strip()
 
 
 def _read(reply: str, count: int) -> Written:

@@ -33,6 +33,10 @@ Graphs = Annotated[
     typer.Option("--graphs", metavar="FILE", help="graphs.jsonl; graphs that it lacks are made where they are needed."),
 ]
 Votes = Annotated[int, typer.Option("--llm-votes", metavar="K", min=1, help="Times that the tagger is asked.")]
+PromptFolder = Annotated[
+    Path | None,
+    typer.Option("--prompts", metavar="DIR", help="Prompts to take in the place of ours: graph.txt, tag.txt, …"),
+]
 SkipFailed = Annotated[
     bool, typer.Option("--skip-failed", help="Leave questions that a model failed on, instead of asking them again.")
 ]
@@ -52,6 +56,7 @@ def graphs(
     form: Annotated[
         Literal["dot", "mermaid", "svg"] | None, typer.Option("--format", help="Also draw each graph into graphs/.")
     ] = None,
+    prompts: PromptFolder = None,
     split: Split = None,
     data: Data = None,
     as_json: AsJson = False,
@@ -71,7 +76,7 @@ def graphs(
     else:
         from reelbench.methods.diagnosis import questions as rows
 
-        models = _models(llm, ("graph",))
+        models = _models(llm, prompts, ("graph",))
         questions = rows.read(name, split, data)
         with console.progress("making graphs", len(questions)) as show:
             result = evidence.make(questions, models, show)
@@ -96,6 +101,7 @@ def errors(
     out: Out,
     graphs: Graphs = None,
     llm_votes: Votes = 3,
+    prompts: PromptFolder = None,
     skip_failed: SkipFailed = False,
     data: Data = None,
     as_json: AsJson = False,
@@ -107,7 +113,7 @@ def errors(
     from reelbench.methods.diagnosis import questions as rows
     from reelbench.registry.files import sha256_of
 
-    models = _models(llm)
+    models = _models(llm, prompts)
     name, split, answers = attempts.of_result(result)
     questions = rows.read(name, split, data)
     known = {question.id for question in questions}
@@ -139,6 +145,7 @@ def run(
     graphs: Graphs = None,
     rounds: Annotated[int, typer.Option(min=1, help="Rounds at most.")] = 5,
     llm_votes: Votes = 3,
+    prompts: PromptFolder = None,
     skip_failed: SkipFailed = False,
     as_json: AsJson = False,
     judge: "JudgeOptions | None",
@@ -152,7 +159,7 @@ def run(
     from reelbench.methods.diagnosis import attempts, loop
     from reelbench.methods.diagnosis import questions as rows
 
-    models = _models(llm)
+    models = _models(llm, prompts)
     asked = attempts.LmmsEval(name, context.args, judge, console.note, console.progress)
     plan = loop.Plan(
         questions=rows.read(asked.spec.id, asked.task.split),
@@ -182,10 +189,10 @@ def report(
 # --- what is asked for ----------------------------------------------------------------------------------------------
 
 
-def _models(llm: "dict[str, AskOptions]", roles: tuple[str, ...] | None = None) -> "Models":
-    from reelbench.methods.diagnosis.models import ROLES, Models
+def _models(llm: "dict[str, AskOptions]", prompts: Path | None, roles: tuple[str, ...] | None = None) -> "Models":
+    from reelbench.methods.diagnosis.models import ROLES, Models, prompts_of
 
-    return Models(by_role(llm, roles or ROLES), shared_budget(llm), console.note)
+    return Models(by_role(llm, roles or ROLES), shared_budget(llm), console.note, prompts_of(prompts))
 
 
 def _read(path: Path) -> "list[Graph]":

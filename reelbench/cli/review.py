@@ -99,6 +99,20 @@ def agree(
     a: Annotated[Path, typer.Argument(help="A tags file (JSON Lines).")],
     b: Annotated[Path, typer.Argument(help="Another, by somebody else, or by a model.")],
     *,
+    result: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="A result on these questions: what the difference does to its profile."),
+    ] = None,
+    machine: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A model's tags: may it stand in for these people (alternative annotator)?"),
+    ] = None,
+    person: Annotated[
+        list[Path] | None, typer.Option(metavar="FILE", help="Another person's tags, beside A and B (repeat).")
+    ] = None,
+    epsilon: Annotated[
+        float, typer.Option(help="With --machine: 0.2 for experts, 0.15 for skilled people, 0.1 for a crowd.")
+    ] = 0.2,
     benchmark: Annotated[str, typer.Option(help="Whose questions these are, for intervals over its videos.")] = (
         "dramaqa_cogme"
     ),
@@ -110,17 +124,32 @@ def agree(
     from dataclasses import asdict
 
     from reelbench.cli import review_tables
+    from reelbench.judges import results
     from reelbench.judges.cognitive_profile import read_tags
-    from reelbench.judges.label_sets import tag_agreement
+    from reelbench.judges.label_sets import annotator_tests, tag_agreement
+    from reelbench.judges.profile_difference import profile_difference
     from reelbench.making.review import tags
+
+    if person and machine is None:
+        raise InputError("--person names people beside A and B for the test of --machine; give --machine FILE too")
 
     first, second = read_tags(a), read_tags(b)
     videos = tags.videos_of(benchmark, first.keys() & second.keys(), console.note, split=split, data=data)
     found = asdict(tag_agreement(first, second, videos))
+    if result is not None:
+        found["profile"] = asdict(profile_difference(list(results.read_samples(result)), first, second))
+    if machine is not None:
+        people = {str(a): first, str(b): second, **{str(path): read_tags(path) for path in person or ()}}
+        tests = annotator_tests(read_tags(machine), people, epsilon=epsilon)
+        found["alternative_annotator"] = {"epsilon": epsilon, **{name: asdict(test) for name, test in tests.items()}}
     if as_json:
         console.write(json.dumps(found))
         return
     review_tables.show_agreement(f"a = {a.name}, b = {b.name}: {found['both']} items tagged by both", found)
+    if "profile" in found:
+        review_tables.show_profile_difference(found["profile"])
+    if "alternative_annotator" in found:
+        review_tables.show_annotator_tests(found["alternative_annotator"])
     if found["only_a"] or found["only_b"]:
         console.note(f"left out: {found['only_a']} items tagged by a alone, {found['only_b']} by b alone")
 
