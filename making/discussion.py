@@ -19,10 +19,11 @@ from reelbench.llm.budget import Budget
 from reelbench.llm.messages import Message
 from reelbench.llm.options import AskOptions
 from reelbench.llm.reading import UnreadableError, last_dictionary, read_model
+from reelbench.making import bloom
 from reelbench.making.chain import Case, Chain, Show, write_json
-from reelbench.making.contrast import comparison
+from reelbench.making.contrast import SIDES, Levels, comparison
 from reelbench.making.discussion_files import Question, Video, annotations
-from reelbench.making.funnel import Funnel
+from reelbench.making.funnel import DroppedError, Funnel
 from reelbench.making.funnel_svg import to_svg
 from reelbench.making.pictures import Pictures
 from reelbench.making.prompting import Prompts, Role, as_json
@@ -32,6 +33,7 @@ from reelbench.registry.files import write_text
 
 CONTEXT = "context"
 JUDGE = "judge"
+BLOOM = "bloom"
 DATA = ("metadata", "qa", "context")
 """What a role may be shown of a video."""
 
@@ -92,16 +94,16 @@ class Discussion:
         for role in self.roles:
             if unknown := [seen for seen in role.sees if seen not in known]:
                 raise InputError(f"roles.yaml: {role.name} sees {unknown[0]!r}; there are {', '.join(sorted(known))}")
-            if role.name in {*DATA, JUDGE}:
+            if role.name in {*DATA, JUDGE, BLOOM}:
                 raise InputError(f"roles.yaml: no role may be called {role.name}; that name has another meaning")
 
-    def funnel(self, *, judged: bool = False) -> Funnel:
-        """Return the stages: each of a video's, then the questions, then what is asked of a judge."""
+    def funnel(self, *compared: str) -> Funnel:
+        """Return the stages: each of a video's, then the questions, then what is asked to compare the two sets."""
         names = [CONTEXT, self.roles[0].name]
         for number in range(1, self.options.rounds + 1):
             names += [self._stage(role.name, number) for role in self.roles[1:]]
             names.append(self._stage("refined", number))
-        return Funnel(*names, "questions", *([JUDGE] if judged else []))
+        return Funnel(*names, "questions", *compared)
 
     @staticmethod
     def _stage(name: str, number: int) -> str:
@@ -178,6 +180,31 @@ class Discussion:
                 )
             outcomes.append(0.5 if verdict.better == "tie" else float(order["AB".index(verdict.better)] == 1))
         return outcomes[0], outcomes[1]
+
+    async def levels(self, chain: Chain, case: Case[Discussed]) -> Levels:
+        """Return the levels of Bloom's taxonomy of both sets' texts, without those that could not be told."""
+        result = case.item
+        levels: Levels = {side: {} for side in SIDES}
+        self.prompts.sha256[BLOOM] = bloom.prompt_sha256()
+        for one in [*result.first.questions, *result.last.questions]:
+            for side, known in levels.items():
+                text = getattr(one, side)
+                if text in known:
+                    continue
+                try:
+                    with chain.funnel.stage(BLOOM):
+                        known[text] = await chain.ask(
+                            case,
+                            BLOOM,
+                            bloom.question(bloom.Text(side, text)),
+                            bloom.read_level,
+                            stand_in="4",
+                            video=result.video.name,
+                            round=self.options.rounds,
+                        )
+                except DroppedError:
+                    continue
+        return levels
 
     def _data(self, video: Video, context: Sequence[str]) -> dict[str, str]:
         paired = zip(self.context_questions, context, strict=True)
@@ -274,7 +301,7 @@ async def run(
         videos: What to discuss.
         discussion: How.
         models: Role -> model: each of the discussion's, `context` where a video has none, `judge` where the two sets
-            shall be compared by one.
+            shall be compared by one, `bloom` where their levels of Bloom's taxonomy shall.
         out: Folder for `annotations.json`, `single_pass.json`, `trace.jsonl`, `funnel.json` and `comparison.json`; None
             for a plan, which asks nothing.
         budget: What may be spent, by all roles together.
@@ -289,7 +316,7 @@ async def run(
         ReelbenchError: The cache of replies can't be written.
     """
     options = discussion.options
-    funnel = discussion.funnel(judged=JUDGE in models)
+    funnel = discussion.funnel(*(role for role in (JUDGE, BLOOM) if role in models))
     made = []
     chain = Chain(models, discussion.prompts, funnel, budget=budget, on_note=on_note, plan=out is None)
     pictures = Pictures.of_videos_like("moviecore", options.frames, options.media, plan=out is None)
@@ -302,19 +329,28 @@ async def run(
             async for judged, verdict in chain.run(made, lambda case: discussion.judge(chain, case)):
                 if verdict is not None:
                     verdicts[judged.item.video.name] = verdict
+        levels: Levels = {side: {} for side in SIDES}
+        if BLOOM in models:
+            async for _, of_video in chain.run(made, lambda case: discussion.levels(chain, case)):
+                for side, known in (of_video or {}).items():
+                    levels[side] |= known
         if out is None:
             return chain.plan()
         settings = {"rounds": options.rounds, "questions": options.questions, "frames": options.frames}
         document = chain.document({}, settings)
-        last = dict(annotations(((one.video, one.context, one.last.questions) for one in made), "reelbench_discussion"))
-        first = dict(
-            annotations(((one.video, one.context, one.first.questions) for one in made), "reelbench_single_pass")
-        )
-        write_json(out / "annotations.json", last)
-        write_json(out / "single_pass.json", first)
+        _write_sets(made, out)
         pairs = {one.video.name: (one.first.questions, one.last.questions) for one in made}
-        write_json(out / "comparison.json", comparison(pairs, verdicts if JUDGE in models else None, parser))
+        compared = comparison(pairs, verdicts if JUDGE in models else None, parser, levels if BLOOM in models else None)
+        write_json(out / "comparison.json", compared)
         chain.trace.save(out / "trace.jsonl")
         write_json(out / "funnel.json", document)
         write_text(out / "funnel.svg", to_svg(document["stages"]))
         return document
+
+
+def _write_sets(made: Sequence[Discussed], out: Path) -> None:
+    """Write the discussion's questions and those of the single pass, in MovieCORE's own shape."""
+    last = ((one.video, one.context, one.last.questions) for one in made)
+    first = ((one.video, one.context, one.first.questions) for one in made)
+    write_json(out / "annotations.json", dict(annotations(last, "reelbench_discussion")))
+    write_json(out / "single_pass.json", dict(annotations(first, "reelbench_single_pass")))

@@ -70,7 +70,7 @@ def discussion(
     known = read_videos(videos, len(chain.context_questions))[:limit]
     optional = {
         making.CONTEXT: any(video.context is None for video in known),
-        making.JUDGE: making.JUDGE in llm,
+        **{role: role in llm for role in (making.JUDGE, making.BLOOM)},
     }
     models = _models(llm, chain.roles, optional)
     with console.progress("discussing", len(known)) as show:

@@ -397,6 +397,31 @@ class TestTheComparison:
         win = read(folder, "comparison.json")["win_rate"]
         assert (win["value"], win["ci95"], win["same_in_both_orders"]) == (1.0, [1.0, 1.0], 1.0)
 
+    def test_levels_of_blooms_taxonomy_where_a_model_tells_them(self, discuss, server):
+        def script(call):
+            role, text = call.body["model"], roles.text_of(call)
+            if role == "bloom":
+                # The single pass's questions remember, the discussion's evaluate; one answer has no level.
+                if "no level" in text:
+                    return Answer("It may be 3.")
+                return Answer("5" if "refined" in text else "1")
+            answer = roles.play(call)
+            if role == "expert" and "meta_reviewer says" in text:
+                answer.content = answer.content.replace("step", "refined step")
+                answer.content = answer.content.replace("part 1;", "part 1, of no level;")
+            return answer
+
+        server.script(script)
+        folder, document = discuss(2, (*ROLES, "bloom"))
+        measures = read(folder, "comparison.json")["measures"]
+        assert measures["bloom_question"] == {"single_pass": 1, "discussion": 5, "difference": 4, "ci95": [4, 4]}
+        assert measures["higher_order_question"]["discussion"] == 100
+        assert measures["higher_order_answer"]["difference"] == 0
+        # 2 videos x 10 questions and 10 answers; two answers could not be told.
+        assert (stages(document)["bloom"], dropped(document, "bloom")) == ((40, 38), {"unparsable": 2})
+        assert "bloom" in document["prompts"]
+        assert document["models"]["bloom"]["returned"] == {"bloom-0001": 44}
+
 
 @pytest.mark.parametrize("text", INJECTIONS)
 def test_what_others_wrote_changes_nothing_of_what_is_asked_or_written(discuss, server, text):
