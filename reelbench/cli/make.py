@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Make a data set with language models.", no_args_is_help=True)
 
+_FRAMES = "uniform:16,size=448,as=images"
 _FAILED = {"unavailable", "refused", "budget"}
 """Reasons that are the run's, not the item's."""
 
@@ -33,6 +34,9 @@ PromptFolder = Annotated[
     Path | None, typer.Option("--prompts", metavar="DIR", help="Prompts and roles to take in the place of ours.")
 ]
 Media = Annotated[Path | None, typer.Option("--media", metavar="DIR", help="Where the videos lie.")]
+Frames = Annotated[
+    str, typer.Option("--frames", metavar="SPEC", help="Frames that a model is shown, where it must see the video.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object: funnel.json, or the plan.")]
 
 
@@ -46,9 +50,7 @@ def discussion(
     out: Out = None,
     rounds: Annotated[int, typer.Option(help="Rounds of review.", min=1)] = 1,
     questions: Annotated[int, typer.Option(help="Questions a video.", min=1)] = 5,
-    frames: Annotated[
-        str, typer.Option(metavar="SPEC", help="Frames for the context, where it is asked for.")
-    ] = "uniform:16,size=448,as=images",
+    frames: Frames = _FRAMES,
     media: Media = None,
     parse_depth: Annotated[bool, typer.Option("--parse-depth", help="Compare parse depths too, with spaCy.")] = False,
     limit: Limit = None,
@@ -178,9 +180,7 @@ def moments(
     out: Out = None,
     seed: Annotated[int, typer.Option(help="Of the options' order.")] = 0,
     no_options: Annotated[bool, typer.Option("--no-options", help="The training split's form.")] = False,
-    frames: Annotated[
-        str, typer.Option(metavar="SPEC", help="Frames shown of a query's video.")
-    ] = "uniform:16,size=448,as=images",
+    frames: Frames = _FRAMES,
     media: Media = None,
     limit: Limit = None,
     plan: Plan = False,

@@ -12,7 +12,7 @@ from reelbench.cli import console
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
-    from reelbench.making.review.pages import Content
+    from reelbench.making.review.pages import Content, Draw
 
 _SHOWN = 10
 
@@ -26,6 +26,7 @@ class Ask(StrEnum):
     ANSWERS = "answers"
     TAGS = "tags"
     SCORES = "scores"
+    NODES = "nodes"
 
 
 class Form(StrEnum):
@@ -43,7 +44,9 @@ def page(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.")],
     *,
     ask: Annotated[Ask, typer.Option(help="What people are asked.")] = Ask.RATINGS,
-    sample: Annotated[int, typer.Option(help="Videos to review, each with all its questions.", min=1)] = 30,
+    sample: Annotated[
+        int, typer.Option(help="Videos to review, each with all its questions; questions (nodes).", min=1)
+    ] = 30,
     seed: Annotated[int, typer.Option(help="Of the draw; reviewers of one draw can be merged.")] = 0,
     raters: Annotated[int, typer.Option(help="Pages to write, one for each rater.", min=1)] = 1,
     overlap: Annotated[int, typer.Option(help="Raters that each video gets.", min=1)] = 1,
@@ -51,6 +54,9 @@ def page(
     data: Annotated[Path | None, typer.Option(help="The benchmark's own data, where it isn't found by itself.")] = None,
     answers: Annotated[
         Path | None, typer.Option(metavar="RESULT", help="Folder of the result whose answers are scored (scores).")
+    ] = None,
+    diagnosis: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The diagnosis whose nodes are tagged again (nodes).")
     ] = None,
     consensus: Annotated[
         list[Path] | None,
@@ -73,8 +79,12 @@ def page(
     draw = pages.Draw(sample, seed, raters, overlap, strips)
     if (form is Form.LABEL_STUDIO) == (media_url is None):
         raise InputError("--as label-studio and --media-url PREFIX go together")
+    if (diagnosis is None) == (ask is Ask.NODES):
+        raise InputError("--diagnosis names what `reelbench diagnose` wrote: with --ask nodes, and only there")
     if consensus:
-        content = _consensus(name, consensus, data)
+        content = _consensus(name, consensus, data, answers, diagnosis)
+    elif diagnosis is not None:
+        content = _nodes(name, diagnosis, draw)
     else:
         content = pages.content_of(name, draw, kind=ask.value, split=split, data=data, answers=answers)
     if media_url is not None:
@@ -158,10 +168,27 @@ def _file_name(name: str, ask: Ask) -> str:
     return f"review-{name}.html" if ask is Ask.RATINGS else f"{ask.value}-{name}.html"
 
 
-def _consensus(name: str, files: Sequence[Path], data: Path | None) -> "Content":
+def _nodes(name: str, diagnosis: Path, draw: "Draw | None") -> "Content":
+    from reelbench.making.review import nodes
+    from reelbench.methods.diagnosis.folder import Folder
+    from reelbench.methods.diagnosis.people import judged
+    from reelbench.registry import discovery
+
+    folder = Folder(diagnosis)
+    known, settings = discovery.find_task(name), folder.settings()
+    spec = known[0] if known else discovery.get(name)
+    if settings.get("benchmark") != spec.id:
+        raise InputError(f"{diagnosis}: is of {settings.get('benchmark')}, not of {spec.id}")
+    return nodes.content_of(spec, str(settings.get("split")), judged(folder), draw)
+
+
+def _consensus(
+    name: str, files: Sequence[Path], data: Path | None, answers: Path | None, diagnosis: Path | None
+) -> "Content":
     from reelbench.making.review import consensus
 
-    return consensus.content_of(name, files, data)
+    nodes = None if diagnosis is None else lambda: _nodes(name, diagnosis, None)
+    return consensus.content_of(name, files, data, answers=answers, nodes=nodes)
 
 
 def _tell_missing(missing: Sequence[str]) -> None:

@@ -234,36 +234,6 @@ def test_people_are_pooled_over_all_their_answers(review):
 # --- scores --------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def judged(tmp_path):
-    """A judged result on the mini data, made by hand: the judge gives everything the same score."""
-    from reelbench.judges import results, scoring
-    from reelbench.registry import rows
-    from reelbench.registry.records import Item, JudgeRecord, ModelRecord, SettingsRecord
-
-    located = loading.locate("curve_mini")
-    spec = located.spec
-    items = [
-        Item(
-            row["id"],
-            row["video"],
-            rows.target(spec, row),
-            f"The model says {row['id']}.",
-            facets=rows.facets(spec, row),
-        )
-        for row in located.read()
-    ]
-    samples = [item.sample(None, {"score": 1.0, "exact_match": 0.0}) for item in items]
-    metrics, breakdowns = scoring.aggregate(spec, samples, overlap=False)
-    judge = JudgeRecord(requested="judge-x", prompt="reelbench", prompt_sha256="0" * 64)
-    scored = scoring.Scored(samples, metrics, breakdowns, scoring.count(samples), judge)
-    results.write(
-        tmp_path / "result", spec, scored, split="mini", source=located.source, model=ModelRecord(id="m"),
-        settings=SettingsRecord(),
-    )  # fmt: skip
-    return tmp_path / "result"
-
-
 @pytest.mark.browser
 def test_answers_are_scored_blind_and_calibrate_the_judge(opened, save, reelbench, judged, data_of):
     from playwright.sync_api import expect
