@@ -22,7 +22,7 @@ from reelbench.llm.reading import UnreadableError, last_dictionary, read_model
 from reelbench.making import bloom
 from reelbench.making.chain import Case, Chain, Show, write_json
 from reelbench.making.contrast import SIDES, Levels, comparison
-from reelbench.making.discussion_files import Question, Video, annotations
+from reelbench.making.discussion_files import QUESTION_KEYS, Question, Video, annotations
 from reelbench.making.funnel import DroppedError, Funnel
 from reelbench.making.funnel_svg import to_svg
 from reelbench.making.pictures import Pictures
@@ -39,7 +39,7 @@ DATA = ("metadata", "qa", "context")
 
 
 class _Questions(BaseModel):
-    questions: list[Question] = Field(validation_alias=AliasChoices("questions", "qa", "qa_pairs"), min_length=1)
+    questions: list[Question] = Field(validation_alias=AliasChoices(*QUESTION_KEYS), min_length=1)
 
 
 class _Verdict(BaseModel):
@@ -251,7 +251,7 @@ def _read(reply: str, count: int) -> Written:
 def _rest(reply: str, count: int) -> Written | None:
     """Keep the questions of a reply that is not wholly as asked for; None where there is none."""
     whole = last_dictionary(reply) or {}
-    entries = next((whole[key] for key in ("questions", "qa", "qa_pairs") if isinstance(whole.get(key), list)), [])
+    entries = next((whole[key] for key in QUESTION_KEYS if isinstance(whole.get(key), list)), [])
     kept: dict[str, Question] = {}
     dropped: Counter[str] = Counter()
     for entry in entries:

@@ -133,3 +133,16 @@ def judged(tmp_path):
 @pytest.fixture
 def diagnosis(tmp_path):
     return diagnosed(tmp_path / "diagnosis", ROWS).path
+
+
+@pytest.fixture
+def page_of_nodes(reelbench, diagnosis, tmp_path):
+    """Write the page on which the diagnosis' nodes are tagged again."""
+
+    def run(*options, path=tmp_path / "nodes.html"):
+        files = ["--diagnosis", diagnosis, "--output", path]
+        done = reelbench("review", "page", "curve", "--ask", "nodes", *files, *options)
+        assert done.returncode == 0, done.stderr
+        return path
+
+    return run

@@ -7,19 +7,8 @@ import pytest
 from tests.methods.test_diagnosis_page import LABELS
 
 
-@pytest.fixture
-def page_of(reelbench, diagnosis, tmp_path):
-    def run(*options, path=tmp_path / "nodes.html"):
-        files = ["--diagnosis", diagnosis, "--output", path]
-        done = reelbench("review", "page", "curve", "--ask", "nodes", *files, *options)
-        assert done.returncode == 0, done.stderr
-        return path
-
-    return run
-
-
-def test_the_page_has_every_attempt_with_what_was_settled_on_it_and_no_label(page_of, data_of):
-    path = page_of()
+def test_the_page_has_every_attempt_with_what_was_settled_on_it_and_no_label(page_of_nodes, data_of):
+    path = page_of_nodes()
     document = data_of(path)
     shown = {place["label"]: [item["about"]["node"] for item in place["items"]] for place in document["places"]}
     # q1 settles n1 at first and n2 once it is told; q2 both n1 and n2 likewise; of q4 n2 is never settled.
@@ -37,9 +26,9 @@ def test_the_page_has_every_attempt_with_what_was_settled_on_it_and_no_label(pag
     assert not any("settled" in json.dumps(item) or "votes" in json.dumps(item) for item in items)
 
 
-def test_fewer_questions_are_drawn_by_the_seed(page_of, data_of):
+def test_fewer_questions_are_drawn_by_the_seed(page_of_nodes, data_of):
     labels = {
-        seed: [place["label"] for place in data_of(page_of("--sample", 1, "--seed", seed))["places"]]
+        seed: [place["label"] for place in data_of(page_of_nodes("--sample", 1, "--seed", seed))["places"]]
         for seed in range(8)
     }
     assert all(len({label.partition(",")[0] for label in one}) == 1 for one in labels.values())
@@ -47,10 +36,12 @@ def test_fewer_questions_are_drawn_by_the_seed(page_of, data_of):
 
 
 @pytest.mark.browser
-def test_nodes_are_tagged_by_keyboard_and_the_tagger_is_held_against_it(opened, save, page_of, reelbench, diagnosis):
+def test_nodes_are_tagged_by_keyboard_and_the_tagger_is_held_against_it(
+    opened, save, page_of_nodes, reelbench, diagnosis
+):
     from playwright.sync_api import expect
 
-    page = opened(page_of())
+    page = opened(page_of_nodes())
     keys = {"right": "1", "Temporal Localization": "2", "Attribute Misidentification": "4", "Reasoning": "7"}
     # The tagger says q1: T, R; q2: A, right; q3: right, T; q4: another path. People say otherwise of q1 n2 and q3 n2.
     said = {
