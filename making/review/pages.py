@@ -215,7 +215,7 @@ def _document(
     content: Content, places: Sequence[Place], shown: Mapping[str, Any], page: str, part: int | None
 ) -> dict[str, Any]:
     about = PAGES[content.kind]
-    unit = "Video" if content.kind == "ratings" else "Question"
+    unit = {"ratings": "Video", "nodes": "Node" if content.consensus else "Attempt"}.get(content.kind, "Question")
     title = f"Consensus on {about.title.lower()}" if content.consensus else about.title
     number = f"{len(places)} {unit.lower()}{'s' if len(places) > 1 else ''}"
     return {

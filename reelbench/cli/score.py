@@ -41,7 +41,7 @@ def score(
         typer.Option(
             metavar="FILE",
             help="Predictions: the benchmark's own format, or a table of ids and texts (CSV, TSV, JSON, JSON Lines, "
-            "Parquet, Excel; hf://datasets/ORG/NAME[@REVISION][/FILE]).",
+            "Parquet, Excel; hf://datasets/ORG/NAME, with @REVISION and /FILE at will).",
         ),
     ] = None,
     references: Annotated[Path | None, typer.Option(help="References; by default the benchmark's own data.")] = None,
