@@ -1,8 +1,8 @@
 """What a chain's roles are told: prompt files, roles as data, and material that can't pass for an order.
 
 Prompts are files in our own words under `prompts/<chain>/`; a folder of the user's replaces those that it has. Text
-that somebody else wrote (captions, metadata, other models' replies) stands in the user message, each piece between tags
-that carry a mark: 128 bits of the hash of all of it, so no text can hold the tag that would end it.
+that somebody else wrote (captions, metadata, other models' replies) stands in the user message, marked as material
+(`llm.material`).
 """
 
 import hashlib
@@ -16,6 +16,7 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from reelbench.llm.material import marked
 from reelbench.llm.messages import Attachment, Message
 from reelbench.registry.errors import InputError, first_line
 from reelbench.registry.files import read_text
@@ -23,7 +24,6 @@ from reelbench.registry.files import read_text
 ROLES = "roles.yaml"
 _SHARED = ("material.txt", "again.txt")
 _PLACE = re.compile(r"\{([a-z_]+)\}")
-_MARK = 32  # hexadecimal digits: 128 bits
 
 
 class Role(BaseModel):
@@ -121,10 +121,8 @@ class Prompts:
         """
         if not material:
             return [{"role": "user", "content": _with(self._filled(name, places), attachments)}]
-        texts = "\0".join(f"{tag}\0{text}" for tag, text in material)
-        mark = hashlib.sha256(texts.encode("utf-8", "replace")).hexdigest()[:_MARK]
+        mark, user = marked(material)
         system = "\n\n".join(self._filled(file, {"mark": mark, **places}) for file in (name, "material.txt"))
-        user = "\n\n".join(f"<{tag} {mark}>\n{text}\n</{tag} {mark}>" for tag, text in material)
         return [{"role": "system", "content": system}, {"role": "user", "content": _with(user, attachments)}]
 
     def again(self, messages: Sequence[Message], reply: str | None, error: str) -> list[Message]:

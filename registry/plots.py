@@ -132,7 +132,7 @@ def _legend(title: str, names: Sequence[str]) -> list[str]:
     return parts
 
 
-# --- a score against frames ------------------------------------------------------------------------------------------
+# --- a score against a setting ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,9 +145,27 @@ class Point:
     n: int
 
 
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One value of a line: where it stands, what the setting is called, its score and interval, the items behind it.
+
+    `below` stands under the setting's name; `told` is what a pointer is told of the setting, by default its name.
+    """
+
+    at: float
+    label: str
+    value: float
+    ci95: Sequence[float] | None
+    n: int
+    below: str = ""
+    told: str = ""
+
+
 _CURVE_HEIGHT = 420
 _LEFT, _RIGHT, _TOP, _BOTTOM = 76, 32, 72, 76
 _CAP = 5
+_DASHES = ("", "6 3", "2 3", "8 3 2 3", "1 2")  # tell lines of one colour apart
+_BESIDE = 7  # pixels between marks of several lines at one setting
 
 
 def curve(title: str, metric: str, points: Sequence[Point], least: float) -> str:
@@ -161,57 +179,123 @@ def curve(title: str, metric: str, points: Sequence[Point], least: float) -> str
         points: At least one; they rise in frames.
         least: What the y axis spans at least.
     """
-    ends = [end for point in points for end in (point.value, *(point.ci95 or ()))]
-    ticks = _ticks(min(ends), max(ends), least)
-    places = [math.log2(point.frames + 1) for point in points]
-    across = max(places[-1] - places[0], 1e-9)
-    # The first and last points stand off the edges, so that no interval lies on the axis.
+    marks = [frames_mark(point) for point in points]
+    return lines(title, metric, {"": marks}, FRAMES_AXIS, least)
+
+
+FRAMES_AXIS = "frames (log scale)"
+
+
+def frames_mark(point: Point) -> Mark:
+    """Return a run's mark on an axis of frames."""
+    text_only = "text only" if point.frames == 0 else ""
+    told = f"{point.frames} frames"
+    return Mark(
+        math.log2(point.frames + 1), str(point.frames), point.value, point.ci95, point.n, below=text_only, told=told
+    )
+
+
+def lines(title: str, metric: str, series: Mapping[str, Sequence[Mark]], axis: str, least: float) -> str:
+    """Draw a score against a setting, a line for each series, with 95 % intervals.
+
+    Args:
+        title: Stands above.
+        metric: The score's name.
+        series: Name of a line -> its marks, at least one, from left to right.
+        axis: What the setting is; stands below.
+        least: What the y axis spans at least.
+    """
+    marks = [mark for line in series.values() for mark in line]
+    ticks = _ticks(
+        min(end for mark in marks for end in (mark.value, *(mark.ci95 or ()))),
+        max(end for mark in marks for end in (mark.value, *(mark.ci95 or ()))),
+        least,
+    )
+    key = _key(list(series)) if len(series) > 1 else []
+    top, low, high = _TOP + 18 * len(key), min(mark.at for mark in marks), max(mark.at for mark in marks)
+    floor = top + _CURVE_HEIGHT - _TOP - _BOTTOM
+    # The first and last marks stand off the edges, so that no interval lies on the axis.
     inner = WIDTH - _LEFT - _RIGHT - 60
 
-    def x(place: float) -> float:
-        return _LEFT + 30 + (inner * (place - places[0]) / across if len(points) > 1 else inner / 2)
+    def x(at: float) -> float:
+        return _LEFT + 30 + (inner * (at - low) / (high - low) if high > low else inner / 2)
 
     def y(value: float) -> float:
-        return _CURVE_HEIGHT - _BOTTOM - (_CURVE_HEIGHT - _TOP - _BOTTOM) * (value - ticks[0]) / (ticks[-1] - ticks[0])
+        return floor - (floor - top) * (value - ticks[0]) / (ticks[-1] - ticks[0])
 
     parts = [
         _text(_LEFT, 28, title, size=17, weight="bold"),
         _text(_LEFT, 50, f"{metric}, 95 % interval", size=13, fill=_SOFT),
+        *(part for row in key for part in row),
     ]
     for tick in ticks:
         parts.append(
             f"<line x1='{_LEFT}' y1='{y(tick):.1f}' x2='{WIDTH - _RIGHT}' y2='{y(tick):.1f}' stroke='{_GRID}'/>"
         )
         parts.append(_text(_LEFT - 8, y(tick) + 4, f"{tick:g}", "end", size=13))
-    line = " ".join(f"{x(place):.1f},{y(point.value):.1f}" for place, point in zip(places, points, strict=True))
-    parts.append(f"<polyline points='{line}' fill='none' stroke='{COLOURS[0]}' stroke-width='2'/>")
-    for number, (place, point) in enumerate(zip(places, points, strict=True)):
-        parts += _point(x(place), point, y)
-        # The value stands on the side that the line leaves free.
-        rises = points[min(number + 1, len(points) - 1)].value > point.value
-        parts.append(_text(x(place) + 8, y(point.value) + (18 if rises else -8), f"{point.value:.1f}"))
-    middle = (_LEFT + WIDTH - _RIGHT) / 2
-    parts.append(_text(middle, _CURVE_HEIGHT - 18, "frames (log scale)", "middle", size=13, fill=_SOFT))
-    return _svg(title, _CURVE_HEIGHT, parts)
+    for number, (name, line) in enumerate(series.items()):
+        beside = _BESIDE * (number - (len(series) - 1) / 2)
+        parts += _line(name, number, [(x(mark.at) + beside, mark) for mark in line], y)
+    for at, mark in {mark.at: mark for mark in marks}.items():
+        parts.append(_text(x(at), floor + 20, mark.label, "middle", size=13))
+        if mark.below:
+            parts.append(_text(x(at), floor + 36, mark.below, "middle", size=11, fill=_SOFT))
+    parts.append(_text((_LEFT + WIDTH - _RIGHT) / 2, floor + 58, axis, "middle", size=13, fill=_SOFT))
+    return _svg(title, floor + _BOTTOM, parts)
 
 
-def _point(at: float, point: Point, y: Callable[[float], float]) -> list[str]:
+def _line(name: str, number: int, line: Sequence[tuple[float, Mark]], y: Callable[[float], float]) -> list[str]:
+    path = " ".join(f"{at:.1f},{y(mark.value):.1f}" for at, mark in line)
+    colour = COLOURS[number % len(COLOURS)]
+    parts = [f"<polyline points='{path}' fill='none' stroke='{colour}' stroke-width='2'{_dashes(number)}/>"]
+    for place, (at, mark) in enumerate(line):
+        parts += _mark(name, colour, at, mark, y)
+        if not name:  # the values of several lines would hide one another
+            # The value stands on the side that the line leaves free.
+            rises = line[min(place + 1, len(line) - 1)][1].value > mark.value
+            parts.append(_text(at + 8, y(mark.value) + (18 if rises else -8), f"{mark.value:.1f}"))
+    return parts
+
+
+def _mark(name: str, colour: str, at: float, mark: Mark, y: Callable[[float], float]) -> list[str]:
     parts = []
-    if point.ci95 is not None:
-        low, high = (y(end) for end in point.ci95)
+    if mark.ci95 is not None:
+        low, high = (y(end) for end in mark.ci95)
         path = (
             f"M{at:.1f} {low:.1f}V{high:.1f}M{at - _CAP:.1f} {low:.1f}h{2 * _CAP}M{at - _CAP:.1f} {high:.1f}h{2 * _CAP}"
         )
-        parts.append(f"<path d='{path}' stroke='{COLOURS[0]}' stroke-width='1.5' fill='none'/>")
-    known = "" if point.ci95 is None else f" ({point.ci95[0]:.2f} to {point.ci95[1]:.2f})"
+        parts.append(f"<path d='{path}' stroke='{colour}' stroke-width='1.5' fill='none'/>")
+    known = "" if mark.ci95 is None else f" ({mark.ci95[0]:.2f} to {mark.ci95[1]:.2f})"
+    told = escape(f"{name}, {mark.told or mark.label}" if name else mark.told or mark.label)
     parts.append(
-        f"<circle cx='{at:.1f}' cy='{y(point.value):.1f}' r='5' fill='{COLOURS[0]}'>"
-        f"<title>{point.frames} frames: {point.value:.2f}{known}, n = {point.n}</title></circle>"
+        f"<circle cx='{at:.1f}' cy='{y(mark.value):.1f}' r='5' fill='{colour}'>"
+        f"<title>{told}: {mark.value:.2f}{known}, n = {mark.n}</title></circle>"
     )
-    parts.append(_text(at, _CURVE_HEIGHT - _BOTTOM + 20, str(point.frames), "middle", size=13))
-    if point.frames == 0:
-        parts.append(_text(at, _CURVE_HEIGHT - _BOTTOM + 36, "text only", "middle", size=11, fill=_SOFT))
     return parts
+
+
+def _key(names: Sequence[str]) -> list[list[str]]:
+    """Return rows with each line's stroke and name."""
+    rows: list[list[str]] = [[]]
+    x = float(_LEFT)
+    for number, name in enumerate(names):
+        width = 44 + 7.5 * len(name)
+        if rows[-1] and x + width > WIDTH - _RIGHT:
+            rows.append([])
+            x = float(_LEFT)
+        y = 66 + 18 * (len(rows) - 1)
+        stroke = f"stroke='{COLOURS[number % len(COLOURS)]}' stroke-width='2'{_dashes(number)}"
+        rows[-1] += [
+            f"<line x1='{x:.1f}' y1='{y - 4}' x2='{x + 24:.1f}' y2='{y - 4}' {stroke}/>",
+            _text(x + 29, y, name, size=12),
+        ]
+        x += width
+    return rows
+
+
+def _dashes(number: int) -> str:
+    dashes = _DASHES[number // len(COLOURS) % len(_DASHES)]
+    return f" stroke-dasharray='{dashes}'" if dashes else ""
 
 
 def _ticks(low: float, high: float, least: float) -> list[float]:

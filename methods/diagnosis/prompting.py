@@ -1,8 +1,4 @@
-"""What the models of a diagnosis are told: prompt files of ours, and other people's text as material.
-
-Material stands in the user message, each piece between tags that carry a mark made from the hash of all of it, so that
-no text can hold the tag that would end it.
-"""
+"""What the models of a diagnosis are told: prompt files of ours, and other people's text, marked, as material."""
 
 import hashlib
 import re
@@ -10,20 +6,18 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
 
+from reelbench.llm.material import marked
 from reelbench.llm.messages import Message
 from reelbench.registry.files import valid_text
 
 GRAPH, TAG, TRANSLATE, AGAIN = PROMPTS = ("graph", "tag", "translate", "again")
 
 _PLACE = re.compile(r"\{(mark|language|error)\}")
-_MARK = 32  # hexadecimal digits: 128 bits
 
 
 def messages(name: str, material: Sequence[tuple[str, str]], **places: str) -> list[Message]:
     """Return the question that a prompt makes of (tag, text) of each piece of material, in order."""
-    pieces = [(tag, valid_text(text)) for tag, text in material]
-    mark = hashlib.sha256("\0".join(f"{tag}\0{text}" for tag, text in pieces).encode()).hexdigest()[:_MARK]
-    user = "\n\n".join(f"<{tag} {mark}>\n{text}\n</{tag} {mark}>" for tag, text in pieces)
+    mark, user = marked([(tag, valid_text(text)) for tag, text in material])
     return [
         {"role": "system", "content": _filled(name, {"mark": mark, **places})},
         {"role": "user", "content": user},
