@@ -13,7 +13,7 @@ from statistics import fmean
 from typing import Any
 
 from reelbench.judges import candidates as choice
-from reelbench.judges import results, scoring
+from reelbench.judges import results, scoring, text_overlap
 from reelbench.methods.ranking import Case, Ranked, Ranker
 from reelbench.registry import discovery
 from reelbench.registry.data.loading import locate, named
@@ -195,18 +195,21 @@ class Enhanced:
         if table is not None and (oracle := table.oracle()) is not None:
             picks["oracle"] = oracle
         counts = {case.id: [len(words(text)) for text in case.candidates] for case in self.cases}
-        controls = {
+        metrics: dict[str, Metrics] = {}
+        if table is not None:
+            with text_overlap.one_meteor():
+                metrics = {name: table.metrics(indices) for name, indices in picks.items()}
+                metrics["random"] = table.random(self.draws())
+        lengths = {name: fmean(counts[key][index] for key, index in indices.items()) for name, indices in picks.items()}
+        lengths["random"] = fmean(fmean(each) for each in counts.values())
+        return {
             name: {
-                "metrics": {} if table is None else _dumped(table.metrics(indices)),
-                "mean_words": fmean(counts[key][index] for key, index in indices.items()),
+                "metrics": {key: value.model_dump(mode="json") for key, value in metrics.get(name, {}).items()},
+                "mean_words": lengths[name],
             }
-            for name, indices in picks.items()
+            for name in CONTROLS
+            if name in lengths
         }
-        controls["random"] = {
-            "metrics": {} if table is None else _dumped(table.random(self.draws())),
-            "mean_words": fmean(fmean(each) for each in counts.values()),
-        }
-        return {name: controls[name] for name in CONTROLS if name in controls}
 
     def draws(self) -> list[dict[str, int]]:
         """Return as many random choices as there are candidates, which together take each candidate equally often.
@@ -296,7 +299,3 @@ def _answering(spec: BenchmarkSpec, item: Item, text: str | None) -> Item:
     given = answered(spec, text, item.options)
     reason = given.reason or (item.reason if item.reason == scoring.ANSWERS_HIDDEN else None)
     return replace(item, prediction=given.prediction, parsed=given.parsed, flags=given.flags, reason=reason)
-
-
-def _dumped(metrics: Metrics) -> dict[str, Any]:
-    return {name: value.model_dump(mode="json") for name, value in metrics.items()}

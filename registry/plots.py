@@ -38,14 +38,14 @@ def bars(title: str, series: Mapping[str, Mapping[str, float]], *, counts: bool 
     parts = _legend(title, list(series))
     for row, label in enumerate(labels):
         y = top + row * step
-        parts.append(_text(left - 8, y + height * len(series) / 2 + 4, _cut(label), "end"))
+        parts.append(text(left - 8, y + height * len(series) / 2 + 4, _cut(label), "end"))
         for number, values in enumerate(series.values()):
             value = values.get(label, 0)
             bar = y + number * height
             parts.append(_rectangle(left, bar + 1, value * scale, height - 2, number))
             told = f"{value:,.0f}" if counts else f"{value:.1f} %"
-            parts.append(_text(left + value * scale + 5, bar + height - 4, told, size=11))
-    return _svg(title, top + len(labels) * step + 6, parts)
+            parts.append(text(left + value * scale + 5, bar + height - 4, told, size=11))
+    return framed(title, top + len(labels) * step + 6, parts)
 
 
 def histogram(title: str, series: Mapping[str, Sequence[float]], unit: str) -> str:
@@ -70,7 +70,7 @@ def histogram(title: str, series: Mapping[str, Sequence[float]], unit: str) -> s
     for step in range(5):
         y = floor - plot * step / 4
         parts.append(f"<line x1='{left}' y1='{y:.1f}' x2='{WIDTH - right}' y2='{y:.1f}' stroke='{_GRID}'/>")
-        parts.append(_text(left - 6, y + 4, f"{tick * step:g} %", "end", size=11))
+        parts.append(text(left - 6, y + 4, f"{tick * step:g} %", "end", size=11))
     width = (slot - 3) / len(series)
     for number, values in enumerate(shares.values()):
         for place, value in enumerate(values):
@@ -79,12 +79,12 @@ def histogram(title: str, series: Mapping[str, Sequence[float]], unit: str) -> s
     longest = max(values[-1] for values in series.values())
     beyond = longest >= edges[-1] if whole else longest > edges[-1]
     for x, label in _axis(edges, whole=whole, beyond=beyond):
-        parts.append(_text(left + x * slot, floor + 16, label, "middle", size=11))
+        parts.append(text(left + x * slot, floor + 16, label, "middle", size=11))
     if beyond:
         tall = plot * max(values[-1] for values in shares.values()) / most
-        parts.append(_text(WIDTH - right, floor - tall - 5, f"{edges[-2]:g} and more", "end", size=11))
-    parts.append(_text(left + (WIDTH - left - right) / 2, floor + 36, unit, "middle", fill=_GREY))
-    return _svg(title, floor + 46, parts)
+        parts.append(text(WIDTH - right, floor - tall - 5, f"{edges[-2]:g} and more", "end", size=11))
+    parts.append(text(left + (WIDTH - left - right) / 2, floor + 36, unit, "middle", fill=_GREY))
+    return framed(title, floor + 46, parts)
 
 
 def _axis(edges: Sequence[float], *, whole: bool, beyond: bool) -> list[tuple[float, str]]:
@@ -123,11 +123,11 @@ def _top(series: Mapping[str, object]) -> int:
 
 
 def _legend(title: str, names: Sequence[str]) -> list[str]:
-    parts = [_text(12, 24, title, size=15, weight="bold")]
+    parts = [text(12, 24, title, size=15, weight="bold")]
     x = 12.0
     for number, name in enumerate(names if len(names) > 1 else ()):
         parts.append(_rectangle(x, 36, 11, 11, number))
-        parts.append(_text(x + 16, 46, name, size=12))
+        parts.append(text(x + 16, 46, name, size=12))
         x += 34 + 7.5 * len(name)
     return parts
 
@@ -224,24 +224,24 @@ def lines(title: str, metric: str, series: Mapping[str, Sequence[Mark]], axis: s
         return floor - (floor - top) * (value - ticks[0]) / (ticks[-1] - ticks[0])
 
     parts = [
-        _text(_LEFT, 28, title, size=17, weight="bold"),
-        _text(_LEFT, 50, f"{metric}, 95 % interval", size=13, fill=_SOFT),
+        text(_LEFT, 28, title, size=17, weight="bold"),
+        text(_LEFT, 50, f"{metric}, 95 % interval", size=13, fill=_SOFT),
         *(part for row in key for part in row),
     ]
     for tick in ticks:
         parts.append(
             f"<line x1='{_LEFT}' y1='{y(tick):.1f}' x2='{WIDTH - _RIGHT}' y2='{y(tick):.1f}' stroke='{_GRID}'/>"
         )
-        parts.append(_text(_LEFT - 8, y(tick) + 4, f"{tick:g}", "end", size=13))
+        parts.append(text(_LEFT - 8, y(tick) + 4, f"{tick:g}", "end", size=13))
     for number, (name, line) in enumerate(series.items()):
         beside = _BESIDE * (number - (len(series) - 1) / 2)
         parts += _line(name, number, [(x(mark.at) + beside, mark) for mark in line], y)
     for at, mark in {mark.at: mark for mark in marks}.items():
-        parts.append(_text(x(at), floor + 20, mark.label, "middle", size=13))
+        parts.append(text(x(at), floor + 20, mark.label, "middle", size=13))
         if mark.below:
-            parts.append(_text(x(at), floor + 36, mark.below, "middle", size=11, fill=_SOFT))
-    parts.append(_text((_LEFT + WIDTH - _RIGHT) / 2, floor + 58, axis, "middle", size=13, fill=_SOFT))
-    return _svg(title, floor + _BOTTOM, parts)
+            parts.append(text(x(at), floor + 36, mark.below, "middle", size=11, fill=_SOFT))
+    parts.append(text((_LEFT + WIDTH - _RIGHT) / 2, floor + 58, axis, "middle", size=13, fill=_SOFT))
+    return framed(title, floor + _BOTTOM, parts)
 
 
 def _line(name: str, number: int, line: Sequence[tuple[float, Mark]], y: Callable[[float], float]) -> list[str]:
@@ -253,7 +253,7 @@ def _line(name: str, number: int, line: Sequence[tuple[float, Mark]], y: Callabl
         if not name:  # the values of several lines would hide one another
             # The value stands on the side that the line leaves free.
             rises = line[min(place + 1, len(line) - 1)][1].value > mark.value
-            parts.append(_text(at + 8, y(mark.value) + (18 if rises else -8), f"{mark.value:.1f}"))
+            parts.append(text(at + 8, y(mark.value) + (18 if rises else -8), f"{mark.value:.1f}"))
     return parts
 
 
@@ -287,7 +287,7 @@ def _key(names: Sequence[str]) -> list[list[str]]:
         stroke = f"stroke='{COLOURS[number % len(COLOURS)]}' stroke-width='2'{_dashes(number)}"
         rows[-1] += [
             f"<line x1='{x:.1f}' y1='{y - 4}' x2='{x + 24:.1f}' y2='{y - 4}' {stroke}/>",
-            _text(x + 29, y, name, size=12),
+            text(x + 29, y, name, size=12),
         ]
         x += width
     return rows
@@ -326,20 +326,22 @@ def _rectangle(x: float, y: float, width: float, height: float, number: int) -> 
     return f"<rect x='{x:.1f}' y='{y:.1f}' width='{width:.1f}' height='{height:.1f}' fill='{fill}'/>"
 
 
-def _text(
-    x: float, y: float, text: str, anchor: str = "start", *, size: int = 12, fill: str = _TEXT, weight: str = "normal"
+def text(
+    x: float, y: float, words: str, anchor: str = "start", *, size: int = 12, fill: str = _TEXT, weight: str = "normal"
 ) -> str:
+    """Return one text."""
     return (
         f"<text x='{x:.1f}' y='{y:.1f}' text-anchor='{anchor}' font-size='{size}' font-weight='{weight}' "
-        f"fill='{fill}'>{escape(text)}</text>"
+        f"fill='{fill}'>{escape(words)}</text>"
     )
 
 
-def _svg(title: str, height: float, parts: Sequence[str]) -> str:
+def framed(title: str, height: float, parts: Sequence[str], *, width: float = WIDTH) -> str:
+    """Return a whole SVG of its parts."""
     # White behind it: the page may be dark.
     head = (
-        f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {WIDTH} {height:.0f}' width='{WIDTH}' "
+        f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {width:.0f} {height:.0f}' width='{width:.0f}' "
         f"height='{height:.0f}' role='img' {_FONT}>"
     )
-    back = f"<rect width='{WIDTH}' height='{height:.0f}' rx='6' fill='#ffffff'/>"
+    back = f"<rect width='{width:.0f}' height='{height:.0f}' rx='6' fill='#ffffff'/>"
     return "\n".join([head, f"<title>{escape(title)}</title>", back, *parts, "</svg>"]) + "\n"
