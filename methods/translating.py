@@ -19,6 +19,7 @@ from reelbench.registry.data.loading import locate
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import valid_text, write_jsonl
 from reelbench.registry.languages import language_of
+from reelbench.registry.media.library import Library
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.rows import Row
 
@@ -26,8 +27,16 @@ Questions = dict[tuple[str, str], str]
 """(id, language) -> question."""
 
 
-def wanted(tasks: Iterable[str], languages: Sequence[str]) -> dict[tuple[str, str], Row]:
+def wanted(
+    tasks: Iterable[str], languages: Sequence[str], *, limit: int | None = None, shown: bool = True
+) -> dict[tuple[str, str], Row]:
     """Return the rows of tasks that are to be translated, by id and language.
+
+    Args:
+        tasks: Their names.
+        languages: BCP-47 tags; a row that is in one by itself is not translated into it.
+        limit: Only so many rows of each task, as lmms-eval counts them; None for all.
+        shown: Whether videos are shown, so that rows whose video is missing are not asked.
 
     Raises:
         InputError: A task has options, which can't be asked in another language.
@@ -38,7 +47,11 @@ def wanted(tasks: Iterable[str], languages: Sequence[str]) -> dict[tuple[str, st
         located = locate(name)
         if located.spec.row_kind != "open":
             raise InputError(f"--languages: {name} has options, which stay in their language; leave it out")
-        for row in located.read():
+        asked = located.read()
+        if shown:
+            missing = {row.id for row in Library(located.spec, located.split).missing(asked)}
+            asked = [row for row in asked if row["id"] not in missing]
+        for row in asked[:limit]:
             rows |= {(row["id"], tag): row for tag in languages if not translations.is_in(row, tag)}
     return rows
 

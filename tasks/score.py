@@ -125,6 +125,12 @@ class Evaluation:
         digest = hashlib.sha256(f"{self.model.id}\n{answers}".encode("utf-8", "surrogatepass")).hexdigest()
         return f"{self.spec.id}-{self.split}-{digest[:12]}"
 
+    def labelled(self, label: str | None) -> "Evaluation":
+        """Return it with what the user says of how the answers were made, where anything is said."""
+        if not label:
+            return self
+        return replace(self, settings=self.settings.model_copy(update={"label": label}))
+
     def write(self, folder: Path) -> Outcome:
         """Write the result, its samples and its questions to `folder`; of hidden answers a submission too."""
         questions.write(folder, self.spec, self.split, self.items, self.data)
@@ -273,11 +279,13 @@ def score_run(
     *,
     tags: Path | None = None,
     tasks: Sequence[str] | None = None,
+    label: str | None = None,
 ) -> Iterator[Outcome]:
     """Score the tasks of ours in an lmms-eval output folder, each into a folder of its own.
 
     That is `reelbench/<task>` beside lmms-eval's own files, or `<task>` under `folder` where one is given. `tags` go to
-    the tasks of the benchmarks that take them.
+    the tasks of the benchmarks that take them. `label` is what the user says of how the answers were made, where the
+    run itself doesn't.
 
     Raises:
         InputError: None of the tasks takes tags, or one of `tasks` is not in the run.
@@ -296,7 +304,7 @@ def score_run(
         if folder is not None:
             place = (folder / task.results.parent.name if several_models else folder) / task.task
         wanted = tags if takes_tags(spec_and_task(task.task)[0]) else None
-        yield score_logged(task, place, options, tags=wanted)
+        yield score_logged(task, place, options, tags=wanted, label=label)
 
 
 def scores_folder(logged: LoggedTask) -> Path:
@@ -312,7 +320,9 @@ def check_scored(name: str) -> tuple[BenchmarkSpec, TaskSpec]:
     return spec, task
 
 
-def score_logged(logged: LoggedTask, folder: Path, options: Options, *, tags: Path | None = None) -> Outcome:
+def score_logged(
+    logged: LoggedTask, folder: Path, options: Options, *, tags: Path | None = None, label: str | None = None
+) -> Outcome:
     """Score one task from its logged samples."""
     spec, task = check_scored(logged.task)
     document = read_json(logged.results)
@@ -329,7 +339,7 @@ def score_logged(logged: LoggedTask, folder: Path, options: Options, *, tags: Pa
         beside["questions_without_tags"] = len(labelled.without_tags)
     judge = _Judge(options)
     scored = scoring.score(spec, items, overlap=options.overlap, judge=judge.batch or run.judge, **beside)
-    return Evaluation(
+    evaluated = Evaluation(
         spec,
         task.split,
         source,
@@ -339,4 +349,5 @@ def score_logged(logged: LoggedTask, folder: Path, options: Options, *, tags: Pa
         settings_of(spec, document, task, data, scored.samples, heard=run.heard),
         {"duplicate": run.duplicate, "notes": notes},
         judge_failed=judge.failed(scored),
-    ).write(folder)
+    )
+    return evaluated.labelled(label).write(folder)

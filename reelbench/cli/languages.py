@@ -1,6 +1,7 @@
 """`reelbench run --languages`: the same questions in several languages, and the scores of each locale in each."""
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,9 +30,17 @@ def tags(text: str) -> list[str]:
 
 
 def translated(
-    arguments: list[str], languages: Sequence[str], given: Path | None, llm: "dict[str, AskOptions]", output: Path
+    arguments: list[str],
+    languages: Sequence[str],
+    given: Path | None,
+    llm: "dict[str, AskOptions]",
+    output: Path,
+    *,
+    shown: bool,
 ) -> Path:
     """Return the file with the questions in these languages, in the run's folder: the user's, or made by a model.
+
+    `shown` says whether the model is shown the videos.
 
     Raises:
         InputError: Neither is given, or the file lacks a question.
@@ -42,7 +51,10 @@ def translated(
     tasks = process.wanted_tasks(arguments)
     if not tasks:
         raise InputError("--languages: name a task of ours with --tasks, e.g. curve")
-    rows = translating.wanted(tasks, languages)
+    limit = process.option_value(arguments, "--limit") or ""
+    # A limit below 1 is a share of the rows: then all are made ready.
+    asked = int(float(limit)) if re.fullmatch(r"[0-9]+(\.0*)?", limit) else 0
+    rows = translating.wanted(tasks, languages, limit=asked or None, shown=shown)
     if given is not None:
         questions = translations.read(given)
         translating.check(questions, rows, given)

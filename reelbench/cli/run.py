@@ -110,7 +110,8 @@ def run(
     arguments, output = process.with_logging(context.args)
     if languages is not None:
         tags = in_languages.tags(languages)
-        path = in_languages.translated(arguments, tags, translations, llm, output)
+        shown = sampling is None or sampling.kind != "none"
+        path = in_languages.translated(arguments, tags, translations, llm, output, shown=shown)
         steps = sweeps.of_languages(tags, path, sampling)
         wanted = sweeps.Sweep("language", steps, environ=environ, finish=in_languages.report_matrix)
         sweeps.sweep(arguments, output, wanted, options, judging)

@@ -1,5 +1,6 @@
 """`reelbench score`: predictions to numbers, without running a model."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -88,9 +89,15 @@ def score(
     )
     columns = Columns(id_column, text_column)
     if run is not None:
-        if name is not None or predictions is not None or references is not None or columns or said.anything:
+        if (
+            name is not None
+            or predictions is not None
+            or references is not None
+            or columns
+            or replace(said, label=None).anything
+        ):
             raise InputError("--run reads everything from the run's folder; leave out NAME and the file options")
-        outcomes = list(score_run(run, output, options, tags=tags, tasks=task))
+        outcomes = list(score_run(run, output, options, tags=tags, tasks=task, label=said.label))
     else:
         if name is None or predictions is None:
             raise InputError("nothing to score: give NAME --predictions FILE, or --run DIR")

@@ -104,7 +104,8 @@ class LmmsTask:
             sampling = frames.sampling()
             if self._task(data.task).reasoned:
                 dataset = _with_cues(dataset)
-            self._translations = _translations(self.spec, dataset)
+            self._translations = Translations.from_environment()
+            dataset = _translated(self.spec, dataset, self._translations)
         except InputError as error:
             data.problem = str(error)
         if sampling is None or data.problem is not None:
@@ -235,19 +236,25 @@ class LmmsTask:
             log.warning("%s: the answers are hidden; submit %s to the owners' server", self.spec.id, path)
 
 
-def _translations(spec: BenchmarkSpec, dataset: "Dataset") -> Translations | None:
-    """Return the language that the environment asks for; InputError where a question isn't there in it."""
-    translations = Translations.from_environment()
+def _translated(spec: BenchmarkSpec, dataset: "Dataset", translations: Translations | None) -> "Dataset":
+    """Leave out the questions that are not there in the language; say how many before the run starts."""
     if translations is None:
-        return None
+        return dataset
     if spec.row_kind != "open":
         raise InputError(f"{settings.LANGUAGE.name}: {spec.id} has options, which stay in their language; leave it out")
-    if lacking := translations.lacking(dataset):  # type: ignore[arg-type] - a dataset's rows are dicts
-        raise InputError(
-            f"{settings.TRANSLATIONS.name}: {len(lacking)} questions have no translation into {translations.language} "
-            f"(first: {lacking[0]})"
-        )
-    return translations
+    lacking = set(translations.lacking(dataset))  # type: ignore[arg-type] - a dataset's rows are dicts
+    if not lacking:
+        return dataset
+    if len(lacking) == len(dataset):
+        raise InputError(f"{settings.TRANSLATIONS.name}: has no question in {translations.language}")
+    log.warning(
+        "%s: %d of %d questions are left out because they have no translation into %s",
+        dataset.info.dataset_name,
+        len(lacking),
+        len(dataset),
+        translations.language,
+    )
+    return dataset.select([number for number, row_id in enumerate(dataset["id"]) if row_id not in lacking])
 
 
 def _with_cues(dataset: "Dataset") -> "Dataset":

@@ -125,3 +125,10 @@ def test_neither_lmms_eval_nor_torch_is_needed(ask, tmp_path):
     with JudgeServer(answering) as server:
         done = ask(server, "--limit", 2, env={"PYTHONPATH": str(blocked)})
     assert done.returncode == 0, done.stderr
+
+
+def test_a_label_is_a_setting_of_the_row(ask, tmp_path):
+    with JudgeServer(answering) as server:
+        done = ask(server, "--limit", 1, "--label", "web search")
+    assert done.returncode == 0, done.stderr
+    assert result(tmp_path)[0]["settings"]["label"] == "web search"
