@@ -168,26 +168,14 @@ _DASHES = ("", "6 3", "2 3", "8 3 2 3", "1 2")  # tell lines of one colour apart
 _BESIDE = 7  # pixels between marks of several lines at one setting
 
 
-def curve(title: str, metric: str, points: Sequence[Point], least: float) -> str:
-    """Draw a score against frames, with 95 % intervals.
-
-    Positions on the x axis are log2(N + 1), so that 0 (text only) has a place and each doubling takes the same step.
-
-    Args:
-        title: Stands above.
-        metric: The score's name.
-        points: At least one; they rise in frames.
-        least: What the y axis spans at least.
-    """
-    marks = [frames_mark(point) for point in points]
-    return lines(title, metric, {"": marks}, FRAMES_AXIS, least)
-
-
 FRAMES_AXIS = "frames (log scale)"
 
 
 def frames_mark(point: Point) -> Mark:
-    """Return a run's mark on an axis of frames."""
+    """Return a run's mark on an axis of frames.
+
+    It stands at log2(N + 1), so that 0 (text only) has a place and each doubling takes the same step.
+    """
     text_only = "text only" if point.frames == 0 else ""
     told = f"{point.frames} frames"
     return Mark(

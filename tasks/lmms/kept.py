@@ -75,7 +75,7 @@ class Kept:
     """Runs of lmms-eval in one process, each started by a call as `process.lmms_eval` is; use it in a `with`."""
 
     def __init__(self) -> None:
-        self.loads = 0
+        self._loads: list[int] = []  # of each process
         self._process: Any = None
         self._asked: TextIO | None = None
         self._told: TextIO | None = None
@@ -109,9 +109,14 @@ class Kept:
         if not answer:
             raise process.failed(self._end())
         told = json.loads(answer)
-        self.loads = told["loads"]
+        self._loads[-1] = told["loads"]
         if told["status"]:
             raise process.failed(told["status"])
+
+    @property
+    def loads(self) -> int:
+        """How many models were loaded for all runs that ended."""
+        return sum(self._loads)
 
     def _start(self, kept_open: Sequence[int], stdout: int | None) -> None:
         from reelbench.tasks.lmms import process
@@ -120,6 +125,7 @@ class Kept:
         theirs, told = os.pipe()[::-1]
         arguments = ["reelbench.tasks.lmms.kept", str(asked), str(theirs)]
         self._process = process.start(arguments, {}, (*kept_open, asked, theirs), stdout)
+        self._loads.append(0)
         os.close(asked)
         os.close(theirs)
         self._asked, self._told = os.fdopen(ours, "w"), os.fdopen(told)
