@@ -41,7 +41,8 @@ class Models:
     def _made(self, cls: type, arg_string: str, config: Any, make: Callable[..., Any]) -> Any:  # noqa: ANN401
         given = dict(part.partition("=")[::2] for part in arg_string.split(",") if part)
         frames = {name: given.pop(name) for name in adapters.FRAME_COUNTS if name in given}
-        key = (cls, tuple(given.items()), repr(config))
+        # By name: the class may be made anew for each run.
+        key = (cls.__module__, cls.__qualname__, tuple(given.items()), repr(config))
         if self._model is None or key != self._key or not self._takes(frames):
             self.drop()
             self._model = make(cls, arg_string, config)
