@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from reelbench.judges.llm.options import JudgeOptions
     from reelbench.llm.options import AskOptions
     from reelbench.methods.ace import Answers, Enhanced
+    from reelbench.methods.ranking import Case
     from reelbench.tasks.score import Options, Outcome, Said
+    from reelbench.tasks.submissions import Inputs
 
 ACE_FILE, CHOSEN_FILE = "ace.json", "predictions.jsonl"
 
@@ -71,44 +73,51 @@ def ace(
 
     reelbench ace runs/beams --llm llama-3.2-1b --llm-url http://127.0.0.1:8000/v1 --judge gpt-4o-mini
     """
-    from reelbench.methods.ace import Enhanced, limited, of_file, of_run
-    from reelbench.methods.ranking import Ranker, rank, read_candidates
+    from reelbench.methods.ace import Enhanced, limited, of_run
+    from reelbench.methods.ranking import Ranker, rank
     from reelbench.tasks.score import Options
     from reelbench.tasks.submissions import Inputs
 
-    ranker = Ranker(only_model(llm), mode, llm_votes)  # type: ignore[arg-type] - checked there
+    ranker = Ranker(only_model(llm), mode, llm_votes)  # type: ignore[arg-type] - held to its modes there
     options = Options(overlap=not no_overlap, judge=judge, note=console.note, bar=console.progress)
     sizes = _sizes(k)
-    answers: Answers | None = None
-    if (run is None) == (candidates is None):
-        raise InputError("give either a run or --candidates FILE")
-    if run is not None:
-        if benchmark or references or split or data or said.anything:
-            raise InputError("a run's folder says what it is of; leave out the options of a file")
+    if candidates is not None and run is None:
+        inputs = Inputs(candidates, references, None, split, data)
+        cases, answers = _of_file(benchmark, inputs, said, judged=judge is not None)
+    elif run is not None and not (candidates or benchmark or references or split or data or said.anything):
         run = _result(run)
         cases, answers = of_run(run)
     else:
-        cases = read_candidates(candidates)  # type: ignore[arg-type] - one of the two is there
-        if benchmark is not None:
-            cases, answers = of_file(benchmark, cases, Inputs(candidates, references, None, split, data), said)  # type: ignore[arg-type]
-        elif references or split or data or judge is not None:
-            raise InputError("name the benchmark that the candidates answer with --benchmark")
+        raise InputError("give either a run, whose folder says what it is of, or --candidates FILE and its options")
     documents, outcomes = [], []
     for size in sizes:
         few = limited(cases, size)
         enhanced = Enhanced(few, ranker, rank(few, ranker, note=console.note, bar=console.progress), answers)
         document = enhanced.document({} if no_controls else enhanced.controls(options))
-        folder = _folder(output, run, enhanced, several=len(sizes) > 1)
-        outcomes += _write(enhanced, document, options, folder)
+        outcomes += _write(enhanced, document, options, _folder(output, run, enhanced, several=len(sizes) > 1))
         documents.append(document)
         if not as_json:
             _show(document, answers)
     if len(documents) > 1 and output is not None:
         _plot(documents, answers, output)
     if as_json:
-        console.write(json.dumps(documents if k is not None and len(sizes) > 1 else documents[0], ensure_ascii=False))
+        console.write(json.dumps(documents if len(documents) > 1 else documents[0], ensure_ascii=False))
     report(outcomes, as_json=False, again=["reelbench", "ace", *given(context)], quiet=as_json)
     check_judged(outcomes)
+
+
+def _of_file(
+    benchmark: str | None, inputs: "Inputs", said: "Said", *, judged: bool
+) -> "tuple[list[Case], Answers | None]":
+    from reelbench.methods.ace import of_file
+    from reelbench.methods.ranking import read_candidates
+
+    cases = read_candidates(inputs.predictions)
+    if benchmark is not None:
+        return of_file(benchmark, cases, inputs, said)
+    if inputs.references or inputs.split or inputs.data or said.anything or judged:
+        raise InputError("name the benchmark that the candidates answer with --benchmark")
+    return cases, None
 
 
 def _sizes(text: str | None) -> list[int | None]:
