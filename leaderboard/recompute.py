@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 
 from reelbench.judges import answers, results, scoring
 from reelbench.judges.llm.verdicts import JUDGE_REASONS, JUDGE_UNAVAILABLE
-from reelbench.leaderboard import against_data, differences, identity, replies
+from reelbench.leaderboard import against_data, choices, differences, identity, replies
 from reelbench.leaderboard.against_data import KnownRows
 from reelbench.leaderboard.differences import SHOWN, RefusedError, some
 from reelbench.registry import discovery
@@ -31,7 +31,7 @@ AHEAD = timedelta(days=1)
 """How far a date may lie ahead: clocks differ, and so do days."""
 
 Ids = Literal["checked", "unchecked"]
-Stated = Literal["references", "labels", "answers", "judge replies"]
+Stated = Literal["references", "labels", "answers", "judge replies", "ranker replies"]
 """What a result's numbers follow from and nobody but the submitter vouches for."""
 
 
@@ -162,6 +162,7 @@ class _Items:
         self.stated: set[Stated] = set() if rows_here is not None else {"references"}
         self._spec = spec
         self._rows = rows_here or {}
+        self._result = result
         self._split = result.benchmark.split
         self._hidden = spec.splits[loading.upstream_split(spec, self._split)].hidden_answers
         self._reasons = scoring.reasons(spec, hidden=self._hidden)
@@ -169,6 +170,8 @@ class _Items:
             self._reasons -= JUDGE_REASONS - {JUDGE_UNAVAILABLE}
         elif any(sample.judge_replies for sample in samples):
             self.stated.add("judge replies")
+        if result.settings.ranker is not None:
+            self.stated.add("ranker replies")
         self._judged = frozenset(spec.judge.criteria if spec.judge else ())
         self._replies = replies.Replies(spec, result.judge, rows_here)
         self._same_reader = result.answers == answers.VERSION
@@ -220,6 +223,7 @@ class _Items:
         if answered and (lacking := sorted(self._offered - expected.keys())):
             yield f"{where}: answered, but not scored on {', '.join(lacking)}, which other items are"
         yield from self._replies.problems(sample)
+        yield from choices.problems(self._result, sample)
 
     def _reading(self, where: str, sample: Sample) -> Iterator[str]:
         if sample.parsed is not None:

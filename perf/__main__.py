@@ -4,7 +4,19 @@ import subprocess
 import sys
 
 MODULES = (
-    *("startup", "load", "answers", "predictions", "judge", "frames", "leaderboard", "making", "profile", "review"),
+    *(
+        "startup",
+        "load",
+        "answers",
+        "predictions",
+        "judge",
+        "ace",
+        "frames",
+        "leaderboard",
+        "making",
+        "profile",
+        "review",
+    ),
     *("diagnose", "coverage"),
 )
 """`score` is the one that is left out: it needs the authors' ground truth."""

@@ -64,10 +64,20 @@ class ModelRecord(Record):
     args: dict[str, Any] = Field(default_factory=dict)
 
 
+class RankerRecord(Record):
+    """Who chose each answer among several of the model's, in the place of the first."""
+
+    model: str
+    k: int = Field(description="Candidates of the question with the most.")
+    mode: Literal["pointwise", "listwise"]
+    votes: int = 1
+    prompt_sha256: str
+
+
 class SettingsRecord(Record):
     """What shapes the answers: equal settings make two results comparable."""
 
-    added = frozenset({"audio", "label"})
+    added = frozenset({"audio", "candidates", "label"}) | {"language", "ranker"}
 
     frames: str = Field(default="native", description="Frame sampling asked for; `native` leaves it to the model.")
     frames_given: dict[str, int] = Field(
@@ -79,6 +89,17 @@ class SettingsRecord(Record):
     )
     label: str | None = Field(
         default=None, description="What the user says of how the answers were made and no other field can hold."
+    )
+    candidates: str | None = Field(
+        default=None,
+        description="`beam:5`, `sample:5,t=0.7`: answers to each question, of which the first is scored; absent where "
+        "there was one.",
+    )
+    ranker: RankerRecord | None = Field(
+        default=None, description="Who chose among the candidates; absent where the first is the answer."
+    )
+    language: str | None = Field(
+        default=None, description="Language that the questions were put in; absent where it is their own."
     )
     prompt_sha256: str | None = Field(
         default=None, description="Hash of our prompt file; null for answers made elsewhere."
@@ -228,7 +249,7 @@ class JudgeReply(Record):
 class Sample(Record):
     """One line of `samples.jsonl`: everything that the metrics need to know of one item."""
 
-    added = frozenset({"tokens", "seconds"})
+    added = frozenset({"tokens", "seconds", "candidates"}) | {"ranker_replies"}
 
     id: str
     video: str = Field(description="Media key; questions on one video are resampled together.")
@@ -256,6 +277,15 @@ class Sample(Record):
     )
     seconds: float | None = Field(
         default=None, description="From sending the question to the answer's last byte; absent where not measured."
+    )
+    candidates: list[str] | None = Field(
+        default=None,
+        description="All answers, raw and in order, where there were several; the prediction is among them.",
+    )
+    ranker_replies: list[list[str | None]] | None = Field(
+        default=None,
+        description="Where a ranker chose among the candidates, its replies: of each candidate those of each vote, or "
+        "in listwise mode one list with those of each vote; null where none came.",
     )
 
     @property
@@ -286,6 +316,8 @@ class Item:
     frame_padding: int = 0
     tokens: dict[str, int] | None = None
     seconds: float | None = None
+    candidates: list[str] | None = None
+    ranker_replies: list[list[str | None]] | None = None
 
     @property
     def text(self) -> str:
@@ -323,6 +355,8 @@ _OF_BOTH = (
     "frame_padding",
     "tokens",
     "seconds",
+    "candidates",
+    "ranker_replies",
 )
 
 

@@ -138,6 +138,12 @@ class Evaluation:
         digest = hashlib.sha256(f"{self.model.id}\n{answers}".encode("utf-8", "surrogatepass")).hexdigest()
         return f"{self.spec.id}-{self.split}-{digest[:12]}"
 
+    def labelled(self, label: str | None) -> "Evaluation":
+        """Return it with what the user says of how the answers were made, where anything is said."""
+        if not label:
+            return self
+        return replace(self, settings=self.settings.model_copy(update={"label": label}))
+
     def write(self, folder: Path) -> Outcome:
         """Write the result, its samples and its questions to `folder`; of hidden answers a submission too."""
         questions.write(folder, self.spec, self.split, self.items, self.data)
@@ -289,16 +295,18 @@ def score_run(
     *,
     tags: Path | None = None,
     tasks: Sequence[str] | None = None,
+    label: str | None = None,
 ) -> Iterator[Outcome]:
     """Score the tasks of ours in an lmms-eval output folder, each into a folder of its own.
 
     That is `reelbench/<task>` beside lmms-eval's own files, or `<task>` under `folder` where one is given. `tags` go to
-    the tasks of the benchmarks that take them.
+    the tasks of the benchmarks that take them. `label` is what the user says of how the answers were made, where the
+    run itself doesn't.
 
     Raises:
         InputError: None of the tasks takes tags, or one of `tasks` is not in the run.
     """
-    for evaluated, place in run_evaluations(run, folder, options, tags=tags, tasks=tasks):
+    for evaluated, place in run_evaluations(run, folder, options, tags=tags, tasks=tasks, label=label):
         yield evaluated.write(place)
 
 
@@ -309,6 +317,7 @@ def run_evaluations(
     *,
     tags: Path | None = None,
     tasks: Sequence[str] | None = None,
+    label: str | None = None,
 ) -> Iterator[tuple[Evaluation, Path]]:
     """Score as `score_run` does, and write nothing: yield each task's evaluation, and where it belongs."""
     logged = logged_tasks(run)
@@ -325,7 +334,7 @@ def run_evaluations(
         if folder is not None:
             place = (folder / task.results.parent.name if several_models else folder) / task.task
         wanted = tags if takes_tags(spec_and_task(task.task)[0]) else None
-        yield _evaluated(task, options, tags=wanted), place
+        yield _evaluated(task, options, tags=wanted).labelled(label), place
 
 
 def scores_folder(logged: LoggedTask) -> Path:
@@ -341,9 +350,11 @@ def check_scored(name: str) -> tuple[BenchmarkSpec, TaskSpec]:
     return spec, task
 
 
-def score_logged(logged: LoggedTask, folder: Path, options: Options, *, tags: Path | None = None) -> Outcome:
+def score_logged(
+    logged: LoggedTask, folder: Path, options: Options, *, tags: Path | None = None, label: str | None = None
+) -> Outcome:
     """Score one task from its logged samples."""
-    return _evaluated(logged, options, tags=tags).write(folder)
+    return _evaluated(logged, options, tags=tags).labelled(label).write(folder)
 
 
 def _evaluated(logged: LoggedTask, options: Options, *, tags: Path | None = None) -> Evaluation:

@@ -44,6 +44,9 @@ def ask(
     split: Annotated[str | None, typer.Option(help="Split that is asked, if not the default one.")] = None,
     data: Annotated[Path | None, typer.Option(help="The benchmark's own data, where it isn't found by itself.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many questions of each.")] = None,
+    label: Annotated[
+        str | None, typer.Option(metavar="TEXT", help='What else shapes the answers, e.g. "web search".')
+    ] = None,
     output: Annotated[Path | None, typer.Option(help="Folder; each benchmark's result lies in one of its own.")] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object on stdout (a list for several).")
@@ -71,6 +74,6 @@ def ask(
     for name in names:
         questions = asking.questions(name, spec, split=split, limit=limit, data=data)
         evaluation = asking.ask(questions, model, options, budget=budget)
-        outcomes.append(evaluation.write(folder / name))
+        outcomes.append(evaluation.labelled(label).write(folder / name))
     report(outcomes, as_json=as_json, again=["reelbench", "ask", *given(context)])
     check_judged(outcomes)

@@ -9,6 +9,7 @@ import typer
 
 from reelbench import __version__
 from reelbench.cli import (
+    ace,
     ask,
     calibrate,
     cards,
@@ -45,6 +46,7 @@ app.command("path")(listing.path)
 app.command("settings")(settings.show_settings)
 app.command("score")(score.score)
 app.command("ask")(ask.ask)
+app.command("ace")(ace.ace)
 app.command("compare")(compare.compare)
 app.command("profile")(profile.profile)
 app.add_typer(data.app, name="data")

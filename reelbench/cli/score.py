@@ -1,7 +1,7 @@
 """`reelbench score`: predictions to numbers, without running a model."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -106,9 +106,15 @@ def score(
     )
     columns = Columns(id_column, text_column)
     if run is not None:
-        if name is not None or predictions is not None or references is not None or columns or said.anything:
+        if (
+            name is not None
+            or predictions is not None
+            or references is not None
+            or columns
+            or replace(said, label=None).anything
+        ):
             raise InputError("--run reads everything from the run's folder; leave out NAME and the file options")
-        evaluations = run_evaluations(run, output, options, tags=tags, tasks=task)
+        evaluations = run_evaluations(run, output, options, tags=tags, tasks=task, label=said.label)
     else:
         if name is None or predictions is None:
             raise InputError("nothing to score: give NAME --predictions FILE, or --run DIR")

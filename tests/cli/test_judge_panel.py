@@ -50,9 +50,7 @@ def test_three_judges(judged, rule, score):
     blank = len([s for s in samples if s["state"] == "scored"]) - 11  # nobody is asked about a blank answer: 0
     n = 11 + blank
     assert record["metrics"]["accuracy_per_question"]["value"] == pytest.approx(score * 11 / n)
-    by_judge = {
-        member["requested"]: member["metrics"]["accuracy_per_question"]["value"] for member in judge["panel"]
-    }
+    by_judge = {member["requested"]: member["metrics"]["accuracy_per_question"]["value"] for member in judge["panel"]}
     assert by_judge == {name: pytest.approx(given * 11 / n) for name, given in SCORES.items()}
 
 
