@@ -17,7 +17,7 @@ MODULES = (
         "profile",
         "review",
     ),
-    *("diagnose", "coverage"),
+    *("review", "diagnose", "coverage"),
 )
 """`score` is the one that is left out: it needs the authors' ground truth."""
 
