@@ -354,5 +354,5 @@
     );
   }
 
-  R.modelPage = modelPage;
+  Object.assign(R, { modelPage, facts, breakdowns, longText, replyCard });
 })();

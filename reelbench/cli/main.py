@@ -25,6 +25,7 @@ from reelbench.cli import (
     run,
     score,
     settings,
+    view,
 )
 from reelbench.registry.errors import InputError, ReelbenchError
 
@@ -44,6 +45,7 @@ app.command("settings")(settings.show_settings)
 app.command("score")(score.score)
 app.command("ask")(ask.ask)
 app.command("compare")(compare.compare)
+app.command("view")(view.view)
 app.command("profile")(profile.profile)
 app.add_typer(data.app, name="data")
 app.add_typer(make.app, name="make")
