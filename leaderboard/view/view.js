@@ -66,7 +66,9 @@
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || $("help").open) return;
     if (typing(event.target)) {
-      if (event.key === "Escape" && event.target.id === "q") $("sample").focus({ preventScroll: true });
+      if (event.key !== "Escape" || event.target.id !== "q") return;
+      $("sample").focus({ preventScroll: true });
+      event.preventDefault(); // a search box would be emptied, without a word to the list
       return;
     }
     if (event.key in STEPS && !(event.key.startsWith("Arrow") && scrolls(event.target))) step(STEPS[event.key]);

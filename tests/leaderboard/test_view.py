@@ -15,11 +15,13 @@ from reelbench.leaderboard.view import pictures, runs
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 from reelbench.registry.frames.store import FrameStore
-from tests.leaderboard.test_site import BRIGHTNESS, EVIL, invalid, page_of, violations
+from tests.leaderboard.test_site import EVIL, invalid, page_of, violations
 
 __all__ = ["page_of"]  # a fixture
 
 FRAMES = "uniform:4,size=96"
+LIGHT, DARK = re.compile(r"^rgb\(2\d\d, 2\d\d, 2\d\d\)$"), re.compile(r"^rgb\(\d\d, \d\d, \d\d\)$")
+METRICS = "table[aria-label=Metrics]"
 
 
 @pytest.fixture
@@ -185,7 +187,7 @@ def test_one_run_is_read_searched_filtered_and_gone_through_by_keys(page_of, ask
     with page_of(folder, f"#sample={names[1]}") as page:
         card = page.locator("#sample article")
         expect(card.locator("h2")).to_have_text(names[1])
-        expect(page.locator("#summary tr", has_text="mIoU")).to_contain_text("12")
+        expect(page.locator(f"{METRICS} tr", has_text="mIoU")).to_contain_text("12")
         expect(card.locator(".text").first).to_have_text(re.compile("^The answer is ., from"))
         expect(card.get_by_text("Thought 1 about it.")).to_be_hidden()
         card.locator("summary", has_text="As it came").click()
@@ -193,17 +195,17 @@ def test_one_run_is_read_searched_filtered_and_gone_through_by_keys(page_of, ask
         expect(card.locator(".options .true .badge")).to_have_text(["reference", "chosen"])
         expect(card.locator(".read")).to_have_text(re.compile(r"^Read: answer ., span \d+ s to [\d.]+ s$"))
         expect(card.locator(".lines svg[role=img]")).to_have_count(2)
-        page.wait_for_function(
-            "() => { const all = [...document.querySelectorAll('.strip img')];"
-            " return all.length === 4 && all[0].naturalWidth > 0; }"
-        )
+        frames = card.locator(".strip img")
+        expect(frames).to_have_count(4)
+        expect(frames.first).to_have_js_property("complete", True)
+        assert frames.first.evaluate("image => image.naturalWidth") > 0
         # Keys go through what is listed; the address follows.
         page.keyboard.press("j")
         expect(card.locator("h2")).to_have_text(names[2])
         page.keyboard.press("ArrowLeft")
         page.keyboard.press("k")
         expect(card.locator("h2")).to_have_text(names[0])
-        page.wait_for_function(f"location.hash === '#sample={names[0]}'")
+        expect(page).to_have_url(re.compile(f"#sample={names[0]}$"))
         page.keyboard.press("/")
         expect(page.locator("#q")).to_be_focused()
         page.keyboard.type("<b>nothing</b>")
@@ -241,10 +243,10 @@ def test_two_runs_stand_side_by_side(page_of, two):
         expect(ids(page)).to_have_text(names[4:6])
         expect(page.get_by_role("button", name="Only A is right")).to_contain_text("2")
         expect(page.get_by_role("button", name="Only B is right")).to_have_count(0)
-        row = page.locator("#summary tr", has_text="Accuracy").nth(1)
+        row = page.locator(f"{METRICS} tbody tr").nth(1)
         # 6 and 4 of 12 right: 50 - 33.3.
         expect(row).to_contain_text("+16.7")
-        expect(page.locator("#summary thead").first).to_contain_text("frames uniform:2")
+        expect(page.locator(f"{METRICS} thead")).to_contain_text("frames uniform:2")
         expect(page.locator("#summary tr", has_text="settings.frames")).to_contain_text(f"{FRAMES}uniform:2")
         expect(page.locator(".answer .badge", has_text=re.compile("^(right|wrong)$"))).to_have_text(["right", "wrong"])
         expect(page.locator(".answer .strip")).to_have_count(2)
@@ -292,13 +294,12 @@ def test_axe_and_the_validator_find_nothing(page_of, two, checkers, tmp_path, lo
         for fold in page.locator("main details").all():
             fold.evaluate("fold => { fold.open = true; }")
         assert violations(page, checkers) == []
-        page.wait_for_function(f"document.documentElement.scrollWidth === {width}")
-        bright = ">" if scheme == "light" else "<"
-        page.wait_for_function(f"{BRIGHTNESS} {bright} 300")
+        expect(page.locator("html")).to_have_js_property("scrollWidth", width)
+        expect(page.locator("body")).to_have_css("background-color", LIGHT if scheme == "light" else DARK)
         drawn = tmp_path / "drawn.html"
         drawn.write_text(page.content(), encoding="utf-8")
         page.emulate_media(media="print")
-        page.wait_for_function(f"{BRIGHTNESS} > 600")
+        expect(page.locator("body")).to_have_css("background-color", LIGHT)
         expect(page.locator(".list")).to_be_hidden()
         expect(page.locator("#sample article")).to_be_visible()
     assert invalid([two / "index.html", drawn], checkers, tmp_path) == set()
