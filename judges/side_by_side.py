@@ -11,7 +11,10 @@ from reelbench.registry.spec import BenchmarkSpec
 RIGHT_SHARE = RIGHT / 5
 """Share of the primary metric's range from which on an answer counts as right: 4 of 5, 2 of 2, 1 of 1."""
 
-_NOT_SETTINGS = frozenset({"frames_given", "returned", "calls", "cached", "cost_usd"})
+_NOT_SETTINGS = frozenset(
+    {"frames_given", "returned", "calls", "cached", "cost_usd", "panel", "agreement", "metrics"},
+)
+"""What came of a run, and what `judge.requested` says already."""
 
 
 def score_of(spec: BenchmarkSpec, sample: Sample) -> float | None:

@@ -265,6 +265,7 @@
   }
   function replyCard(reply) {
     const which = [
+      reply.judge,
       reply.criterion,
       reply.vote && `vote ${reply.vote + 1}`,
       reply.attempt && `attempt ${reply.attempt + 1}`,

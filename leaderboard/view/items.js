@@ -17,9 +17,19 @@
   const reading = (run) => JSON.stringify(run.parsed?.answer === undefined ? run.said : run.parsed.answer);
   const CHIPS = [
     ["", "All", () => true],
-    ["wrong", several ? "All wrong" : "Wrong", (item) => told(item).length > 0 && told(item).every((run) => !run.right)],
+    [
+      "wrong",
+      several ? "All wrong" : "Wrong",
+      (item) => told(item).length > 0 && told(item).every((run) => !run.right),
+    ],
     ...(several ? [["one", "Only one is right", onlyOne]] : []),
-    ...(several ? runs.map((run, i) => [`only-${run.letter}`, `Only ${run.letter} is right`, (item) => onlyOne(item) && item.runs[i]?.right]) : []),
+    ...(several
+      ? runs.map((run, i) => [
+          `only-${run.letter}`,
+          `Only ${run.letter} is right`,
+          (item) => onlyOne(item) && item.runs[i]?.right,
+        ])
+      : []),
     ...(several ? [["differ", "Answers differ", (item) => new Set(answers(item).map(reading)).size > 1]] : []),
     ["unreadable", "Unreadable", some((run) => run.flags)],
     ["unscored", "Unscored", some((run) => run.state === "unscored")],
@@ -30,7 +40,12 @@
   const labels = (name) => [...new Set(items.flatMap((item) => item.facets?.[name] || []))];
   const reasons = [...new Set(items.flatMap((item) => answers(item).flatMap((run) => run.reason || [])))];
   const SELECTS = [
-    ...benchmark.facets.map((facet) => [facet.name, facet.name, labels(facet.name), (item, label) => item.facets?.[facet.name]?.includes(label)]),
+    ...benchmark.facets.map((facet) => [
+      facet.name,
+      facet.name,
+      labels(facet.name),
+      (item, label) => item.facets?.[facet.name]?.includes(label),
+    ]),
     ["reason", "Why unscored", reasons, (item, reason) => answers(item).some((run) => run.reason === reason)],
   ].filter(([, , choices]) => choices.length > 1 || (choices.length === 1 && choices !== reasons));
   const gap = (item) => {
@@ -84,18 +99,34 @@
     const words = (state.get("q") || "").toLowerCase().split(/\s+/).filter(Boolean);
     if (words.length) prepare(() => false);
     const shown = hits.get(state.get("show") || "");
-    const chosen = SELECTS.filter(([name]) => state.get(name)).map(([name, , , test]) => (item) => test(item, state.get(name)));
+    const chosen = SELECTS.filter(([name]) => state.get(name)).map(
+      ([name, , , test]) =>
+        (item) =>
+          test(item, state.get(name)),
+    );
     view = items.filter(
-      (item) => (!shown || shown.has(item)) && chosen.every((test) => test(item)) && words.every((word) => texts.get(item).includes(word)),
+      (item) =>
+        (!shown || shown.has(item)) &&
+        chosen.every((test) => test(item)) &&
+        words.every((word) => texts.get(item).includes(word)),
     );
     const order = ORDERS.find(([name]) => name === (state.get("order") || ""))?.[2];
     if (order) view = view.toSorted(order);
     found = state.toString();
   }
-  const MARKS = [["–", "no score", "none"], ["✗", "wrong", "bad"], ["✓", "right", "good"]];
+  const MARKS = [
+    ["–", "no score", "none"],
+    ["✗", "wrong", "bad"],
+    ["✓", "right", "good"],
+  ];
   function mark(run) {
     const [sign, word, kind] = MARKS[run?.right == null ? 0 : run.right ? 2 : 1];
-    return h("span", { class: `mark ${kind}`, title: word }, h("span", { "aria-hidden": "true" }, sign), h("span", { class: "sr" }, ` ${word} `));
+    return h(
+      "span",
+      { class: `mark ${kind}`, title: word },
+      h("span", { "aria-hidden": "true" }, sign),
+      h("span", { class: "sr" }, ` ${word} `),
+    );
   }
   const address = (item) => {
     const query = new URLSearchParams(state);
@@ -110,11 +141,28 @@
         "a",
         { href: address(item), "aria-current": item === current ? "true" : null },
         h("span", { class: "marks" }, item.runs.map(mark)),
-        h("span", { class: "what" }, bdi(item.id, { class: "id" }), item.question && h("span", { class: "sub" }, bdi(item.question.slice(0, 140)))),
+        h(
+          "span",
+          { class: "what" },
+          bdi(item.id, { class: "id" }),
+          item.question && h("span", { class: "sub" }, bdi(item.question.slice(0, 140))),
+        ),
       ),
     );
   const turn = (title, label, to, last) =>
-    h("button", { type: "button", "aria-label": label, disabled: to < 0 || to > last, onclick: () => { page = to; draw(); } }, title);
+    h(
+      "button",
+      {
+        type: "button",
+        "aria-label": label,
+        disabled: to < 0 || to > last,
+        onclick: () => {
+          page = to;
+          draw();
+        },
+      },
+      title,
+    );
   function draw() {
     const last = Math.max(0, Math.ceil(view.length / SIZE) - 1);
     page = Math.min(page, last);
@@ -122,9 +170,12 @@
     $("list").replaceChildren(...part.map(row));
     if (!part.length) $("list").append(h("li", { class: "empty" }, "Nothing matches."));
     const count = (n) => n.toLocaleString("en");
-    $("count").textContent = part.length ? `${count(page * SIZE + 1)} to ${count(page * SIZE + part.length)} of ${count(view.length)}` : "";
+    $("count").textContent = part.length
+      ? `${count(page * SIZE + 1)} to ${count(page * SIZE + part.length)} of ${count(view.length)}`
+      : "";
     $("pager").replaceChildren(turn("‹", "Page before", page - 1, last), turn("›", "Page after", page + 1, last));
-    for (const chip of $("chips").children) chip.setAttribute("aria-pressed", String(chip.dataset.name === (state.get("show") || "")));
+    for (const chip of $("chips").children)
+      chip.setAttribute("aria-pressed", String(chip.dataset.name === (state.get("show") || "")));
   }
   function write(wait) {
     clearTimeout(writing);
@@ -141,23 +192,61 @@
   const set = (name, value) => (value ? state.set(name, value) : state.delete(name));
 
   function select(name, label, choices) {
-    const box = h("select", { id: `f-${name}`, onchange: () => { set(name, box.value); apply(false); } }, choices.map(([value, text]) => h("option", { value }, text)));
+    const box = h(
+      "select",
+      {
+        id: `f-${name}`,
+        onchange: () => {
+          set(name, box.value);
+          apply(false);
+        },
+      },
+      choices.map(([value, text]) => h("option", { value }, text)),
+    );
     box.value = state.get(name) || "";
     return h("label", { class: "field" }, label, box);
   }
   function tools() {
-    const box = h("input", { type: "search", id: "q", placeholder: "Words of a question, an answer, an id", autocomplete: "off", oninput: () => { set("q", box.value); apply(true); } });
+    const box = h("input", {
+      type: "search",
+      id: "q",
+      placeholder: "Words of a question, an answer, an id",
+      autocomplete: "off",
+      oninput: () => {
+        set("q", box.value);
+        apply(true);
+      },
+    });
     box.value = state.get("q") || "";
     $("tools").replaceChildren(
       h("label", { class: "field grow" }, "Search", box),
-      ...SELECTS.map(([name, label, choices]) => select(name, label, [["", "All"], ...choices.map((one) => [one, one])])),
-      select("order", "Order", ORDERS.map(([name, title]) => [name, title])),
+      ...SELECTS.map(([name, label, choices]) =>
+        select(name, label, [["", "All"], ...choices.map((one) => [one, one])]),
+      ),
+      select(
+        "order",
+        "Order",
+        ORDERS.map(([name, title]) => [name, title]),
+      ),
     );
     $("chips").replaceChildren(
       ...CHIPS.map(([name, title]) => [name, title, hits.get(name)?.size ?? items.length])
         .filter(([name, , count]) => !name || count)
         .map(([name, title, count]) =>
-          h("button", { type: "button", class: "chip", "data-name": name, onclick: () => { set("show", name); apply(false); } }, title, h("b", {}, count.toLocaleString("en"))),
+          h(
+            "button",
+            {
+              type: "button",
+              class: "chip",
+              "data-name": name,
+              onclick: () => {
+                set("show", name);
+                apply(false);
+              },
+            },
+            title,
+            h("b", {}, count.toLocaleString("en")),
+          ),
         ),
     );
   }

@@ -56,7 +56,16 @@
         { role: "img", "aria-label": `${title}: ${told}`, height: 18, width: "100%" },
         svg("rect", { class: "rail", x: 0, y: 6, width: "100%", height: 6 }),
         (times || []).map((time) => svg("line", { class: "tick", x1: at(time), x2: at(time), y1: 2, y2: 16 })),
-        spans.map(([from, to]) => svg("rect", { class: kind, x: at(from), y: 3, height: 12, rx: 2, width: `max(2px, ${((100 * Math.max(0, Math.min(to, end) - from)) / end).toFixed(2)}%)` })),
+        spans.map(([from, to]) =>
+          svg("rect", {
+            class: kind,
+            x: at(from),
+            y: 3,
+            height: 12,
+            rx: 2,
+            width: `max(2px, ${((100 * Math.max(0, Math.min(to, end) - from)) / end).toFixed(2)}%)`,
+          }),
+        ),
       ),
       h("span", { class: "nowrap" }, told),
     );
@@ -70,8 +79,16 @@
       "div",
       { class: "lines" },
       spansOf(item).length > 0 && line("true", spansOf(item), end, "span-true"),
-      item.runs.map((run, i) => run && line(several ? runs[i].letter : "predicted", spanOf(run), end, `c${i % 6}`, run.times)),
-      h("p", { class: "note" }, item.duration ? `The line is the video, ${seconds(end)}; ticks are the frames shown.` : `The line ends at ${seconds(end)}; how long the video is is not known here.`),
+      item.runs.map(
+        (run, i) => run && line(several ? runs[i].letter : "predicted", spanOf(run), end, `c${i % 6}`, run.times),
+      ),
+      h(
+        "p",
+        { class: "note" },
+        item.duration
+          ? `The line is the video, ${seconds(end)}; ticks are the frames shown.`
+          : `The line ends at ${seconds(end)}; how long the video is is not known here.`,
+      ),
     );
   }
 
@@ -107,16 +124,27 @@
 
   // --- what was answered ---
   const SHOWN = new Set(
-    "id state reason flags facets scores parsed judge_replies said cut raw score right disagree times strip tokens seconds".split(" "),
+    "id state reason flags facets scores parsed judge_replies said cut raw score right disagree times strip tokens seconds".split(
+      " ",
+    ),
   );
   const scalar = (value) => value === null || typeof value !== "object";
-  const number = (value) => (typeof value === "number" ? String(+value.toFixed(4)) : value === null ? "–" : String(value));
-  /** Anything that a record holds: texts as a list, numbers by name and lists of objects as tables. */
-  function anything(value, label) {
+  const number = (value) =>
+    typeof value === "number" ? String(+value.toFixed(4)) : value === null ? "–" : String(value);
+  /** Anything that a record holds: texts as a list, values by name, lists of objects as a table. */
+  function anything(name, value, label) {
     if (scalar(value)) return R.longText(number(value));
-    const entries = Object.entries(value).map(([name, one]) => [Array.isArray(value) ? String(+name + 1) : name, one]);
-    if (entries.every(([, one]) => scalar(one) && String(one).length > 40)) return h("ol", {}, entries.map(([, one]) => h("li", {}, R.longText(one))));
-    const columns = [...new Set(entries.flatMap(([, one]) => (scalar(one) || Array.isArray(one) ? [] : Object.keys(one))))];
+    if (Array.isArray(value) && value.every((one) => typeof one === "string"))
+      return h(
+        "ol",
+        {},
+        value.map((one) => h("li", {}, R.longText(one))),
+      );
+    const place = (i) => (name === "option_scores" ? letter(i) : String(i + 1));
+    const entries = Object.entries(value).map(([key, one]) => [Array.isArray(value) ? place(+key) : key, one]);
+    const columns = [
+      ...new Set(entries.flatMap(([, one]) => (scalar(one) || Array.isArray(one) ? [] : Object.keys(one)))),
+    ];
     const cell = (one) => (one === undefined ? "" : scalar(one) ? bdi(number(one)) : bdi(JSON.stringify(one)));
     return h(
       "section",
@@ -124,8 +152,32 @@
       h(
         "table",
         { class: "values" },
-        columns.length ? h("thead", {}, h("tr", {}, h("td", {}), columns.map((name) => h("th", { scope: "col" }, name)))) : null,
-        h("tbody", {}, entries.map(([name, one]) => h("tr", {}, h("th", { scope: "row" }, name), columns.length && !scalar(one) && !Array.isArray(one) ? columns.map((column) => h("td", {}, cell(one[column]))) : h("td", { colspan: columns.length || null }, cell(one))))),
+        columns.length
+          ? h(
+              "thead",
+              {},
+              h(
+                "tr",
+                {},
+                h("td", {}),
+                columns.map((name) => h("th", { scope: "col" }, name)),
+              ),
+            )
+          : null,
+        h(
+          "tbody",
+          {},
+          entries.map(([name, one]) =>
+            h(
+              "tr",
+              {},
+              h("th", { scope: "row" }, name),
+              columns.length && !scalar(one) && !Array.isArray(one)
+                ? columns.map((column) => h("td", {}, cell(one[column])))
+                : h("td", { colspan: columns.length || null }, cell(one)),
+            ),
+          ),
+        ),
       ),
     );
   }
@@ -134,27 +186,65 @@
     const { text, output, ...rest } = run.parsed || {};
     const pairs = Object.entries(rest).map(([name, value]) => [
       name,
-      value == null ? R.none("Could not be read") : bdi(name === "span" ? value.map(seconds).join(" to ") : String(value)),
+      value == null
+        ? R.none("Could not be read")
+        : bdi(name === "span" ? value.map(seconds).join(" to ") : String(value)),
     ]);
     return [
-      pairs.length > 0 && h("p", { class: "read" }, "Read: ", pairs.flatMap(([name, node], i) => [i ? ", " : "", `${name} `, h("b", {}, node)])),
+      pairs.length > 0 &&
+        h(
+          "p",
+          { class: "read" },
+          "Read: ",
+          pairs.flatMap(([name, node], i) => [i ? ", " : "", `${name} `, h("b", {}, node)]),
+        ),
       output && h("details", {}, h("summary", { text: "The whole output" }), R.longText(output)),
     ];
   }
   function words(run) {
-    const all = run.raw && h("details", {}, h("summary", { text: `As it came, with the reasoning (${run.raw.length.toLocaleString("en")} characters)` }), R.longText(run.raw));
-    if (run.cut) return [h("p", { class: "note", text: "The reasoning was never closed, so there is no answer." }), h("details", {}, h("summary", { text: "As it came" }), R.longText(run.said))];
+    const all =
+      run.raw &&
+      h(
+        "details",
+        {},
+        h("summary", { text: `As it came, with the reasoning (${run.raw.length.toLocaleString("en")} characters)` }),
+        R.longText(run.raw),
+      );
+    if (run.cut)
+      return [
+        h("p", { class: "note", text: "The reasoning was never closed, so there is no answer." }),
+        h("details", {}, h("summary", { text: "As it came" }), R.longText(run.said)),
+      ];
     return [R.longText(run.said), all];
   }
   function facts(run) {
     const scores = Object.entries(run.scores || {}).map(([name, value]) => [name, number(value)]);
-    const tokens = Object.entries(run.tokens || {}).map(([name, value]) => [`${name} tokens`, value.toLocaleString("en")]);
+    const tokens = Object.entries(run.tokens || {}).map(([name, value]) => [
+      `${name} tokens`,
+      value.toLocaleString("en"),
+    ]);
     const pairs = [...scores, ...tokens, ...(run.seconds == null ? [] : [["took", seconds(run.seconds)]])];
-    return pairs.length ? h("ul", { class: "pairs" }, pairs.map(([name, value]) => h("li", {}, h("span", { class: "sub" }, `${name} `), bdi(value)))) : null;
+    return pairs.length
+      ? h(
+          "ul",
+          { class: "pairs" },
+          pairs.map(([name, value]) => h("li", {}, h("span", { class: "sub" }, `${name} `), bdi(value))),
+        )
+      : null;
   }
   function answer(item, run, i) {
-    const head = [several && badge(runs[i].letter, "run"), several ? " " : null, several ? bdi(runs[i].model, { class: "name" }) : "Answer"];
-    if (!run) return h("section", { class: "answer" }, h("h3", {}, head), h("p", { class: "note", text: "This run does not have the question." }));
+    const head = [
+      several && badge(runs[i].letter, "run"),
+      several ? " " : null,
+      several ? bdi(runs[i].model, { class: "name" }) : "Answer",
+    ];
+    if (!run)
+      return h(
+        "section",
+        { class: "answer" },
+        h("h3", {}, head),
+        h("p", { class: "note", text: "This run does not have the question." }),
+      );
     const others = Object.entries(run).filter(([name]) => !SHOWN.has(name));
     return h(
       "section",
@@ -175,10 +265,16 @@
       facts(run),
       others.flatMap(([name, value]) => [
         h("h4", { text: titled(name) }),
-        anything(value, several ? `${titled(name)} of ${runs[i].letter}` : titled(name)),
+        anything(name, value, several ? `${titled(name)} of ${runs[i].letter}` : titled(name)),
       ]),
-      run.judge_replies?.length > 0 && [h("h4", { text: `Judge’s replies (${run.judge_replies.length})` }), h("div", { class: "replies" }, run.judge_replies.map(R.replyCard))],
-      !shared(item) && [h("h4", { text: "Frames it saw" }), strip(item, seen(run), `Frames that ${runs[i].letter} saw`)],
+      run.judge_replies?.length > 0 && [
+        h("h4", { text: `Judge’s replies (${run.judge_replies.length})` }),
+        h("div", { class: "replies" }, run.judge_replies.map(R.replyCard)),
+      ],
+      !shared(item) && [
+        h("h4", { text: "Frames it saw" }),
+        strip(item, seen(run), `Frames that ${runs[i].letter} saw`),
+      ],
     );
   }
 
@@ -192,15 +288,27 @@
         "header",
         {},
         h("h2", { id: "sample-id" }, bdi(item.id)),
-        h("div", { class: "badges" }, labels.map((label) => badge(label)), h("a", { class: "sub", href: R.items.address(item), text: "link" })),
+        h(
+          "div",
+          { class: "badges" },
+          labels.map((label) => badge(label)),
+          h("a", { class: "sub", href: R.items.address(item), text: "link" }),
+        ),
       ),
       h("p", { class: "sub" }, "Video ", bdi(item.video)),
       question(item),
       options(item),
       reference(item),
       timeline(item),
-      shared(item) && [h("h3", { text: several ? "Frames they saw" : "Frames it saw" }), strip(item, seen(item.runs.find(Boolean)), "Frames")],
-      h("div", { class: several ? "pair" : "" }, item.runs.map((run, i) => answer(item, run, i))),
+      shared(item) && [
+        h("h3", { text: several ? "Frames they saw" : "Frames it saw" }),
+        strip(item, seen(item.runs.find(Boolean)), "Frames"),
+      ],
+      h(
+        "div",
+        { class: several ? "pair" : "" },
+        item.runs.map((run, i) => answer(item, run, i)),
+      ),
     );
   }
 

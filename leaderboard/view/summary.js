@@ -29,15 +29,24 @@
       h("td", {}, R.meter(run.metrics[metric.name], metric)),
       h("td", { class: "num" }, run.n[metric.name] == null ? "" : run.n[metric.name].toLocaleString("en")),
     ]);
-    const apart = differences.map((pair) => h("td", { class: "num nowrap" }, difference(pair.metrics[metric.name], metric)));
+    const apart = differences.map((pair) =>
+      h("td", { class: "num nowrap" }, difference(pair.metrics[metric.name], metric)),
+    );
     return h("tr", {}, h("th", { scope: "row", title: R.metricTip(metric) }, metric.title), cells, apart);
   }
   function difference(found, metric) {
-    if (!found) return R.none("No paired difference: only the answers together have this metric, or nobody scored them.");
+    if (!found)
+      return R.none("No paired difference: only the answers together have this metric, or nobody scored them.");
     const ends = found.ci95 && ` (${found.ci95.map((end) => signed(end, metric.unit)).join(" to ")})`;
     const p = found.p == null ? "" : `p ${found.p < 0.001 ? "< 0.001" : `= ${found.p.toFixed(3)}`}, `;
     const about = `${p}${found.n} questions on ${found.videos} videos, paired`;
-    return h("div", { title: about }, h("b", {}, signed(found.difference, metric.unit)), ends, h("div", { class: "sub" }, about));
+    return h(
+      "div",
+      { title: about },
+      h("b", {}, signed(found.difference, metric.unit)),
+      ends,
+      h("div", { class: "sub" }, about),
+    );
   }
   function metrics() {
     const there = benchmark.metrics.filter((metric) => runs.some((run) => run.metrics[metric.name]));
@@ -47,7 +56,9 @@
       h("th", { scope: "col" }, nameOf(run)),
       h("th", { scope: "col", class: "num", title: "Questions behind the number" }, "n"),
     ]);
-    const pairs = runs.slice(1).map((run) => h("th", { scope: "col", class: "num" }, `${runs[0].letter} − ${run.letter}`));
+    const pairs = runs
+      .slice(1)
+      .map((run) => h("th", { scope: "col", class: "num" }, `${runs[0].letter} − ${run.letter}`));
     return h(
       "div",
       { class: "card table-card" },
@@ -66,10 +77,17 @@
   // --- what else there is to know ---
   function unscored() {
     const reasons = [...new Set(runs.flatMap((run) => Object.keys(run.result.counts.unscored)))];
-    const flags = ["parse_failed", "empty", "extra", "duplicate"].filter((name) => runs.some((run) => run.result.counts[name]));
+    const flags = ["parse_failed", "empty", "extra", "duplicate"].filter((name) =>
+      runs.some((run) => run.result.counts[name]),
+    );
     if (!reasons.length && !flags.length) return null;
     const row = (title, get) =>
-      h("tr", {}, h("th", { scope: "row" }, bdi(title)), runs.map((run) => h("td", { class: "num" }, get(run) || 0)));
+      h(
+        "tr",
+        {},
+        h("th", { scope: "row" }, bdi(title)),
+        runs.map((run) => h("td", { class: "num" }, get(run) || 0)),
+      );
     return h(
       "div",
       { class: "breakdown" },
@@ -79,7 +97,16 @@
         h(
           "table",
           { "aria-label": "Unscored" },
-          h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "why"), runs.map((run) => h("th", { scope: "col", class: "num" }, several ? run.letter : "questions")))),
+          h(
+            "thead",
+            {},
+            h(
+              "tr",
+              {},
+              h("th", { scope: "col" }, "why"),
+              runs.map((run) => h("th", { scope: "col", class: "num" }, several ? run.letter : "questions")),
+            ),
+          ),
           h(
             "tbody",
             {},
@@ -90,7 +117,8 @@
       ),
     );
   }
-  const shown = (value) => (value == null ? R.none("absent") : bdi(typeof value === "object" ? JSON.stringify(value) : String(value)));
+  const shown = (value) =>
+    value == null ? R.none("absent") : bdi(typeof value === "object" ? JSON.stringify(value) : String(value));
   function differ() {
     const names = Object.keys(apart);
     if (!several) return null;
@@ -104,16 +132,40 @@
         h(
           "table",
           { "aria-label": "Settings that differ" },
-          h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "setting"), runs.map((run) => h("th", { scope: "col" }, run.letter)))),
-          h("tbody", {}, names.map((name) => h("tr", {}, h("th", { scope: "row" }, name), apart[name].map((value) => h("td", { class: "wide" }, shown(value)))))),
+          h(
+            "thead",
+            {},
+            h(
+              "tr",
+              {},
+              h("th", { scope: "col" }, "setting"),
+              runs.map((run) => h("th", { scope: "col" }, run.letter)),
+            ),
+          ),
+          h(
+            "tbody",
+            {},
+            names.map((name) =>
+              h(
+                "tr",
+                {},
+                h("th", { scope: "row" }, name),
+                apart[name].map((value) => h("td", { class: "wide" }, shown(value))),
+              ),
+            ),
+          ),
         ),
       ),
     );
   }
-  const perRun = (make) => runs.map((run) => h("div", {}, several && h("div", { class: "whose" }, nameOf(run)), ...[make(run)].flat()));
+  const perRun = (make) =>
+    runs.map((run) => h("div", {}, several && h("div", { class: "whose" }, nameOf(run)), ...[make(run)].flat()));
   function settings(run) {
     const { settings: asked, provenance } = run.result;
-    return R.facts({ frames: asked.frames, citation: provenance.citation, url: provenance.url }, { result: run.result, key: null });
+    return R.facts(
+      { frames: asked.frames, citation: provenance.citation, url: provenance.url },
+      { result: run.result, key: null },
+    );
   }
 
   R.nameOf = nameOf;
@@ -122,10 +174,21 @@
     place.append(
       ...[
         metrics(),
-        ...differences.map((pair, i) => pair.why && h("p", { class: "note" }, `${runs[0].letter} and ${runs[i + 1].letter}: ${pair.why}`)),
+        ...differences.map(
+          (pair, i) =>
+            pair.why && h("p", { class: "note" }, `${runs[0].letter} and ${runs[i + 1].letter}: ${pair.why}`),
+        ),
         differ(),
         unscored(),
-        facets && fold("Breakdowns", h("div", { class: several ? "pair" : "" }, perRun((run) => R.breakdowns(benchmark, run, several ? ` of ${run.letter}` : "")))),
+        facets &&
+          fold(
+            "Breakdowns",
+            h(
+              "div",
+              { class: several ? "pair" : "" },
+              perRun((run) => R.breakdowns(benchmark, run, several ? ` of ${run.letter}` : "")),
+            ),
+          ),
         fold("Settings and provenance", h("div", { class: several ? "pair" : "" }, perRun(settings))),
       ].filter(Boolean),
     );

@@ -5,6 +5,7 @@
   const { data, h, bdi } = R;
   const { runs, items } = data;
   const [benchmark] = data.benchmarks;
+  const [primary] = benchmark.metrics;
   const $ = (id) => document.getElementById(id);
 
   const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -21,7 +22,7 @@
   const about = [
     `${benchmark.title}, ${data.split}${data.version > 1 ? ` (version ${data.version})` : ""}: ${count(items.length)} questions`,
     runs.length > 1 && `, ${runs.length} runs`,
-    `. An answer counts as right from ${100 * data.right} % of the range of ${R.short(benchmark.metrics[0].title)} on.`,
+    `. An answer counts as right from ${R.num(primary.low + data.right * (primary.high - primary.low), primary.unit)} of ${primary.high} in ${R.short(primary.title)} on.`,
   ];
   $("lead").append(...about.filter(Boolean));
   const missing = items.length - data.asked;
@@ -29,7 +30,8 @@
     data.agreed
       ? "This benchmark’s data is under an agreement: neither this page nor its pictures may be passed on."
       : "This page may hold its owners’ questions and frames: it is for this machine, nothing publishes it.",
-    missing && ` ${missing === items.length ? "The questions are" : `${count(missing)} questions are`} not here (neither questions.jsonl nor the benchmark’s data), so their ids stand for them.`,
+    missing &&
+      ` ${missing === items.length ? "The questions are" : `${count(missing)} questions are`} not here (neither questions.jsonl nor the benchmark’s data), so their ids stand for them.`,
   ]
     .filter(Boolean)
     .join("");
@@ -44,7 +46,8 @@
     const asked = new URLSearchParams(location.hash.slice(1)).get("sample");
     const item = R.items.read();
     show(item || R.items.first());
-    if (asked !== null && !item) $("sample").prepend(h("p", { class: "card banner" }, "No question has the id ", bdi(asked), "."));
+    if (asked !== null && !item)
+      $("sample").prepend(h("p", { class: "card banner" }, "No question has the id ", bdi(asked), "."));
   }
   function step(by) {
     const item = R.items.step(by);

@@ -14,6 +14,7 @@ from reelbench.leaderboard.view import page as pages
 from reelbench.leaderboard.view import pictures, runs
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
+from reelbench.registry.files import in_script
 from reelbench.registry.frames.store import FrameStore
 from tests.leaderboard.test_site import EVIL, invalid, page_of, violations
 
@@ -251,6 +252,30 @@ def test_two_runs_stand_side_by_side(page_of, two):
         expect(page.locator(".answer .badge", has_text=re.compile("^(right|wrong)$"))).to_have_text(["right", "wrong"])
         expect(page.locator(".answer .strip")).to_have_count(2)
         expect(page.locator(".lines svg[role=img]")).to_have_count(3)
+
+
+@pytest.mark.browser
+def test_candidates_scores_of_options_and_whatever_else_a_record_holds_are_shown(page_of, asked, tmp_path):
+    from playwright.sync_api import expect
+
+    folder = made(tmp_path / "view", asked("run", right_below(6), frames="none"))
+    path = folder / "index.html"
+    data = data_of(folder)
+    data["items"][0]["runs"][0] |= {
+        "candidates": ["It falls.", "It rises <b>up</b>."],
+        "option_scores": [{"mean": -1.25, "sum": -5}, {"mean": -2, "sum": None}],
+        "how_sure": {"first": 0.5},
+    }
+    text = path.read_text(encoding="utf-8")
+    start = text.index('id="data">') + len('id="data">')
+    path.write_text(text[:start] + in_script(data) + text[text.index("</script>", start) :], encoding="utf-8")
+    with page_of(folder) as page:
+        answer = page.locator("#sample .answer")
+        expect(answer.locator("h4")).to_have_text(["Candidates", "Option scores", "How sure"])
+        expect(answer.locator("ol .text")).to_have_text(["It falls.", "It rises <b>up</b>."])
+        expect(answer.locator("table").nth(0).locator("tr")).to_have_text(["meansum", "A-1.25-5", "B-2–"])
+        expect(answer.locator("table").nth(1).locator("tr")).to_have_text(["first0.5"])
+        expect(page.locator("#sample")).to_contain_text("The model was shown no frames.")
 
 
 @pytest.mark.browser
