@@ -180,7 +180,7 @@
         .map(([name, content]) => h("div", {}, h("dt", { text: name }), h("dd", {}, shown(content)))),
     );
   }
-  function breakdowns(b, run) {
+  function breakdowns(b, run, whose = "") {
     return b.facets
       .filter((facet) => run.breakdowns[facet.name])
       .map((facet) => {
@@ -193,7 +193,7 @@
           h("h3", { text: facet.title }),
           h(
             "section",
-            { class: "scroll", tabindex: 0, "aria-label": `${facet.title}, scrolls sideways` },
+            { class: "scroll", tabindex: 0, "aria-label": `${facet.title}${whose}, scrolls sideways` },
             h(
               "table",
               {},
@@ -265,6 +265,7 @@
   }
   function replyCard(reply) {
     const which = [
+      reply.judge,
       reply.criterion,
       reply.vote && `vote ${reply.vote + 1}`,
       reply.attempt && `attempt ${reply.attempt + 1}`,
@@ -354,5 +355,5 @@
     );
   }
 
-  R.modelPage = modelPage;
+  Object.assign(R, { modelPage, facts, breakdowns, longText, replyCard });
 })();
