@@ -17,7 +17,7 @@ from typing import Any
 
 from reelbench.judges import results
 from reelbench.leaderboard import board as boards
-from reelbench.leaderboard import columns, ranking
+from reelbench.leaderboard import columns, overall, ranking
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import Entry, Group, frame_count
 from reelbench.leaderboard.exports import tables
@@ -92,7 +92,7 @@ def document(board: Board) -> dict[str, Any]:
     return {
         # Of the results, not of the clock: the same store gives the same bytes.
         "newest": max((entry.date for entry in board.entries if entry.date), default=None),
-        "rules": ranking.RULES,
+        "rules": f"{ranking.RULES}\n\n{overall.RULES}",
         "units": {name: {"digits": unit.digits, "range": unit.range} for name, unit in UNITS.items()},
         "columns": [
             {
@@ -100,6 +100,8 @@ def document(board: Board) -> dict[str, Any]:
                 "title": column.title,
                 "type": column.type,
                 "about": column.about,
+                "digits": column.digits,
+                "part": column.part,
                 "of_group": column.of_group,
                 "shown": column.shown,
                 "filter": column.filter,
@@ -182,11 +184,18 @@ def _row(board: Board, entry: Entry, group: int) -> dict[str, Any]:
     row = {
         "id": chunk_name(entry),
         "group": group,
-        **{column.id: column.get(board, entry) for column in columns.COLUMNS if not column.of_group},
+        **{column.id: _plain(column.get(board, entry)) for column in columns.COLUMNS if not column.of_group},
+        "same": None if board.names[entry.model] == entry.model else board.names[entry.model],
+        "badge": entry.stored and entry.stored.check.rejudged and entry.stored.check.rejudged.short,
+        "links": entry.about.links,
         "n": frame_count(entry.frames),
         "v": [_numbers(entry.metrics.get(metric.name)) for metric in spec.metrics],
     }
     return {name: value for name, value in row.items() if value not in (None, "")}
+
+
+def _plain(content: object) -> object:
+    return _short(content) if isinstance(content, float) else content
 
 
 def _numbers(found: MetricValue | None) -> list[float] | None:

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 from reelbench.judges import results, scoring
 from reelbench.judges.llm import modes
+from reelbench.registry import about as abouts
 from reelbench.registry.data.loading import named
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.progress import Bar, no_bar
-from reelbench.registry.records import Item, ModelRecord, Result, SettingsRecord, SourceRecord
+from reelbench.registry.records import About, Item, ModelRecord, Result, SettingsRecord, SourceRecord
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.tasks import hub_predictions, predictions, questions
 from reelbench.tasks.lmms.logged import (
@@ -43,12 +44,13 @@ Note = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to score: the judge, if any, what to leave out, and who is told what on the way."""
+    """How to score: the judge, if any, what to leave out, who is told what, and what is said of the model."""
 
     overlap: bool = True
     judge: "JudgeOptions | None" = None
     note: Note = field(default=lambda _: None)
     bar: Bar = no_bar
+    about: About | None = None
 
     def asked(self) -> "scoring.Judge | None":
         """Return the judge that was named, to ask in one batch; None where none was."""
@@ -198,6 +200,7 @@ def evaluation(
     note: str | None = None,
 ) -> Evaluation:
     """Score a submission; for what its record says see `Evaluation`."""
+    model, settings = abouts.applied(options.about, spec.id, model, settings)
     judge = _Judge(options)
     scored = scoring.score(
         spec,
@@ -329,14 +332,19 @@ def score_logged(logged: LoggedTask, folder: Path, options: Options, *, tags: Pa
         beside["questions_without_tags"] = len(labelled.without_tags)
     judge = _Judge(options)
     scored = scoring.score(spec, items, overlap=options.overlap, judge=judge.batch or run.judge, **beside)
+    settings = settings_of(spec, document, task, data, scored.samples, heard=run.heard)
     return Evaluation(
         spec,
         task.split,
         source,
         items,
         scored,
-        model_of(document),
-        settings_of(spec, document, task, data, scored.samples, heard=run.heard),
+        *abouts.applied(options.about or _said_before(folder), spec.id, model_of(document), settings),
         {"duplicate": run.duplicate, "notes": notes},
         judge_failed=judge.failed(scored),
     ).write(folder)
+
+
+def _said_before(folder: Path) -> About | None:
+    """Return what an earlier scoring of the run was told of the model: a judge that comes later doesn't unsay it."""
+    return results.read(folder).model.about if (folder / results.RESULT_FILE).is_file() else None

@@ -5,15 +5,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console
+from reelbench.cli.about import takes_about
 from reelbench.cli.judging import takes_judge
 from reelbench.cli.options import given
 from reelbench.cli.report import check_judged, report
 
 if TYPE_CHECKING:
     from reelbench.judges.llm.options import JudgeOptions
+    from reelbench.registry.records import About
 
 
 @takes_judge
+@takes_about
 def run(
     context: typer.Context,
     *,
@@ -33,6 +36,7 @@ def run(
             "--frames then has N for the number, e.g. uniform:N,size=448.",
         ),
     ] = None,
+    about: "About | None",
     judge: "JudgeOptions | None",
 ) -> None:
     """Run lmms-eval with the arguments after `--`, then score what it logged.
@@ -41,6 +45,7 @@ def run(
     <output_path>/frames-<N>/ for each number of frames, and writes sweep.json and a plot for each task.
     """
     from reelbench.cli.sweep import planned, sweep
+    from reelbench.registry.about import check_frames
     from reelbench.registry.frames.sampling import FrameSampling
     from reelbench.tasks.lmms import process
     from reelbench.tasks.score import Options
@@ -49,12 +54,14 @@ def run(
         judge=judge,
         note=console.note,
         bar=console.progress,
+        about=about,
     )
     if frames_sweep is not None:
         points = planned(frames, frames_sweep)
         sweep(*process.with_logging(context.args), points, options, given(context, only="judge"))
         return
     sampling = FrameSampling.parse(frames) if frames is not None else FrameSampling.from_environment()
+    check_frames(about, "native" if sampling is None else str(sampling))
     arguments, output = process.with_logging(context.args)
     outcomes = process.run_and_score(arguments, output, sampling, options)
     again = ["reelbench", "score", "--run", str(output), *given(context, only="judge")]

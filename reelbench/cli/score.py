@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console
+from reelbench.cli.about import takes_about
 from reelbench.cli.judging import takes_judge
 from reelbench.cli.options import given
 from reelbench.cli.report import check_judged, report
@@ -15,11 +16,13 @@ from reelbench.registry.home import home
 
 if TYPE_CHECKING:
     from reelbench.judges.llm.options import JudgeOptions
+    from reelbench.registry.records import About
     from reelbench.tasks.score import Said
 
 _TABLE = "A table of ids and texts"
 
 
+@takes_about
 @takes_said
 @takes_judge
 def score(
@@ -67,6 +70,7 @@ def score(
         str | None, typer.Option(metavar="COLUMN", help="Column of the texts.", rich_help_panel=_TABLE)
     ] = None,
     said: "Said",
+    about: "About | None",
     judge: "JudgeOptions | None",
 ) -> None:
     """Score predictions from a file (NAME --predictions FILE) or from an lmms-eval run (--run DIR).
@@ -84,7 +88,11 @@ def score(
         return
     send = loggers.named(log)
     options = Options(
-        overlap=not no_overlap, judge=judge, note=(lambda _: None) if quiet else console.note, bar=console.progress
+        overlap=not no_overlap,
+        judge=judge,
+        note=(lambda _: None) if quiet else console.note,
+        bar=console.progress,
+        about=about,
     )
     columns = Columns(id_column, text_column)
     if run is not None:
