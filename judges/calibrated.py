@@ -23,7 +23,7 @@ _TOLERANCE = 1e-9
 class Corrected(Record):
     """One criterion: people's scores, and the prediction-powered mean on the judge's own scale."""
 
-    value: float
+    value: float | None
     ci95: tuple[float, float] | None
     weight: float = Field(description="How much of the judge goes into it, 0 to 1.")
     items: int = Field(description="Answers that the judge scored.")
@@ -116,6 +116,8 @@ def problems(kept: CalibrationRecord, spec: BenchmarkSpec, samples: Sequence[Sam
 def _same(one: Corrected, other: Corrected) -> bool:
     if (one.items, one.verdict, one.ci95 is None) != (other.items, other.verdict, other.ci95 is None):
         return False
+    if one.value is None or other.value is None:
+        return one.value is other.value
     pairs = zip(
         (one.value, one.weight, *(one.ci95 or ())), (other.value, other.weight, *(other.ci95 or ())), strict=True
     )

@@ -31,10 +31,13 @@ def of_primary(spec: BenchmarkSpec, folder: Path) -> Calibrated | None:
     if kept is None or len(means) < len(metrics) or not all(mean.column in kept.criteria for mean in means):
         return None
     parts = [(kept.criteria[mean.column], mean.scale) for mean in means]
+    values = [one.value * scale for one, scale in parts if one.value is not None]
+    if len(values) < len(parts):
+        return None
     labelled = min(len(one.labels) for one, _ in parts)
     interval = parts[0][0].ci95 if len(parts) == 1 else None
     return Calibrated(
-        value=sum(one.value * scale for one, scale in parts) / len(parts),
+        value=sum(values) / len(values),
         ci95=interval and (interval[0] * parts[0][1], interval[1] * parts[0][1]),
         how=f"prediction-powered mean; people scored {labelled} of {parts[0][0].items} answers ({kept.people})",
     )

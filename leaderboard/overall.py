@@ -120,7 +120,7 @@ def overall(
         covered.update(placed.keys())
         for key, rate in _win_rates(placed).items():
             rates[key].append(rate)
-    scores = {key: sum(parts) / len(parts) for key, parts in rates.items() if covered[key] == len(counting)}
+    scores = {key: sum(parts, Fraction()) / len(parts) for key, parts in rates.items() if covered[key] == len(counting)}
     if len(scores) < LEAST:
         scores = {}
     places: dict[Fraction, int] = {}

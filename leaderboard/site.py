@@ -137,6 +137,7 @@ def _groups(board: Board) -> list[dict[str, Any]]:
             "label": group.label,
             "mini": group.mini,
             "main": board.main.get(group.benchmark) == group,
+            "counts": board.main.get(group.benchmark) == group and board.specs[group.benchmark].open_data,
             "facets": sorted({facet for entry in rows[group] for facet in entry.breakdowns}),
         }
         | {column.id: column.get(board, rows[group][0]) for column in columns.COLUMNS if column.of_group}

@@ -41,8 +41,12 @@ globalThis.Reelbench = (() => {
   function asText(column, value) {
     if (column.type === "boolean") return value == null ? "unknown" : value ? "yes" : "no";
     if (value == null) return "";
+    if (column.type === "number") return value.toFixed(column.digits ?? 2);
     return column.id === "date" ? value.slice(0, 10) : String(value);
   }
+  const numeric = (column) => column.type === "integer" || column.type === "number";
+  /** The one name of a row's model; its own may be another. */
+  const modelOf = (row) => row.same || row.model;
   const modelHref = (model) => `#/model/${encodeURIComponent(model)}`;
   const safeUrl = (url) => (/^https?:\/\//.test(url || "") ? url : null);
   /** The model's page on the Hub, where its weights were loaded from there. */
@@ -155,6 +159,8 @@ globalThis.Reelbench = (() => {
     apart,
     field,
     asText,
+    numeric,
+    modelOf,
     modelHref,
     safeUrl,
     hubUrl,

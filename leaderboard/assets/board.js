@@ -38,19 +38,20 @@
     const rate = { low: 0, high: 100, unit: "percent" };
     const columns = [
       { ...R.RANK, id: "rank", title: "Rank", about: "From the mean win rate." },
-      { ...R.MODEL, id: "model", title: "Model", node: (m) => R.modelCell({ ...rowOf(m), note: "", partial: "" }) },
+      { ...R.MODEL, id: "model", title: "Model", node: modelCell },
       {
         id: "rate",
         title: "Mean win rate",
         about: "The share of the other models that it ranks above, averaged over benchmarks, in percent.",
-        always: true,
+        always: ranked,
+        show: ranked,
         get: (m) => m.rate,
         node: (m) => R.meter(m.rate == null ? null : [100 * m.rate], rate),
       },
       {
         id: "covered",
         title: "Benchmarks",
-        about: "Benchmarks with at least two ranked models that it is ranked on.",
+        about: "Benchmarks with open data that it is ranked on, of all that count.",
         cls: "num",
         get: (m) => m.covered,
         node: (m) => `${m.covered} of ${m.of}`,
@@ -79,9 +80,9 @@
       rows: models,
       columns,
       label: "Overall",
-      sort: ranked ? "rank:asc" : "rate:desc",
+      sort: "rank:asc",
       keep: (m) => keep(rowOf(m)) && inBenchmark(m),
-      text: (m) => [m.model, m.revision, m.setting],
+      text: (m) => [m.model, m.revision, m.setting, ...Object.values(m.cells).map((i) => data.rows[i].model)],
     });
     const apply = () => {
       keep = R.filtering(filters);
@@ -107,18 +108,31 @@
           name: "overall",
           apply,
         }),
-        holder,
         !ranked &&
           models.length > 0 &&
           h(
             "p",
-            { class: "note" },
-            "No model is ranked overall yet: that takes results on at least half of the benchmarks. Each benchmark has its own ranking.",
+            { class: "card banner" },
+            `There is no overall ranking yet: it takes three models with a ranked result on every benchmark that counts (${counting()}). Each benchmark has its own ranking.`,
           ),
+        holder,
         h("h2", { text: "Benchmarks" }),
         h("div", { class: "charts" }, data.benchmarks.map(summary)),
       ].filter(Boolean),
     );
+  }
+  const counting = () =>
+    data.groups
+      .filter((group) => group.counts)
+      .map((group) => R.benchmarks.get(group.benchmark).title)
+      .join(", ");
+  /** A model under its one name; badges are of single results and stand on the benchmarks' pages. */
+  function modelCell(m) {
+    return [
+      h("a", { class: "name", href: R.modelHref(m.model) }, bdi(m.model)),
+      m.revision && h("span", { class: "sub" }, " ", bdi(m.revision.slice(0, 12))),
+      m.setting !== "zero-shot" && h("span", { class: "badges" }, R.badge(m.setting)),
+    ].filter(Boolean);
   }
   function summary(b) {
     const first = data.rows.find((row) => R.group(row).benchmark === b.id && R.group(row).main && row.rank === 1),

@@ -86,7 +86,9 @@ def _tell_unjudged(done: "list[Added]") -> None:
     from reelbench.judges import results
     from reelbench.registry import discovery
 
-    for one in [one for one in done if one.place is not None and one.outcome != "refused"][:_SHOWN]:
+    for one in done[:_SHOWN]:
+        if one.place is None or one.outcome == "refused":
+            continue
         result = results.read(one.place)
         spec = discovery.get(result.benchmark.id)
         primary = result.metrics.get(spec.primary.name)
