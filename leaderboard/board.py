@@ -9,6 +9,7 @@ from reelbench.leaderboard import aliases, entries, overall, ranking, store
 from reelbench.leaderboard.aliases import Aliases
 from reelbench.leaderboard.entries import Entry, Group, value
 from reelbench.leaderboard.overall import ModelKey, Overall
+from reelbench.leaderboard.pairs import Noise
 from reelbench.registry import discovery
 from reelbench.registry.spec import BenchmarkSpec
 
@@ -21,6 +22,7 @@ class Board:
         specs: Benchmarks, those with rows only.
         entries: Rows, by benchmark and group, each group from its best row down.
         ranks: Key of a row -> its rank in its group.
+        noise: Group -> its runs' ranges of ranks, and the smallest difference that it can tell.
         groups: Groups by benchmark, those that somebody ran first, and of these the main one.
         main: Benchmark -> the group that stands for it.
         names: A row's model -> the one name of all that are the same model.
@@ -31,6 +33,7 @@ class Board:
     specs: dict[str, BenchmarkSpec]
     entries: list[Entry]
     ranks: dict[str, int]
+    noise: dict[Group, Noise]
     groups: dict[str, list[Group]]
     main: dict[str, Group]
     names: dict[str, str]
@@ -58,8 +61,10 @@ def of(specs: dict[str, BenchmarkSpec], rows: Sequence[Entry], known: Aliases | 
     for entry in rows:
         by_group[entry.group].append(entry)
     ranks: dict[str, int] = {}
+    noise: dict[Group, Noise] = {}
     for group, of_group in by_group.items():
-        ranks |= ranking.rank_group(specs[group.benchmark], of_group)
+        in_group, noise[group] = ranking.ranked(specs[group.benchmark], of_group)
+        ranks |= in_group
     main = overall.main_groups(specs, rows, ranks)
     ran = {row.group for row in rows if row.kind == "run"}
     groups: dict[str, list[Group]] = defaultdict(list)
@@ -77,6 +82,7 @@ def of(specs: dict[str, BenchmarkSpec], rows: Sequence[Entry], known: Aliases | 
         specs={name: specs[name] for name in sorted(groups)},
         entries=ordered,
         ranks=ranks,
+        noise=noise,
         groups={name: groups[name] for name in sorted(groups)},
         main=main,
         names=names,

@@ -280,10 +280,10 @@ def _numbers(
     known = against_data.as_the_data_has_them(spec, samples, rows_here)
     unlabelled = known != list(samples)
     try:
-        metrics, breakdowns = scoring.aggregate(spec, known, overlap=overlap)
+        metrics, breakdowns = scoring.aggregate(spec, known, overlap=overlap, interval=result.interval)
         if unlabelled:
             # A references file without labels: the metrics are the data's, and it has no breakdowns to state.
-            _, breakdowns = scoring.aggregate(spec, samples, overlap=False)
+            _, breakdowns = scoring.aggregate(spec, samples, overlap=False, interval=result.interval)
     except Exception as error:  # noqa: BLE001 - whatever a stranger's values lead to refuses their result alone
         yield f"its metrics can't be computed again ({first_line(error)})"
         return

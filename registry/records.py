@@ -196,8 +196,16 @@ class Provenance(Record):
     note: str | None = None
 
 
+class StatisticsRecord(Record):
+    """How a result's intervals were made."""
+
+    interval: Literal["percentile", "t", "wilson"]
+
+
 class Result(Record):
     """`result.json`: one benchmark, one model, one setting."""
+
+    added = frozenset({"statistics"})
 
     schema_version: Literal[1] = RESULT_SCHEMA
     benchmark: BenchmarkRecord
@@ -210,6 +218,14 @@ class Result(Record):
     software: dict[str, str]
     provenance: Provenance
     answers: int = Field(default=1, description="Version of the rules by which answers were read; absent is 1.")
+    statistics: StatisticsRecord | None = Field(
+        default=None, description="How the intervals were made; absent is the percentiles of earlier versions."
+    )
+
+    @property
+    def interval(self) -> Literal["percentile", "t", "wilson"]:
+        """The method of the intervals."""
+        return self.statistics.interval if self.statistics else "percentile"
 
 
 class JudgeReply(Record):

@@ -30,11 +30,11 @@ def compare(
     """Test two models on the items both answered: bootstrap over videos, McNemar where items are right or wrong."""
     from reelbench.judges.compare import compare as tested
 
-    first, second = _read(a), _read(b)
+    first, second = read_result(a), read_result(b)
     if {first.result.benchmark.id, second.result.benchmark.id} == _TWINS:
         _by_video(first, second, as_json=as_json)
         return
-    spec = _same_benchmark(first.result, second.result, a, b)
+    spec = same_benchmark(first.result, second.result, a, b)
     found = tested(first.samples, second.samples, spec)
     by_label = _by_label(first.samples, second.samples) if labels else None
     if as_json:
@@ -119,14 +119,14 @@ def agree(
     from reelbench.judges.agreement import ratings_of, read_ratings
     from reelbench.registry import discovery
 
-    first = _read(a)
+    first = read_result(a)
     spec = discovery.get(first.result.benchmark.id)
     ratings: Ratings
     if b.suffix.lower() == ".csv":
         ratings, other = read_ratings(b, spec), b.name
     else:
-        second = _read(b)
-        _same_benchmark(first.result, second.result, a, b)
+        second = read_result(b)
+        same_benchmark(first.result, second.result, a, b)
         ratings, other = ratings_of(second.samples, spec), _judge(second.result)
     report = agreement(first.samples, ratings_of(first.samples, spec), ratings, spec)
     if as_json:
@@ -168,14 +168,16 @@ class _Read:
         self.samples = samples
 
 
-def _read(path: Path) -> _Read:
+def read_result(path: Path) -> _Read:
+    """Read a result and its samples; `path` is its folder or its result.json."""
     from reelbench.judges import results
 
     folder = path if path.is_dir() else path.parent
     return _Read(results.read(folder), list(results.read_samples(folder)))
 
 
-def _same_benchmark(a: "Result", b: "Result", path_a: Path, path_b: Path) -> "BenchmarkSpec":
+def same_benchmark(a: "Result", b: "Result", path_a: Path, path_b: Path) -> "BenchmarkSpec":
+    """Return the benchmark of both; InputError where they are of two, or of two versions or splits."""
     from reelbench.registry import discovery
 
     first, second = a.benchmark, b.benchmark

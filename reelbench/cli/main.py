@@ -20,6 +20,7 @@ from reelbench.cli import (
     leaderboard,
     listing,
     make,
+    power,
     profile,
     review,
     run,
@@ -44,6 +45,7 @@ app.command("settings")(settings.show_settings)
 app.command("score")(score.score)
 app.command("ask")(ask.ask)
 app.command("compare")(compare.compare)
+app.command("power")(power.power)
 app.command("profile")(profile.profile)
 app.add_typer(data.app, name="data")
 app.add_typer(make.app, name="make")

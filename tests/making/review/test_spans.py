@@ -163,7 +163,7 @@ def test_certificates_of_question_spans(review, tmp_path):
     # Touching: 20. A gap of 4.9 s counts: 20; one of 5.0 s doesn't: 15. Nothing at all is 0.1.
     assert found["certificate_length"]["value"] == pytest.approx((20 + 20 + 15 + 0.1) / 4)
     assert found["certificate_length"]["n"] == 4
-    assert found["certificate_length"]["ci95"][0] < found["certificate_length"]["value"]
+    assert found["certificate_length"]["ci95"] is None  # of four videos
     assert found["qa_miou"]["value"] == 0
     write(summary, tmp_path / "q.jsonl")
     assert json.loads((tmp_path / "q.jsonl").read_text().splitlines()[0]) == {"qid": "q1", "span": [0, 10]}
