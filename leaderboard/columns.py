@@ -267,6 +267,7 @@ AFTER: tuple[Column, ...] = (
         "text",
         rank_range,
         "The ranks that the data don't rule out, all pairs of rows compared (Holm); they hold together with 95 %.",
+        part="Beside the score",
         shown=True,
     ),
 )

@@ -12,6 +12,7 @@ import shutil
 from collections import defaultdict
 from collections.abc import Iterator
 from importlib import resources
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,8 @@ SCRIPTS = ("base", "table", "columns", "pictures", "charts", "benchmark", "model
 ASSETS = ("index.html", "board.css", *(f"{name}.js" for name in SCRIPTS))
 SAMPLES_PER_FILE = 50
 BYTES_PER_FILE = 400_000
+MOST_MATCHED = 12
+"""Runs in a group's matrix of wins."""
 _DIGITS = 7
 
 
@@ -138,6 +141,7 @@ def _groups(board: Board) -> list[dict[str, Any]]:
             "mini": group.mini,
             "main": board.main.get(group.benchmark) == group,
             "counts": board.main.get(group.benchmark) == group and board.specs[group.benchmark].open_data,
+            "wins": _wins(board, group, rows[group]),
             "facets": sorted({facet for entry in rows[group] for facet in entry.breakdowns}),
             "tells": None if (tells := board.noise[group].smallest) is None else _short(tells),
         }
@@ -145,6 +149,23 @@ def _groups(board: Board) -> list[dict[str, Any]]:
         for groups in board.groups.values()
         for group in groups
     ]
+
+
+def _wins(board: Board, group: Group, rows: list[Entry]) -> dict[str, Any] | None:
+    """Return the best runs' differences, each with each, in the order of the rows; None of fewer than two."""
+    runs = [row for row in rows if row.key in board.ranks and row.stored is not None][:MOST_MATCHED]
+    known = board.noise[group].pairs
+    cells = []
+    for one, other in combinations(runs, 2):
+        if (one.key, other.key) in known:
+            by, p = known[one.key, other.key]
+        elif (other.key, one.key) in known:
+            by, p = known[other.key, one.key]
+            by = -by
+        else:
+            return None
+        cells.append([_short(by), None if p is None else _short(p)])
+    return {"rows": [chunk_name(row) for row in runs], "cells": cells} if cells else None
 
 
 def _benchmark(spec: BenchmarkSpec) -> dict[str, Any]:

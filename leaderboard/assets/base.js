@@ -22,6 +22,11 @@ globalThis.Reelbench = (() => {
   const svg = (tag, attributes, ...children) =>
     fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
   const bdi = (text, attributes) => h("bdi", { ...attributes, text });
+  /** A model's name, which may break behind the slash. */
+  const named = (text) => {
+    const [org, ...rest] = text.split("/");
+    return rest.length ? h("bdi", {}, `${org}/`, h("wbr"), rest.join("/")) : bdi(text);
+  };
   const none = (why) => h("span", { class: "none", title: why }, "–");
   const badge = (text, kind, title) => h("span", { class: `badge ${kind || ""}`.trim(), title }, text);
   const link = (text, url, attributes) => h("a", { href: url, rel: "noopener", ...attributes }, text);
@@ -148,6 +153,7 @@ globalThis.Reelbench = (() => {
     h,
     svg,
     bdi,
+    named,
     none,
     badge,
     link,

@@ -70,7 +70,7 @@
       picks.textContent = picked.size
         ? `Comparisons draw the ${picked.size} rows ticked in the table.`
         : "Comparisons draw the first rows of the table; tick rows to choose others.";
-      pictures.hidden = R.charts.draw(canvas, { b, rows: view, chosen, refs, known }) === 0;
+      pictures.hidden = R.charts.draw(canvas, { b, g, rows: view, chosen, refs, known }) === 0;
     }
     holder.addEventListener("change", (event) => {
       if (!event.target.classList.contains("pick")) return;

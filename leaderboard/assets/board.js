@@ -30,10 +30,11 @@
   );
 
   // --- overall ---
+  const OF_MODELS = ["source", "setting", "open_weights", "size", "organisation", "licence"];
   function overallPage() {
     const groups = data.groups.map((group, i) => ({ ...group, i, b: R.benchmarks.get(group.benchmark) }));
     const models = data.overall.filter((model) => model.setting !== "human" && model.setting !== "floor");
-    const rowOf = (model) => data.rows[Object.values(model.cells)[0]];
+    const rowsOf = (model) => Object.values(model.cells).map((i) => data.rows[i]);
     const ranked = models.some((model) => model.rank != null);
     const rate = { low: 0, high: 100, unit: "percent" };
     const columns = [
@@ -71,7 +72,7 @@
         };
       }),
     ];
-    const filters = data.columns.filter((column) => column.filter && ["source", "open_weights"].includes(column.id));
+    const filters = data.columns.filter((column) => column.filter && OF_MODELS.includes(column.id));
     let keep = R.filtering(filters);
     const inBenchmark = (m) =>
       !asked("bench") || Object.keys(m.cells).some((i) => data.groups[i].benchmark === asked("bench"));
@@ -81,14 +82,14 @@
       columns,
       label: "Overall",
       sort: "rank:asc",
-      keep: (m) => keep(rowOf(m)) && inBenchmark(m),
+      keep: (m) => rowsOf(m).some(keep) && inBenchmark(m),
       text: (m) => [m.model, m.revision, m.setting, ...Object.values(m.cells).map((i) => data.rows[i].model)],
     });
     const apply = () => {
       keep = R.filtering(filters);
       table.draw();
     };
-    const choices = R.declaredFilters(models.map(rowOf)).filter(([, name]) =>
+    const choices = R.declaredFilters(models.flatMap(rowsOf)).filter(([, name]) =>
       filters.some((column) => column.id === name),
     );
     main.replaceChildren(
@@ -129,7 +130,7 @@
   /** A model under its one name; badges are of single results and stand on the benchmarks' pages. */
   function modelCell(m) {
     return [
-      h("a", { class: "name", href: R.modelHref(m.model) }, bdi(m.model)),
+      h("a", { class: "name", href: R.modelHref(m.model) }, R.named(m.model)),
       m.revision && h("span", { class: "sub" }, " ", bdi(m.revision.slice(0, 12))),
       m.setting !== "zero-shot" && h("span", { class: "badges" }, R.badge(m.setting)),
     ].filter(Boolean);

@@ -17,7 +17,7 @@
     const source = R.columns.get("source").about;
     const usual = ["run", "floor", "human"].includes(row.setting);
     return [
-      h("a", { class: "name", href: R.modelHref(R.modelOf(row)) }, bdi(row.model)),
+      h("a", { class: "name", href: R.modelHref(R.modelOf(row)) }, R.named(row.model)),
       row.revision && h("span", { class: "sub" }, " ", bdi(row.revision.slice(0, 12))),
       h(
         "span",
@@ -46,8 +46,10 @@
   const SPECIAL = new Set(["rank", "model", "revision", "benchmark", "url", "note"]); // in other cells, or the page itself
   /** Declared columns; what tells groups apart is shown where all of them (`group` null) are listed. */
   function declared(group, groups, rows) {
+    const parts = ["Beside the score", ...new Set(data.columns.map((column) => column.part))];
     return data.columns
       .filter((column) => !SPECIAL.has(column.id))
+      .sort((p, q) => parts.indexOf(p.part) - parts.indexOf(q.part))
       .map((column) => {
         const value = (row) => R.field(row, column);
         const text = !R.numeric(column);
