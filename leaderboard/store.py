@@ -61,18 +61,6 @@ class Stored:
     check: Check
 
 
-def run_folders(path: Path) -> list[Path]:
-    """Return the folders with a result in `path`: itself, or those somewhere below it."""
-    if not path.is_dir():
-        raise InputError(f"{path}: no such folder; give the folder that `reelbench score --output` wrote")
-    if (path / results.RESULT_FILE).is_file():
-        return [path]
-    found = sorted(file.parent for file in path.rglob(results.RESULT_FILE))
-    if not found:
-        raise InputError(f"{path}: no {results.RESULT_FILE} in it; `reelbench score … --output {path}` writes one")
-    return found
-
-
 def add(
     path: Path,
     store: Path,
@@ -90,7 +78,7 @@ def add(
         about: What is said of the model of all these results; refused where it contradicts one.
         progress: Called with what came of each result, as it comes.
     """
-    folders, unfinished = _finished(run_folders(path))
+    folders, unfinished = _finished(results.folders(path))
     added = list(unfinished)
     if progress is not None:
         for one in unfinished:
@@ -140,7 +128,7 @@ def _answers(folder: Path) -> dict[str, Any] | None:
 
 def check(path: Path) -> list[Added]:
     """Verify every result under `path` and where it lies, and file nothing: what a results dataset asks of a change."""
-    return list(_each(partial(_refusing, _check_one), run_folders(path)))
+    return list(_each(partial(_refusing, _check_one), results.folders(path)))
 
 
 def _refusing(work: Callable[..., Added], folder: Path, *, known: KnownRows | None = None) -> Added:

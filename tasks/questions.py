@@ -6,13 +6,12 @@ It holds the owners' sentences, which `samples.jsonl` is free of: no store takes
 from collections.abc import Iterable
 from pathlib import Path
 
+from reelbench.judges.results import QUESTIONS_FILE
 from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.files import write_jsonl
 from reelbench.registry.media.library import Library
 from reelbench.registry.records import Item
 from reelbench.registry.spec import BenchmarkSpec
-
-QUESTIONS_FILE = "questions.jsonl"
 
 
 def write(folder: Path, spec: BenchmarkSpec, split: str, items: Iterable[Item], data: Path | None = None) -> None:

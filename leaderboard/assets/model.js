@@ -136,8 +136,8 @@
     const beside = ["calibrated", "calibration", "blind", "unreadable", "stated", "rejudged"];
     const cost = ["tokens_in", "tokens_out", "seconds", "judge_cost"];
     const pairs = [...said, ...beside, ...cost]
-      .map((id) => R.columns.get(id))
-      .map((column) => [column.title, R.asText(column, R.field(row, column))]);
+      .map((id) => [R.columns.get(id), id])
+      .map(([column, id]) => (column ? [column.title, R.asText(column, R.field(row, column))] : [id, row[id]]));
     const links = Object.entries(row.links || {}).filter(([, url]) => R.safeUrl(url));
     if (links.length)
       pairs.push([
@@ -155,6 +155,7 @@
       const { unscored, ...counts } = result.counts;
       pairs.push(
         ["Revision", model.revision],
+        ["About", R.columns.size ? null : model.about], // else in columns of their own
         ["Adapter", model.adapter],
         ["Arguments", model.args],
         ["Generation", settings.generation],
@@ -365,5 +366,5 @@
     );
   }
 
-  R.modelPage = modelPage;
+  Object.assign(R, { modelPage, facts, breakdowns, longText, replyCard });
 })();
