@@ -22,7 +22,7 @@ from reelbench.leaderboard.entries import Entry, Group, frame_count
 from reelbench.leaderboard.exports import tables
 from reelbench.registry.data import loading
 from reelbench.registry.errors import ReelbenchError
-from reelbench.registry.files import in_script, replaced
+from reelbench.registry.files import in_script, palette, replaced
 from reelbench.registry.records import Breakdowns, MetricValue
 from reelbench.registry.spec import BenchmarkSpec, MeanOf, Metric
 from reelbench.registry.units import UNITS
@@ -50,7 +50,8 @@ def write(board: Board, out: Path) -> None:
     """Write the site's files to an empty folder."""
     assets = resources.files("reelbench.leaderboard.assets")
     for name in ASSETS:
-        (out / name).write_text((assets / name).read_text(encoding="utf-8"), encoding="utf-8")
+        text = (assets / name).read_text(encoding="utf-8")
+        (out / name).write_text(f"{palette()}{text}" if name == "board.css" else text, encoding="utf-8")
     data = out / "data"
     for folder in ("runs", "samples"):
         (data / folder).mkdir(parents=True)
