@@ -36,6 +36,8 @@
     const models = data.overall.filter((model) => model.setting !== "human" && model.setting !== "floor");
     const rowsOf = (model) => Object.values(model.cells).map((i) => data.rows[i]);
     const ranked = models.some((model) => model.rank != null);
+    const called = new Map(models.map((model) => [model.model, new Set()]));
+    for (const row of data.rows) if (row.same) called.get(row.same)?.add(row.model);
     const rate = { low: 0, high: 100, unit: "percent" };
     const columns = [
       { ...R.RANK, id: "rank", title: "Rank", about: "From the mean win rate." },
@@ -83,7 +85,7 @@
       label: "Overall",
       sort: "rank:asc",
       keep: (m) => rowsOf(m).some(keep) && inBenchmark(m),
-      text: (m) => [m.model, m.revision, m.setting, ...Object.values(m.cells).map((i) => data.rows[i].model)],
+      text: (m) => [m.model, m.revision, m.setting, ...called.get(m.model)],
     });
     const apply = () => {
       keep = R.filtering(filters);
