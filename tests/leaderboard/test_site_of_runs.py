@@ -132,13 +132,13 @@ def test_values_beside_the_score_and_what_people_say(page_of, site_of_runs):
 def test_who_is_above_whom(page_of, rextime_run, checkers, tmp_path):
     from playwright.sync_api import expect
 
-    for name, right in (("best", 12), ("close", 11), ("far", 0)):
+    for name, right in (("best", 12), ("close", 11), ("far", 1)):
         store.add(rextime_run(name, model=f"org/{name}", right=right), tmp_path / "store")
     site.build(tmp_path / "store", tmp_path / "site", published=False)
     with page_of(tmp_path / "site", "#/rextime") as page:
         wins = drawn(page, "wins")
-        expect(wins.locator("title", has_text="org/best against org/far: +100.0, told apart")).to_have_count(1)
-        expect(wins.locator("title", has_text="org/far against org/best: −100.0, told apart")).to_have_count(1)
+        expect(wins.locator("title", has_text="org/best against org/far: +91.7, told apart")).to_have_count(1)
+        expect(wins.locator("title", has_text="org/far against org/best: −91.7, told apart")).to_have_count(1)
         expect(wins.locator("title", has_text="org/best against org/close: +8.3, could be noise")).to_have_count(1)
         expect(wins.locator("rect")).to_have_count(6)
         assert violations(page, checkers) == []
