@@ -1,6 +1,6 @@
 """Whether intervals cover, power holds and a calibrated judge is right: simulation with known truth.
 
-    python -m perf.coverage [--repetitions 1000] [--only coverage|differences|macro|power|calibration]
+    python -m perf.coverage [--repetitions 1000] [--least 2] [--only NAME]
 
 A video's questions share its ease, two models share a question's, and a video may suit one model more than the other:
 normal terms, whose sum is cut into 0/1 (right or wrong) or 0 to 5 (a judge's scale). Videos have 1 question and a
@@ -283,8 +283,10 @@ def main() -> None:
     """Simulate and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repetitions", type=int, default=1000)
+    parser.add_argument("--least", type=int, default=2, help="clusters from which on to ask for an interval")
     parser.add_argument("--only", choices=[name for name, _ in MEASURES])
     given = parser.parse_args()
+    bootstrap.LEAST = given.least  # what users get none of is measured as well, to say why
     for name, measure in MEASURES:
         if given.only in (None, name):
             measure(given.repetitions)

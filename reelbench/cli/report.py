@@ -91,6 +91,8 @@ def _show(outcome: "Outcome") -> None:
         shown = f"{name} (primary)" if metric == spec.primary else name
         table.add_row(shown, *_cells(spec, metric, value, result), str(value.n))
     console.show(table)
+    if no_interval := _without_interval(spec, result):
+        console.write(f"no interval for {', '.join(no_interval)}: over so few videos none covers what it promises")
     if counts.parse_failed or counts.empty:
         console.write(f"scored as wrong: {counts.parse_failed} unreadable, {counts.empty} empty")
     if result.judge is not None:
@@ -110,6 +112,17 @@ def _cells(spec: "BenchmarkSpec", metric: "Metric", value: "MetricValue", result
     number = f"{value.value:.{digits}f}" + (f" ({value.n} of {result.counts.items})" if partial else "")
     interval = "" if value.ci95 is None else " to ".join(f"{bound:.{digits}f}" for bound in value.ci95)
     return number, unit.label, interval
+
+
+def _without_interval(spec: "BenchmarkSpec", result: "Result") -> list[str]:
+    """Return the metrics that would have an interval on more videos."""
+    from reelbench.registry.spec import Corpus
+
+    return [
+        name
+        for name, metric in result.metrics.items()
+        if metric.value is not None and metric.ci95 is None and not isinstance(spec.metric(name).aggregate, Corpus)
+    ]
 
 
 def _behind(spec: "BenchmarkSpec", metric: "Metric", result: "Result") -> int:
