@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-MODULES = ("startup", "load", "judge", "frames", "leaderboard", "making", "profile", "diagnose")
+MODULES = ("startup", "load", "judge", "frames", "leaderboard", "view", "making", "profile", "diagnose")
 
 
 def main() -> int:

@@ -192,7 +192,7 @@
         .map(([name, content]) => h("div", {}, h("dt", { text: name }), h("dd", {}, shown(content)))),
     );
   }
-  function breakdowns(b, run) {
+  function breakdowns(b, run, whose = "") {
     return b.facets
       .filter((facet) => run.breakdowns[facet.name])
       .map((facet) => {
@@ -205,7 +205,7 @@
           h("h3", { text: facet.title }),
           h(
             "section",
-            { class: "scroll", tabindex: 0, "aria-label": `${facet.title}, scrolls sideways` },
+            { class: "scroll", tabindex: 0, "aria-label": `${facet.title}${whose}, scrolls sideways` },
             h(
               "table",
               {},

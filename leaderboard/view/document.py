@@ -80,7 +80,7 @@ def _run(run: Run, number: int, runs: Sequence[Run], apart: Mapping[str, Sequenc
 def _heading(number: int, apart: Mapping[str, Sequence[Any]]) -> str:
     """Return what tells a run from the others, beside the model's name."""
     names = [name for name in apart if name != "model.id" and not name.startswith(("software.", "benchmark."))]
-    names = [name for name in names if "sha256" not in name] or list(apart)
+    names = [name for name in names if "sha256" not in name and name != "judge.url"] or list(apart)
     told = [f"{name.rpartition('.')[2].replace('_', ' ')} {_text(apart[name][number])}" for name in names[:_HEADING]]
     return ", ".join(told)
 

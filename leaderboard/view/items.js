@@ -25,6 +25,8 @@
     ["unscored", "Unscored", some((run) => run.state === "unscored")],
     ["disagree", "Judges disagree", some((run) => run.disagree)],
   ];
+  /** Chip -> the questions that it shows, looked up once: a press costs one pass over the list. */
+  const hits = new Map(CHIPS.map(([name, , test]) => [name, name ? new Set(items.filter(test)) : null]));
   const labels = (name) => [...new Set(items.flatMap((item) => item.facets?.[name] || []))];
   const reasons = [...new Set(items.flatMap((item) => answers(item).flatMap((run) => run.reason || [])))];
   const SELECTS = [
@@ -76,17 +78,19 @@
   let view = items,
     page = 0,
     current = null,
+    found = null, // the search and filters that `view` is of
     writing = 0;
   function find() {
     const words = (state.get("q") || "").toLowerCase().split(/\s+/).filter(Boolean);
     if (words.length) prepare(() => false);
-    const chip = CHIPS.find(([name]) => name === (state.get("show") || ""))?.[2] || CHIPS[0][2];
+    const shown = hits.get(state.get("show") || "");
     const chosen = SELECTS.filter(([name]) => state.get(name)).map(([name, , , test]) => (item) => test(item, state.get(name)));
     view = items.filter(
-      (item) => chip(item) && chosen.every((test) => test(item)) && words.every((word) => texts.get(item).includes(word)),
+      (item) => (!shown || shown.has(item)) && chosen.every((test) => test(item)) && words.every((word) => texts.get(item).includes(word)),
     );
     const order = ORDERS.find(([name]) => name === (state.get("order") || ""))?.[2];
     if (order) view = view.toSorted(order);
+    found = state.toString();
   }
   const MARKS = [["–", "no score", "none"], ["✗", "wrong", "bad"], ["✓", "right", "good"]];
   function mark(run) {
@@ -150,7 +154,7 @@
       select("order", "Order", ORDERS.map(([name, title]) => [name, title])),
     );
     $("chips").replaceChildren(
-      ...CHIPS.map(([name, title, test]) => [name, title, items.filter(test).length])
+      ...CHIPS.map(([name, title]) => [name, title, hits.get(name)?.size ?? items.length])
         .filter(([name, , count]) => !name || count)
         .map(([name, title, count]) =>
           h("button", { type: "button", class: "chip", "data-name": name, onclick: () => { set("show", name); apply(false); } }, title, h("b", {}, count.toLocaleString("en"))),
@@ -161,11 +165,15 @@
   /** Read the address: what is searched and filtered, and which question is looked at. */
   function read() {
     const query = new URLSearchParams(location.hash.slice(1));
-    for (const name of [...state.keys()]) state.delete(name);
-    for (const [name, value] of query) if (name !== "sample") state.set(name, value);
-    tools();
-    find();
-    return items.find((item) => item.id === query.get("sample"));
+    const asked = query.get("sample");
+    query.delete("sample");
+    if (found !== query.toString()) {
+      for (const name of [...state.keys()]) state.delete(name);
+      for (const [name, value] of query) state.set(name, value);
+      tools();
+      find();
+    }
+    return items.find((item) => item.id === asked);
   }
   /** Show a question, and the page of the list that it is on. */
   function open(item) {

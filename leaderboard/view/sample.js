@@ -76,7 +76,7 @@
   }
 
   // --- what was seen ---
-  function strip(item, number) {
+  function strip(item, number, whose) {
     if (typeof number === "string") return h("p", { class: "note", text: number });
     const { times, files, of } = strips[number];
     const within = (time) => spansOf(item).some(([from, to]) => from <= time && time <= to);
@@ -85,7 +85,7 @@
       {},
       h(
         "section",
-        { class: "scroll", tabindex: 0, "aria-label": "Frames, scrolls sideways" },
+        { class: "scroll", tabindex: 0, "aria-label": `${whose}, scrolls sideways` },
         h(
           "ol",
           { class: "strip" },
@@ -112,7 +112,7 @@
   const scalar = (value) => value === null || typeof value !== "object";
   const number = (value) => (typeof value === "number" ? String(+value.toFixed(4)) : value === null ? "–" : String(value));
   /** Anything that a record holds: texts as a list, numbers by name and lists of objects as tables. */
-  function anything(value) {
+  function anything(value, label) {
     if (scalar(value)) return R.longText(number(value));
     const entries = Object.entries(value).map(([name, one]) => [Array.isArray(value) ? String(+name + 1) : name, one]);
     if (entries.every(([, one]) => scalar(one) && String(one).length > 40)) return h("ol", {}, entries.map(([, one]) => h("li", {}, R.longText(one))));
@@ -120,7 +120,7 @@
     const cell = (one) => (one === undefined ? "" : scalar(one) ? bdi(number(one)) : bdi(JSON.stringify(one)));
     return h(
       "section",
-      { class: "scroll", tabindex: 0, "aria-label": "Values, scrolls sideways" },
+      { class: "scroll", tabindex: 0, "aria-label": `${label}, scrolls sideways` },
       h(
         "table",
         { class: "values" },
@@ -164,7 +164,7 @@
         {},
         head,
         run.right != null && badge(run.right ? "right" : "wrong", run.right ? "human" : "warn"),
-        run.score != null && badge(`${primary.title}: ${R.num(run.score, primary.unit)}`),
+        run.score != null && badge(`${R.short(primary.title)}: ${R.num(run.score, primary.unit)}`),
         run.reason && badge(`unscored: ${run.reason}`, "warn"),
         list(run.flags).map((flag) => badge(flag, "warn")),
         run.disagree && badge("judges disagree", "floor"),
@@ -173,9 +173,12 @@
       words(run),
       read(run),
       facts(run),
-      others.flatMap(([name, value]) => [h("h4", { text: titled(name) }), anything(value)]),
+      others.flatMap(([name, value]) => [
+        h("h4", { text: titled(name) }),
+        anything(value, several ? `${titled(name)} of ${runs[i].letter}` : titled(name)),
+      ]),
       run.judge_replies?.length > 0 && [h("h4", { text: `Judge’s replies (${run.judge_replies.length})` }), h("div", { class: "replies" }, run.judge_replies.map(R.replyCard))],
-      !shared(item) && [h("h4", { text: "Frames it saw" }), strip(item, seen(run))],
+      !shared(item) && [h("h4", { text: "Frames it saw" }), strip(item, seen(run), `Frames that ${runs[i].letter} saw`)],
     );
   }
 
@@ -196,7 +199,7 @@
       options(item),
       reference(item),
       timeline(item),
-      shared(item) && [h("h3", { text: several ? "Frames they saw" : "Frames it saw" }), strip(item, seen(item.runs.find(Boolean)))],
+      shared(item) && [h("h3", { text: several ? "Frames they saw" : "Frames it saw" }), strip(item, seen(item.runs.find(Boolean)), "Frames")],
       h("div", { class: several ? "pair" : "" }, item.runs.map((run, i) => answer(item, run, i))),
     );
   }

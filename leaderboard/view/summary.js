@@ -37,7 +37,7 @@
     const ends = found.ci95 && ` (${found.ci95.map((end) => signed(end, metric.unit)).join(" to ")})`;
     const p = found.p == null ? "" : `p ${found.p < 0.001 ? "< 0.001" : `= ${found.p.toFixed(3)}`}, `;
     const about = `${p}${found.n} questions on ${found.videos} videos, paired`;
-    return h("span", { title: about }, h("b", {}, signed(found.difference, metric.unit)), ends, h("div", { class: "sub" }, about));
+    return h("div", { title: about }, h("b", {}, signed(found.difference, metric.unit)), ends, h("div", { class: "sub" }, about));
   }
   function metrics() {
     const there = benchmark.metrics.filter((metric) => runs.some((run) => run.metrics[metric.name]));
@@ -110,7 +110,7 @@
       ),
     );
   }
-  const perRun = (make) => runs.map((run) => h("div", {}, several && h("p", {}, nameOf(run)), ...[make(run)].flat()));
+  const perRun = (make) => runs.map((run) => h("div", {}, several && h("div", { class: "whose" }, nameOf(run)), ...[make(run)].flat()));
   function settings(run) {
     const { settings: asked, provenance } = run.result;
     return R.facts({ frames: asked.frames, citation: provenance.citation, url: provenance.url }, { result: run.result, key: null });
@@ -125,7 +125,7 @@
         ...differences.map((pair, i) => pair.why && h("p", { class: "note" }, `${runs[0].letter} and ${runs[i + 1].letter}: ${pair.why}`)),
         differ(),
         unscored(),
-        facets && fold("Breakdowns", h("div", { class: several ? "pair" : "" }, perRun((run) => R.breakdowns(benchmark, run)))),
+        facets && fold("Breakdowns", h("div", { class: several ? "pair" : "" }, perRun((run) => R.breakdowns(benchmark, run, several ? ` of ${run.letter}` : "")))),
         fold("Settings and provenance", h("div", { class: several ? "pair" : "" }, perRun(settings))),
       ].filter(Boolean),
     );

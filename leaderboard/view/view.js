@@ -21,7 +21,7 @@
   const about = [
     `${benchmark.title}, ${data.split}${data.version > 1 ? ` (version ${data.version})` : ""}: ${count(items.length)} questions`,
     runs.length > 1 && `, ${runs.length} runs`,
-    `. An answer counts as right from ${100 * data.right} % of the range of ${benchmark.metrics[0].title} on.`,
+    `. An answer counts as right from ${100 * data.right} % of the range of ${R.short(benchmark.metrics[0].title)} on.`,
   ];
   $("lead").append(...about.filter(Boolean));
   const missing = items.length - data.asked;

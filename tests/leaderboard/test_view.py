@@ -263,7 +263,7 @@ def test_judges_replies_stand_beside_each_other(page_of, moviecore_run, tmp_path
         answers = page.locator("#sample .answer")
         expect(answers.nth(0).locator(".replies > div")).to_have_count(5)
         expect(answers.nth(1).locator(".replies > div")).to_have_count(10)
-        expect(answers.nth(1)).to_contain_text("accuracy, vote 2: 0")
+        expect(answers.nth(1)).to_contain_text("accuracy, vote 2: 5")
 
 
 @pytest.mark.browser
