@@ -82,8 +82,7 @@ def write(
                 note=note,
             ),
         )
-        text = json.dumps(result.model_dump(mode="json"), ensure_ascii=False, indent=1) + "\n"
-        write_text(folder / RESULT_FILE, text)
+        write_text(folder / RESULT_FILE, as_text(result))
     return result
 
 
@@ -130,6 +129,11 @@ def read_samples(folder: Path) -> Iterator[Sample]:
             yield Sample.model_validate(row)
         except ValidationError as error:
             raise InputError(f"{path}, line {number}: {_first(error)}") from None
+
+
+def as_text(result: Result) -> str:
+    """Return `result.json` as it is written."""
+    return json.dumps(result.model_dump(mode="json"), ensure_ascii=False, indent=1) + "\n"
 
 
 def read_questions(folder: Path) -> dict[str, dict[str, Any]]:

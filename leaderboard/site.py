@@ -10,18 +10,19 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from importlib import resources
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from reelbench.judges import results
 from reelbench.leaderboard import board as boards
-from reelbench.leaderboard import columns, ranking
+from reelbench.leaderboard import columns, overall, ranking
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import Entry, Group, frame_count
 from reelbench.leaderboard.exports import tables
 from reelbench.registry.data import loading
 from reelbench.registry.errors import ReelbenchError
-from reelbench.registry.files import in_script, replaced
+from reelbench.registry.files import in_script, palette, replaced
 from reelbench.registry.records import Breakdowns, MetricValue
 from reelbench.registry.spec import BenchmarkSpec, MeanOf, Metric
 from reelbench.registry.units import UNITS
@@ -30,6 +31,8 @@ SCRIPTS = ("base", "table", "columns", "pictures", "charts", "benchmark", "model
 ASSETS = ("index.html", "board.css", *(f"{name}.js" for name in SCRIPTS))
 SAMPLES_PER_FILE = 50
 BYTES_PER_FILE = 400_000
+MOST_MATCHED = 12
+"""Runs in a group's matrix of wins."""
 _DIGITS = 7
 
 
@@ -47,7 +50,8 @@ def write(board: Board, out: Path) -> None:
     """Write the site's files to an empty folder."""
     assets = resources.files("reelbench.leaderboard.assets")
     for name in ASSETS:
-        (out / name).write_text((assets / name).read_text(encoding="utf-8"), encoding="utf-8")
+        text = (assets / name).read_text(encoding="utf-8")
+        (out / name).write_text(f"{palette()}{text}" if name == "board.css" else text, encoding="utf-8")
     data = out / "data"
     for folder in ("runs", "samples"):
         (data / folder).mkdir(parents=True)
@@ -83,7 +87,7 @@ def document(board: Board) -> dict[str, Any]:
     return {
         # Of the results, not of the clock: the same store gives the same bytes.
         "newest": max((entry.date for entry in board.entries if entry.date), default=None),
-        "rules": ranking.RULES,
+        "rules": f"{ranking.RULES}\n\n{overall.RULES}",
         "units": units(),
         "columns": [
             {
@@ -91,6 +95,8 @@ def document(board: Board) -> dict[str, Any]:
                 "title": column.title,
                 "type": column.type,
                 "about": column.about,
+                "digits": column.digits,
+                "part": column.part,
                 "of_group": column.of_group,
                 "shown": column.shown,
                 "filter": column.filter,
@@ -126,6 +132,8 @@ def _groups(board: Board) -> list[dict[str, Any]]:
             "label": group.label,
             "mini": group.mini,
             "main": board.main.get(group.benchmark) == group,
+            "counts": board.main.get(group.benchmark) == group and board.specs[group.benchmark].open_data,
+            "wins": _wins(board, group, rows[group]),
             "facets": sorted({facet for entry in rows[group] for facet in entry.breakdowns}),
             "tells": None if (tells := board.noise[group].smallest) is None else _short(tells),
         }
@@ -133,6 +141,23 @@ def _groups(board: Board) -> list[dict[str, Any]]:
         for groups in board.groups.values()
         for group in groups
     ]
+
+
+def _wins(board: Board, group: Group, rows: list[Entry]) -> dict[str, Any] | None:
+    """Return the best runs' differences, each with each, in the order of the rows; None of fewer than two."""
+    runs = [row for row in rows if row.key in board.ranks and row.stored is not None][:MOST_MATCHED]
+    known = board.noise[group].pairs
+    cells = []
+    for one, other in combinations(runs, 2):
+        if (one.key, other.key) in known:
+            by, p = known[one.key, other.key]
+        elif (other.key, one.key) in known:
+            by, p = known[other.key, one.key]
+            by = -by
+        else:
+            return None
+        cells.append([_short(by), None if p is None else _short(p)])
+    return {"rows": [chunk_name(row) for row in runs], "cells": cells} if cells else None
 
 
 def units() -> dict[str, dict[str, Any]]:
@@ -180,11 +205,18 @@ def _row(board: Board, entry: Entry, group: int) -> dict[str, Any]:
     row = {
         "id": chunk_name(entry),
         "group": group,
-        **{column.id: column.get(board, entry) for column in columns.COLUMNS if not column.of_group},
+        **{column.id: _plain(column.get(board, entry)) for column in columns.COLUMNS if not column.of_group},
+        "same": None if board.names[entry.model] == entry.model else board.names[entry.model],
+        "badge": entry.stored and entry.stored.check.rejudged and entry.stored.check.rejudged.short,
+        "links": entry.about.links,
         "n": frame_count(entry.frames),
         "v": [value_and_ends(entry.metrics.get(metric.name)) for metric in spec.metrics],
     }
     return {name: value for name, value in row.items() if value not in (None, "")}
+
+
+def _plain(content: object) -> object:
+    return _short(content) if isinstance(content, float) else content
 
 
 def value_and_ends(found: MetricValue | None) -> list[float] | None:

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import quote
@@ -99,6 +100,11 @@ def in_script(document: object) -> str:
     """Return a document as JSON for a script of a page: no text in it can end the script, or begin a comment."""
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def palette() -> str:
+    """Return the style sheet with the colours of every page of ours."""
+    return resources.files("reelbench.registry").joinpath("palette.css").read_text(encoding="utf-8")
 
 
 def write_jsonl(path: Path | str, rows: Iterable[dict[str, Any]]) -> None:

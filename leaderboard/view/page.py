@@ -24,7 +24,7 @@ _SCRIPTS = (
     ("leaderboard.view", "sample.js"),
     ("leaderboard.view", "view.js"),
 )
-_STYLES = (("leaderboard.assets", "board.css"), ("leaderboard.view", "view.css"))
+_STYLES = (("registry", "palette.css"), ("leaderboard.assets", "board.css"), ("leaderboard.view", "view.css"))
 _DATA = 'globalThis.REELBENCH = JSON.parse(document.getElementById("data").textContent);\n'
 
 
