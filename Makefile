@@ -17,7 +17,7 @@ help:
 	@echo 'make install  .venv with reelbench (editable), lmms-eval and the development tools'
 	@echo 'make lint     ruff, import-linter, pyright      make format   let ruff format'
 	@echo 'make tasks    write the YAML and lmms.py of our tasks from their specs'
-	@echo 'make docs     write the lists of commands and settings from the code'
+	@echo 'make docs     write what the documents repeat of the code, and build their site in docs/_site'
 	@echo 'make perf     the measurements of perf/README.md'
 
 .uv/bin/uv:
@@ -83,6 +83,7 @@ tasks: install
 
 docs: install
 	$(BIN)/python -m tools.write_docs
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --fresh-env -b html docs docs/_site
 
 perf: install
 	$(BIN)/python -m perf

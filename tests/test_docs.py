@@ -1,40 +1,56 @@
 """The documents say what the code has: every command and every setting, and no command or option that is not there."""
 
 import ast
+import inspect
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+import reelbench
 from reelbench.registry import settings
-from tools.write_docs import commands, commands_page, readme
+from tools import api_page
+from tools.write_docs import commands, commands_page, llms_txt, written
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("hub_cards", "judges", "leaderboard", "llm", "making", "methods", "reelbench", "registry", "tasks")
 WRITTEN = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "FOOTGUNS.md", "CHANGELOG.md", "perf/README.md")),
-    *sorted((ROOT / "docs").glob("*.md")),
+    ROOT / "SKILL.md",
+    *sorted(path for path in (ROOT / "docs").rglob("*.md") if "_site" not in path.parts),
     *sorted((ROOT / "tasks").glob("*/README.md")),
 ]
 CALL = re.compile(r"\breelbench ((?:[a-z][a-z-]*(?: |\b))+)([^`\n#]*)")
 OPTIONS = {words: {name for parameter in command.params for name in parameter.opts} for words, command in commands()}
 
 
-def test_the_page_of_commands_is_what_make_docs_writes():
-    assert (ROOT / "docs" / "commands.md").read_text(encoding="utf-8") == commands_page()
+def test_what_make_docs_writes_is_there_as_it_stands():
+    for path, text in written():
+        assert path.read_text(encoding="utf-8") == text, f"{path.relative_to(ROOT)}: run `make docs`"
+    assert (ROOT / "docs" / "llms.txt").read_text(encoding="utf-8") == llms_txt(), "run `make docs`"
+
+
+def test_every_command_and_setting_is_listed():
     assert all(f"## reelbench {words}" in commands_page() for words in OPTIONS)
+    assert all(f"`{setting.name}`" in (ROOT / "README.md").read_text("utf-8") for setting in settings.ALL)
 
 
-def test_the_table_of_settings_is_what_make_docs_writes():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert text == readme(text)
-    assert all(f"`{setting.name}`" in text for setting in settings.ALL)
+def test_every_public_name_is_in_the_reference():
+    text = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    offered = {name for name in dir(reelbench) if not name.startswith("_") and not inspect.ismodule(getattr(reelbench, name))}
+    assert offered - {"TYPE_CHECKING"} <= set(reelbench.__all__)
+    assert [name for name in reelbench.__all__ if f"reelbench.{name}" not in text] == []
+    for module, listed in api_page.ROOMS.items():
+        undocumented = [name for name in listed if not getattr(import_module(module), name).__doc__]
+        assert undocumented == [], module
 
 
 @pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_every_command_and_option_that_is_named_exists(path):
     text = path.read_text(encoding="utf-8")
-    calls = re.findall(r"`([^`\n]+)`|^    (.+)$", text, re.MULTILINE)
+    text = text.replace("\\\n", " ")
+    calls = re.findall(r"`([^`\n]+)`|^    (.+)$|^(reelbench .+)$", text, re.MULTILINE)
     for call in ("".join(parts) for parts in calls):
         for words, rest in CALL.findall(call):
             named = words.split()

@@ -1,5 +1,10 @@
-"""Write what the documents repeat of the code: `docs/commands.md`, and the README's table of settings."""
+"""Write what the documents repeat of the code, and the list of the documents themselves.
 
+`docs/commands.md`, `docs/api.md`, `docs/schemas/`, the README's table of settings, and `docs/llms.txt`.
+"""
+
+import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,9 +13,14 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from reelbench.cli.examples import EXAMPLES
 from reelbench.cli.main import app
+from reelbench.leaderboard.checks import Check
 from reelbench.registry import settings
+from reelbench.registry.records import About, Result, Sample
+from tools.api_page import api_page
 
 ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+SCHEMAS = {"result": Result, "sample": Sample, "check": Check, "about": About}
 _START, _END = "<!-- settings -->\n", "<!-- /settings -->\n"
 
 
@@ -63,11 +73,44 @@ def _settings_table() -> str:
     return "".join(["| variable | for | where it is unset |\n|---|---|---|\n", *lines])
 
 
-def main() -> None:
-    """Write both."""
-    (ROOT / "docs" / "commands.md").write_text(commands_page(), encoding="utf-8")
+def schema(name: str) -> str:
+    """Return the JSON schema of a record, as `docs/schemas/NAME.json` has it."""
+    return json.dumps(SCHEMAS[name].model_json_schema(), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def llms_txt() -> str:
+    """Return `docs/llms.txt`: what Reelbench is, and every page with its first sentence, in the order of the index."""
+    index = (DOCS / "index.md").read_text(encoding="utf-8")
+    about = " ".join(index.split("\n\n")[1].split())
+    lines = ["# Reelbench", "", f"> {about}"]
+    for tree in re.findall(r"```{toctree}\n(.*?)```", index, re.DOTALL):
+        options, _, pages = tree.partition("\n\n")
+        lines += ["", f"## {options.partition(':caption: ')[2].splitlines()[0]}", ""]
+        lines += [_listed(page) for page in pages.split()]
+    return "\n".join(lines) + "\n"
+
+
+def _listed(page: str) -> str:
+    title, first, *_ = (DOCS / f"{page}.md").read_text(encoding="utf-8").split("\n\n")
+    sentence = re.split(r"(?<=[.:])\s", " ".join(first.split()))[0].rstrip(".:")
+    return f"- [{title.removeprefix('# ')}]({page}.md): {sentence}"
+
+
+def written() -> Iterator[tuple[Path, str]]:
+    """Yield every file that is written, with what it must hold."""
+    yield DOCS / "commands.md", commands_page()
+    yield DOCS / "api.md", api_page()
+    for name in SCHEMAS:
+        yield DOCS / "schemas" / f"{name}.json", schema(name)
     page = ROOT / "README.md"
-    page.write_text(readme(page.read_text(encoding="utf-8")), encoding="utf-8")
+    yield page, readme(page.read_text(encoding="utf-8"))
+
+
+def main() -> None:
+    """Write them all; the list comes last, as it reads the others."""
+    for path, text in written():
+        path.write_text(text, encoding="utf-8")
+    (DOCS / "llms.txt").write_text(llms_txt(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,168 @@
+"""The recipes of docs/recipes do what they say: each page's files are written and its shell blocks run, in order.
+
+A page whose first line says *not run* is held to the commands and options that there are (test_docs.py), no more.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from tests.servers import ranker, roles
+from tests.servers.batches import BatchServer
+from tests.servers.diagnosis import Models
+from tests.servers.hub import HubServer
+from tests.servers.judge import Answer, Call, JudgeServer, always
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = sorted((ROOT / "docs" / "recipes").glob("*.md"))
+NOT_RUN = "*Not run*"
+PIECE = re.compile(r"^```(\S*)\n(.*?)^```$|`([^`\n]+\.\w+)`", re.DOTALL | re.MULTILINE)
+SMALL = "device=cpu,device_map=cpu,min_pixels=3136,max_pixels=12544 --gen_kwargs max_new_tokens=4 --limit 2"
+PLAYED = " ".join(f"--llm {role}={role}" for role in (*roles.DISCUSSION, "judge"))
+TAKEN = '{"span": [0, 5], "answer": "A"}'
+
+
+def ranks_or_answers(call: Call) -> Answer:
+    """Be the ranker of ACE, and the model under test."""
+    return ranker.play(call) if call.body["model"].startswith("llama") else Answer(TAKEN)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a page is run here: what its server answers, what is put for its words, and files that it must leave."""
+
+    leaves: tuple[str, ...]
+    script: Callable[[Call], Answer] = field(default_factory=lambda: always(TAKEN))
+    swaps: dict[str, str] = field(default_factory=dict)
+    marks: tuple[pytest.MarkDecorator, ...] = ()
+
+
+# The servers and models that are not here; a page that neither stands in this table nor says that it isn't run fails.
+RECIPES = {
+    "your_model": Recipe(
+        ("out/hf/**/result.json", "out/served/**/result.json", "out/openai/**/result.json", "out/function/result.json"),
+        swaps={
+            "Qwen/Qwen2.5-VL-7B-Instruct": f"{{vlm}},{SMALL}",
+            "base_url=http://localhost:8000/v1": "base_url={server},api_key=none --limit 2",
+            "http://localhost:8000/v1": "{server}",
+        },
+        marks=(pytest.mark.lmms,),
+    ),
+    "local_judge": Recipe(
+        (),
+        script=always("2"),
+        swaps={
+            # tests/test_local_judge.py starts it; here its place is taken by a server that is there already.
+            "transformers serve FOLDER_OR_MODEL --host 127.0.0.1 --port 8123": "transformers serve --help",
+            "curve --predictions FILE": "curve_mini --predictions {root}/tests/fixtures/v0_1_0/predictions/curve.jsonl",
+            "http://127.0.0.1:8123/v1": "{server}",
+        },
+        marks=(pytest.mark.lmms,),
+    ),
+    "judging": Recipe(
+        ("judged/result.json", "batched/result.json", "panel/result.json"),
+        script=always("2"),
+        swaps={"--judge batch-model": "--judge batch-model --judge-url {batches}"},
+    ),
+    "papers": Recipe(("run/result.json", "results/**/check.json"), script=always('{"score": 3}')),
+    "leaderboard": Recipe(("site/index.html", "export/*", "results/**/result.json")),
+    "add_benchmark": Recipe(("card/README.md",), swaps={"make ": "make --dry-run --directory {root} "}),
+    "make_benchmark": Recipe(
+        ("discussed/funnel.json", "tide.html", "moments/rextime.json", "tags.jsonl", "profile/*"),
+        script=roles.play,
+        swaps={
+            "videos.jsonl --llm my-model": f"videos.jsonl {PLAYED}",
+            "captions.json --llm my-model": "captions.json "
+            + " ".join(f"--llm {role}={role}" for role in roles.CAPTIONS),
+            "--llm my-model --limit": "--llm tagger --limit",
+        },
+    ),
+    "people": Recipe(("review.html", "spans*.html")),
+    "diagnose": Recipe(
+        ("graphs/graphs.jsonl", "errors/report.html"),
+        script=Models(scripted=lambda _, role: Answer("0") if role == "judge" else None),
+    ),
+    "ways_of_asking": Recipe(
+        ("blind/**/result.json", "seeing/**/result.json", "chosen/result.json"),
+        script=ranks_or_answers,
+        swaps={"http://localhost:8000/v1": "{server}"},
+    ),
+}
+
+
+def is_run(page: Path) -> bool:
+    _title, _blank, first, *_ = page.read_text(encoding="utf-8").split("\n")
+    return not first.startswith(NOT_RUN)
+
+
+def test_every_recipe_is_in_the_table_or_says_that_it_is_not_run():
+    assert [page.stem for page in PAGES if is_run(page)] == sorted(RECIPES)
+    for name, recipe in RECIPES.items():
+        text = (ROOT / "docs" / "recipes" / f"{name}.md").read_text(encoding="utf-8")
+        assert all(old in text for old in recipe.swaps), name
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=recipe.marks) for name, recipe in RECIPES.items()])
+def test_a_recipe_runs_as_it_stands(name, tmp_path, reelbench_home, request):
+    recipe = RECIPES[name]
+    here = tmp_path / "here"
+    here.mkdir()
+    with ExitStack() as stack:
+        server = stack.enter_context(JudgeServer(recipe.script))
+        batches = stack.enter_context(BatchServer())
+        batches.on_create = lambda: batches.finish("completed")
+        hub = stack.enter_context(HubServer())
+        places = {"server": server.url, "batches": batches.url, "root": ROOT}
+        if any("{vlm}" in new for new in recipe.swaps.values()):
+            places["vlm"] = request.getfixturevalue("tiny_vlm")
+        env = {
+            **os.environ,
+            **hub.env(tmp_path / "hf"),
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "OPENAI_BASE_URL": server.url,
+            "OPENAI_API_KEY": "x",
+        }
+        for command in pieces(name, here):
+            run(swapped(command, recipe.swaps, places), here, env)
+    assert [pattern for pattern in recipe.leaves if not list(here.glob(pattern))] == []
+
+
+def pieces(name: str, folder: Path):
+    """Yield a page's shell blocks; any other block is first written to the file that was last named before it."""
+    named = None
+    for language, text, mentioned in PIECE.findall((ROOT / "docs" / "recipes" / f"{name}.md").read_text("utf-8")):
+        if mentioned:
+            named = mentioned
+        elif language == "bash":
+            yield text
+        else:
+            assert language in ("json", "python"), f"{name}: a block of {language or 'nothing'}"
+            assert named, f"{name}: a block that no file is named for"
+            (folder / named).write_text(text, encoding="utf-8")
+            named = None
+
+
+def swapped(command: str, swaps: dict[str, str], places: dict[str, object]) -> str:
+    for old, new in swaps.items():
+        command = command.replace(old, new.format(**places))
+    return command
+
+
+def run(command: str, folder: Path, env: dict[str, str]) -> None:
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", command],
+        cwd=folder,
+        env=env,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=900,
+        check=False,
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
