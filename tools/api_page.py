@@ -1,15 +1,17 @@
 """`docs/api.md`: the public functions and classes, each with its signature and its docstring."""
 
 import ast
-import inspect
 import re
 from collections.abc import Iterator
-from importlib import import_module
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
 
 import reelbench
 
 ROOMS = {
-    "reelbench.registry": ("get", "load", "locate", "specs"),
+    "reelbench.registry.discovery": ("get", "specs"),
+    "reelbench.registry.data.loading": ("locate",),
     "reelbench.registry.frames": ("take",),
     "reelbench.judges.temporal_span": ("compute_score",),
     "reelbench.judges.choice": ("compute_score",),
@@ -17,7 +19,7 @@ ROOMS = {
     "reelbench.judges.exact_match": ("compute_score",),
     "reelbench.judges.hf_metrics": ("TemporalSpan", "Choice", "TextOverlap", "ExactMatch"),
     "reelbench.judges.llm": ("JudgeOptions",),
-    "reelbench.judges.answers": ("parse", "strip_reasoning"),
+    "reelbench.judges.answers": ("strip_reasoning",),
     "reelbench.judges.agreement": ("agree", "cohen_kappa", "krippendorff_alpha"),
     "reelbench.judges.bootstrap": ("confidence_interval", "mean_over_clusters"),
     "reelbench.judges.compare": ("compare", "mcnemar"),
@@ -50,29 +52,45 @@ def api_page() -> str:
 
 
 def _entry(module: str, name: str) -> str:
-    thing = getattr(import_module(module), name)
-    signature = f"\n```python\n{_signature(thing, name)}\n```\n"
-    return f"\n## {module}.{name}\n{signature}\n{_prose(inspect.getdoc(thing) or '')}\n"
+    node = definition(module, name)
+    return f"\n## {module}.{name}\n\n```python\n{_signature(node)}\n```\n\n{_prose(ast.get_docstring(node) or '')}\n"
 
 
-def _signature(thing: object, name: str) -> str:
-    # As it stands in the source, so that it doesn't depend on how a Python prints types.
-    tree = ast.parse(inspect.getsource(inspect.getmodule(thing)))  # type: ignore[arg-type]
-    node = next(node for node in tree.body if getattr(node, "name", None) == getattr(thing, "__name__", name))
+@cache
+def _tree(module: str) -> ast.Module:
+    origin = (find_spec(module) or find_spec("reelbench")).origin  # type: ignore[union-attr]
+    return ast.parse(Path(origin or "").read_text(encoding="utf-8"))
+
+
+def definition(module: str, name: str) -> ast.FunctionDef | ast.ClassDef:
+    """Return a name's definition, from the source: nothing heavy is imported, and types stand as they were written."""
+    for node in ast.walk(_tree(module)):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name:
+            return node
+        if isinstance(node, ast.ImportFrom) and any(alias.name == name for alias in node.names):
+            return definition(node.module or "", name)
+    raise LookupError(f"{module} has no {name}")
+
+
+def _signature(node: ast.FunctionDef | ast.ClassDef) -> str:
     if isinstance(node, ast.ClassDef):
-        return f"class {name}"
-    assert isinstance(node, ast.FunctionDef)  # noqa: S101 - a module holds functions and classes
-    arguments = [ast.unparse(ast.arguments([], [one], None, [], [], None, [])) for one in node.args.args]
-    defaults = [ast.unparse(value) for value in node.args.defaults]
-    split = len(arguments) - len(defaults)
-    shown = arguments[:split] + [f"{one} = {value}" for one, value in zip(arguments[split:], defaults, strict=True)]
-    shown += ["*"] if node.args.kwonlyargs else []
-    for one, value in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True):
-        text = ast.unparse(ast.arguments([], [one], None, [], [], None, []))
-        shown.append(text if value is None else f"{text} = {ast.unparse(value)}")
-    inner = "".join(f"    {one},\n" for one in shown)
-    returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
-    return re.sub(r"'([^']*)'(?=,$| = | *->|$)", r"\1", f"{name}(\n{inner}){returns}", flags=re.MULTILINE)
+        return f"class {node.name}"
+    given = node.args
+    before = len(given.args) - len(given.defaults)
+    shown = [_typed(one, value) for one, value in zip(given.args, [None] * before + given.defaults, strict=True)]
+    shown += ["*"] if given.kwonlyargs else []
+    shown += [_typed(one, value) for one, value in zip(given.kwonlyargs, given.kw_defaults, strict=True)]
+    returns = f" -> {_type(node.returns)}" if node.returns else ""
+    return f"{node.name}(\n{''.join(f'    {one},{chr(10)}' for one in shown)}){returns}"
+
+
+def _typed(argument: ast.arg, default: ast.expr | None) -> str:
+    text = f"{argument.arg}: {_type(argument.annotation)}" if argument.annotation else argument.arg
+    return text if default is None else f"{text} = {ast.unparse(default)}"
+
+
+def _type(annotation: ast.expr) -> str:
+    return str(annotation.value) if isinstance(annotation, ast.Constant) else ast.unparse(annotation)
 
 
 def _prose(text: str) -> str:

@@ -92,7 +92,7 @@ def llms_txt() -> str:
 
 def _listed(page: str) -> str:
     title, first, *_ = (DOCS / f"{page}.md").read_text(encoding="utf-8").split("\n\n")
-    sentence = re.split(r"(?<=[.:])\s", " ".join(first.split()))[0].rstrip(".:")
+    sentence = re.split(r"(?<=\.)\s", " ".join(first.split()))[0].rstrip(".:").replace("*", "")
     return f"- [{title.removeprefix('# ')}]({page}.md): {sentence}"
 
 
