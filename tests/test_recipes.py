@@ -125,6 +125,8 @@ def test_a_recipe_runs_as_it_stands(name, tmp_path, reelbench_home, request):
         env = {
             **os.environ,
             **hub.env(tmp_path / "hf"),
+            "HF_HUB_OFFLINE": "0",
+            "HF_TOKEN": "hf_owner",
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
             "OPENAI_BASE_URL": server.url,
             "OPENAI_API_KEY": "x",
