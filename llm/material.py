@@ -90,9 +90,8 @@ class Prompts:
         if not material:
             return [{"role": "user", "content": _with(self._filled(name, places), attachments)}]
         pieces = [(tag, valid_text(text)) for tag, text in material]
-        mark = hashlib.sha256("\0".join(f"{tag}\0{text}" for tag, text in pieces).encode()).hexdigest()[:_MARK]
+        mark, user = marked(pieces)
         system = "\n\n".join(self._filled(file, {"mark": mark, **places}) for file in (name, _MATERIAL))
-        user = "\n\n".join(f"<{tag} {mark}>\n{text}\n</{tag} {mark}>" for tag, text in pieces)
         return [{"role": "system", "content": system}, {"role": "user", "content": _with(user, attachments)}]
 
     def again(self, messages: Sequence[Message], reply: str | None, error: str) -> list[Message]:
@@ -113,6 +112,13 @@ class Prompts:
             return str(values[place[1]])
 
         return _PLACE.sub(value, self.text(name))
+
+
+def marked(material: Sequence[tuple[str, str]]) -> tuple[str, str]:
+    """Return the mark of (tag, text) of each piece, and the pieces between tags that carry it, in order."""
+    texts = "\0".join(f"{tag}\0{text}" for tag, text in material)
+    mark = hashlib.sha256(texts.encode("utf-8", "replace")).hexdigest()[:_MARK]
+    return mark, "\n\n".join(f"<{tag} {mark}>\n{text}\n</{tag} {mark}>" for tag, text in material)
 
 
 def _with(text: str, attachments: Sequence[Attachment]) -> str | list[str | Attachment]:

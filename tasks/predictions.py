@@ -17,7 +17,7 @@ from reelbench.registry.data.loading import imported
 from reelbench.registry.errors import InputError, first_line
 from reelbench.registry.files import opened, read_json_or_jsonl, valid_text
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.tasks.submissions import Inputs, Prediction, Submission, answered, hides, join, references_of
+from reelbench.tasks.submissions import Inputs, Prediction, Reference, Submission, answered, hides, join, references_of
 
 IDS = ("id", "question_id", "qid", "key", "index")
 """Columns taken for the ids, in this order; VLMEvalKit's sheets have `index`. Case does not count."""
@@ -55,7 +55,7 @@ def read(spec: BenchmarkSpec, inputs: Inputs, columns: Columns) -> Submission:
         DataUnavailableError: The references are not here.
     """
     if reader := _READERS.get(inputs.predictions.suffix.lower()):
-        return _submission(spec, inputs, reader(inputs.predictions, columns))
+        return submission(spec, inputs, reader(inputs.predictions, columns))
     document = read_json_or_jsonl(inputs.predictions)
     formats = imported(spec.formats)
     if not columns and getattr(formats, "official", lambda _: True)(document):
@@ -66,7 +66,7 @@ def read(spec: BenchmarkSpec, inputs: Inputs, columns: Columns) -> Submission:
         if columns:
             raise
         return _read_by_owners(spec, inputs, str(error))
-    return _submission(spec, inputs, cells)
+    return submission(spec, inputs, cells)
 
 
 def _read_by_owners(spec: BenchmarkSpec, inputs: Inputs, why: str) -> Submission:
@@ -77,21 +77,21 @@ def _read_by_owners(spec: BenchmarkSpec, inputs: Inputs, why: str) -> Submission
         raise InputError(f"{error}; nor is it a table: {why.removeprefix(f'{inputs.predictions}: ')}") from None
 
 
-def _submission(spec: BenchmarkSpec, inputs: Inputs, cells: Iterable[Cells]) -> Submission:
+def submission(spec: BenchmarkSpec, inputs: Inputs, cells: Iterable[Cells]) -> Submission:
+    """Hold a table's rows against their references; for the errors see `read`."""
     path = inputs.predictions
     texts, duplicate = _by_id(cells)
     if not texts:
         raise InputError(f"{path}: no predictions in it; expected a row per question with an id and a text")
     formats = imported(spec.formats)
-    if inputs.references is not None and not hasattr(formats, "read_references"):
-        raise InputError(f"{spec.id} reads no references from a file; leave out --references")
-    references, source, split = references_of(spec, inputs, getattr(formats, "read_references", None), hidden=True)
+    read_references = getattr(formats, "read_references", _read_none)
+    references, source, split = references_of(spec, inputs, read_references, hidden=True)
     options = defaultdict(tuple, {reference.id: reference.options for reference in references})
     predictions = {
         name: Prediction(None, reason="prediction_missing") if text is None else answered(spec, text, options[name])
         for name, text in texts.items()
     }
-    submission = join(
+    joined = join(
         predictions,
         references,
         source,
@@ -102,8 +102,12 @@ def _submission(spec: BenchmarkSpec, inputs: Inputs, cells: Iterable[Cells]) -> 
         advice="; --id-column names the column of the ids",
     )
     if inputs.tags is not None:
-        submission = submission.with_tags(formats.tagged(submission.items, inputs.tags))
-    return submission.with_hidden_answers() if inputs.references is None and hides(spec, split) else submission
+        joined = joined.with_tags(formats.tagged(joined.items, inputs.tags))
+    return joined.with_hidden_answers() if inputs.references is None and hides(spec, split) else joined
+
+
+def _read_none(path: Path) -> list[Reference]:
+    raise InputError(f"{path}: this benchmark reads no references from a file; leave out --references")
 
 
 def _notes(spec: BenchmarkSpec, predictions: Iterable[Prediction], options: Iterable[Sequence[str]]) -> list[str]:
@@ -149,14 +153,16 @@ def _as_text(value: Any, what: str) -> str | None:  # noqa: ANN401 - whatever a 
 # --- files ------------------------------------------------------------------------------------------------------------
 
 
-def _keyed(name: str, value: Any) -> Any:  # noqa: ANN401 - any JSON value
+def _keyed(path: Path, name: str, value: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
+    if isinstance(value, list):
+        raise InputError(f"{path}: {name!r} holds a list, expected a text, or an object with one")
     return {"id": name, **value} if isinstance(value, dict) else {"id": name, "prediction": value}
 
 
 def _of_json(path: Path, document: Any, columns: Columns) -> list[Cells]:  # noqa: ANN401 - any JSON value
     rows = document if isinstance(document, list) else [document]
     if isinstance(document, dict) and not {name.lower() for name in document} & {*IDS, (columns.id or "").lower()}:
-        rows = [_keyed(name, value) for name, value in document.items()]
+        rows = [_keyed(path, name, value) for name, value in document.items()]
     names: dict[str, None] = {}
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, dict):

