@@ -162,11 +162,14 @@ def cohen_kappa(a: Sequence[float], b: Sequence[float], *, weights: Weights = "n
     return _none_if_nan(_kappas(_columns(x, y, weights).sum(axis=0)[None, :], weights)[0])
 
 
-def krippendorff_alpha(units: Iterable[Sequence[int]]) -> float | None:
-    """Return Krippendorff's alpha for ordinal ratings: 1 is full agreement, 0 chance, below 0 systematic disagreement.
+def krippendorff_alpha(
+    units: Iterable[Sequence[int]], *, level: Literal["ordinal", "nominal"] = "ordinal"
+) -> float | None:
+    """Return Krippendorff's alpha: 1 is full agreement, 0 chance, below 0 systematic disagreement.
 
     Args:
         units: For each thing rated, the ratings that it got, in any order; those with fewer than two count for nothing.
+        level: Of measurement: ratings on a scale, or mere names.
 
     Returns:
         Alpha, or None where it is undefined: nothing was rated twice, or all ratings are the same.
@@ -182,9 +185,12 @@ def krippendorff_alpha(units: Iterable[Sequence[int]]) -> float | None:
         observed += (np.outer(counts, counts) - np.diag(counts)) / (len(unit) - 1)
     totals = observed.sum(axis=0)
     expected = (np.outer(totals, totals) - np.diag(totals)) / (totals.sum() - 1)
-    # Ordinal distance: the ratings that lie from one value to the other, the two ends by half, squared.
-    upto = np.cumsum(totals) - totals / 2
-    distance = (upto[:, None] - upto[None, :]) ** 2
+    if level == "nominal":
+        distance = 1.0 - np.eye(len(values))
+    else:
+        # The ratings that lie from one value to the other, the two ends by half, squared.
+        upto = np.cumsum(totals) - totals / 2
+        distance = (upto[:, None] - upto[None, :]) ** 2
     return float(1 - (observed * distance).sum() / (expected * distance).sum())
 
 
@@ -232,17 +238,15 @@ def _agreement(a: Sequence[Sample], b: Sequence[Sample], criterion: str, weights
     y = np.array([pair[1].scores[criterion] for pair in pairs])
     sums = bootstrap.cluster_sums(_columns(x, y, weights), [pair[0].video for pair in pairs])
     total = sums.sum(axis=0)[None, :]
-    exact_ci95 = kappa_ci95 = None
-    if len(sums) > 1:  # one video can't be resampled
-        draws = np.concatenate(list(bootstrap.resampled_sums(sums)))
-        exact_ci95 = bootstrap.interval(100 * draws[:, 1] / draws[:, 0])
-        kappa_ci95 = bootstrap.interval(_kappas(draws, weights))
+    exact, kappa = float(100 * total[0, 1] / total[0, 0]), _none_if_nan(_kappas(total, weights)[0])
+    draws = np.concatenate(list(bootstrap.resampled_sums(sums)))
+    exacts, kappas = 100 * draws[:, 1] / draws[:, 0], _kappas(draws, weights)
     return Agreement(
         n=len(pairs),
-        exact=float(100 * total[0, 1] / total[0, 0]),
-        exact_ci95=exact_ci95,
-        kappa=_none_if_nan(_kappas(total, weights)[0]),
-        kappa_ci95=kappa_ci95,
+        exact=exact,
+        exact_ci95=bootstrap.confidence_interval(exact, exacts, len(sums), bounds=(0, 100)),
+        kappa=kappa,
+        kappa_ci95=None if kappa is None else bootstrap.confidence_interval(kappa, kappas, len(sums), bounds=(-1, 1)),
         mean_a=float(x.mean()),
         mean_b=float(y.mean()),
     )

@@ -15,10 +15,11 @@ from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from reelbench.llm.asked import BUDGET, REFUSED, REJECTED, UNAVAILABLE, Again, Asked, Read, T, Walk
+from reelbench.llm.asked import BUDGET, PENDING, REFUSED, REJECTED, UNAVAILABLE, Again, Asked, Read, T, Walk
 from reelbench.llm.budget import Budget, Tally, added
 from reelbench.llm.cache import ReplyCache
 from reelbench.llm.client import ChatClient, RefusedError, RejectedError, TransientError
+from reelbench.llm.local import LocalClient
 from reelbench.llm.messages import Message, estimated_tokens, request_shape
 from reelbench.llm.options import REJECTIONS, AskOptions
 from reelbench.llm.pacing import Pacer, StoppedError, Turn
@@ -65,7 +66,7 @@ class Asker:
         self._budget = budget or Budget(options.budget_calls, options.budget_usd)
         # What follows lives in the event loop alone.
         self._pacer = Pacer(options.concurrency)
-        self._client: ChatClient | None = None
+        self._client: ChatClient | LocalClient | None = None
         self._asking: dict[bytes, asyncio.Task[str | None]] = {}
         self._heart: asyncio.Task[None] | None = None
         self._last_good = 0.0
@@ -83,6 +84,11 @@ class Asker:
         """Return what the cache alone answers, or None where the model would have to be asked. Nothing is counted."""
         walk = self._walk(messages, read, vote, again)
         return walk.asked() if walk.advance() is None else None
+
+    def follow(self, messages: Sequence[Message], read: Read[T], *, vote: int = 0) -> tuple[bytes | None, Walk[T]]:
+        """Follow a question through the cache -> the key that would be asked for next, or None, and the walk."""
+        walk = self._walk(messages, read, vote, None)
+        return walk.advance(), walk
 
     async def ask(
         self, messages: Sequence[Message], read: Read[T], *, vote: int = 0, again: Again | None = None
@@ -198,6 +204,8 @@ class Asker:
                     claimed = state == "mine"
                     if state == "stored":
                         return None
+                    if state == "batched":
+                        return PENDING
                     if state == "theirs":
                         await turn.pass_on(_OTHERS)
                 return await self._call_until_kept(client, turn, key, messages)
@@ -213,7 +221,7 @@ class Asker:
                     self.cache.release(key)
 
     async def _call_until_kept(
-        self, client: ChatClient, turn: Turn, key: bytes, messages: Sequence[Message]
+        self, client: ChatClient | LocalClient, turn: Turn, key: bytes, messages: Sequence[Message]
     ) -> str | None:
         started, failures, tries = asyncio.get_running_loop().time(), 0, 0
         while True:
@@ -237,17 +245,17 @@ class Asker:
             else:
                 return None
 
-    def _ready(self) -> ChatClient:
+    def _ready(self) -> ChatClient | LocalClient:
         # Before the first claim: importing `openai` takes seconds on a busy machine, and a claim would lapse meanwhile.
         if self._client is None:
             try:
-                self._client = ChatClient(self.options)
+                self._client = LocalClient(self.options) if self.options.local else ChatClient(self.options)
             except RefusedError as error:
                 raise self._stop(REFUSED, str(error)) from None
             self._heart = asyncio.ensure_future(self._beat())
         return self._client
 
-    async def _call(self, client: ChatClient, key: bytes, messages: Sequence[Message]) -> None:
+    async def _call(self, client: ChatClient | LocalClient, key: bytes, messages: Sequence[Message]) -> None:
         """Make one call and keep its reply."""
         options = self.options
         estimate = options.cost_usd(estimated_tokens(messages), _SHORT_REPLY) or 0.0
@@ -263,7 +271,8 @@ class Asker:
             kept = True
             # Where the server does not count, or not so that it can be, what was estimated is booked.
             prompt = reply.prompt_tokens or estimated_tokens(messages)
-            cost = options.cost_usd(prompt, reply.completion_tokens or _tokens_of(reply.raw))
+            completion = reply.completion_tokens or _tokens_of(reply.raw)
+            cost = options.cost_usd(prompt, completion, reply.cached_tokens or 0, reply.reasoning_tokens or 0)
         except RefusedError as error:
             raise self._stop(REFUSED, f"{error}; asking stopped, what was answered is kept") from None
         except TransientError as error:

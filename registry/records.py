@@ -55,19 +55,62 @@ PEOPLE_ADAPTER = "reelbench_people"
 """The adapter of a result that people made, by answering on a page of ours."""
 
 
+Setting = Literal["zero-shot", "fine-tuned", "reasoning", "tools", "human"]
+"""What a model brings to a benchmark, as its people say it."""
+
+
+class About(Record):
+    """What people say of a model and no run can show; each field is absent where nobody said."""
+
+    setting: Setting | None = None
+    trained_on: tuple[str, ...] | None = Field(default=None, description="Names of data sets; a benchmark's id is one.")
+    parameters: float | None = Field(default=None, gt=0, description="Number of parameters, all of them.")
+    organisation: str | None = None
+    released: str | None = Field(
+        default=None,
+        pattern=r"^\d{4}(-\d\d(-\d\d)?)?$",
+        description="Year, month or day: 2025, 2025-09, 2025-09-23.",
+    )
+    licence: str | None = None
+    links: dict[str, str] | None = Field(default=None, description="Name -> address.")
+    frames: str | None = Field(default=None, description="Frames that it was shown, where the run doesn't say.")
+    revision: str | None = Field(default=None, description="Commit or version, where the run doesn't say.")
+
+    added = frozenset(
+        ("setting", "trained_on", "parameters", "organisation", "released", "licence", "links", "frames", "revision")
+    )
+
+    def merged(self, before: Self) -> Self:
+        """Return what is said here and, of all else, before."""
+        return before.model_copy(update={name: said for name, said in self if said is not None})
+
+
 class ModelRecord(Record):
     """The model whose answers these are; `adapter` is lmms-eval's name for how it was run."""
+
+    added = frozenset({"about"})
 
     id: str
     revision: str | None = None
     adapter: str | None = None
     args: dict[str, Any] = Field(default_factory=dict)
+    about: About | None = Field(default=None, description="What people say of it; absent where they say nothing.")
+
+
+class RankerRecord(Record):
+    """Who chose each answer among several of the model's, in the place of the first."""
+
+    model: str
+    k: int = Field(description="Candidates of the question with the most.")
+    mode: Literal["pointwise", "listwise"]
+    votes: int = 1
+    prompt_sha256: str
 
 
 class SettingsRecord(Record):
     """What shapes the answers: equal settings make two results comparable."""
 
-    added = frozenset({"audio", "label"})
+    added = frozenset({"audio", "candidates", "label"}) | {"language", "ranker"}
 
     frames: str = Field(default="native", description="Frame sampling asked for; `native` leaves it to the model.")
     frames_given: dict[str, int] = Field(
@@ -79,6 +122,17 @@ class SettingsRecord(Record):
     )
     label: str | None = Field(
         default=None, description="What the user says of how the answers were made and no other field can hold."
+    )
+    candidates: str | None = Field(
+        default=None,
+        description="`beam:5`, `sample:5,t=0.7`: answers to each question, of which the first is scored; absent where "
+        "there was one.",
+    )
+    ranker: RankerRecord | None = Field(
+        default=None, description="Who chose among the candidates; absent where the first is the answer."
+    )
+    language: str | None = Field(
+        default=None, description="Language that the questions were put in; absent where it is their own."
     )
     prompt_sha256: str | None = Field(
         default=None, description="Hash of our prompt file; null for answers made elsewhere."
@@ -97,31 +151,6 @@ class SettingsRecord(Record):
         return "unknown" if self.frames in {"native", "unknown"} else "dropped"
 
 
-class JudgeRecord(Record):
-    """The judge that was asked, what answered, and what it cost."""
-
-    added = frozenset({"extra", "reasoning_tokens", "cached_tokens"})
-
-    requested: str
-    returned: dict[str, int] = Field(default_factory=dict, description="Model id that the server returned -> replies.")
-    url: str | None = Field(default=None, description="Host of the server; never a key, a user name or a query.")
-    prompt: str = Field(description="Name of the prompt set: reelbench, official, or a file's name.")
-    prompt_sha256: str
-    temperature: float | None = None
-    extra: dict[str, Any] | None = Field(default=None, description="What else was sent with every request.")
-    votes: int = 1
-    vote_rule: Literal["single", "majority", "mean"] = "single"
-    calls: int = 0
-    cached: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    reasoning_tokens: int | None = Field(
-        default=None, description="Of the completion tokens; absent where no server said."
-    )
-    cached_tokens: int | None = Field(default=None, description="Of the prompt tokens; absent where no server said.")
-    cost_usd: float | None = Field(default=None, description="Null where no price was given.")
-
-
 class MetricValue(Record):
     """A metric: its value, 95 % interval and the number of items behind it; a null value means not scored."""
 
@@ -132,6 +161,41 @@ class MetricValue(Record):
 
 Metrics = dict[str, MetricValue]
 Breakdowns = dict[str, dict[str, Metrics]]
+
+
+class JudgeRecord(Record):
+    """The judge that was asked, what answered, and what it cost."""
+
+    added = frozenset({"extra", "reasoning_tokens", "cached_tokens", "panel", "panel_rule", "agreement", "metrics"})
+
+    requested: str = Field(description="The model asked; of a panel all of them, comma-separated.")
+    returned: dict[str, int] = Field(default_factory=dict, description="Model id that the server returned -> replies.")
+    url: str | None = Field(default=None, description="Host of the server; never a key, a user name or a query.")
+    prompt: str = Field(description="Name of the prompt set: reelbench, official, or a file's name.")
+    prompt_sha256: str
+    temperature: float | None = None
+    extra: dict[str, Any] | None = Field(default=None, description="What else was sent with every request.")
+    votes: int = 1
+    vote_rule: Literal["single", "majority", "mean", "median"] = "single"
+    calls: int = 0
+    cached: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    reasoning_tokens: int | None = Field(
+        default=None, description="Of the completion tokens; absent where no server said."
+    )
+    cached_tokens: int | None = Field(default=None, description="Of the prompt tokens; absent where no server said.")
+    cost_usd: float | None = Field(default=None, description="Null where no price was given.")
+    panel: list[Self] | None = Field(default=None, description="Each judge of a panel by itself; absent for one judge.")
+    panel_rule: Literal["mean", "median"] | None = Field(
+        default=None, description="How the panel's scores become one; an item that not all could score has none."
+    )
+    agreement: dict[str, float | None] | None = Field(
+        default=None, description="Criterion -> Krippendorff's alpha (ordinal) between the panel's judges."
+    )
+    metrics: Metrics | None = Field(
+        default=None, description="Of a panel's judge: the judged metrics by its scores alone."
+    )
 
 
 class Counts(Record):
@@ -151,6 +215,11 @@ class Counts(Record):
     tags_without_question: int = Field(default=0, description="Tagged ids that no item has, where tags were given.")
     questions_without_tags: int = Field(default=0, description="Items that the tags leave out, where tags were given.")
 
+    @property
+    def unread_share(self) -> float:
+        """Share of the items, 0 to 1, whose answer could not be read."""
+        return self.parse_failed / self.items if self.items else 0.0
+
 
 class Provenance(Record):
     """Whether these numbers were computed here, and from which samples."""
@@ -163,8 +232,16 @@ class Provenance(Record):
     note: str | None = None
 
 
+class StatisticsRecord(Record):
+    """How a result's intervals were made."""
+
+    interval: Literal["percentile", "t", "wilson"]
+
+
 class Result(Record):
     """`result.json`: one benchmark, one model, one setting."""
+
+    added = frozenset({"statistics"})
 
     schema_version: Literal[1] = RESULT_SCHEMA
     benchmark: BenchmarkRecord
@@ -177,11 +254,22 @@ class Result(Record):
     software: dict[str, str]
     provenance: Provenance
     answers: int = Field(default=1, description="Version of the rules by which answers were read; absent is 1.")
+    statistics: StatisticsRecord | None = Field(
+        default=None, description="How the intervals were made; absent is the percentiles of earlier versions."
+    )
+
+    @property
+    def interval(self) -> Literal["percentile", "t", "wilson"]:
+        """The method of the intervals."""
+        return self.statistics.interval if self.statistics else "percentile"
 
 
 class JudgeReply(Record):
     """One reply of a judge, as it came, and what was read from it."""
 
+    added = frozenset({"judge"})
+
+    judge: str | None = Field(default=None, description="Of a panel, the judge that was asked.")
     criterion: str = Field(description="The dimension asked about, or `score` where there is one question only.")
     vote: int = 0
     attempt: int = 0
@@ -194,7 +282,7 @@ class JudgeReply(Record):
 class Sample(Record):
     """One line of `samples.jsonl`: everything that the metrics need to know of one item."""
 
-    added = frozenset({"tokens", "seconds"})
+    added = frozenset({"tokens", "seconds", "candidates"}) | {"ranker_replies"}
 
     id: str
     video: str = Field(description="Media key; questions on one video are resampled together.")
@@ -222,6 +310,15 @@ class Sample(Record):
     )
     seconds: float | None = Field(
         default=None, description="From sending the question to the answer's last byte; absent where not measured."
+    )
+    candidates: list[str] | None = Field(
+        default=None,
+        description="All answers, raw and in order, where there were several; the prediction is among them.",
+    )
+    ranker_replies: list[list[str | None]] | None = Field(
+        default=None,
+        description="Where a ranker chose among the candidates, its replies: of each candidate those of each vote, or "
+        "in listwise mode one list with those of each vote; null where none came.",
     )
 
     @property
@@ -252,6 +349,8 @@ class Item:
     frame_padding: int = 0
     tokens: dict[str, int] | None = None
     seconds: float | None = None
+    candidates: list[str] | None = None
+    ranker_replies: list[list[str | None]] | None = None
 
     @property
     def text(self) -> str:
@@ -289,6 +388,8 @@ _OF_BOTH = (
     "frame_padding",
     "tokens",
     "seconds",
+    "candidates",
+    "ranker_replies",
 )
 
 

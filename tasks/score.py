@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 
 from reelbench.judges import results, scoring
 from reelbench.judges.llm import modes
+from reelbench.judges.llm.verdicts import JUDGE_PENDING, JUDGE_REASONS
+from reelbench.registry import about as abouts
 from reelbench.registry.data.loading import named
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.progress import Bar, no_bar
-from reelbench.registry.records import Item, ModelRecord, Result, SettingsRecord, SourceRecord
+from reelbench.registry.records import About, Item, ModelRecord, Result, Sample, SettingsRecord, SourceRecord
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.tasks import hub_predictions, predictions, questions
 from reelbench.tasks.lmms.logged import (
@@ -37,22 +39,30 @@ from reelbench.tasks.submissions import Inputs, Submission, submission_suffix, t
 
 if TYPE_CHECKING:
     from reelbench.judges.llm import JudgeOptions
+    from reelbench.judges.llm.outlook import Estimate
 
 Note = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to score: the judge, if any, what to leave out, and who is told what on the way."""
+    """How to score: the judge, if any, what to leave out, who is told what, and what is said of the model."""
 
     overlap: bool = True
     judge: "JudgeOptions | None" = None
+    outlook: "list[Estimate] | None" = None
+    """Where set, the judge is not asked: what asking would take is added to it."""
     note: Note = field(default=lambda _: None)
     bar: Bar = no_bar
+    about: About | None = None
 
     def asked(self) -> "scoring.Judge | None":
         """Return the judge that was named, to ask in one batch; None where none was."""
-        return modes.batch(self.judge, self.note, self.bar) if self.judge else None
+        if self.judge is None:
+            return None
+        if self.outlook is not None:
+            return modes.estimating(self.judge, self.outlook)
+        return modes.batch(self.judge, self.note, self.bar)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +87,15 @@ class Said:
             object.__setattr__(self, "frames", str(FrameSampling.parse(self.frames)))
 
 
+_UNREAD_SHOWN = 3
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """A scored benchmark: the result, where it lies, and the ids that did not fit.
 
-    `judge_failed` says why the judge that was named gave no score at all, where it was needed.
+    `judge_failed` says why the judge that was named gave no score at all, where it was needed. `unread` are the first
+    samples whose answer could not be read.
     """
 
     result: Result
@@ -91,6 +105,7 @@ class Outcome:
     duplicate: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     judge_failed: str | None = None
+    unread: Sequence[Sample] = ()
 
     @property
     def complete(self) -> bool:
@@ -125,6 +140,12 @@ class Evaluation:
         digest = hashlib.sha256(f"{self.model.id}\n{answers}".encode("utf-8", "surrogatepass")).hexdigest()
         return f"{self.spec.id}-{self.split}-{digest[:12]}"
 
+    def labelled(self, label: str | None) -> "Evaluation":
+        """Return it with what the user says of how the answers were made, where anything is said."""
+        if not label:
+            return self
+        return replace(self, settings=self.settings.model_copy(update={"label": label}))
+
     def write(self, folder: Path) -> Outcome:
         """Write the result, its samples and its questions to `folder`; of hidden answers a submission too."""
         questions.write(folder, self.spec, self.split, self.items, self.data)
@@ -145,7 +166,8 @@ class Evaluation:
             write_submission(self.spec, self.scored.samples, path)
             told = f"{self.spec.id} {self.split}: the answers are hidden; submit {path} to the owners' server"
             fits.setdefault("notes", []).append(told)
-        return Outcome(result, folder, **fits, judge_failed=self.judge_failed)
+        unread = [sample for sample in self.scored.samples if "parse_failed" in sample.flags][:_UNREAD_SHOWN]
+        return Outcome(result, folder, **fits, judge_failed=self.judge_failed, unread=unread)
 
 
 def brought(given: Path | str, said: Said) -> tuple[Path, Said]:
@@ -198,6 +220,7 @@ def evaluation(
     note: str | None = None,
 ) -> Evaluation:
     """Score a submission; for what its record says see `Evaluation`."""
+    model, settings = abouts.applied(options.about, spec.id, model, settings)
     judge = _Judge(options)
     scored = scoring.score(
         spec,
@@ -247,10 +270,12 @@ class _Judge:
         judge = self._options.judge
         if judge is None or any(reply.score is not None for sample in scored.samples for reply in sample.judge_replies):
             return None
-        reasons = {reason: number for reason, number in scored.counts.unscored.items() if reason.startswith("judge_")}
+        # What is in a batch has not failed: it is still to come.
+        failed = JUDGE_REASONS - {JUDGE_PENDING}
+        reasons = {reason: number for reason, number in scored.counts.unscored.items() if reason in failed}
         if not reasons:
             return None
-        why = self._notes[-1] if self._notes else f"no reply of the judge {judge.model} at {judge.host} could be read"
+        why = self._notes[-1] if self._notes else f"no reply of the judge {judge.name} at {judge.host} could be read"
         return f"{why}; no answer is judged ({', '.join(f'{number} {reason}' for reason, number in reasons.items())})"
 
     def _note(self, line: str) -> None:
@@ -273,15 +298,31 @@ def score_run(
     *,
     tags: Path | None = None,
     tasks: Sequence[str] | None = None,
+    label: str | None = None,
 ) -> Iterator[Outcome]:
     """Score the tasks of ours in an lmms-eval output folder, each into a folder of its own.
 
     That is `reelbench/<task>` beside lmms-eval's own files, or `<task>` under `folder` where one is given. `tags` go to
-    the tasks of the benchmarks that take them.
+    the tasks of the benchmarks that take them. `label` is what the user says of how the answers were made, where the
+    run itself doesn't.
 
     Raises:
         InputError: None of the tasks takes tags, or one of `tasks` is not in the run.
     """
+    for evaluated, place in run_evaluations(run, folder, options, tags=tags, tasks=tasks, label=label):
+        yield evaluated.write(place)
+
+
+def run_evaluations(
+    run: Path,
+    folder: Path | None,
+    options: Options,
+    *,
+    tags: Path | None = None,
+    tasks: Sequence[str] | None = None,
+    label: str | None = None,
+) -> Iterator[tuple[Evaluation, Path]]:
+    """Score as `score_run` does, and write nothing: yield each task's evaluation, and where it belongs."""
     logged = logged_tasks(run)
     if tasks:
         there = {task.task for task in logged}
@@ -296,7 +337,7 @@ def score_run(
         if folder is not None:
             place = (folder / task.results.parent.name if several_models else folder) / task.task
         wanted = tags if takes_tags(spec_and_task(task.task)[0]) else None
-        yield score_logged(task, place, options, tags=wanted)
+        yield _evaluated(task, place, options, tags=wanted).labelled(label), place
 
 
 def scores_folder(logged: LoggedTask) -> Path:
@@ -312,8 +353,14 @@ def check_scored(name: str) -> tuple[BenchmarkSpec, TaskSpec]:
     return spec, task
 
 
-def score_logged(logged: LoggedTask, folder: Path, options: Options, *, tags: Path | None = None) -> Outcome:
+def score_logged(
+    logged: LoggedTask, folder: Path, options: Options, *, tags: Path | None = None, label: str | None = None
+) -> Outcome:
     """Score one task from its logged samples."""
+    return _evaluated(logged, folder, options, tags=tags).labelled(label).write(folder)
+
+
+def _evaluated(logged: LoggedTask, folder: Path, options: Options, *, tags: Path | None = None) -> Evaluation:
     spec, task = check_scored(logged.task)
     document = read_json(logged.results)
     data = data_name(document, logged)
@@ -329,14 +376,19 @@ def score_logged(logged: LoggedTask, folder: Path, options: Options, *, tags: Pa
         beside["questions_without_tags"] = len(labelled.without_tags)
     judge = _Judge(options)
     scored = scoring.score(spec, items, overlap=options.overlap, judge=judge.batch or run.judge, **beside)
+    settings = settings_of(spec, document, task, data, scored.samples, heard=run.heard)
     return Evaluation(
         spec,
         task.split,
         source,
         items,
         scored,
-        model_of(document),
-        settings_of(spec, document, task, data, scored.samples, heard=run.heard),
+        *abouts.applied(options.about or _said_before(folder), spec.id, model_of(document), settings),
         {"duplicate": run.duplicate, "notes": notes},
         judge_failed=judge.failed(scored),
-    ).write(folder)
+    )
+
+
+def _said_before(folder: Path) -> About | None:
+    """Return what an earlier scoring of the run was told of the model: a judge that comes later doesn't unsay it."""
+    return results.read(folder).model.about if (folder / results.RESULT_FILE).is_file() else None

@@ -6,13 +6,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console
+from reelbench.cli.app import App
+from reelbench.cli.completion import benchmark_names
 
 if TYPE_CHECKING:
     from reelbench.hub_cards.counts import Labels
 
-app = typer.Typer(help="Dataset cards for the Hugging Face Hub.", no_args_is_help=True)
+app = App("Dataset cards for the Hugging Face Hub.")
 
-Name = Annotated[str, typer.Argument(help="Benchmark, or one of its tasks.")]
+Name = Annotated[
+    str, typer.Argument(metavar="NAME", help="Benchmark, or one of its tasks.", autocompletion=benchmark_names)
+]
 Data = Annotated[
     Path | None,
     typer.Option(help="The benchmark's own data, to count in; by default what is on this machine already."),

@@ -7,11 +7,15 @@ from typing import Annotated
 import typer
 
 from reelbench.cli import console
+from reelbench.cli.app import App
+from reelbench.cli.completion import benchmark_names
 from reelbench.registry.progress import Show
 
-app = typer.Typer(help="Fetch a benchmark's annotations and videos, and check what is here.", no_args_is_help=True)
+app = App("Fetch a benchmark's annotations and videos, and check what is here.")
 
-Name = Annotated[str, typer.Argument(help="Benchmark, or one of its tasks.")]
+Name = Annotated[
+    str, typer.Argument(metavar="NAME", help="Benchmark, or one of its tasks.", autocompletion=benchmark_names)
+]
 Split = Annotated[str | None, typer.Option(help="Split, if not the default one.")]
 Data = Annotated[Path | None, typer.Option(help="Your own annotations: a file, or a folder in upstream layout.")]
 

@@ -9,6 +9,7 @@ import typer
 
 from reelbench import __version__
 from reelbench.cli import (
+    ace,
     ask,
     calibrate,
     cards,
@@ -20,12 +21,15 @@ from reelbench.cli import (
     leaderboard,
     listing,
     make,
+    power,
     profile,
     review,
     run,
     score,
     settings,
+    view,
 )
+from reelbench.cli.app import App
 from reelbench.registry.errors import InputError, ReelbenchError
 
 _CALLERS = {EACCES, EEXIST, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS}
@@ -33,19 +37,19 @@ _CALLERS = {EACCES, EEXIST, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM,
 _STOPPED = 130
 """The exit status of Ctrl-C."""
 
-app = typer.Typer(
+app = App(
+    "Evaluate video-language models on story and culture: tasks for lmms-eval, scores, a leaderboard, cards.",
     name="reelbench",
-    help="Evaluate video-language models on story and culture: tasks for lmms-eval, scores, a leaderboard, cards.",
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("list")(listing.list_benchmarks)
 app.command("path")(listing.path)
 app.command("settings")(settings.show_settings)
 app.command("score")(score.score)
 app.command("ask")(ask.ask)
+app.command("ace")(ace.ace)
 app.command("compare")(compare.compare)
+app.command("view")(view.view)
 app.command("profile")(profile.profile)
 app.add_typer(data.app, name="data")
 app.add_typer(make.app, name="make")
@@ -54,9 +58,14 @@ app.add_typer(review.app, name="review")
 compare.app.command("calibrate")(calibrate.calibrate)
 app.add_typer(compare.app, name="judge")
 app.add_typer(frames.app, name="frames")
+app.command("power")(power.power)
 app.add_typer(cards.app, name="cards")
 app.add_typer(leaderboard.app, name="leaderboard")
-app.command("run", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(run.run)
+app.command(
+    "run",
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    options_metavar="[OPTIONS] -- LMMS_EVAL_ARGUMENTS",
+)(run.run)
 
 
 def _version(value: bool) -> None:
@@ -69,11 +78,14 @@ def _version(value: bool) -> None:
 def _options(
     *,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Say what is decoded, and how long it takes.")] = False,
     version: Annotated[  # noqa: ARG001 - handled by its callback
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    logging.basicConfig(level=logging.INFO if debug else logging.WARNING, format="%(message)s", stream=sys.stderr)
+    logging.basicConfig(
+        level=logging.INFO if debug or verbose else logging.WARNING, format="%(message)s", stream=sys.stderr
+    )
 
 
 def main() -> None:

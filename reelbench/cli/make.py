@@ -1,6 +1,5 @@
 """`reelbench make`: make a data set with language models."""
 
-import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.asking import by_role, shared_budget, takes_llm
+from reelbench.cli.app import App
+from reelbench.cli.asking import by_role, finished, shared_budget, takes_llm
+from reelbench.cli.completion import task_names
 from reelbench.cli.options import takes
 from reelbench.registry.errors import InputError
 
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
     from reelbench.making.moment_sources import Rules
     from reelbench.making.prompting import Role
 
-app = typer.Typer(help="Make a data set with language models.", no_args_is_help=True)
+app = App("Make a data set with language models.")
 
+_FRAMES = "uniform:16,size=448,as=images"
 _FAILED = {"unavailable", "refused", "budget"}
 """Reasons that are the run's, not the item's."""
 
@@ -33,6 +35,9 @@ PromptFolder = Annotated[
     Path | None, typer.Option("--prompts", metavar="DIR", help="Prompts and roles to take in the place of ours.")
 ]
 Media = Annotated[Path | None, typer.Option("--media", metavar="DIR", help="Where the videos lie.")]
+Frames = Annotated[
+    str, typer.Option("--frames", metavar="SPEC", help="Frames that a model is shown, where it must see the video.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object: funnel.json, or the plan.")]
 
 
@@ -46,9 +51,7 @@ def discussion(
     out: Out = None,
     rounds: Annotated[int, typer.Option(help="Rounds of review.", min=1)] = 1,
     questions: Annotated[int, typer.Option(help="Questions a video.", min=1)] = 5,
-    frames: Annotated[
-        str, typer.Option(metavar="SPEC", help="Frames for the context, where it is asked for.")
-    ] = "uniform:16,size=448,as=images",
+    frames: Frames = _FRAMES,
     media: Media = None,
     parse_depth: Annotated[bool, typer.Option("--parse-depth", help="Compare parse depths too, with spaCy.")] = False,
     limit: Limit = None,
@@ -70,11 +73,11 @@ def discussion(
     known = read_videos(videos, len(chain.context_questions))[:limit]
     optional = {
         making.CONTEXT: any(video.context is None for video in known),
-        making.JUDGE: making.JUDGE in llm,
+        **{role: role in llm for role in (making.JUDGE, making.BLOOM)},
     }
     models = _models(llm, chain.roles, optional)
     with console.progress("discussing", len(known)) as show:
-        document = asyncio.run(
+        document = finished(
             making.run(
                 known,
                 chain,
@@ -178,9 +181,7 @@ def moments(
     out: Out = None,
     seed: Annotated[int, typer.Option(help="Of the options' order.")] = 0,
     no_options: Annotated[bool, typer.Option("--no-options", help="The training split's form.")] = False,
-    frames: Annotated[
-        str, typer.Option(metavar="SPEC", help="Frames shown of a query's video.")
-    ] = "uniform:16,size=448,as=images",
+    frames: Frames = _FRAMES,
     media: Media = None,
     limit: Limit = None,
     plan: Plan = False,
@@ -207,7 +208,7 @@ def moments(
     roles = [role for name, role in chain.roles.items() if name in needed]
     models = _models(llm, roles, dict.fromkeys(chain.roles.keys() - needed, False))
     with console.progress("making", len(sources)) as show:
-        document = asyncio.run(
+        document = finished(
             making.run(sources, chain, models, folder, budget=shared_budget(models), on_note=console.note, show=show)
         )
     _tell(document, folder, document["stages"][-1]["name"], as_json=as_json)
@@ -216,7 +217,7 @@ def moments(
 @app.command()
 @takes_llm
 def tags(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.", autocompletion=task_names)],
     *,
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="The tags; JSON Lines.")] = None,
     llm_votes: Annotated[int, typer.Option(help="Replies a question; each label by majority.", min=1)] = 5,
@@ -251,7 +252,7 @@ def tags(
     models = _models(llm, [tagger.role], {})
     target = None if plan else out
     with console.progress("tagging", len(rows)) as show:
-        document = asyncio.run(
+        document = finished(
             tagging.run(rows, tagger, models, target, budget=shared_budget(models), on_note=console.note, show=show)
         )
     _tell(document, target, "questions", as_json=as_json)

@@ -246,6 +246,8 @@ def settings_of(
         frames=sampling.stated if as_video else str(sampling),
         frames_given=given_frames,
         audio=sound(sampling, heard) if heard else None,
+        label=data.label,
+        language=data.language,
         prompt_sha256=prompt_sha256(spec, task.prompt),
         generation=json.loads(json.dumps(generation, default=str)),
         seed=config.get("random_seed"),

@@ -30,6 +30,7 @@ from reelbench.registry.prompts import prompt_template
 from reelbench.registry.records import Item, Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, MeanOf, Metric, TaskSpec
+from reelbench.registry.translations import Translations
 from reelbench.tasks.lmms import adapters
 from reelbench.tasks.lmms import shown as frames
 from reelbench.tasks.prompting import CUE, prompt_of
@@ -54,6 +55,7 @@ class LmmsTask:
         self._libraries: dict[str, Library] = {}
         self._frames = frames.Frames()
         self._judge = modes.Live(spec)
+        self._translations: Translations | None = None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "LmmsTask":
         # lmms-eval copies a task's config, and with a bound method what it is bound to: what is known here is shared.
@@ -67,7 +69,8 @@ class LmmsTask:
         The row's frames are made ready on the way, where they are asked for; see `frames`.
         """
         kwargs = lmms_eval_specific_kwargs or {}
-        prompt = prompt_of(self.spec, doc, kwargs.get("prompt"))
+        asked = self._translations.of(doc) if self._translations else doc
+        prompt = prompt_of(self.spec, asked, kwargs.get("prompt"))
         shown = self._frames.prepared(self._library(doc["split"]), doc, kwargs)
         return f"{prompt}\n{frames.NOT_SHOWN}" if shown is not None and shown.problem else prompt
 
@@ -101,6 +104,8 @@ class LmmsTask:
             sampling = frames.sampling()
             if self._task(data.task).reasoned:
                 dataset = _with_cues(dataset)
+            self._translations = Translations.from_environment()
+            dataset = _translated(self.spec, dataset, self._translations)
         except InputError as error:
             data.problem = str(error)
         if sampling is None or data.problem is not None:
@@ -229,6 +234,27 @@ class LmmsTask:
             log.warning("%s: the submission could not be written to %s: %s", self.spec.id, path, error)
         else:
             log.warning("%s: the answers are hidden; submit %s to the owners' server", self.spec.id, path)
+
+
+def _translated(spec: BenchmarkSpec, dataset: "Dataset", translations: Translations | None) -> "Dataset":
+    """Leave out the questions that are not there in the language; say how many before the run starts."""
+    if translations is None:
+        return dataset
+    if spec.row_kind != "open":
+        raise InputError(f"{settings.LANGUAGE.name}: {spec.id} has options, which stay in their language; leave it out")
+    lacking = set(translations.lacking(dataset))  # type: ignore[arg-type] - a dataset's rows are dicts
+    if not lacking:
+        return dataset
+    if len(lacking) == len(dataset):
+        raise InputError(f"{settings.TRANSLATIONS.name}: has no question in {translations.language}")
+    log.warning(
+        "%s: %d of %d questions are left out because they have no translation into %s",
+        dataset.info.dataset_name,
+        len(lacking),
+        len(dataset),
+        translations.language,
+    )
+    return dataset.select([number for number, row_id in enumerate(dataset["id"]) if row_id not in lacking])
 
 
 def _with_cues(dataset: "Dataset") -> "Dataset":

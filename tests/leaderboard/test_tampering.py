@@ -273,7 +273,7 @@ REXTIME = {
     "a metric invented": (None, field("metrics.glory", {"value": 1.0, "ci95": None, "n": 12}), "metrics.glory"),
     "a metric left out": (None, without("metrics", "miou"), "metrics.miou is absent"),
     "an interval narrowed": (None, field("metrics.accuracy.ci95", [49.9, 50.1]), "ci95"),
-    "an interval left out": (None, field("metrics.accuracy.ci95", None), "ci95"),
+    "intervals of a method that it has not": (None, field("statistics", {"interval": "percentile"}), "ci95"),
     "an n raised": (None, field("metrics.accuracy.n", 921), "accuracy.n is 921"),
     "more items": (None, field("counts.items", 921), "counts.items is 921"),
     "fewer scored": (None, field("counts.scored", 11), "counts.scored is 11"),

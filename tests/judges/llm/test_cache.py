@@ -51,7 +51,7 @@ def scorer(home, url, questions, **more):
 
 
 def finished(process):
-    out, err = process.communicate(timeout=300)
+    out, err = process.communicate(timeout=1800)
     assert process.returncode == 0, err
     return json.loads(out)
 
@@ -197,7 +197,7 @@ def test_a_disk_that_is_really_full(tmp_path):
     try:
         with JudgeServer(always(json.dumps({"score": 3, "why": "x" * 2000}))) as server:
             process = scorer(disk, server.url, 100)
-            out, err = process.communicate(timeout=300)
+            out, err = process.communicate(timeout=1800)
             assert (process.returncode, out) == (1, "")
             (line,) = [line for line in err.splitlines() if "ReelbenchError" in line]
             assert f"judge cache {disk / 'judge.sqlite'}" in line
@@ -317,7 +317,7 @@ def test_the_key_is_nowhere(moviecore, options, home, caplog, status):
 def test_the_key_is_in_no_output_of_a_process(home):
     with JudgeServer(lambda _: Answer(status=401, error={"message": f"bad key {KEY}"})) as server:
         process = scorer(home, server.url, 3)
-        out, err = process.communicate(timeout=300)
+        out, err = process.communicate(timeout=1800)
     assert "judge_refused" in out
     assert "401" in err
     assert KEY not in out + err
