@@ -229,9 +229,11 @@ def _asked(spec: BenchmarkSpec, settings: SettingsRecord) -> str | None:
 
 
 def _in_words(setting: object) -> str:
-    if isinstance(setting, Mapping):
-        return " ".join(f"{name}={_in_words(part)}" for name, part in setting.items() if part is not None)
-    return "+".join(map(str, setting)) if isinstance(setting, list) else str(setting)
+    if not isinstance(setting, Mapping):
+        return "+".join(map(str, setting)) if isinstance(setting, list) else str(setting)
+    words = {name: _in_words(part) for name, part in setting.items() if part is not None}
+    # Of a hash as much as tells it from another.
+    return " ".join(f"{name}={text[:8] if 'sha256' in name else text}" for name, text in words.items())
 
 
 def _prompts(published: PublishedResult) -> str | None:
