@@ -49,7 +49,7 @@ def render(material: Material) -> Card:
         metadata=metadata.card_metadata(material),
         sections=tuple(Section(name, body.strip()) for name, body in bodies.items()),
         plots=drawn,
-        eval_yaml=metadata.to_yaml(metadata.eval_yaml(material.spec, material.config)),
+        eval_yaml=metadata.to_yaml(metadata.eval_yaml(material.spec, material.config, material.framework)),
     )
 
 

@@ -62,7 +62,15 @@ def _size(row: Entry) -> str | None:
 
 def rank_range(board: Board, row: Entry) -> str | None:
     """Return `1–3`, or `2` where only one rank is possible; None where none can be told."""
-    best_worst = board.noise[row.group].ranges.get(row.key)
+    return _range(board.noise[row.group].ranges.get(row.key))
+
+
+def ranks_over_judges(board: Board, row: Entry) -> str | None:
+    """Return the ranks that a panel's judges give a run, each taken alone; None where no panel judged."""
+    return _range(board.over_judges.get(row.key))
+
+
+def _range(best_worst: tuple[int, int] | None) -> str | None:
     return None if best_worst is None else "–".join(map(str, dict.fromkeys(best_worst)))
 
 
@@ -269,6 +277,14 @@ AFTER: tuple[Column, ...] = (  # files are read by place, too: what is new comes
         lambda _, row: row.sound,
         "Whether the model was given the videos' sound.",
         filter=True,
+    ),
+    Column(
+        "ranks_over_judges",
+        "Ranks over judges",
+        "text",
+        ranks_over_judges,
+        "Of runs that the same panel judged: the best and the worst rank that its judges give, each taken alone.",
+        part="Beside the score",
     ),
 )
 
