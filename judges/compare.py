@@ -46,7 +46,7 @@ class Paired:
         a: The value of a, in its own unit.
         b: The value of b.
         difference: a minus b.
-        ci95: 95 % interval of the difference, by Student's t over videos; None from one video alone, and where the
+        ci95: 95 % interval of the difference, by Student's t over videos; None under ten videos, and where the
             difference is the same whichever videos are drawn.
         p: Two-sided, of no difference, by the same t (`bootstrap.p_value`); None from one video alone.
     """
@@ -62,7 +62,7 @@ class Paired:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference(Paired):
-    """One metric of two models; `p` is at least 2 / (resamples + 1), `mcnemar` of a mean of zeros and ones alone."""
+    """One metric of two models; `mcnemar` of a mean of zeros and ones alone."""
 
     mcnemar: McNemar | None
 

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from reelbench.judges import answers, results, scoring
+from reelbench.judges import answers, calibrated, results, scoring
 from reelbench.judges.llm.verdicts import JUDGE_REASONS, JUDGE_UNAVAILABLE
 from reelbench.leaderboard import against_data, choices, differences, identity, replies
 from reelbench.leaderboard.against_data import KnownRows
@@ -68,7 +68,7 @@ def verify(folder: Path, *, known: KnownRows | None = None) -> Verified:
         InputError: A file is missing, a link, or not of the schema.
     """
     path = folder / results.SAMPLES_FILE
-    for file in (folder / results.RESULT_FILE, path):
+    for file in (folder / results.RESULT_FILE, path, folder / calibrated.FILE):
         if file.is_symlink():
             raise RefusedError(f"{file}: is a link; a result is taken with files of its own")
     result = results.read(folder)
@@ -86,6 +86,8 @@ def verify(folder: Path, *, known: KnownRows | None = None) -> Verified:
     rows_here = (known or KnownRows()).of(spec, result.benchmark.split)
     items = _Items(spec, result, samples, rows_here)
     problems = list(_problems(spec, result, items, rows_here))
+    if not problems and (people := calibrated.read(folder)) is not None:
+        problems = list(calibrated.problems(people, spec, samples))
     if problems:
         more = f"; and {len(problems) - SHOWN} more" if len(problems) > SHOWN else ""
         raise RefusedError(f"{folder}: {'; '.join(problems[:SHOWN])}{more}")

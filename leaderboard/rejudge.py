@@ -41,6 +41,11 @@ class Rejudged(Record):
     calls: int
     cost_usd: float | None
 
+    @property
+    def short(self) -> str:
+        """The same for a badge."""
+        return f"rejudged, {self.agree} of {self.scores} agree"
+
     def __str__(self) -> str:
         told = f"asked again about {self.items} items: {self.agree} of {self.scores} scores agree"
         if self.unscored:

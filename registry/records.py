@@ -55,13 +55,46 @@ PEOPLE_ADAPTER = "reelbench_people"
 """The adapter of a result that people made, by answering on a page of ours."""
 
 
+Setting = Literal["zero-shot", "fine-tuned", "reasoning", "tools", "human"]
+"""What a model brings to a benchmark, as its people say it."""
+
+
+class About(Record):
+    """What people say of a model and no run can show; each field is absent where nobody said."""
+
+    setting: Setting | None = None
+    trained_on: tuple[str, ...] | None = Field(default=None, description="Names of data sets; a benchmark's id is one.")
+    parameters: float | None = Field(default=None, gt=0, description="Number of parameters, all of them.")
+    organisation: str | None = None
+    released: str | None = Field(
+        default=None,
+        pattern=r"^\d{4}(-\d\d(-\d\d)?)?$",
+        description="Year, month or day: 2025, 2025-09, 2025-09-23.",
+    )
+    licence: str | None = None
+    links: dict[str, str] | None = Field(default=None, description="Name -> address.")
+    frames: str | None = Field(default=None, description="Frames that it was shown, where the run doesn't say.")
+    revision: str | None = Field(default=None, description="Commit or version, where the run doesn't say.")
+
+    added = frozenset(
+        ("setting", "trained_on", "parameters", "organisation", "released", "licence", "links", "frames", "revision")
+    )
+
+    def merged(self, before: Self) -> Self:
+        """Return what is said here and, of all else, before."""
+        return before.model_copy(update={name: said for name, said in self if said is not None})
+
+
 class ModelRecord(Record):
     """The model whose answers these are; `adapter` is lmms-eval's name for how it was run."""
+
+    added = frozenset({"about"})
 
     id: str
     revision: str | None = None
     adapter: str | None = None
     args: dict[str, Any] = Field(default_factory=dict)
+    about: About | None = Field(default=None, description="What people say of it; absent where they say nothing.")
 
 
 class RankerRecord(Record):

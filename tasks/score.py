@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 from reelbench.judges import results, scoring
 from reelbench.judges.llm import modes
 from reelbench.judges.llm.verdicts import JUDGE_PENDING, JUDGE_REASONS
+from reelbench.registry import about as abouts
 from reelbench.registry.data.loading import named
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.progress import Bar, no_bar
-from reelbench.registry.records import Item, ModelRecord, Result, Sample, SettingsRecord, SourceRecord
+from reelbench.registry.records import About, Item, ModelRecord, Result, Sample, SettingsRecord, SourceRecord
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.tasks import hub_predictions, predictions, questions
 from reelbench.tasks.lmms.logged import (
@@ -45,7 +46,7 @@ Note = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to score: the judge, if any, what to leave out, and who is told what on the way."""
+    """How to score: the judge, if any, what to leave out, who is told what, and what is said of the model."""
 
     overlap: bool = True
     judge: "JudgeOptions | None" = None
@@ -53,6 +54,7 @@ class Options:
     """Where set, the judge is not asked: what asking would take is added to it."""
     note: Note = field(default=lambda _: None)
     bar: Bar = no_bar
+    about: About | None = None
 
     def asked(self) -> "scoring.Judge | None":
         """Return the judge that was named, to ask in one batch; None where none was."""
@@ -218,6 +220,7 @@ def evaluation(
     note: str | None = None,
 ) -> Evaluation:
     """Score a submission; for what its record says see `Evaluation`."""
+    model, settings = abouts.applied(options.about, spec.id, model, settings)
     judge = _Judge(options)
     scored = scoring.score(
         spec,
@@ -334,7 +337,7 @@ def run_evaluations(
         if folder is not None:
             place = (folder / task.results.parent.name if several_models else folder) / task.task
         wanted = tags if takes_tags(spec_and_task(task.task)[0]) else None
-        yield _evaluated(task, options, tags=wanted).labelled(label), place
+        yield _evaluated(task, place, options, tags=wanted).labelled(label), place
 
 
 def scores_folder(logged: LoggedTask) -> Path:
@@ -354,10 +357,10 @@ def score_logged(
     logged: LoggedTask, folder: Path, options: Options, *, tags: Path | None = None, label: str | None = None
 ) -> Outcome:
     """Score one task from its logged samples."""
-    return _evaluated(logged, options, tags=tags).labelled(label).write(folder)
+    return _evaluated(logged, folder, options, tags=tags).labelled(label).write(folder)
 
 
-def _evaluated(logged: LoggedTask, options: Options, *, tags: Path | None = None) -> Evaluation:
+def _evaluated(logged: LoggedTask, folder: Path, options: Options, *, tags: Path | None = None) -> Evaluation:
     spec, task = check_scored(logged.task)
     document = read_json(logged.results)
     data = data_name(document, logged)
@@ -373,14 +376,19 @@ def _evaluated(logged: LoggedTask, options: Options, *, tags: Path | None = None
         beside["questions_without_tags"] = len(labelled.without_tags)
     judge = _Judge(options)
     scored = scoring.score(spec, items, overlap=options.overlap, judge=judge.batch or run.judge, **beside)
+    settings = settings_of(spec, document, task, data, scored.samples, heard=run.heard)
     return Evaluation(
         spec,
         task.split,
         source,
         items,
         scored,
-        model_of(document),
-        settings_of(spec, document, task, data, scored.samples, heard=run.heard),
+        *abouts.applied(options.about or _said_before(folder), spec.id, model_of(document), settings),
         {"duplicate": run.duplicate, "notes": notes},
         judge_failed=judge.failed(scored),
     )
+
+
+def _said_before(folder: Path) -> About | None:
+    """Return what an earlier scoring of the run was told of the model: a judge that comes later doesn't unsay it."""
+    return results.read(folder).model.about if (folder / results.RESULT_FILE).is_file() else None

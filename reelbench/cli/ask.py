@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console
+from reelbench.cli.about import takes_about
 from reelbench.cli.asking import only_model, shared_budget, takes_llm
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
@@ -17,12 +18,14 @@ from reelbench.registry import settings
 if TYPE_CHECKING:
     from reelbench.judges.llm.options import JudgeOptions
     from reelbench.llm.options import AskOptions
+    from reelbench.registry.records import About
 
 _FRAMES = "uniform:32"
 
 
 @takes_judge
 @takes_llm
+@takes_about
 def ask(
     context: typer.Context,
     names: Annotated[
@@ -53,6 +56,7 @@ def ask(
     ] = False,
     no_overlap: Annotated[bool, typer.Option("--no-overlap", help="Leave out BLEU, CIDEr and METEOR.")] = False,
     llm: "dict[str, AskOptions]",
+    about: "About | None",
     judge: "JudgeOptions | None",
 ) -> None:
     """Ask a model behind an OpenAI-compatible server the questions of benchmarks, and score its answers.
@@ -63,12 +67,14 @@ def ask(
     reelbench ask rextime_mini --llm qwen3-vl --llm-url http://127.0.0.1:8000/v1 --frames uniform:16
     """
     from reelbench.methods import asking
+    from reelbench.registry.about import check_frames
     from reelbench.registry.home import home
     from reelbench.tasks.score import Options
 
     model, budget = only_model(llm), shared_budget(llm)
-    options = Options(overlap=not no_overlap, judge=judge, note=console.note, bar=console.progress)
+    options = Options(overlap=not no_overlap, judge=judge, note=console.note, bar=console.progress, about=about)
     spec = frames or settings.FRAMES.get() or _FRAMES
+    check_frames(about, spec)
     folder = output or home() / "runs" / datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
     outcomes = []
     for name in names:

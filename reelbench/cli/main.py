@@ -27,6 +27,7 @@ from reelbench.cli import (
     run,
     score,
     settings,
+    view,
 )
 from reelbench.cli.app import App
 from reelbench.registry.errors import InputError, ReelbenchError
@@ -48,6 +49,7 @@ app.command("score")(score.score)
 app.command("ask")(ask.ask)
 app.command("ace")(ace.ace)
 app.command("compare")(compare.compare)
+app.command("view")(view.view)
 app.command("profile")(profile.profile)
 app.add_typer(data.app, name="data")
 app.add_typer(make.app, name="make")

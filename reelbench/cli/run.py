@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console
+from reelbench.cli.about import takes_about
 from reelbench.cli.asking import takes_llm
 from reelbench.cli.judging import takes_judge
 from reelbench.cli.options import given
@@ -16,11 +17,13 @@ from reelbench.registry.errors import InputError
 if TYPE_CHECKING:
     from reelbench.judges.llm.options import JudgeOptions
     from reelbench.llm.options import AskOptions
+    from reelbench.registry.records import About
 
 _SWEEP = "Several settings"
 
 
 @takes_judge
+@takes_about
 @takes_llm
 def run(
     context: typer.Context,
@@ -75,6 +78,7 @@ def run(
         ),
     ] = None,
     llm: "dict[str, AskOptions]",
+    about: "About | None",
     judge: "JudgeOptions | None",
 ) -> None:
     """Run lmms-eval with the arguments after `--`, then score what it logged.
@@ -85,11 +89,12 @@ def run(
     """
     from reelbench.cli import languages as in_languages
     from reelbench.cli import sweep as sweeps
+    from reelbench.registry.about import check_frames
     from reelbench.registry.frames.sampling import FrameSampling
     from reelbench.tasks.lmms import process
     from reelbench.tasks.score import Options
 
-    options = Options(judge=judge, note=console.note, bar=console.progress)
+    options = Options(judge=judge, note=console.note, bar=console.progress, about=about)
     judging = given(context, only="judge")
     if sum(wanted is not None for wanted in (frames_sweep, sweep, languages)) > 1:
         raise InputError("--frames-sweep, --sweep and --languages: one of them at a time")
@@ -107,6 +112,7 @@ def run(
         wanted = sweeps.Sweep(*sweeps.of_argument(sweep, sampling), sweep_by, environ)
         sweeps.sweep(*process.with_logging(context.args), wanted, options, judging)
         return
+    check_frames(about, "native" if sampling is None else str(sampling))
     arguments, output = process.with_logging(context.args)
     if languages is not None:
         tags = in_languages.tags(languages)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console
+from reelbench.cli.about import takes_about
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
 from reelbench.cli.options import given
@@ -19,11 +20,13 @@ from reelbench.registry.home import home
 if TYPE_CHECKING:
     from reelbench.judges.llm.options import JudgeOptions
     from reelbench.judges.llm.outlook import Estimate
+    from reelbench.registry.records import About
     from reelbench.tasks.score import Said
 
 _TABLE = "A table of ids and texts"
 
 
+@takes_about
 @takes_said
 @takes_judge
 def score(
@@ -81,6 +84,7 @@ def score(
         typer.Option("--judge-estimate", help="Say what judging would take, and ask nothing.", rich_help_panel="Judge"),
     ] = False,
     said: "Said",
+    about: "About | None",
     judge: "JudgeOptions | None",
 ) -> None:
     """Score predictions from a file (NAME --predictions FILE) or from an lmms-eval run (--run DIR).
@@ -103,6 +107,7 @@ def score(
         outlook=expected(judge) if judge_estimate else None,
         note=(lambda _: None) if quiet else console.note,
         bar=console.progress,
+        about=about,
     )
     columns = Columns(id_column, text_column)
     if run is not None:
