@@ -125,8 +125,8 @@ class SettingsRecord(Record):
     )
     candidates: str | None = Field(
         default=None,
-        description="`beam:5`, `sample:5,t=0.7`: answers to each question, of which the first is scored; absent where "
-        "there was one.",
+        description="`beam:5`, `sample:5,t=0.7`, `file:5` (made elsewhere): answers to each question, of which the "
+        "first is scored unless a ranker chose; absent where there was one.",
     )
     ranker: RankerRecord | None = Field(
         default=None, description="Who chose among the candidates; absent where the first is the answer."
