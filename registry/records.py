@@ -67,7 +67,7 @@ class ModelRecord(Record):
 class SettingsRecord(Record):
     """What shapes the answers: equal settings make two results comparable."""
 
-    added = frozenset({"audio", "label"})
+    added = frozenset({"audio", "candidates", "label"})
 
     frames: str = Field(default="native", description="Frame sampling asked for; `native` leaves it to the model.")
     frames_given: dict[str, int] = Field(
@@ -79,6 +79,11 @@ class SettingsRecord(Record):
     )
     label: str | None = Field(
         default=None, description="What the user says of how the answers were made and no other field can hold."
+    )
+    candidates: str | None = Field(
+        default=None,
+        description="`beam:5`, `sample:5,t=0.7`: answers to each question, of which the first is scored; absent where "
+        "there was one.",
     )
     prompt_sha256: str | None = Field(
         default=None, description="Hash of our prompt file; null for answers made elsewhere."
@@ -194,7 +199,7 @@ class JudgeReply(Record):
 class Sample(Record):
     """One line of `samples.jsonl`: everything that the metrics need to know of one item."""
 
-    added = frozenset({"tokens", "seconds"})
+    added = frozenset({"tokens", "seconds", "candidates"})
 
     id: str
     video: str = Field(description="Media key; questions on one video are resampled together.")
@@ -222,6 +227,10 @@ class Sample(Record):
     )
     seconds: float | None = Field(
         default=None, description="From sending the question to the answer's last byte; absent where not measured."
+    )
+    candidates: list[str] | None = Field(
+        default=None,
+        description="All answers, in order, where there were several; the prediction is among them.",
     )
 
     @property
@@ -252,6 +261,7 @@ class Item:
     frame_padding: int = 0
     tokens: dict[str, int] | None = None
     seconds: float | None = None
+    candidates: list[str] | None = None
 
     @property
     def text(self) -> str:
@@ -289,6 +299,7 @@ _OF_BOTH = (
     "frame_padding",
     "tokens",
     "seconds",
+    "candidates",
 )
 
 

@@ -45,6 +45,11 @@ MEDIA = Setting("REELBENCH_MEDIA", f"folders with your videos, separated by `{os
 FRAMES = Setting(
     "REELBENCH_FRAMES", "frames that a model is shown (`uniform:32`), for a bare lmms-eval", otherwise="the task's own"
 )
+CANDIDATES = Setting(
+    "REELBENCH_CANDIDATES",
+    "answers to each question (`beam:5`, `sample:5,t=0.7`), for a bare lmms-eval",
+    otherwise="one answer",
+)
 CUES = Setting("REELBENCH_CUES", "cues of a reasoned task; `diagnose run` sets it")
 FRAMES_CAP_GB = Setting("REELBENCH_FRAMES_CAP_GB", "size of the store of frames, in gigabytes", "20")
 JUDGE = Setting("REELBENCH_JUDGE", "model that judges open answers", otherwise="nothing is judged")

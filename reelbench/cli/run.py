@@ -33,6 +33,14 @@ def run(
             "--frames then has N for the number, e.g. uniform:N,size=448.",
         ),
     ] = None,
+    candidates: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SPEC",
+            help="Answers to each question, of which the first is scored and all are kept: beam:K (the best of one "
+            "beam search; models of Hugging Face's) or sample:K,t=T. Default: REELBENCH_CANDIDATES.",
+        ),
+    ] = None,
     judge: "JudgeOptions | None",
 ) -> None:
     """Run lmms-eval with the arguments after `--`, then score what it logged.
@@ -41,7 +49,9 @@ def run(
     <output_path>/frames-<N>/ for each number of frames, and writes sweep.json and a plot for each task.
     """
     from reelbench.cli.sweep import planned, sweep
+    from reelbench.registry import settings
     from reelbench.registry.frames.sampling import FrameSampling
+    from reelbench.registry.ways import Candidates
     from reelbench.tasks.lmms import process
     from reelbench.tasks.score import Options
 
@@ -50,13 +60,15 @@ def run(
         note=console.note,
         bar=console.progress,
     )
+    asked = Candidates.parse(candidates) if candidates is not None else Candidates.from_environment()
+    environ = {settings.CANDIDATES.name: str(asked)} if asked is not None else {}
     if frames_sweep is not None:
         points = planned(frames, frames_sweep)
-        sweep(*process.with_logging(context.args), points, options, given(context, only="judge"))
+        sweep(*process.with_logging(context.args), points, options, given(context, only="judge"), environ=environ)
         return
     sampling = FrameSampling.parse(frames) if frames is not None else FrameSampling.from_environment()
     arguments, output = process.with_logging(context.args)
-    outcomes = process.run_and_score(arguments, output, sampling, options)
+    outcomes = process.run_and_score(arguments, output, sampling, options, environ)
     again = ["reelbench", "score", "--run", str(output), *given(context, only="judge")]
     report(outcomes, as_json=False, again=again)
     process.check_all_there(arguments, outcomes)

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,10 +50,13 @@ def sweep(
     points: Sequence[tuple[int, FrameSampling]],
     options: "Options",
     judging: Sequence[str],
+    *,
+    environ: Mapping[str, str],
 ) -> None:
     """Run each point into its own folder; write sweep.json and the plots after each, so that a failure costs one.
 
-    `judging` are the judge's options as words, for the hint that says how to finish.
+    `judging` are the judge's options as words, for the hint that says how to finish; `environ` are variables
+    of lmms-eval's.
     """
     from reelbench.tasks.lmms import process
     from reelbench.tasks.lmms.task import SUBMISSION
@@ -66,7 +69,7 @@ def sweep(
         console.note(f"frames {sampling} into {folder}")
         try:
             arguments = process.replaced(arguments, "--output_path", str(folder))
-            outcomes = process.run_and_score(arguments, folder, sampling, options)
+            outcomes = process.run_and_score(arguments, folder, sampling, options, environ)
             report(outcomes, as_json=False, again=["reelbench", "score", "--run", str(folder), *judging])
             process.check_all_there(arguments, outcomes)
         except InputError:

@@ -13,7 +13,7 @@ from typing import Self
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.home import home
 
-_OPTIONAL = ("frames", "encoder", "cues")
+_OPTIONAL = ("frames", "encoder", "cues", "candidates")
 _NAME = re.compile(r"reelbench:(?P<task>[\w.-]+)@(?P<fingerprint>[0-9a-z]+)")
 
 
@@ -28,6 +28,7 @@ class DataName:
         frames: The frame sampling asked for by the environment; None where it asked for none.
         encoder: Version of the encoder of stored frames, where the sampling decodes.
         cues: The first 16 digits of the cues' sha256, where the questions were asked with some.
+        candidates: How many answers the environment asked for, and how; None for one.
     """
 
     task: str
@@ -36,6 +37,7 @@ class DataName:
     frames: str | None = None
     encoder: str | None = None
     cues: str | None = None
+    candidates: str | None = None
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -107,7 +109,7 @@ class RowsOnDisk(os.PathLike[str]):
         except ReelbenchError:
             fingerprint = "unavailable"
         frames, encoder = _frames()
-        return DataName(self.task, fingerprint, self.media_missing, frames, encoder, _cues(self.task))
+        return DataName(self.task, fingerprint, self.media_missing, frames, encoder, _cues(self.task), _candidates())
 
     def __str__(self) -> str:
         """Return the name as text: what lmms-eval's response cache tells settings apart by."""
@@ -128,6 +130,17 @@ def _frames() -> tuple[str | None, str | None]:
     if sampling is None:
         return None, None
     return str(sampling), str(ENCODER_VERSION) if sampling.decodes else None
+
+
+def _candidates() -> str | None:
+    """Return the environment's candidates."""
+    from reelbench.registry.ways import Candidates
+
+    try:
+        candidates = Candidates.from_environment()
+    except ReelbenchError:
+        return "invalid"
+    return str(candidates) if candidates is not None else None
 
 
 def _cues(task: str) -> str | None:

@@ -218,6 +218,14 @@ def _yaml_frames(task_config: Mapping[str, Any], document: Mapping[str, Any]) ->
     return str(FrameSampling.parse(str(spec))) if spec else "native"
 
 
+def _candidates(data: DataName, task_config: Mapping[str, Any], generation: Mapping[str, Any]) -> str | None:
+    """Return what a run's candidates were; samples may have been asked for by lmms-eval's own `--repeats`."""
+    repeats = task_config.get("repeats") or 1
+    if repeats == 1:
+        return data.candidates
+    return f"sample:{repeats},t={float(generation.get('temperature') or 0):g}"
+
+
 def settings_of(
     spec: BenchmarkSpec,
     document: Mapping[str, Any],
@@ -246,6 +254,7 @@ def settings_of(
         frames=sampling.stated if as_video else str(sampling),
         frames_given=given_frames,
         audio=sound(sampling, heard) if heard else None,
+        candidates=_candidates(data, task_config, generation),
         prompt_sha256=prompt_sha256(spec, task.prompt),
         generation=json.loads(json.dumps(generation, default=str)),
         seed=config.get("random_seed"),

@@ -18,9 +18,15 @@ from reelbench.tasks.score import Options, Outcome, check_scored, score_logged, 
 
 
 def run_and_score(
-    arguments: list[str], output: Path, sampling: FrameSampling | None, options: Options
+    arguments: list[str],
+    output: Path,
+    sampling: FrameSampling | None,
+    options: Options,
+    environ: Mapping[str, str] | None = None,
 ) -> list[Outcome]:
     """Run lmms-eval into `output` with the frames asked for (None: nobody asked), and score what it left.
+
+    `environ` are variables beside this process's.
 
     Raises:
         InputError: A task is one that is not scored.
@@ -30,7 +36,7 @@ def run_and_score(
         check_scored(name)
     return [
         score_logged(logged, scores_folder(logged), options)
-        for logged in run(arguments, output, sampling, options.note)
+        for logged in run(arguments, output, sampling, options.note, environ=environ)
     ]
 
 

@@ -30,7 +30,8 @@ from reelbench.registry.prompts import prompt_template
 from reelbench.registry.records import Item, Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, MeanOf, Metric, TaskSpec
-from reelbench.tasks.lmms import adapters
+from reelbench.registry.ways import Candidates
+from reelbench.tasks.lmms import adapters, taught
 from reelbench.tasks.lmms import shown as frames
 from reelbench.tasks.prompting import CUE, prompt_of
 from reelbench.tasks.submissions import answered, hides, submission_suffix, write_submission
@@ -99,6 +100,7 @@ class LmmsTask:
         sampling = None
         try:
             sampling = frames.sampling()
+            _check_way()
             if self._task(data.task).reasoned:
                 dataset = _with_cues(dataset)
         except InputError as error:
@@ -158,8 +160,11 @@ class LmmsTask:
 
     # --- what its answer is worth -----------------------------------------------------------------------------------
 
-    def item(self, doc: Row, answer: str) -> Item:
-        """Return a row with a model's raw answer, ready to be scored; of steps with an answer, the answer is."""
+    def item(self, doc: Row, answer: str, *others: str) -> Item:
+        """Return a row with a model's raw answer, ready to be scored; of steps with an answer, the answer is.
+
+        `others` are further answers to the same question, which are kept and not scored.
+        """
         shown = self._frames.recorded(self._library(doc["split"]), doc)
         reasoned = CUE in doc and not scoring.is_failure(answer)
         given = answered(self.spec, last_line(answer) if reasoned else answer, doc.get("options", ()))
@@ -180,11 +185,12 @@ class LmmsTask:
             flags=given.flags if reason != frames.UNREADABLE else (),
             frame_timestamps=list(shown.timestamps) if shown.timestamps is not None else None,
             frame_padding=shown.padding,
+            candidates=[text for text in (answer, *others) if not scoring.is_failure(text)] if others else None,
         )
 
     def process_results(self, doc: Row, results: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Score one answer; every metric's dict says which metric and item it is, the first has the whole sample."""
-        item = self.item(doc, valid_text(results[0]) if results else "")
+        item = self.item(doc, *(map(valid_text, results) if results else [""]))
         try:
             sample = scoring.to_sample(self.spec, item, self._judge.judge(item))
         except Exception:  # a scorer's bug must not cost the run its answers: it is logged and counted
@@ -229,6 +235,15 @@ class LmmsTask:
             log.warning("%s: the submission could not be written to %s: %s", self.spec.id, path, error)
         else:
             log.warning("%s: the answers are hidden; submit %s to the owners' server", self.spec.id, path)
+
+
+def _check_way() -> None:
+    """Raise InputError where the environment's candidates are none, or no adapter here can give them."""
+    candidates = Candidates.from_environment()
+    if candidates is not None and candidates.how == "beam" and not taught.any_adapter:
+        raise InputError(
+            f"candidates {candidates}: the model is not from lmms-eval's list of models, so its beams can't be had"
+        )
 
 
 def _with_cues(dataset: "Dataset") -> "Dataset":
