@@ -67,7 +67,7 @@ class ModelRecord(Record):
 class SettingsRecord(Record):
     """What shapes the answers: equal settings make two results comparable."""
 
-    added = frozenset({"audio", "candidates", "label"})
+    added = frozenset({"answering", "audio", "candidates", "label"})
 
     frames: str = Field(default="native", description="Frame sampling asked for; `native` leaves it to the model.")
     frames_given: dict[str, int] = Field(
@@ -84,6 +84,11 @@ class SettingsRecord(Record):
         default=None,
         description="`beam:5`, `sample:5,t=0.7`: answers to each question, of which the first is scored; absent where "
         "there was one.",
+    )
+    answering: str | None = Field(
+        default=None,
+        description="`options:norm=mean,over=sentence,span=predicted`: the likeliest option is the answer; absent "
+        "where the model wrote one.",
     )
     prompt_sha256: str | None = Field(
         default=None, description="Hash of our prompt file; null for answers made elsewhere."
@@ -196,10 +201,27 @@ class JudgeReply(Record):
     key: str = Field(description="The reply's key in the cache.")
 
 
+class Likelihood(Record):
+    """How likely a model holds some words of its answer, after the words before them."""
+
+    sum: float = Field(allow_inf_nan=False, le=0, description="Natural logarithm of the words' probability.")
+    tokens: int = Field(ge=1)
+    characters: int = Field(ge=1)
+
+
+class OptionScore(Record):
+    """How likely a model holds one option: as a whole sentence, and from where the options' sentences differ."""
+
+    sentence: Likelihood
+    option: Likelihood = Field(
+        description="From the first token in which the options' sentences differ; its characters are the option's own."
+    )
+
+
 class Sample(Record):
     """One line of `samples.jsonl`: everything that the metrics need to know of one item."""
 
-    added = frozenset({"tokens", "seconds", "candidates"})
+    added = frozenset({"tokens", "seconds", "candidates", "option_scores"})
 
     id: str
     video: str = Field(description="Media key; questions on one video are resampled together.")
@@ -232,6 +254,9 @@ class Sample(Record):
         default=None,
         description="All answers, in order, where there were several; the prediction is among them.",
     )
+    option_scores: list[OptionScore] | None = Field(
+        default=None, description="Of each option, in order, where their likelihood chose; `parsed.answer` follows."
+    )
 
     @property
     def text(self) -> str:
@@ -262,6 +287,7 @@ class Item:
     tokens: dict[str, int] | None = None
     seconds: float | None = None
     candidates: list[str] | None = None
+    option_scores: list[OptionScore] | None = None
 
     @property
     def text(self) -> str:
@@ -300,6 +326,7 @@ _OF_BOTH = (
     "tokens",
     "seconds",
     "candidates",
+    "option_scores",
 )
 
 

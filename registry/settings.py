@@ -50,6 +50,11 @@ CANDIDATES = Setting(
     "answers to each question (`beam:5`, `sample:5,t=0.7`), for a bare lmms-eval",
     otherwise="one answer",
 )
+ANSWERING = Setting(
+    "REELBENCH_ANSWERING",
+    "how `_options` tasks compare options (`options:norm=sum`), for a bare lmms-eval",
+    otherwise="`norm=mean`, `over=sentence`, the task's own `span`",
+)
 CUES = Setting("REELBENCH_CUES", "cues of a reasoned task; `diagnose run` sets it")
 FRAMES_CAP_GB = Setting("REELBENCH_FRAMES_CAP_GB", "size of the store of frames, in gigabytes", "20")
 JUDGE = Setting("REELBENCH_JUDGE", "model that judges open answers", otherwise="nothing is judged")

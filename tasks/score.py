@@ -10,15 +10,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reelbench.judges import results, scoring
+from reelbench.judges import option_scores, results, scoring
 from reelbench.judges.llm import modes
+from reelbench.registry import ways
 from reelbench.registry.data.loading import named
+from reelbench.registry.data.rows_on_disk import DataName
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.records import Item, ModelRecord, Result, SettingsRecord, SourceRecord
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
+from reelbench.registry.ways import Answering
 from reelbench.tasks import hub_predictions, predictions, questions
 from reelbench.tasks.lmms.logged import (
     LoggedTask,
@@ -273,14 +276,15 @@ def score_run(
     *,
     tags: Path | None = None,
     tasks: Sequence[str] | None = None,
+    answering: Answering | None = None,
 ) -> Iterator[Outcome]:
     """Score the tasks of ours in an lmms-eval output folder, each into a folder of its own.
 
     That is `reelbench/<task>` beside lmms-eval's own files, or `<task>` under `folder` where one is given. `tags` go to
-    the tasks of the benchmarks that take them.
+    the tasks of the benchmarks that take them. By `answering` the option scores of the run are compared anew.
 
     Raises:
-        InputError: None of the tasks takes tags, or one of `tasks` is not in the run.
+        InputError: None of the tasks takes tags, one of `tasks` is not in the run, or one has no option scores.
     """
     logged = logged_tasks(run)
     if tasks:
@@ -296,7 +300,7 @@ def score_run(
         if folder is not None:
             place = (folder / task.results.parent.name if several_models else folder) / task.task
         wanted = tags if takes_tags(spec_and_task(task.task)[0]) else None
-        yield score_logged(task, place, options, tags=wanted)
+        yield score_logged(task, place, options, tags=wanted, answering=answering)
 
 
 def scores_folder(logged: LoggedTask) -> Path:
@@ -312,8 +316,15 @@ def check_scored(name: str) -> tuple[BenchmarkSpec, TaskSpec]:
     return spec, task
 
 
-def score_logged(logged: LoggedTask, folder: Path, options: Options, *, tags: Path | None = None) -> Outcome:
-    """Score one task from its logged samples."""
+def score_logged(
+    logged: LoggedTask,
+    folder: Path,
+    options: Options,
+    *,
+    tags: Path | None = None,
+    answering: Answering | None = None,
+) -> Outcome:
+    """Score one task from its logged samples; by `answering` its option scores are compared anew."""
     spec, task = check_scored(logged.task)
     document = read_json(logged.results)
     data = data_name(document, logged)
@@ -321,6 +332,9 @@ def score_logged(logged: LoggedTask, folder: Path, options: Options, *, tags: Pa
     source, asked = source_of(spec, data)
     items = run.items + media_missing(data, {item.id for item in run.items}, options.note)
     items = [with_question(item, asked) for item in items]
+    if answering is not None:
+        data = replace(data, answering=str(_as_run(task, data, answering)))
+        items = [option_scores.rescored(item, Answering.parse(str(data.answering))) for item in items]
     notes, beside = [], {"duplicate": len(run.duplicate)}
     if tags is not None:
         labelled = tagged(spec, items, tags)
@@ -340,3 +354,14 @@ def score_logged(logged: LoggedTask, folder: Path, options: Options, *, tags: Pa
         {"duplicate": run.duplicate, "notes": notes},
         judge_failed=judge.failed(scored),
     ).write(folder)
+
+
+def _as_run(task: TaskSpec, data: DataName, answering: Answering) -> Answering:
+    """Return how a run's option scores are compared anew; InputError where it has none, or of other spans."""
+    ways.check(task, None, answering)
+    run = Answering.parse(data.answering or "options").of(task)
+    if answering.span not in {None, run.span}:
+        raise InputError(
+            f"answering {answering}: {task.name} was run with span={run.span}; for another one run it again"
+        )
+    return replace(answering, span=run.span)

@@ -41,6 +41,14 @@ def run(
             "beam search; models of Hugging Face's) or sample:K,t=T. Default: REELBENCH_CANDIDATES.",
         ),
     ] = None,
+    answering: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SPEC",
+            help="How an `_options` task compares its options' likelihood: options[:norm=mean|sum|chars,over=sentence|"
+            "option,span=predicted|truth|none]. Default: REELBENCH_ANSWERING, else the first of each.",
+        ),
+    ] = None,
     judge: "JudgeOptions | None",
 ) -> None:
     """Run lmms-eval with the arguments after `--`, then score what it logged.
@@ -49,9 +57,8 @@ def run(
     <output_path>/frames-<N>/ for each number of frames, and writes sweep.json and a plot for each task.
     """
     from reelbench.cli.sweep import planned, sweep
-    from reelbench.registry import settings
     from reelbench.registry.frames.sampling import FrameSampling
-    from reelbench.registry.ways import Candidates
+    from reelbench.registry.ways import Answering, Candidates
     from reelbench.tasks.lmms import process
     from reelbench.tasks.score import Options
 
@@ -60,8 +67,11 @@ def run(
         note=console.note,
         bar=console.progress,
     )
-    asked = Candidates.parse(candidates) if candidates is not None else Candidates.from_environment()
-    environ = {settings.CANDIDATES.name: str(asked)} if asked is not None else {}
+    environ = process.ways_chosen(
+        context.args,
+        Candidates.parse(candidates) if candidates is not None else Candidates.from_environment(),
+        Answering.parse(answering) if answering is not None else Answering.from_environment(),
+    )
     if frames_sweep is not None:
         points = planned(frames, frames_sweep)
         sweep(*process.with_logging(context.args), points, options, given(context, only="judge"), environ=environ)

@@ -40,6 +40,10 @@ def score(
     task: Annotated[
         list[str] | None, typer.Option(help="With --run: this task only; may be given several times.")
     ] = None,
+    answering: Annotated[
+        str | None,
+        typer.Option(metavar="SPEC", help="With --run: compare an `_options` task's scores so (options:norm=sum)."),
+    ] = None,
     split: Annotated[str | None, typer.Option(help="Split that is scored, if not the default one.")] = None,
     data: Annotated[Path | None, typer.Option(help="The benchmark's own data, where it isn't found by itself.")] = None,
     output: Annotated[
@@ -75,6 +79,7 @@ def score(
     that is the same for the same file.
     """
     from reelbench.cli import loggers
+    from reelbench.registry.ways import Answering
     from reelbench.tasks.predictions import Columns
     from reelbench.tasks.score import Options, brought, score_files, score_run
     from reelbench.tasks.submissions import Inputs
@@ -90,12 +95,15 @@ def score(
     if run is not None:
         if name is not None or predictions is not None or references is not None or columns or said.anything:
             raise InputError("--run reads everything from the run's folder; leave out NAME and the file options")
-        outcomes = list(score_run(run, output, options, tags=tags, tasks=task))
+        compared = Answering.parse(answering) if answering is not None else None
+        outcomes = list(score_run(run, output, options, tags=tags, tasks=task, answering=compared))
     else:
         if name is None or predictions is None:
             raise InputError("nothing to score: give NAME --predictions FILE, or --run DIR")
         if task:
             raise InputError("--task chooses among the tasks of a run; with --predictions give --split")
+        if answering is not None:
+            raise InputError("--answering compares the option scores of a run; with --predictions leave it out")
         path, said = brought(predictions, said)
         inputs = Inputs(path, references, tags, split, data)
         evaluation = score_files(name, inputs, options, columns=columns, said=said)

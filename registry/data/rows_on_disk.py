@@ -8,12 +8,18 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.home import home
 
-_OPTIONAL = ("frames", "encoder", "cues", "candidates")
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reelbench.registry.spec import TaskSpec
+    from reelbench.registry.ways import Answering
+
+_OPTIONAL = ("frames", "encoder", "cues", "candidates", "answering")
 _NAME = re.compile(r"reelbench:(?P<task>[\w.-]+)@(?P<fingerprint>[0-9a-z]+)")
 
 
@@ -29,6 +35,7 @@ class DataName:
         encoder: Version of the encoder of stored frames, where the sampling decodes.
         cues: The first 16 digits of the cues' sha256, where the questions were asked with some.
         candidates: How many answers the environment asked for, and how; None for one.
+        answering: How the options' scores are compared, where the task has such.
     """
 
     task: str
@@ -38,6 +45,7 @@ class DataName:
     encoder: str | None = None
     cues: str | None = None
     candidates: str | None = None
+    answering: str | None = None
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -101,15 +109,23 @@ class RowsOnDisk(os.PathLike[str]):
 
     @property
     def name(self) -> DataName:
-        """Name the data and how its frames are sampled."""
+        """Name the data, how its frames are sampled and how it is asked."""
+        from reelbench.registry import discovery
         from reelbench.registry.data.loading import locate
+        from reelbench.registry.ways import Candidates
 
         try:
             fingerprint = locate(self.task, fetch=False).source.fingerprint[:16]
         except ReelbenchError:
             fingerprint = "unavailable"
         frames, encoder = _frames()
-        return DataName(self.task, fingerprint, self.media_missing, frames, encoder, _cues(self.task), _candidates())
+        known = discovery.find_task(self.task)
+        task = known[1] if known is not None else None
+        return DataName(
+            *(self.task, fingerprint, self.media_missing, frames, encoder, _cues(task)),
+            candidates=_stated(Candidates.from_environment),
+            answering=_stated(lambda: _answering(task)),
+        )
 
     def __str__(self) -> str:
         """Return the name as text: what lmms-eval's response cache tells settings apart by."""
@@ -132,24 +148,29 @@ def _frames() -> tuple[str | None, str | None]:
     return str(sampling), str(ENCODER_VERSION) if sampling.decodes else None
 
 
-def _candidates() -> str | None:
-    """Return the environment's candidates."""
-    from reelbench.registry.ways import Candidates
+def _answering(task: "TaskSpec | None") -> "Answering | None":
+    """Return how a task's options are compared; None where they aren't."""
+    from reelbench.registry.ways import Answering
 
+    if task is None or task.options is None:
+        return None
+    return (Answering.from_environment() or Answering()).of(task)
+
+
+def _stated(way: "Callable[[], object | None]") -> str | None:
+    """Return a way of asking as text, or None; `invalid` where the environment names something else."""
     try:
-        candidates = Candidates.from_environment()
+        stated = way()
     except ReelbenchError:
         return "invalid"
-    return str(candidates) if candidates is not None else None
+    return str(stated) if stated is not None else None
 
 
-def _cues(task: str) -> str | None:
+def _cues(task: "TaskSpec | None") -> str | None:
     """Return the environment's cues, as far as the task takes any."""
-    from reelbench.registry import discovery
     from reelbench.registry.cues import Cues
 
-    known = discovery.find_task(task)
-    if known is None or not known[1].reasoned:
+    if task is None or not task.reasoned:
         return None
     try:
         cues = Cues.from_environment()

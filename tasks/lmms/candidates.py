@@ -50,9 +50,10 @@ def beams(adapter: Any, request: "Instance", ask: Ask, *, k: int) -> "list[str] 
         return f"{FAILED}: {first_line(search.error)}]"
     if search.sequences is None:
         raise ReelbenchError(no_beams)
-    written = _text(answer).strip()
-    for decode in decoders(adapter):
-        texts = [text.strip() for text in decode(search.sequences)]
+    written = text_of(answer).strip()
+    texts = [""]
+    for decoded in _decodings(tokenizer_of(adapter), search.sequences):
+        texts = [text.strip() for text in decoded]
         if texts[0] == written:
             return texts
     raise ReelbenchError(
@@ -101,20 +102,24 @@ def _continued(sequences: Any, prompt: Any) -> Any:  # noqa: ANN401 - tensors
     return sequences
 
 
-def decoders(adapter: Any) -> Iterator[Callable[[Any], list[str]]]:  # noqa: ANN401 - lmms-eval's model
-    """Yield the ways in which an adapter may turn tokens into text."""
-    names = ("tokenizer", "processor", "_tokenizer", "_processor", "_image_processor")
-    own = next(
-        (part for name in names if hasattr(part := getattr(adapter, name, None), "batch_decode")),
-        None,
-    )
-    if own is None:
-        raise ReelbenchError(f"{type(adapter).__name__} has no tokenizer of Hugging Face's, so its beams can't be read")
-    yield lambda rows: own.batch_decode(rows, skip_special_tokens=True, clean_up_tokenization_spaces=False)
-    yield lambda rows: own.batch_decode(rows, skip_special_tokens=True)
+def tokenizer_of(adapter: Any) -> Any:  # noqa: ANN401 - lmms-eval's model
+    """Return an adapter's tokenizer, Hugging Face's."""
+    for name in ("tokenizer", "processor", "_tokenizer", "_processor", "_image_processor"):
+        part = getattr(adapter, name, None)
+        part = getattr(part, "tokenizer", part)
+        if hasattr(part, "batch_decode"):
+            return part
+    raise ReelbenchError(f"{type(adapter).__name__} has no tokenizer of Hugging Face's that is known here")
 
 
-def _text(answer: Any) -> str:  # noqa: ANN401 - a text or lmms-eval's GenerationResult
+def _decodings(tokenizer: Any, sequences: Any) -> Iterator[list[str]]:  # noqa: ANN401 - Hugging Face's
+    """Yield the sequences as text in the ways in which adapters turn them into text."""
+    yield tokenizer.batch_decode(sequences, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+    yield tokenizer.batch_decode(sequences, skip_special_tokens=True)
+
+
+def text_of(answer: Any) -> str:  # noqa: ANN401 - a text or lmms-eval's GenerationResult
+    """Return what an adapter answered."""
     return str(getattr(answer, "text", answer))
 
 

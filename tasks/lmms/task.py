@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from reelbench.judges import scoring
 from reelbench.judges.isolation import last_line
 from reelbench.judges.llm import modes
-from reelbench.registry import rows, settings
+from reelbench.registry import rows, settings, ways
 from reelbench.registry.cues import Cues
 from reelbench.registry.data.loading import upstream_split
 from reelbench.registry.data.rows_on_disk import RowsOnDisk
@@ -30,8 +30,8 @@ from reelbench.registry.prompts import prompt_template
 from reelbench.registry.records import Item, Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, MeanOf, Metric, TaskSpec
-from reelbench.registry.ways import Candidates
-from reelbench.tasks.lmms import adapters, taught
+from reelbench.registry.ways import Answering, Candidates
+from reelbench.tasks.lmms import adapters, option_scores, taught
 from reelbench.tasks.lmms import shown as frames
 from reelbench.tasks.prompting import CUE, prompt_of
 from reelbench.tasks.submissions import answered, hides, submission_suffix, write_submission
@@ -100,8 +100,9 @@ class LmmsTask:
         sampling = None
         try:
             sampling = frames.sampling()
-            _check_way()
-            if self._task(data.task).reasoned:
+            task = self._task(data.task)
+            dataset = _asked_as_chosen(dataset, task)
+            if task.reasoned:
                 dataset = _with_cues(dataset)
         except InputError as error:
             data.problem = str(error)
@@ -167,7 +168,11 @@ class LmmsTask:
         """
         shown = self._frames.recorded(self._library(doc["split"]), doc)
         reasoned = CUE in doc and not scoring.is_failure(answer)
-        given = answered(self.spec, last_line(answer) if reasoned else answer, doc.get("options", ()))
+        scores = None
+        if option_scores.ANSWERING in doc:
+            given, scores = option_scores.answered(doc, answer)
+        else:
+            given = answered(self.spec, last_line(answer) if reasoned else answer, doc.get("options", ()))
         reason = given.reason
         if reason is None and hides(self.spec, doc["split"]):
             reason = "answers_hidden"
@@ -186,6 +191,7 @@ class LmmsTask:
             frame_timestamps=list(shown.timestamps) if shown.timestamps is not None else None,
             frame_padding=shown.padding,
             candidates=[text for text in (answer, *others) if not scoring.is_failure(text)] if others else None,
+            option_scores=scores,
         )
 
     def process_results(self, doc: Row, results: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -237,13 +243,20 @@ class LmmsTask:
             log.warning("%s: the answers are hidden; submit %s to the owners' server", self.spec.id, path)
 
 
-def _check_way() -> None:
-    """Raise InputError where the environment's candidates are none, or no adapter here can give them."""
-    candidates = Candidates.from_environment()
-    if candidates is not None and candidates.how == "beam" and not taught.any_adapter:
-        raise InputError(
-            f"candidates {candidates}: the model is not from lmms-eval's list of models, so its beams can't be had"
-        )
+def _asked_as_chosen(dataset: "Dataset", task: TaskSpec) -> "Dataset":
+    """Return the rows with how they are answered, where options are scored.
+
+    InputError where the environment's way of asking is none, or not for this task, or no adapter here was taught it.
+    """
+    candidates, answering = Candidates.from_environment(), Answering.from_environment()
+    ways.check(task, candidates, answering)
+    beams = candidates is not None and candidates.how == "beam"
+    if (beams or task.options is not None) and not taught.any_adapter:
+        raise InputError("the model is not from lmms-eval's list of models: it has neither beams nor option scores")
+    if task.options is None:
+        return dataset
+    stated = str((answering or Answering()).of(task))
+    return dataset.add_column(option_scores.ANSWERING, [stated] * len(dataset))  # type: ignore[call-arg] - see `_with_cues`
 
 
 def _with_cues(dataset: "Dataset") -> "Dataset":

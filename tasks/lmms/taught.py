@@ -4,13 +4,16 @@ All other requests, other people's and those of a plain run, reach the adapter's
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from reelbench.registry import discovery
 from reelbench.registry.ways import Candidates
+from reelbench.tasks.lmms import option_scores
 from reelbench.tasks.lmms.candidates import Ask, beams
+from reelbench.tasks.lmms.taps import at_once
 
 if TYPE_CHECKING:
     from lmms_eval.api.instance import Instance
@@ -46,16 +49,31 @@ def _answers(adapter: Any, requests: "Sequence[Instance]", ask: Ask) -> list[Any
     special = {number: way for number, way in enumerate(ways) if way is not None}
     if special:
         with _one_bar(adapter, ask, len(special)) as step:
-            for number, way in special.items():
-                answers[number] = way(adapter, requests[number], ask)
+
+            def answer(number: int) -> None:
+                answers[number] = special[number](adapter, requests[number], ask)
                 step()
+
+            first, *others = special
+            answer(first)  # by itself: where an adapter can't, nothing more is asked
+            with ThreadPoolExecutor(at_once(adapter)) as pool:
+                pending = [pool.submit(answer, number) for number in others]
+                try:
+                    for future in pending:
+                        future.result()
+                finally:
+                    pool.shutdown(cancel_futures=True)
     return answers
 
 
 def _way(request: "Instance") -> Way | None:
     """Return how a request is asked that the adapter doesn't answer by itself; None for all others."""
-    if discovery.find_task(request.task_name) is None:
+    known = discovery.find_task(request.task_name)
+    if known is None:
         return None
+    spec, task = known
+    if task.options is not None:
+        return partial(option_scores.asked, spec=spec, task=task)
     candidates = Candidates.from_environment()
     if candidates is not None and candidates.how == "beam":
         return partial(beams, k=candidates.k)
