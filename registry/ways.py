@@ -80,7 +80,8 @@ class Answering:
     def parse(cls, text: str) -> Self:
         """Read `options` or `options:norm=sum,over=option,span=none`; InputError where it is something else."""
         head, _, rest = text.strip().partition(":")
-        pairs = [part.partition("=")[::2] for part in rest.split(",")] if rest else []
+        parts = [part.partition("=") for part in rest.split(",")] if rest else []
+        pairs: list[tuple[str, Any]] = [(name, value) for name, _, value in parts]
         given = dict(pairs)
         if head != "options" or len(given) != len(pairs):
             raise InputError(f"answering {text!r}: give options[:norm=…,over=…,span=…], each once")

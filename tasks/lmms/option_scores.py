@@ -37,6 +37,7 @@ def asked(adapter: Any, request: "Instance", ask: Ask, *, spec: BenchmarkSpec, t
     row, words = _row(adapter, request), task.options
     assert words is not None  # noqa: S101 - the caller asks for such tasks only
     answering = Answering.parse(row[ANSWERING])
+    taps.check(adapter)
     located, span = None, None
     if answering.span == "predicted":
         [said] = ask(adapter, [_reworded(adapter, request, prompt_of(spec, row, words.locate))])
@@ -70,7 +71,8 @@ def answered(row: Row, reply: str) -> tuple[Prediction, list[OptionScore] | None
 
 
 def _row(adapter: Any, request: "Instance") -> Row:  # noqa: ANN401
-    *_, number, task, split = request.args
+    arguments: tuple[Any, ...] = request.args
+    number, task, split = arguments[-3:]
     return adapter.task_dict[task][split][number]
 
 
@@ -86,7 +88,8 @@ def _reworded(adapter: Any, request: "Instance", prompt: str) -> "Instance":  # 
     """Return a request that shows the same and asks something else."""
     if adapter.is_simple:
         return _again(request, {0: prompt})
-    messages: Callable[[Row], list[dict[str, Any]]] = request.args[1]
+    arguments: tuple[Any, ...] = request.args
+    messages: Callable[[Row], list[dict[str, Any]]] = arguments[1]
 
     def reworded(row: Row) -> list[dict[str, Any]]:
         told = copy.deepcopy(messages(row))

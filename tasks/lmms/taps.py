@@ -5,7 +5,6 @@ log-probabilities of a prompt (vLLM's `prompt_logprobs`); vLLM in this process, 
 """
 
 import copy
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -24,18 +23,15 @@ def held(adapter: Any, request: "Instance", ask: Ask, sentences: Sequence[str]) 
         ReelbenchError: The adapter has no such call, or what it calls can't say.
     """
     name = type(adapter).__name__
-    client, model = getattr(adapter, "client", None), getattr(adapter, "model", None)
-    if callable(getattr(model, "generate", None)):
+    kind = _tap_of(adapter)
+    if kind is _Generate:
         tap: _Tap = _Generate(adapter, sentences)
-        with replaced(model, "generate", tap):
+        with replaced(adapter.model, "generate", tap):
             answer = _one(ask(adapter, [request]))
-    elif client is not None and hasattr(client, "chat"):
-        tap = _Server(client, sentences) if hasattr(client.chat, "completions") else _Vllm(client, sentences)
-        twin = copy.copy(adapter)  # another question may be under way
-        twin.client = tap
-        answer = _one(ask(twin, [request]))
     else:
-        raise ReelbenchError(f"{name} has no option scores: {_NEEDED}")
+        twin = copy.copy(adapter)  # another question may be under way
+        twin.client = tap = kind(adapter.client, sentences)
+        answer = _one(ask(twin, [request]))
     if tap.problem is not None:
         raise ReelbenchError(f"{name} has no option scores: {tap.problem}")
     if tap.held is not None:
@@ -48,6 +44,24 @@ def held(adapter: Any, request: "Instance", ask: Ask, sentences: Sequence[str]) 
 _NEEDED = (
     "they need a model of Hugging Face's that is asked by `generate`, a server of vLLM's (`--model openai`), or vLLM"
 )
+
+
+def check(adapter: Any) -> None:  # noqa: ANN401 - lmms-eval's model
+    """Raise ReelbenchError where an adapter makes no call that is known here, before it is asked anything."""
+    _tap_of(adapter)
+
+
+def _tap_of(adapter: Any) -> "type[_Tap]":  # noqa: ANN401
+    if callable(getattr(getattr(adapter, "model", None), "generate", None)):
+        return _Generate
+    client = getattr(adapter, "client", None)
+    chat = getattr(client, "chat", None)
+    if hasattr(chat, "completions"):
+        if not type(client).__name__.startswith("Async"):  # openai's, whose calls are awaited
+            return _Server
+    elif callable(chat):
+        return _Vllm
+    raise ReelbenchError(f"{type(adapter).__name__} has no option scores: {_NEEDED}")
 
 
 def at_once(adapter: Any) -> int:  # noqa: ANN401 - lmms-eval's model
@@ -64,7 +78,9 @@ def _one(answers: Sequence[Any]) -> str:
 class _Tap:
     """What stands in for a call: `held` is what came of it, `problem` why nothing ever can, `error` what went wrong."""
 
-    def __init__(self) -> None:
+    def __init__(self, asked: Any, sentences: Sequence[str]) -> None:  # noqa: ANN401 - an adapter, or a client
+        self._asked = asked
+        self._sentences = sentences
         self.held: Held | None = None
         self.problem: str | None = None
         self.error: Exception | None = None
@@ -72,11 +88,6 @@ class _Tap:
 
 class _Generate(_Tap):
     """Stands in for a model's `generate`."""
-
-    def __init__(self, adapter: Any, sentences: Sequence[str]) -> None:  # noqa: ANN401
-        super().__init__()
-        self._adapter = adapter
-        self._sentences = sentences
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - Hugging Face's
         import torch
@@ -86,7 +97,7 @@ class _Generate(_Tap):
         if prompt is None or len(prompt) != 1:
             self.problem = "it gives `generate` no tokens of one question by itself"
             raise ReelbenchError(self.problem)
-        tokenizer = tokenizer_of(self._adapter)
+        tokenizer = tokenizer_of(self._asked)
         tokens = [tokenizer(sentence, add_special_tokens=False)["input_ids"] for sentence in self._sentences]
         settings = GenerationConfig().to_dict().keys() | {
             "inputs",
@@ -96,7 +107,7 @@ class _Generate(_Tap):
         }
         inputs = {name: part for name, part in kwargs.items() if name not in settings and part is not None}
         try:
-            self.held = of_model(self._adapter.model, {**inputs, "input_ids": prompt}, tokens)
+            self.held = of_model(self._asked.model, {**inputs, "input_ids": prompt}, tokens)
         except Exception as error:
             self.error = error  # some adapters take it for an empty answer
             raise
@@ -106,27 +117,24 @@ class _Generate(_Tap):
 class _Server(_Tap):
     """Stands in for the client of an OpenAI-compatible server that knows vLLM's `prompt_logprobs`."""
 
-    def __init__(self, client: Any, sentences: Sequence[str]) -> None:  # noqa: ANN401 - openai's
-        super().__init__()
-        self._create = client.chat.completions.create
-        self._sentences = sentences
-        self.chat = self.completions = self
-        if inspect.iscoroutinefunction(self._create):
-            self.problem = "a server is asked for them by the adapter `openai` alone"
+    @property
+    def chat(self) -> "_Server":
+        """As `client.chat`."""
+        return self
+
+    completions = chat
 
     def create(self, **payload: Any) -> Any:  # noqa: ANN401 - openai's
         """Answer for `chat.completions.create`."""
-        if self.problem is not None:
-            raise ReelbenchError(self.problem)
         extra = payload.pop("extra_body", {}) | {"return_token_ids": True}
         payload |= {"max_tokens": 1, "temperature": 0}
-        bare = self._create(**payload, extra_body=extra)
+        bare = self._asked.chat.completions.create(**payload, extra_body=extra)
         extra |= {"prompt_logprobs": 0, "add_generation_prompt": False, "continue_final_message": True}
         replies = []
         for sentence in self._sentences:
             turn = {"role": "assistant", "content": sentence}
             payload_of_turn = payload | {"messages": [*payload["messages"], turn]}
-            replies.append(self._create(**payload_of_turn, extra_body=extra))
+            replies.append(self._asked.chat.completions.create(**payload_of_turn, extra_body=extra))
             if getattr(replies[-1], "prompt_logprobs", None) is None:
                 self.problem = "this server gives no log-probabilities of a prompt (vLLM's `prompt_logprobs`)"
                 return bare
@@ -137,19 +145,14 @@ class _Server(_Tap):
 class _Vllm(_Tap):
     """Stands in for vLLM in this process: written from its code (`LLM.chat`), and not run."""
 
-    def __init__(self, client: Any, sentences: Sequence[str]) -> None:  # noqa: ANN401 - vLLM's
-        super().__init__()
-        self._client = client
-        self._sentences = sentences
-
     def chat(self, *, messages: Any, sampling_params: Any, **more: Any) -> Any:  # noqa: ANN401 - vLLM's
         """Answer for `LLM.chat`, which lmms-eval asks for one conversation in a list."""
         kind = type(sampling_params[0])
         [conversation] = messages
-        [bare] = self._client.chat(messages=messages, sampling_params=[kind(max_tokens=1, temperature=0)], **more)
+        [bare] = self._asked.chat(messages=messages, sampling_params=[kind(max_tokens=1, temperature=0)], **more)
         replies = []
         for sentence in self._sentences:
-            [reply] = self._client.chat(
+            [reply] = self._asked.chat(
                 messages=[[*conversation, {"role": "assistant", "content": sentence}]],
                 sampling_params=[kind(max_tokens=1, temperature=0, prompt_logprobs=0)],
                 add_generation_prompt=False,
@@ -161,7 +164,7 @@ class _Vllm(_Tap):
         return [bare]
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - what else the adapter asks of it
-        return getattr(self._client, name)
+        return getattr(self._asked, name)
 
 
 def _after(
