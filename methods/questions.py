@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from reelbench.registry.data.loading import SplitData, locate
+from reelbench.registry.errors import InputError
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.media.library import Library
 from reelbench.registry.prompts import prompt_sha256
@@ -48,8 +49,14 @@ class Questions:
         data: Path | None,
         frames: str | None = None,
     ) -> Self:
-        """Find the questions of a benchmark or one of its tasks; for the errors see `loading.locate`."""
-        return cls(locate(name, split, data), sampling, limit, data, frames or str(sampling))
+        """Find the questions of a benchmark or one of its tasks; for the errors see `loading.locate`.
+
+        InputError for a task whose options are scored by their likelihood.
+        """
+        located = locate(name, split, data)
+        if located.task is not None and located.task.options is not None:
+            raise InputError(f"{name}: its options are scored by their likelihood; use `reelbench run`")
+        return cls(located, sampling, limit, data, frames or str(sampling))
 
     @property
     def spec(self) -> BenchmarkSpec:

@@ -293,6 +293,11 @@ class TaskSpec(Declared):
         "so it is never scored for a table.",
     )
 
+    @property
+    def plain(self) -> bool:
+        """Whether it asks for an answer, once and in words: what a benchmark's own numbers are of."""
+        return self.options is None and not self.reasoned
+
 
 class BenchmarkSpec(Declared):
     """A benchmark, in full. `version` is the comparability number: a change that moves scores raises it."""

@@ -96,10 +96,11 @@ def prompt_ids(args: Sequence[Any], kwargs: Any) -> Any:  # noqa: ANN401 - a ten
 
 def _continued(sequences: Any, prompt: Any) -> Any:  # noqa: ANN401 - tensors
     # Models return the prompt too, unless they were given embeddings of it.
-    length = 0 if prompt is None else prompt.shape[1]
-    if length and sequences.shape[1] >= length and bool((sequences[0, :length] == prompt[0]).all()):
-        return sequences[:, length:]
-    return sequences
+    if prompt is None:
+        return sequences
+    length = prompt.shape[1]
+    repeated = sequences.shape[1] >= length and bool((sequences[0, :length] == prompt[0]).all())
+    return sequences[:, length:] if repeated else sequences
 
 
 def tokenizer_of(adapter: Any) -> Any:  # noqa: ANN401 - lmms-eval's model
