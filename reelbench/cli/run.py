@@ -78,7 +78,7 @@ def run(
         return
     sampling = FrameSampling.parse(frames) if frames is not None else FrameSampling.from_environment()
     arguments, output = process.with_logging(context.args)
-    outcomes = process.run_and_score(arguments, output, sampling, options, environ)
+    outcomes = process.run_and_score(arguments, output, sampling, options, environ=environ)
     again = ["reelbench", "score", "--run", str(output), *given(context, only="judge")]
     report(outcomes, as_json=False, again=again)
     process.check_all_there(arguments, outcomes)

@@ -69,7 +69,7 @@ def sweep(
         console.note(f"frames {sampling} into {folder}")
         try:
             arguments = process.replaced(arguments, "--output_path", str(folder))
-            outcomes = process.run_and_score(arguments, folder, sampling, options, environ)
+            outcomes = process.run_and_score(arguments, folder, sampling, options, environ=environ)
             report(outcomes, as_json=False, again=["reelbench", "score", "--run", str(folder), *judging])
             process.check_all_there(arguments, outcomes)
         except InputError:

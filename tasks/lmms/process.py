@@ -23,6 +23,7 @@ def run_and_score(
     output: Path,
     sampling: FrameSampling | None,
     options: Options,
+    *,
     environ: Mapping[str, str] | None = None,
 ) -> list[Outcome]:
     """Run lmms-eval into `output` with the frames asked for (None: nobody asked), and score what it left.
