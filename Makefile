@@ -8,11 +8,12 @@ UV     := $(shell command -v uv 2>/dev/null || echo .uv/bin/uv)
 # The core's tests, for environments that have no lmms-eval.
 CORE   := tests/registry tests/judges tests/llm tests/leaderboard tests/hub_cards tests/servers
 
-.PHONY: help install demo test test-slow test-minima test-newest lint format tasks docs perf wheel clean
+.PHONY: help install demo test test-slow test-minima test-newest fuzz mutants lint format tasks docs perf wheel clean
 help:
 	@echo 'make demo     run the mini benchmarks with a tiny real model and print one table'
 	@echo 'make test     the test suite      make test-slow   what takes minutes: the wheel in empty environments'
 	@echo 'make test-minima, make test-newest   the core with the oldest, the newest of what it depends on'
+	@echo 'make fuzz MINUTES=10   damaged files, replies and videos      make mutants   do tests notice changed numbers?'
 	@echo 'make install  .venv with reelbench (editable), lmms-eval and the development tools'
 	@echo 'make lint     ruff, import-linter, pyright      make format   let ruff format'
 	@echo 'make tasks    write the YAML and lmms.py of our tasks from their specs'
@@ -51,6 +52,16 @@ test-minima test-newest: setup.cfg $(filter .uv/bin/uv,$(UV))
 	$(UV) pip install --quiet --python .venv-$@/bin/python --requirement requirements-dev.txt
 	$(UV) pip install --quiet --python .venv-$@/bin/python --no-deps --editable .
 	.venv-$@/bin/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile -m 'not lmms and not browser' $(CORE)
+
+MINUTES ?= 10
+SEED    ?= 1
+SAMPLE  ?= 120
+
+fuzz: install
+	$(BIN)/python -m tools.fuzz --minutes $(MINUTES) --seed $(SEED)
+
+mutants: install
+	$(BIN)/python -m tools.mutants --sample $(SAMPLE) --seed $(SEED)
 
 # Type checkers can't follow an editable install's import hook, so they read the built package.
 wheel: install

@@ -232,17 +232,15 @@ def _agreement(a: Sequence[Sample], b: Sequence[Sample], criterion: str, weights
     y = np.array([pair[1].scores[criterion] for pair in pairs])
     sums = bootstrap.cluster_sums(_columns(x, y, weights), [pair[0].video for pair in pairs])
     total = sums.sum(axis=0)[None, :]
-    exact_ci95 = kappa_ci95 = None
-    if len(sums) > 1:  # one video can't be resampled
-        draws = np.concatenate(list(bootstrap.resampled_sums(sums)))
-        exact_ci95 = bootstrap.interval(100 * draws[:, 1] / draws[:, 0])
-        kappa_ci95 = bootstrap.interval(_kappas(draws, weights))
+    exact, kappa = float(100 * total[0, 1] / total[0, 0]), _none_if_nan(_kappas(total, weights)[0])
+    draws = np.concatenate(list(bootstrap.resampled_sums(sums)))
+    exacts, kappas = 100 * draws[:, 1] / draws[:, 0], _kappas(draws, weights)
     return Agreement(
         n=len(pairs),
-        exact=float(100 * total[0, 1] / total[0, 0]),
-        exact_ci95=exact_ci95,
-        kappa=_none_if_nan(_kappas(total, weights)[0]),
-        kappa_ci95=kappa_ci95,
+        exact=exact,
+        exact_ci95=bootstrap.confidence_interval(exact, exacts, len(sums), bounds=(0, 100)),
+        kappa=kappa,
+        kappa_ci95=None if kappa is None else bootstrap.confidence_interval(kappa, kappas, len(sums), bounds=(-1, 1)),
         mean_a=float(x.mean()),
         mean_b=float(y.mean()),
     )

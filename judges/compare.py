@@ -18,7 +18,7 @@ from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, Metric
 
 RESAMPLES = 10_000
-"""More than for an interval: a small p lies in the tail."""
+"""More than for an interval: p is asked for by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,9 @@ class Difference:
         a: The metric's value of a, in its own unit.
         b: The value of b.
         difference: a minus b.
-        ci95: 95 % interval of the difference; None from one video alone.
-        p: Two-sided, of no difference, from the same bootstrap; at least 2 / (resamples + 1). None with `ci95`.
+        ci95: 95 % interval of the difference, by Student's t over videos; None from one video alone, and where the
+            difference is the same whichever videos are drawn.
+        p: Two-sided, of no difference, by the same t (`bootstrap.p_value`); None from one video alone.
         mcnemar: For a mean of zeros and ones, else None.
     """
 
@@ -84,6 +85,26 @@ def compare(samples_a: Sequence[Sample], samples_b: Sequence[Sample], spec: Benc
     Raises:
         InputError: There is no item that both answered.
     """
+    a, b = on_both(samples_a, samples_b)
+    ids_a, ids_b = ({sample.id for sample in samples if sample.scores} for samples in (samples_a, samples_b))
+    metrics = {}
+    for metric in spec.metrics:
+        if not isinstance(metric.aggregate, Corpus) and (found := _difference(spec, metric, a, b)) is not None:
+            metrics[metric.name] = found
+    return Comparison(
+        both=len(a),
+        only_a=len(ids_a - ids_b),
+        only_b=len(ids_b - ids_a),
+        metrics=metrics,
+    )
+
+
+def on_both(samples_a: Sequence[Sample], samples_b: Sequence[Sample]) -> tuple[list[Sample], list[Sample]]:
+    """Return the items that both have a score for, of a and of b in one order, with the scores that both have.
+
+    Raises:
+        InputError: There is none.
+    """
     scored_a = {sample.id: sample for sample in samples_a if sample.scores}
     scored_b = {sample.id: sample for sample in samples_b if sample.scores}
     a, b = [], []
@@ -96,16 +117,7 @@ def compare(samples_a: Sequence[Sample], samples_b: Sequence[Sample], spec: Benc
             b.append(first.model_copy(update={"scores": {c: second.scores[c] for c in columns}}))
     if not a:
         raise InputError("no item was answered by both: are these of the same benchmark and split, with the same ids?")
-    metrics = {}
-    for metric in spec.metrics:
-        if not isinstance(metric.aggregate, Corpus) and (found := _difference(spec, metric, a, b)) is not None:
-            metrics[metric.name] = found
-    return Comparison(
-        both=len(a),
-        only_a=len(scored_a.keys() - scored_b.keys()),
-        only_b=len(scored_b.keys() - scored_a.keys()),
-        metrics=metrics,
-    )
+    return a, b
 
 
 def mcnemar(only_a: int, only_b: int) -> McNemar:
@@ -123,12 +135,9 @@ def _difference(spec: BenchmarkSpec, metric: Metric, a: Sequence[Sample], b: Seq
         return None
     ci95 = p = None
     if by_a.draws is not None and by_b.draws is not None:
-        draws = by_a.draws - by_b.draws
-        draws = draws[~np.isnan(draws)]
-        ci95 = bootstrap.interval(draws)
-        # Half of rounding's width counts as equal: two models that are the same must not differ by it.
-        below, above = np.count_nonzero(draws < 1e-12), np.count_nonzero(draws > -1e-12)  # noqa: PLR2004
-        p = float(min(1.0, 2 * (1 + min(below, above)) / (1 + len(draws))))
+        ci95, p = bootstrap.of_difference(
+            by_a.value - by_b.value, by_a.draws - by_b.draws, by_a.videos, scoring.bounds(metric)
+        )
     return Difference(
         n=by_a.n,
         videos=by_a.videos,

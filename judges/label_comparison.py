@@ -73,6 +73,5 @@ def _difference(label: str, pairs: Sequence[tuple[Sample, Sample]]) -> LabelDiff
     sums = bootstrap.cluster_sums(columns, videos)
     draws = np.concatenate(list(bootstrap.resampled_sums(sums)))
     means, difference = draws[:, 0] / draws[:, 1], float(by_a - by_b)
-    ends = bootstrap.confidence_interval(difference, means, len(sums), bounds=(-100, 100), method="t")
-    p = bootstrap.p_value(difference, means, len(sums))
+    ends, p = bootstrap.of_difference(difference, means, len(sums), (0, 100))
     return LabelDifference(label, len(pairs), len(sums), float(by_a), float(by_b), difference, ends, p, None)

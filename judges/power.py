@@ -143,8 +143,8 @@ def rank_ranges(
     """Return for each model the ranks, best and worst, that the data don't rule out.
 
     A model's best rank is one below the models that are better beyond Holm's adjustment over all pairs, its worst one
-    above those that are worse; with probability 1 - alpha all ranges hold at once (as Al Mohamad, Goeman and van Zwet,
-    Simultaneous Confidence Intervals for Ranks, with Tukey's test in place of Holm's).
+    above those that are worse; with probability 1 - alpha all ranges hold at once (as in Al Mohamad, Goeman and van
+    Zwet, arXiv 1708.02729, with Tukey's test in place of Holm's).
 
     Args:
         names: The models.

@@ -10,8 +10,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from reelbench.judges import answers
-from reelbench.judges.scoring import Scored
+from reelbench.judges import answers, panels
+from reelbench.judges.scoring import INTERVAL, Scored
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, read_jsonl, sha256_of, write_jsonl, write_text, written_aside
 from reelbench.registry.records import (
@@ -22,6 +22,7 @@ from reelbench.registry.records import (
     Sample,
     SettingsRecord,
     SourceRecord,
+    StatisticsRecord,
 )
 from reelbench.registry.spec import BenchmarkSpec
 
@@ -60,12 +61,13 @@ def write(
             benchmark=BenchmarkRecord(id=spec.id, version=spec.version, split=split, source=source),
             model=model,
             settings=settings,
-            judge=scored.judge,
+            judge=panels.completed(spec, scored.samples, scored.judge),
             metrics=scored.metrics,
             breakdowns=scored.breakdowns,
             counts=scored.counts,
             software=software(),
             answers=answers.VERSION,
+            statistics=StatisticsRecord(interval=INTERVAL),
             provenance=Provenance(
                 kind="run",
                 url=url,

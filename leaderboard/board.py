@@ -7,6 +7,7 @@ from pathlib import Path
 
 from reelbench.leaderboard import entries, ranking, store
 from reelbench.leaderboard.entries import Entry, Group, value
+from reelbench.leaderboard.pairs import Noise
 from reelbench.leaderboard.ranking import Overall
 from reelbench.registry import discovery
 from reelbench.registry.spec import BenchmarkSpec
@@ -20,6 +21,7 @@ class Board:
         specs: Benchmarks, those with rows only.
         entries: Rows, by benchmark and group, each group from its best row down.
         ranks: Key of a row -> its rank in its group.
+        noise: Group -> its runs' ranges of ranks, and the smallest difference that it can tell.
         groups: Groups by benchmark, the one that counts overall first.
         main: Benchmark -> the group that counts overall.
         overall: Models, the ranked ones first.
@@ -28,6 +30,7 @@ class Board:
     specs: dict[str, BenchmarkSpec]
     entries: list[Entry]
     ranks: dict[str, int]
+    noise: dict[Group, Noise]
     groups: dict[str, list[Group]]
     main: dict[str, Group]
     overall: list[Overall]
@@ -52,8 +55,10 @@ def of(specs: dict[str, BenchmarkSpec], rows: Sequence[Entry]) -> Board:
     for entry in rows:
         by_group[entry.group].append(entry)
     ranks: dict[str, int] = {}
+    noise: dict[Group, Noise] = {}
     for group, found in by_group.items():
-        ranks |= ranking.rank_group(specs[group.benchmark], found)
+        in_group, noise[group] = ranking.ranked(specs[group.benchmark], found)
+        ranks |= in_group
     main = ranking.main_groups(specs, rows, ranks)
     groups: dict[str, list[Group]] = defaultdict(list)
     for group in sorted(by_group, key=lambda g: (g != main.get(g.benchmark), g.mini, -len(by_group[g]), g.id)):
@@ -68,6 +73,7 @@ def of(specs: dict[str, BenchmarkSpec], rows: Sequence[Entry]) -> Board:
         specs={name: specs[name] for name in sorted(groups)},
         entries=ordered,
         ranks=ranks,
+        noise=noise,
         groups={name: groups[name] for name in sorted(groups)},
         main=main,
         overall=ranking.overall(ordered, ranks, main, specs),

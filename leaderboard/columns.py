@@ -39,6 +39,12 @@ class Column:
     filter: bool = False
 
 
+def rank_range(board: Board, row: Entry) -> str | None:
+    """Return `1–3`, or `2` where only one rank is possible; None where none can be told."""
+    best_worst = board.noise[row.group].ranges.get(row.key)
+    return None if best_worst is None else "–".join(map(str, dict.fromkeys(best_worst)))
+
+
 BEFORE: tuple[Column, ...] = (
     Column(
         "rank",
@@ -107,6 +113,14 @@ AFTER: tuple[Column, ...] = (
     Column("citation", "Citation", "text", lambda _, row: row.cite, "Where a published number stands."),
     Column("url", "Link", "text", lambda _, row: row.url),
     Column("note", "Note", "text", lambda _, row: row.note),
+    Column(
+        "rank_range",
+        "Ranks",
+        "text",
+        rank_range,
+        "The ranks that the data don't rule out, all pairs of rows compared (Holm); they hold together with 95 %.",
+        shown=True,
+    ),
 )
 
 COLUMNS = (*BEFORE, *AFTER)

@@ -299,10 +299,11 @@ def _numbers(
     known = against_data.as_the_data_has_them(spec, samples, rows_here)
     unlabelled = known != list(samples)
     try:
-        metrics, breakdowns = scoring.aggregate(spec, known, overlap=overlap)
+        metrics, breakdowns = scoring.aggregate(spec, known, overlap=overlap, interval=result.interval)
+        of_panel = list(replies.of_panel(spec, result.judge, known))
         if unlabelled:
             # A references file without labels: the metrics are the data's, and it has no breakdowns to state.
-            _, breakdowns = scoring.aggregate(spec, samples, overlap=False)
+            _, breakdowns = scoring.aggregate(spec, samples, overlap=False, interval=result.interval)
     except Exception as error:  # noqa: BLE001 - whatever a stranger's values lead to refuses their result alone
         yield f"its metrics can't be computed again ({first_line(error)})"
         return
@@ -310,6 +311,7 @@ def _numbers(
     if told and unlabelled:
         yield f"its references lack labels that the data of {spec.id} has; score it again without --references"
     yield from told
+    yield from of_panel
     yield from differences.of_breakdowns(result.breakdowns, breakdowns)
     yield from _counts(spec, result, samples)
 

@@ -15,7 +15,7 @@ from reelbench.judges.llm.verdicts import needs_no_judge
 from reelbench.leaderboard.against_data import KnownRows
 from reelbench.registry import discovery
 from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.records import Item, Record, Sample
+from reelbench.registry.records import Item, JudgeRecord, Record, Sample
 
 if TYPE_CHECKING:
     from reelbench.judges.llm.options import JudgeOptions
@@ -88,17 +88,8 @@ class Rejudge:
         drawn = self._drawn(verified.samples, str(result.provenance.samples_sha256))
         items = [Item.of(sample, rows_here[sample.id]["question"], None) for sample in drawn]
         with TemporaryDirectory(prefix="reelbench-rejudge-") as folder:
-            options = replace(
-                self._options,
-                model=record.requested,
-                prompts=self._prompts(record.prompt),
-                temperature="none" if record.temperature is None else record.temperature,
-                extra=record.extra or {},
-                votes=record.votes,
-                vote_rule="mean" if record.vote_rule == "mean" else "majority",
-                # A cache of its own: replies that are kept already are what is in doubt.
-                cache=Path(folder) / "judge.sqlite",
-            )
+            judges = [self._as_asked(member, Path(folder)) for member in record.panel or [record]]
+            options = replace(judges[0], others=tuple(judges[1:]))
             run = judge_items(spec, items, options, on_note=self._note)
             verdicts = list(run)
         pairs = [
@@ -117,6 +108,20 @@ class Rejudge:
             unscored=len(pairs) - len(both),
             calls=run.record.calls,
             cost_usd=run.record.cost_usd,
+        )
+
+    def _as_asked(self, record: JudgeRecord, folder: Path) -> "JudgeOptions":
+        return replace(
+            self._options,
+            model=record.requested,
+            prompts=self._prompts(record.prompt),
+            temperature="none" if record.temperature is None else record.temperature,
+            extra=record.extra or {},
+            votes=record.votes,
+            vote_rule="majority" if record.vote_rule == "single" else record.vote_rule,
+            others=(),
+            # A cache of its own: replies that are kept already are what is in doubt.
+            cache=folder / "judge.sqlite",
         )
 
     def _drawn(self, samples: list[Sample], digest: str) -> list[Sample]:

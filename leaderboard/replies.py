@@ -6,13 +6,13 @@ is at hand, has the key of the messages that asked for it.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from reelbench.judges import scoring
+from reelbench.judges import panels, scoring
 from reelbench.judges.llm.parsing import parse_score
-from reelbench.judges.llm.verdicts import JUDGE_UNPARSABLE, counted, needs_no_judge, takes_bare_integer
-from reelbench.leaderboard.differences import of_columns
+from reelbench.judges.llm.verdicts import JUDGE_UNPARSABLE, scores_of, takes_bare_integer
+from reelbench.leaderboard.differences import of_columns, of_metrics
 from reelbench.llm.messages import reply_key, request_shape
 from reelbench.registry.records import Item, JudgeRecord, JudgeReply, Sample
 from reelbench.registry.rows import Row
@@ -36,6 +36,7 @@ def of_record(spec: BenchmarkSpec, record: JudgeRecord | None) -> Iterator[str]:
     if len(digest) != _SHA256 or not set(digest) <= set("0123456789abcdef"):
         yield f"judge.prompt_sha256 is {digest[:80]!r}, which is not a sha256"
         return
+    yield from _of_panel(record)
     if record.votes < 1 or (record.votes == 1) != (record.vote_rule == "single"):
         yield f"judge.votes is {record.votes} with vote_rule {record.vote_rule}"
     if record.prompt == "official" and spec.judge.official_prompts is None:
@@ -43,6 +44,32 @@ def of_record(spec: BenchmarkSpec, record: JudgeRecord | None) -> Iterator[str]:
     pinned = _pinned(spec, record)
     if pinned and pinned != digest and (record.prompt == "official" or pinned[:_PREFIX] == digest[:_PREFIX]):
         yield f"judge.prompt_sha256 is {digest}, the {record.prompt} prompts have {pinned}"
+
+
+def of_panel(spec: BenchmarkSpec, record: JudgeRecord | None, samples: Sequence[Sample]) -> Iterator[str]:
+    """Yield what a panel's record says beside its scores and the samples don't: agreement, numbers by each judge."""
+    again = panels.completed(spec, samples, record)
+    if record is None or again is None or not record.panel or not again.panel:
+        return
+    stated, found = ({name: v for name, v in (r.agreement or {}).items() if v is not None} for r in (record, again))
+    yield from of_columns("judge.agreement", stated, found)
+    for member, anew in zip(record.panel, again.panel, strict=True):
+        yield from of_metrics(f"judge.panel.{member.requested}.metrics", member.metrics or {}, anew.metrics or {})
+
+
+def _of_panel(record: JudgeRecord) -> Iterator[str]:
+    members = record.panel
+    if members is None:
+        return
+    names = [member.requested for member in members]
+    if len(set(names)) < 2 or len(set(names)) < len(names) or ",".join(sorted(names)) != record.requested:  # noqa: PLR2004
+        yield f"judge.requested is {record.requested!r}, its panel is {', '.join(names) or 'empty'}"
+    if record.panel_rule is None:
+        yield "judge.panel_rule is not stated"
+    for member in members:
+        for name in ("prompt", "prompt_sha256", "votes", "vote_rule"):
+            if getattr(member, name) != getattr(record, name):
+                yield f"judge.panel: {member.requested} has {name} {getattr(member, name)!r}, the panel another"
 
 
 def _pinned(spec: BenchmarkSpec, record: JudgeRecord) -> str | None:
@@ -97,7 +124,7 @@ class Replies:
                 )
         if sample.reason == JUDGE_UNPARSABLE and all(reply.score is not None for reply in sample.judge_replies):
             yield f"{where}: unscored ({sample.reason}), but it has no reply that can't be read"
-        expected = self._scores(judge, record, sample, stated)
+        expected = scores_of(judge, record, sample)
         yield from of_columns(where, stated, expected)
         if (len(expected) == len(judge.criteria)) != (sample.state == "scored"):
             yield f"{where}: state is {sample.state}, but {len(expected)} of {len(judge.criteria)} criteria are judged"
@@ -106,37 +133,22 @@ class Replies:
     def _out_of_place(self, judge: JudgeSpec, record: JudgeRecord, sample: Sample) -> Iterator[str]:
         """Asking ends at the first reply that reads: what follows one, or was not asked for, was put in."""
         where = f"item {sample.id!r}"
-        attempts: dict[tuple[str, int], list[JudgeReply]] = defaultdict(list)
+        attempts: dict[tuple[str | None, str, int], list[JudgeReply]] = defaultdict(list)
+        judges = [member.requested for member in record.panel] if record.panel else [None]
         for reply in sample.judge_replies:
-            if reply.criterion not in judge.criteria:
+            if reply.judge not in judges:
+                yield f"{where}: a reply of {reply.judge!r}, which is not a judge of its panel"
+            elif reply.criterion not in judge.criteria:
                 yield f"{where}: a reply on {reply.criterion!r}, which is not a criterion"
             elif not 0 <= reply.vote < record.votes:
                 yield f"{where}: a reply for vote {reply.vote} on {reply.criterion}, of {record.votes} votes"
             else:
-                attempts[reply.criterion, reply.vote].append(reply)
-        for (criterion, vote), replies in attempts.items():
+                attempts[reply.judge, reply.criterion, reply.vote].append(reply)
+        for (_, criterion, vote), replies in attempts.items():
             replies.sort(key=lambda reply: reply.attempt)
             in_order = [reply.attempt for reply in replies] == list(range(len(replies)))
             if not in_order or any(reply.score is not None for reply in replies[:-1]):
                 yield f"{where}: of its replies on {criterion}, vote {vote}, some are missing or were put in"
-
-    def _scores(
-        self, judge: JudgeSpec, record: JudgeRecord, sample: Sample, stated: Mapping[str, float]
-    ) -> dict[str, float]:
-        if needs_no_judge(sample.text):
-            return dict.fromkeys(judge.criteria, float(judge.low))
-        votes: dict[str, list[int]] = {name: [] for name in judge.criteria}
-        for reply in sample.judge_replies:
-            if reply.score is not None and reply.criterion in votes:
-                votes[reply.criterion].append(reply.score)
-        scores = {}
-        for name, cast in votes.items():
-            # Where a vote could not be had at all, its criterion stays open whatever the others say.
-            left_open = name not in stated and sample.state == "unscored" and len(cast) < record.votes
-            score = None if left_open else counted(cast, record.votes, record.vote_rule)
-            if score is not None:
-                scores[name] = float(score)
-        return scores
 
     def _parsed(self, judge: JudgeSpec, record: JudgeRecord, reply: JudgeReply) -> int | None:
         return parse_score(reply.raw, judge.low, judge.high, bare_integer=takes_bare_integer(record.prompt, judge))
@@ -147,13 +159,15 @@ class Replies:
         if self._prompts is None or row is None:
             return
         asked = Item.of(sample, row["question"], None)
-        sampling = {} if record.temperature is None else {"temperature": record.temperature}
-        sampling |= record.extra or {}
+        members = {member.requested: member for member in record.panel or ()}
         for reply in sample.judge_replies:
             if reply.criterion not in judge.criteria:
                 continue
             messages = self._prompts.messages(reply.criterion, asked)
-            key = reply_key(request_shape(record.requested, messages, sampling), reply.vote, reply.attempt)
+            member = members.get(reply.judge or "", record)
+            sampling = {} if member.temperature is None else {"temperature": member.temperature}
+            shape = request_shape(member.requested, messages, sampling | (member.extra or {}))
+            key = reply_key(shape, reply.vote, reply.attempt)
             if key.hex() != reply.key:
                 yield (
                     f"item {sample.id!r}: the judge's reply on {reply.criterion} was given to another question or "

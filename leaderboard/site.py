@@ -136,6 +136,7 @@ def _groups(board: Board) -> list[dict[str, Any]]:
             "mini": group.mini,
             "main": board.main.get(group.benchmark) == group,
             "facets": sorted({facet for entry in rows[group] for facet in entry.breakdowns}),
+            "tells": None if (tells := board.noise[group].smallest) is None else _short(tells),
         }
         | {column.id: column.get(board, rows[group][0]) for column in columns.COLUMNS if column.of_group}
         for groups in board.groups.values()

@@ -19,6 +19,8 @@ REFUSED = "refused"
 """The server serves us not at all."""
 REJECTED = "rejected"
 """The server does not take this request."""
+PENDING = "pending"
+"""The request is under way in a batch (`llm.batches`)."""
 
 _CUT = {"length", "content_filter"}
 
@@ -45,7 +47,8 @@ class Asked(Generic[T]):
 
     Attributes:
         value: What was read, or None.
-        reason: Why there is no value (`unavailable`, `unparsable`, `budget`, `refused`, `rejected`), or None.
+        reason: Why there is no value (`unavailable`, `unparsable`, `budget`, `refused`, `rejected`, `pending`), or
+            None.
         replies: All replies behind it, in order of attempt.
         error: Why the last reply could not be read, in one line, or None.
     """

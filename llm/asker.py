@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from reelbench.llm.asked import BUDGET, REFUSED, REJECTED, UNAVAILABLE, Again, Asked, Read, T, Walk
+from reelbench.llm.asked import BUDGET, PENDING, REFUSED, REJECTED, UNAVAILABLE, Again, Asked, Read, T, Walk
 from reelbench.llm.budget import Budget, Tally, added
 from reelbench.llm.cache import ReplyCache
 from reelbench.llm.client import ChatClient, RefusedError, RejectedError, TransientError
@@ -83,6 +83,11 @@ class Asker:
         """Return what the cache alone answers, or None where the model would have to be asked. Nothing is counted."""
         walk = self._walk(messages, read, vote, again)
         return walk.asked() if walk.advance() is None else None
+
+    def follow(self, messages: Sequence[Message], read: Read[T], *, vote: int = 0) -> tuple[bytes | None, Walk[T]]:
+        """Follow a question through the cache -> the key that would be asked for next, or None, and the walk."""
+        walk = self._walk(messages, read, vote, None)
+        return walk.advance(), walk
 
     async def ask(
         self, messages: Sequence[Message], read: Read[T], *, vote: int = 0, again: Again | None = None
@@ -198,6 +203,8 @@ class Asker:
                     claimed = state == "mine"
                     if state == "stored":
                         return None
+                    if state == "batched":
+                        return PENDING
                     if state == "theirs":
                         await turn.pass_on(_OTHERS)
                 return await self._call_until_kept(client, turn, key, messages)
@@ -263,7 +270,8 @@ class Asker:
             kept = True
             # Where the server does not count, or not so that it can be, what was estimated is booked.
             prompt = reply.prompt_tokens or estimated_tokens(messages)
-            cost = options.cost_usd(prompt, reply.completion_tokens or _tokens_of(reply.raw))
+            completion = reply.completion_tokens or _tokens_of(reply.raw)
+            cost = options.cost_usd(prompt, completion, reply.cached_tokens or 0, reply.reasoning_tokens or 0)
         except RefusedError as error:
             raise self._stop(REFUSED, f"{error}; asking stopped, what was answered is kept") from None
         except TransientError as error:

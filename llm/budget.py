@@ -1,5 +1,6 @@
 """What asking may cost, and what it has come to."""
 
+import threading
 import time
 from collections import Counter
 from dataclasses import dataclass, field
@@ -46,7 +47,7 @@ class Tally:
 
 
 class Budget:
-    """Calls and dollars that a run may spend; several askers may share one. Lives in one event loop."""
+    """Calls and dollars that a run may spend; several askers may share one, from several threads."""
 
     def __init__(self, calls: int | None = None, usd: float | None = None) -> None:
         self.calls = calls
@@ -55,29 +56,32 @@ class Budget:
         self._reserved_usd = 0.0
         self._spent_usd = 0.0
         self._dearest_usd = 0.0
+        self._lock = threading.Lock()
 
     def reserve(self, estimate: float) -> float | None:
         """Set aside one call of about `estimate` dollars -> dollars set aside, or None where there is no room."""
-        if self.calls is not None and self._reserved_calls >= self.calls:
-            return None
-        if self.usd is None:
-            estimate = 0.0
-        else:
-            estimate = max(estimate, self._dearest_usd)
-            if self._spent_usd + self._reserved_usd + estimate > self.usd:
+        with self._lock:
+            if self.calls is not None and self._reserved_calls >= self.calls:
                 return None
-        self._reserved_calls += 1
-        self._reserved_usd += estimate
+            if self.usd is None:
+                estimate = 0.0
+            else:
+                estimate = max(estimate, self._dearest_usd)
+                if self._spent_usd + self._reserved_usd + estimate > self.usd:
+                    return None
+            self._reserved_calls += 1
+            self._reserved_usd += estimate
         return estimate
 
     def settle(self, reserved: float, cost: float | None, *, kept: bool) -> None:
         """Book what a call cost; one that brought nothing (not `kept`) is given back."""
-        self._reserved_usd -= reserved
-        if not kept:
-            self._reserved_calls -= 1
-        if cost is not None:
-            self._spent_usd += cost
-            self._dearest_usd = max(self._dearest_usd, cost)
+        with self._lock:
+            self._reserved_usd -= reserved
+            if not kept:
+                self._reserved_calls -= 1
+            if cost is not None:
+                self._spent_usd += cost
+                self._dearest_usd = max(self._dearest_usd, cost)
 
     @property
     def shown(self) -> str:

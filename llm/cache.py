@@ -25,12 +25,15 @@ from typing import Any, Literal, TypeVar
 
 from reelbench.registry.errors import InputError, ReelbenchError
 
-SCHEMA = 2
-"""1: Reelbench 0.1.0. 2: reasoning and cached tokens, seconds, checksum; a file of 1 is brought up to it in place."""
+SCHEMA = 3
+"""1: Reelbench 0.1.0. 2: reasoning and cached tokens, seconds, checksum. 3: batches. Older files are raised to it."""
 LEASE = 6.0
 """Seconds that a claim lasts unless it is renewed."""
 
 _T = TypeVar("_T")
+
+Claimed = Literal["mine", "stored", "theirs", "batched"]
+"""Whose it is to ask for a reply: ours, nobody's (it is here), another process's, or a batch's that is under way."""
 
 _BUSY = 30.0  # seconds to wait for another process's write
 
@@ -39,6 +42,10 @@ _TABLES = (
         key BLOB PRIMARY KEY, model TEXT NOT NULL, host TEXT NOT NULL, raw TEXT, finish TEXT, returned TEXT,
         prompt_tokens INTEGER NOT NULL, completion_tokens INTEGER NOT NULL, at REAL NOT NULL) WITHOUT ROWID""",
     "CREATE TABLE IF NOT EXISTS claims (key BLOB PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL) WITHOUT ROWID",
+    """CREATE TABLE IF NOT EXISTS batches (
+        token TEXT PRIMARY KEY, id TEXT, model TEXT NOT NULL, host TEXT NOT NULL, pid INTEGER NOT NULL, at REAL NOT NULL
+        ) WITHOUT ROWID""",
+    "CREATE TABLE IF NOT EXISTS batched (key BLOB PRIMARY KEY, token TEXT NOT NULL) WITHOUT ROWID",
 )
 _SINCE_2 = {"reasoning_tokens": "INTEGER", "cached_tokens": "INTEGER", "seconds": "REAL", "checksum": "BLOB"}
 _REPLY = ("raw", "finish", "returned", "prompt_tokens", "completion_tokens", "host")
@@ -111,24 +118,21 @@ class ReplyCache:
                 return None
             return reply
 
-        return self._do(read)
+        return self.do(read)
 
-    def claim(self, key: bytes) -> Literal["mine", "stored", "theirs"]:
-        """Claim the right to ask for `key`, unless its reply is here by now or another process is asking for it."""
+    def claim(self, key: bytes) -> Claimed:
+        """Claim the right to ask for `key`, unless its reply is here by now or it is being asked for elsewhere."""
 
-        def write(connection: sqlite3.Connection) -> Literal["mine", "stored", "theirs"]:
-            with _transaction(connection):
+        def write(connection: sqlite3.Connection) -> Claimed:
+            with transaction(connection):
                 now = time.time()  # read under the lock, so that no claim made before is from the future
-                if connection.execute("SELECT 1 FROM replies WHERE key = ?", (key,)).fetchone():
-                    return "stored"
-                taken = connection.execute("SELECT owner, until FROM claims WHERE key = ?", (key,)).fetchone()
-                # A lease from the future (the clock was set back) would never lapse, so it counts for nothing.
-                if taken and taken[0] != self._owner and now < taken[1] <= now + LEASE + 1:
-                    return "theirs"
-                connection.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", (key, self._owner, now + LEASE))
-            return "mine"
+                state = state_of(connection, key, self._owner, now)
+                if state == "mine":
+                    until = now + LEASE
+                    connection.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", (key, self._owner, until))
+            return state
 
-        return self._do(write)
+        return self.do(write)
 
     def renew(self) -> None:
         """Make this process's claims last a full lease again."""
@@ -137,17 +141,17 @@ class ReplyCache:
             until = time.time() + LEASE
             connection.execute("UPDATE claims SET until = ? WHERE owner = ?", (until, self._owner))
 
-        self._do(write)
+        self.do(write)
 
     def put(self, key: bytes, model: str, reply: Reply) -> None:
         """Keep a reply, for good, and give up the claim on it."""
 
         def write(connection: sqlite3.Connection) -> None:
-            with _transaction(connection):
-                _insert(connection, key, model, time.time(), reply)
+            with transaction(connection):
+                insert(connection, key, model, time.time(), reply)
                 connection.execute("DELETE FROM claims WHERE key = ?", (key,))
 
-        self._do(write)
+        self.do(write)
 
     def release(self, key: bytes) -> None:
         """Give up the claim on `key`: its reply could not be had."""
@@ -155,7 +159,7 @@ class ReplyCache:
         def write(connection: sqlite3.Connection) -> None:
             connection.execute("DELETE FROM claims WHERE key = ? AND owner = ?", (key, self._owner))
 
-        self._do(write)
+        self.do(write)
 
     def close(self) -> None:
         """Give up all claims and close the file; nothing that was kept depends on it."""
@@ -170,7 +174,8 @@ class ReplyCache:
 
     # --- opening, and what can go wrong ------------------------------------------------------------------------------
 
-    def _do(self, action: Callable[[sqlite3.Connection], _T]) -> _T:
+    def do(self, action: Callable[[sqlite3.Connection], _T]) -> _T:
+        """Run `action` on the open file, under the lock; ReelbenchError where the file can't be used."""
         with self._lock, self._told():
             if self._connection is None:
                 raise ReelbenchError(f"judge cache {self.path}: it is closed")
@@ -236,9 +241,9 @@ class ReplyCache:
         if aside is None or self._connection is None:
             return
         saved = 0
-        with _transaction(self._connection):
+        with transaction(self._connection):
             for row in _still_readable(aside):
-                saved += _insert(self._connection, *row)
+                saved += insert(self._connection, *row)
         self._on_note(
             f"judge cache {self.path}: damaged ({error}); renamed to {aside.name}, "
             f"{saved} replies could be read and are kept"
@@ -274,8 +279,20 @@ class ReplyCache:
             raise ReelbenchError(f"judge cache {self.path}: {what}; {todo}") from None
 
 
+def state_of(connection: sqlite3.Connection, key: bytes, owner: str, now: float) -> Claimed:
+    """Return who may ask for `key`, inside a transaction."""
+    if connection.execute("SELECT 1 FROM replies WHERE key = ?", (key,)).fetchone():
+        return "stored"
+    if connection.execute("SELECT 1 FROM batched WHERE key = ?", (key,)).fetchone():
+        return "batched"
+    taken = connection.execute("SELECT owner, until FROM claims WHERE key = ?", (key,)).fetchone()
+    # A lease from the future (the clock was set back) would never lapse, so it counts for nothing.
+    return "theirs" if taken and taken[0] != owner and now < taken[1] <= now + LEASE + 1 else "mine"
+
+
 @contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """Write all or nothing."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -294,7 +311,7 @@ def _checksum(*parts: object) -> bytes:
     return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).digest()[:16]
 
 
-def _insert(connection: sqlite3.Connection, key: bytes, model: str, at: float, reply: Reply) -> int:
+def insert(connection: sqlite3.Connection, key: bytes, model: str, at: float, reply: Reply) -> int:
     """Keep a reply unless there is one under its key -> replies kept."""
     columns = ("key", "model", "at", "checksum", *_REPLY_SINCE_2)
     values = (key, model, at, reply.checksum(key), *(getattr(reply, name) for name in _REPLY_SINCE_2))
@@ -305,7 +322,7 @@ def _insert(connection: sqlite3.Connection, key: bytes, model: str, at: float, r
 
 def _bring_up_to_date(connection: sqlite3.Connection) -> None:
     connection.create_function("checksum", -1, _checksum, deterministic=True)
-    with _transaction(connection):
+    with transaction(connection):
         for table in _TABLES:
             connection.execute(table)
         known = {row[1] for row in connection.execute("PRAGMA table_info(replies)")}
@@ -322,7 +339,7 @@ def _still_readable(path: Path) -> Iterator[tuple[bytes, str, float, Reply]]:
     with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
         columns: tuple[str, ...] = _REPLY_SINCE_2
         with contextlib.suppress(sqlite3.Error):
-            if connection.execute("PRAGMA user_version").fetchone()[0] < SCHEMA:
+            if connection.execute("PRAGMA user_version").fetchone()[0] < 2:  # noqa: PLR2004 - `_SINCE_2`
                 columns = _REPLY
         checksum = "checksum" if columns == _REPLY_SINCE_2 else "NULL"
         command = f"SELECT key, model, at, {checksum}, {', '.join(columns)} FROM replies WHERE key >= ? AND key < ?"  # noqa: S608

@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from email.utils import parsedate_to_datetime
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit, urlunsplit
+from urllib.parse import SplitResult, parse_qsl, urlsplit, urlunsplit
 
 from reelbench.llm.cache import Reply
 from reelbench.llm.messages import Message, on_the_wire
@@ -64,10 +64,7 @@ class ChatClient:
 
         self._openai = openai
         self._options = options
-        if options.api_key is None and options.url is None:
-            raise RefusedError(
-                f"no API key for {options.who}: set {options.key_variable} (or OPENAI_API_KEY), or {options.option}-url"
-            )
+        _check_key(options)
         self._client = _make_client(openai, options)
 
     async def ask(self, messages: Sequence[Message], sampling: Mapping[str, Any]) -> Reply:
@@ -94,39 +91,16 @@ class ChatClient:
             raise self._too_late() from None
         except Exception as error:  # noqa: BLE001 - whatever a server makes the libraries raise is that server's failure
             raise self._broken(error) from None
-        return self._reply(content, time.monotonic() - began)
+        try:
+            return reply_of(json.loads(content), options, time.monotonic() - began)
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            start = one_line(options.redact(content[:10_000].decode("utf-8", "replace")), 200)
+            line = f"{options.who} at {options.host} sent something that is not a chat completion: {start!r}"
+            raise TransientError(line, maybe_paid=True) from None
 
     async def close(self) -> None:
         """Close the connections."""
         await self._client.close()
-
-    def _reply(self, content: bytes, seconds: float) -> Reply:
-        options = self._options
-        try:
-            body = json.loads(content)
-            choices = body["choices"]
-            choice = choices[0] if choices else {}
-            message = choice.get("message") or {}
-            usage = body.get("usage")
-            return Reply(
-                raw=self._stored(_text_of(message.get("content")), None),
-                finish=self._stored(choice.get("finish_reason")),
-                returned=self._stored(body.get("model")),
-                prompt_tokens=_tokens(usage, "prompt_tokens") or 0,
-                completion_tokens=_tokens(usage, "completion_tokens") or 0,
-                host=options.host,
-                reasoning_tokens=_tokens(usage, "completion_tokens_details", "reasoning_tokens"),
-                cached_tokens=_tokens(usage, "prompt_tokens_details", "cached_tokens"),
-                seconds=round(seconds, 3),
-            )
-        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-            start = _one_line(options.redact(content[:10_000].decode("utf-8", "replace")), 200)
-            line = f"{options.who} at {options.host} sent something that is not a chat completion: {start!r}"
-            raise TransientError(line, maybe_paid=True) from None
-
-    def _stored(self, value: object, longest: int | None = _LONGEST_NAME) -> str | None:
-        """Return a server's text as it may be kept: one that echoes our headers must not get the key into the cache."""
-        return None if value is None else self._options.redact(valid_text(str(value)))[:longest]
 
     def _too_late(self) -> TransientError:
         options = self._options
@@ -148,7 +122,7 @@ class ChatClient:
         never_there = any("Connector" in name or name == "ConnectError" for name in names)
         where = f"{options.who} at {options.host}"
         line = f"no connection to {where} ({what})" if never_there else f"{where} sent no whole reply ({what})"
-        return TransientError(_one_line(line), maybe_paid=not never_there)
+        return TransientError(one_line(line), maybe_paid=not never_there)
 
     def _meaning(self, error: Any) -> Exception:  # noqa: ANN401 - openai.APIStatusError, imported late
         status, host = error.status_code, self._options.host
@@ -158,7 +132,7 @@ class ChatClient:
                 f"{self._options.who} at {host} answered {status}, sending us on to {there}; "
                 f"give the URL of the server itself as {self._options.option}-url"
             )
-        said = _one_line(self._options.redact(_said(error)))  # in this order: half a key is a secret too
+        said = one_line(self._options.redact(_said(error)))  # in this order: half a key is a secret too
         line = f"{self._options.who} at {host} answered {status}: {said}"
         if status in {401, 403, 404} or error.code == "insufficient_quota":
             return RefusedError(line)
@@ -169,10 +143,69 @@ class ChatClient:
         return RejectedError(line)
 
 
-def _make_client(openai: Any, options: AskOptions) -> Any:  # noqa: ANN401 - openai is imported late
+def reply_of(body: Any, options: AskOptions, seconds: float | None) -> Reply:  # noqa: ANN401 - any JSON value
+    """Return the reply that a chat completion holds; a LookupError, TypeError or AttributeError where it is none."""
+
+    def stored(value: object, longest: int | None = _LONGEST_NAME) -> str | None:
+        # One that echoes our headers must not get the key into the cache.
+        return None if value is None else options.redact(valid_text(str(value)))[:longest]
+
+    choices = body["choices"]
+    choice = choices[0] if choices else {}
+    message = choice.get("message") or {}
+    usage = body.get("usage")
+    return Reply(
+        raw=stored(_text_of(message.get("content")), None),
+        finish=stored(choice.get("finish_reason")),
+        returned=stored(body.get("model")),
+        prompt_tokens=_tokens(usage, "prompt_tokens") or 0,
+        completion_tokens=_tokens(usage, "completion_tokens") or 0,
+        host=options.host,
+        reasoning_tokens=_tokens(usage, "completion_tokens_details", "reasoning_tokens"),
+        cached_tokens=_tokens(usage, "prompt_tokens_details", "cached_tokens"),
+        seconds=None if seconds is None else round(seconds, 3),
+    )
+
+
+def batch_client(options: AskOptions) -> Any:  # noqa: ANN401 - openai.OpenAI, imported late
+    """Return a client for files and batches; RefusedError or InputError where the server can't be asked for them."""
+    import openai
+
+    _check_key(options)
+    parts, base, query = _address(options)
+    if _is_azure(parts):
+        raise InputError(f"{options.option}-batch: on Azure give the URL that ends in /openai/v1")
+    http = openai.DefaultHttpxClient(timeout=options.timeout, follow_redirects=False)
+    return openai.OpenAI(
+        api_key=options.api_key or _PLACEHOLDER_KEY,
+        base_url=base,
+        default_query=query,
+        timeout=options.timeout,
+        max_retries=options.tries - 1,
+        http_client=http,
+    )
+
+
+def _check_key(options: AskOptions) -> None:
+    if options.api_key is None and options.url is None:
+        raise RefusedError(
+            f"no API key for {options.who}: set {options.key_variable} (or OPENAI_API_KEY), or {options.option}-url"
+        )
+
+
+def _address(options: AskOptions) -> tuple[SplitResult, str, dict[str, str]]:
+    """Return the server's URL in parts, its base, and its query."""
     parts = urlsplit(options.url or OPENAI_URL)
-    query = dict(parse_qsl(parts.query))
-    base = urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/"), "", ""))
+    return parts, urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/"), "", "")), dict(parse_qsl(parts.query))
+
+
+def _is_azure(parts: SplitResult) -> bool:
+    own = str(parts.hostname).endswith(_AZURE_HOSTS) and "/openai/v1" not in parts.path
+    return own or "/openai/deployments/" in parts.path
+
+
+def _make_client(openai: Any, options: AskOptions) -> Any:  # noqa: ANN401 - openai is imported late
+    parts, base, query = _address(options)
     common: dict[str, Any] = {
         "default_headers": {"Accept-Encoding": "gzip"},
         "max_retries": 0,
@@ -180,14 +213,13 @@ def _make_client(openai: Any, options: AskOptions) -> Any:  # noqa: ANN401 - ope
         "http_client": _http_client(openai, options),
     }
     key = options.api_key or _PLACEHOLDER_KEY
-    deployments = "/openai/deployments/" in parts.path
-    if deployments or (str(parts.hostname).endswith(_AZURE_HOSTS) and "/openai/v1" not in parts.path):
+    if _is_azure(parts):
         version = query.pop("api-version", None)
         if version is None:
             raise InputError(
                 f"{options.option}-url: an Azure URL needs its API version: end it in ?api-version=2024-10-21, say"
             )
-        if not deployments:
+        if "/openai/deployments/" not in parts.path:
             base = f"{base.removesuffix('/openai')}/openai/deployments/{options.model}"
         base = base.removesuffix("/chat/completions")
         return openai.AsyncAzureOpenAI(api_key=key, base_url=base, api_version=version, default_query=query, **common)
@@ -236,7 +268,8 @@ def _said(error: Any) -> str:  # noqa: ANN401 - openai.APIStatusError
     return inner if isinstance(inner, str) else error.message
 
 
-def _one_line(text: str, longest: int = 300) -> str:
+def one_line(text: str, longest: int = 300) -> str:
+    """Return a server's text as one line, cut at `longest` characters."""
     line = " ".join(text.split())
     return line if len(line) <= longest else f"{line[:longest]}…"
 

@@ -36,6 +36,8 @@ class AskOptions:
         budget_usd: Dollars at most in this run; needs both prices.
         usd_per_million_prompt: Price of a million prompt tokens, in dollars.
         usd_per_million_completion: Price of a million completion tokens, in dollars.
+        usd_per_million_cached: Of a million prompt tokens that the server had in its cache; None is as others.
+        usd_per_million_reasoning: Of a million completion tokens that were reasoning; None is as others.
         retry_unread: Ask again, up to `ATTEMPTS` times more, where all replies in the cache can't be read.
         timeout: Seconds for one call, from sending to the last byte.
         tries: Calls at most for one reply where the server fails (429 is not counted).
@@ -60,6 +62,8 @@ class AskOptions:
     budget_usd: float | None = None
     usd_per_million_prompt: float | None = None
     usd_per_million_completion: float | None = None
+    usd_per_million_cached: float | None = None
+    usd_per_million_reasoning: float | None = None
     retry_unread: bool = False
     timeout: float = 120.0
     tries: int = TRIES
@@ -122,11 +126,22 @@ class AskOptions:
         """Where replies are kept."""
         return self.cache if self.cache is not None else home() / "judge.sqlite"
 
-    def cost_usd(self, prompt_tokens: int, completion_tokens: int) -> float | None:
-        """Return what tokens cost, in dollars; None where no price was given."""
-        if self.usd_per_million_prompt is None or self.usd_per_million_completion is None:
+    def cost_usd(
+        self, prompt_tokens: int, completion_tokens: int, cached_tokens: int = 0, reasoning_tokens: int = 0
+    ) -> float | None:
+        """Return what tokens cost, in dollars; None where no price was given.
+
+        Cached tokens are among the prompt's, reasoning tokens among the completion's.
+        """
+        prompt, completion = self.usd_per_million_prompt, self.usd_per_million_completion
+        if prompt is None or completion is None:
             return None
-        return (prompt_tokens * self.usd_per_million_prompt + completion_tokens * self.usd_per_million_completion) / 1e6
+        cached = prompt if self.usd_per_million_cached is None else self.usd_per_million_cached
+        reasoning = completion if self.usd_per_million_reasoning is None else self.usd_per_million_reasoning
+        cached_tokens, reasoning_tokens = min(cached_tokens, prompt_tokens), min(reasoning_tokens, completion_tokens)
+        dollars = (prompt_tokens - cached_tokens) * prompt + cached_tokens * cached
+        dollars += (completion_tokens - reasoning_tokens) * completion + reasoning_tokens * reasoning
+        return dollars / 1e6
 
     def redact(self, text: str) -> str:
         """Return `text` without the key, or what else the URL's query holds, which a server may echo."""

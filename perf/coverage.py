@@ -1,11 +1,12 @@
 """Whether intervals cover, power holds and a calibrated judge is right: simulation with known truth.
 
-    python -m perf.coverage [--repetitions 1000] [--only coverage|power|calibration]
+    python -m perf.coverage [--repetitions 1000] [--least 2] [--only NAME]
 
 A video's questions share its ease, two models share a question's, and a video may suit one model more than the other:
 normal terms, whose sum is cut into 0/1 (right or wrong) or 0 to 5 (a judge's scale). Videos have 1 question and a
 Poisson number of mean 4 more. `icc` is the share of variance (before the cut) that a video's questions share.
-A thousand repetitions take half a minute (coverage), four minutes (power) and half an hour (calibration).
+A thousand repetitions take a minute (coverage, differences, macro), four minutes (power) and half an hour
+(calibration).
 """
 
 import argparse
@@ -95,10 +96,71 @@ def coverage(repetitions: int) -> None:
             rng = np.random.default_rng(videos)
             covered, length = dict.fromkeys(methods, 0), dict.fromkeys(methods, 0.0)
             for _ in range(repetitions):
-                value, draws, clusters = resampled(*population.draw(videos, rng)[::2])
+                scores, _, video = population.draw(videos, rng)
+                value, draws, clusters = resampled(scores, video)
                 for method in methods:
                     # Where `t` sees no spread it says nothing: that counts as not covered, and as without length.
                     ends = bootstrap.confidence_interval(value, draws, clusters, bounds=bounds, method=method)
+                    low, high = ends or (value, value)
+                    covered[method] += low - 1e-9 <= population.mean <= high + 1e-9
+                    length[method] += (high - low) / repetitions
+            cells = (f"{100 * covered[m] / repetitions:.1f} | {length[m]:.3g}" for m in methods)
+            print(f"| {population.name} | {videos} | " + " | ".join(cells) + " |", flush=True)
+
+
+def differences(repetitions: int) -> None:
+    """Print how often the interval of a paired difference holds the truth, and how often p finds one that isn't."""
+    print("| population | true difference | videos | percentile % | length | t % | length | p at most 0.05 % |")
+    print("|" + "---|" * 8)
+    for population in POPULATIONS:
+        top = float(len(population.cuts))
+        for effect in (0.0, 0.05 * top):
+            for videos in VIDEOS:
+                rng = np.random.default_rng(videos)
+                covered, length, alarms = np.zeros(2), np.zeros(2), 0
+                for _ in range(repetitions):
+                    a, b, video = population.draw(videos, rng, effect)
+                    value, draws, clusters = resampled(b - a, video)
+                    t, p = bootstrap.of_difference(value, draws, clusters, (0.0, top))
+                    for at, ends in enumerate((bootstrap.interval(draws), t)):
+                        low, high = ends or (value, value)
+                        covered[at] += low - 1e-9 <= effect <= high + 1e-9
+                        length[at] += (high - low) / repetitions
+                    alarms += p is not None and p <= power.ALPHA
+                cells = " | ".join(
+                    f"{100 * c / repetitions:.1f} | {n:.3g}" for c, n in zip(covered, length, strict=True)
+                )
+                print(
+                    f"| {population.name} | {effect:g} | {videos} | {cells} | {100 * alarms / repetitions:.1f} |",
+                    flush=True,
+                )
+
+
+def macro(repetitions: int) -> None:
+    """Print how often the interval of a mean over 18 labels' means (CURVE's locales) holds the truth."""
+    labels = 18
+    print("| population | videos a label | percentile % | length | t % | length | wilson % | length |")
+    print("|" + "---|" * 8)
+    for population in POPULATIONS:
+        bounds = (0.0, float(len(population.cuts)))
+        for videos in (2, 5, 10):
+            rng = np.random.default_rng(videos)
+            methods: tuple[bootstrap.Method, ...] = ("percentile", "t", "wilson")
+            covered, length = dict.fromkeys(methods, 0), dict.fromkeys(methods, 0.0)
+            for _ in range(repetitions):
+                drawn = [population.draw(videos, rng)[::2] for _ in range(labels)]
+                value = float(np.mean([values.mean() for values, _ in drawn]))
+                table = np.zeros((sum(len(values) for values, _ in drawn), 2 * labels))
+                names: list[str] = []
+                for label, (values, video) in enumerate(drawn):
+                    rows = slice(len(names), len(names) + len(values))
+                    table[rows, 2 * label], table[rows, 2 * label + 1] = values, 1
+                    names += [f"{label}-{v}" for v in video]
+                blocks = np.concatenate(list(bootstrap.resampled_sums(bootstrap.cluster_sums(table, names))))
+                with np.errstate(invalid="ignore"):
+                    draws = (blocks[:, ::2] / blocks[:, 1::2]).mean(axis=1)
+                for method in methods:
+                    ends = bootstrap.confidence_interval(value, draws, labels * videos, bounds=bounds, method=method)
                     low, high = ends or (value, value)
                     covered[method] += low - 1e-9 <= population.mean <= high + 1e-9
                     length[method] += (high - low) / repetitions
@@ -208,13 +270,24 @@ def _calibrated(population: Population, judge: str, videos: int, labels: int, re
     return f"{percent[0]:.1f} | {percent[1]:.1f} | {length[1] / length[0]:.2f} | {by_confusion} | {shares}"
 
 
+MEASURES = (
+    ("coverage", coverage),
+    ("differences", differences),
+    ("macro", macro),
+    ("power", powers),
+    ("calibration", calibrations),
+)
+
+
 def main() -> None:
     """Simulate and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repetitions", type=int, default=1000)
-    parser.add_argument("--only", choices=("coverage", "power", "calibration"))
+    parser.add_argument("--least", type=int, default=2, help="clusters from which on to ask for an interval")
+    parser.add_argument("--only", choices=[name for name, _ in MEASURES])
     given = parser.parse_args()
-    for name, measure in (("coverage", coverage), ("power", powers), ("calibration", calibrations)):
+    bootstrap.LEAST = given.least  # what users get none of is measured as well, to say why
+    for name, measure in MEASURES:
         if given.only in (None, name):
             measure(given.repetitions)
             print()

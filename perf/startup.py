@@ -38,7 +38,7 @@ def main() -> None:
             "reelbench --help": [BIN / "reelbench", "--help"],
             "reelbench list": [BIN / "reelbench", "list"],
         }
-        report("whole process", in_turn(commands, environ=environ))
+        report("whole process", in_turn(commands, runs=10, environ=environ))
         lmms = timed([BIN / "python", "-c", "import lmms_eval.evaluator"], environ)
         print(f"\nimport lmms_eval.evaluator: {lmms:.1f} s, our entry point in it")
         for _ in range(3):

@@ -3,6 +3,14 @@
 from pathlib import Path
 from typing import ClassVar
 
+_LONGEST = 1000
+"""Characters of an error's line: what it quotes may be anybody's, and of any length."""
+
+
+def printable(text: str) -> str:
+    """Return `text` with a space for each character that a terminal would act on, or not show, and not print."""
+    return "".join(char if char.isprintable() else " " for char in text)
+
 
 class ReelbenchError(Exception):
     """Work that failed through no fault of the call (no network, a full disk, a server's refusal).
@@ -11,6 +19,10 @@ class ReelbenchError(Exception):
     """
 
     exit_code: ClassVar[int] = 1
+
+    def __str__(self) -> str:
+        line = printable(super().__str__())
+        return line if len(line) <= _LONGEST else f"{line[: _LONGEST // 2]} … {line[-_LONGEST // 2 :]}"
 
 
 class InputError(ReelbenchError):
@@ -25,7 +37,7 @@ def first_line(error: object) -> str:
     Of a system's error only its own words are taken, without a file's name.
     """
     text = str(getattr(error, "strerror", None) or error)
-    lines = ("".join(c if c.isprintable() else " " for c in line).strip() for line in text.splitlines())
+    lines = (printable(line).strip() for line in text.splitlines())
     return next((line for line in lines if line), type(error).__name__)
 
 

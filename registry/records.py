@@ -107,31 +107,6 @@ class SettingsRecord(Record):
         return "unknown" if self.frames in {"native", "unknown"} else "dropped"
 
 
-class JudgeRecord(Record):
-    """The judge that was asked, what answered, and what it cost."""
-
-    added = frozenset({"extra", "reasoning_tokens", "cached_tokens"})
-
-    requested: str
-    returned: dict[str, int] = Field(default_factory=dict, description="Model id that the server returned -> replies.")
-    url: str | None = Field(default=None, description="Host of the server; never a key, a user name or a query.")
-    prompt: str = Field(description="Name of the prompt set: reelbench, official, or a file's name.")
-    prompt_sha256: str
-    temperature: float | None = None
-    extra: dict[str, Any] | None = Field(default=None, description="What else was sent with every request.")
-    votes: int = 1
-    vote_rule: Literal["single", "majority", "mean"] = "single"
-    calls: int = 0
-    cached: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    reasoning_tokens: int | None = Field(
-        default=None, description="Of the completion tokens; absent where no server said."
-    )
-    cached_tokens: int | None = Field(default=None, description="Of the prompt tokens; absent where no server said.")
-    cost_usd: float | None = Field(default=None, description="Null where no price was given.")
-
-
 class MetricValue(Record):
     """A metric: its value, 95 % interval and the number of items behind it; a null value means not scored."""
 
@@ -142,6 +117,41 @@ class MetricValue(Record):
 
 Metrics = dict[str, MetricValue]
 Breakdowns = dict[str, dict[str, Metrics]]
+
+
+class JudgeRecord(Record):
+    """The judge that was asked, what answered, and what it cost."""
+
+    added = frozenset({"extra", "reasoning_tokens", "cached_tokens", "panel", "panel_rule", "agreement", "metrics"})
+
+    requested: str = Field(description="The model asked; of a panel all of them, comma-separated.")
+    returned: dict[str, int] = Field(default_factory=dict, description="Model id that the server returned -> replies.")
+    url: str | None = Field(default=None, description="Host of the server; never a key, a user name or a query.")
+    prompt: str = Field(description="Name of the prompt set: reelbench, official, or a file's name.")
+    prompt_sha256: str
+    temperature: float | None = None
+    extra: dict[str, Any] | None = Field(default=None, description="What else was sent with every request.")
+    votes: int = 1
+    vote_rule: Literal["single", "majority", "mean", "median"] = "single"
+    calls: int = 0
+    cached: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    reasoning_tokens: int | None = Field(
+        default=None, description="Of the completion tokens; absent where no server said."
+    )
+    cached_tokens: int | None = Field(default=None, description="Of the prompt tokens; absent where no server said.")
+    cost_usd: float | None = Field(default=None, description="Null where no price was given.")
+    panel: list[Self] | None = Field(default=None, description="Each judge of a panel by itself; absent for one judge.")
+    panel_rule: Literal["mean", "median"] | None = Field(
+        default=None, description="How the panel's scores become one; an item that not all could score has none."
+    )
+    agreement: dict[str, float | None] | None = Field(
+        default=None, description="Criterion -> Krippendorff's alpha (ordinal) between the panel's judges."
+    )
+    metrics: Metrics | None = Field(
+        default=None, description="Of a panel's judge: the judged metrics by its scores alone."
+    )
 
 
 class Counts(Record):
@@ -161,6 +171,11 @@ class Counts(Record):
     tags_without_question: int = Field(default=0, description="Tagged ids that no item has, where tags were given.")
     questions_without_tags: int = Field(default=0, description="Items that the tags leave out, where tags were given.")
 
+    @property
+    def unread_share(self) -> float:
+        """Share of the items, 0 to 1, whose answer could not be read."""
+        return self.parse_failed / self.items if self.items else 0.0
+
 
 class Provenance(Record):
     """Whether these numbers were computed here, and from which samples."""
@@ -173,8 +188,16 @@ class Provenance(Record):
     note: str | None = None
 
 
+class StatisticsRecord(Record):
+    """How a result's intervals were made."""
+
+    interval: Literal["percentile", "t", "wilson"]
+
+
 class Result(Record):
     """`result.json`: one benchmark, one model, one setting."""
+
+    added = frozenset({"statistics"})
 
     schema_version: Literal[1] = RESULT_SCHEMA
     benchmark: BenchmarkRecord
@@ -187,11 +210,22 @@ class Result(Record):
     software: dict[str, str]
     provenance: Provenance
     answers: int = Field(default=1, description="Version of the rules by which answers were read; absent is 1.")
+    statistics: StatisticsRecord | None = Field(
+        default=None, description="How the intervals were made; absent is the percentiles of earlier versions."
+    )
+
+    @property
+    def interval(self) -> Literal["percentile", "t", "wilson"]:
+        """The method of the intervals."""
+        return self.statistics.interval if self.statistics else "percentile"
 
 
 class JudgeReply(Record):
     """One reply of a judge, as it came, and what was read from it."""
 
+    added = frozenset({"judge"})
+
+    judge: str | None = Field(default=None, description="Of a panel, the judge that was asked.")
     criterion: str = Field(description="The dimension asked about, or `score` where there is one question only.")
     vote: int = 0
     attempt: int = 0

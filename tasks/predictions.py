@@ -17,7 +17,7 @@ from reelbench.registry.data.loading import imported
 from reelbench.registry.errors import InputError, first_line
 from reelbench.registry.files import opened, read_json_or_jsonl, valid_text
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.tasks.submissions import Inputs, Prediction, Submission, answered, hides, join, references_of
+from reelbench.tasks.submissions import Inputs, Prediction, Reference, Submission, answered, hides, join, references_of
 
 IDS = ("id", "question_id", "qid", "key", "index")
 """Columns taken for the ids, in this order; VLMEvalKit's sheets have `index`. Case does not count."""
@@ -83,9 +83,8 @@ def _submission(spec: BenchmarkSpec, inputs: Inputs, cells: Iterable[Cells]) -> 
     if not texts:
         raise InputError(f"{path}: no predictions in it; expected a row per question with an id and a text")
     formats = imported(spec.formats)
-    if inputs.references is not None and not hasattr(formats, "read_references"):
-        raise InputError(f"{spec.id} reads no references from a file; leave out --references")
-    references, source, split = references_of(spec, inputs, getattr(formats, "read_references", None), hidden=True)
+    read_references = getattr(formats, "read_references", _read_none)
+    references, source, split = references_of(spec, inputs, read_references, hidden=True)
     options = defaultdict(tuple, {reference.id: reference.options for reference in references})
     predictions = {
         name: Prediction(None, reason="prediction_missing") if text is None else answered(spec, text, options[name])
@@ -104,6 +103,10 @@ def _submission(spec: BenchmarkSpec, inputs: Inputs, cells: Iterable[Cells]) -> 
     if inputs.tags is not None:
         submission = submission.with_tags(formats.tagged(submission.items, inputs.tags))
     return submission.with_hidden_answers() if inputs.references is None and hides(spec, split) else submission
+
+
+def _read_none(path: Path) -> list[Reference]:
+    raise InputError(f"{path}: this benchmark reads no references from a file; leave out --references")
 
 
 def _notes(spec: BenchmarkSpec, predictions: Iterable[Prediction], options: Iterable[Sequence[str]]) -> list[str]:
@@ -149,14 +152,16 @@ def _as_text(value: Any, what: str) -> str | None:  # noqa: ANN401 - whatever a 
 # --- files ------------------------------------------------------------------------------------------------------------
 
 
-def _keyed(name: str, value: Any) -> Any:  # noqa: ANN401 - any JSON value
+def _keyed(path: Path, name: str, value: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
+    if isinstance(value, list):
+        raise InputError(f"{path}: {name!r} holds a list, expected a text, or an object with one")
     return {"id": name, **value} if isinstance(value, dict) else {"id": name, "prediction": value}
 
 
 def _of_json(path: Path, document: Any, columns: Columns) -> list[Cells]:  # noqa: ANN401 - any JSON value
     rows = document if isinstance(document, list) else [document]
     if isinstance(document, dict) and not {name.lower() for name in document} & {*IDS, (columns.id or "").lower()}:
-        rows = [_keyed(name, value) for name, value in document.items()]
+        rows = [_keyed(path, name, value) for name, value in document.items()]
     names: dict[str, None] = {}
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, dict):

@@ -4,7 +4,9 @@ It holds the owners' sentences, which `samples.jsonl` is free of: no store takes
 """
 
 from collections.abc import Iterable
+from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.files import write_jsonl
@@ -21,14 +23,13 @@ def write(folder: Path, spec: BenchmarkSpec, split: str, items: Iterable[Item], 
     `media` is the video's file, of a video in pictures the first one, and null where it is not on this machine.
     """
     library = Library(spec, split, data, make=False)
-    media: dict[str, str | None] = {}
-    lines = []
-    for item in items:
-        if item.video not in media:
-            media[item.video] = _media(library, item.video)
-        options = list(item.options) if any(item.options) else []
-        lines.append({"id": item.id, "question": item.question, "options": options, "media": media[item.video]})
-    write_jsonl(folder / QUESTIONS_FILE, lines)
+    media = cache(partial(_media, library))
+    write_jsonl(folder / QUESTIONS_FILE, (_line(item, media(item.video)) for item in items))
+
+
+def _line(item: Item, media: str | None) -> dict[str, Any]:
+    options = list(item.options) if any(item.options) else []
+    return {"id": item.id, "question": item.question, "options": options, "media": media}
 
 
 def _media(library: Library, video: str) -> str | None:

@@ -10,16 +10,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reelbench.judges import option_scores, results, scoring
+from reelbench.judges import results, scoring
 from reelbench.judges.llm import modes
-from reelbench.registry import ways
+from reelbench.judges.llm.verdicts import JUDGE_PENDING, JUDGE_REASONS
 from reelbench.registry.data.loading import named
-from reelbench.registry.data.rows_on_disk import DataName
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.progress import Bar, no_bar
-from reelbench.registry.records import Item, ModelRecord, Result, SettingsRecord, SourceRecord
+from reelbench.registry.records import Item, ModelRecord, Result, Sample, SettingsRecord, SourceRecord
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.registry.ways import Answering
 from reelbench.tasks import hub_predictions, predictions, questions
@@ -35,11 +34,13 @@ from reelbench.tasks.lmms.logged import (
     spec_and_task,
     with_question,
 )
+from reelbench.tasks.lmms.option_scores import compared_anew
 from reelbench.tasks.predictions import Columns
 from reelbench.tasks.submissions import Inputs, Submission, submission_suffix, tagged, write_submission
 
 if TYPE_CHECKING:
     from reelbench.judges.llm import JudgeOptions
+    from reelbench.judges.llm.outlook import Estimate
 
 Note = Callable[[str], None]
 
@@ -50,12 +51,18 @@ class Options:
 
     overlap: bool = True
     judge: "JudgeOptions | None" = None
+    outlook: "list[Estimate] | None" = None
+    """Where set, the judge is not asked: what asking would take is added to it."""
     note: Note = field(default=lambda _: None)
     bar: Bar = no_bar
 
     def asked(self) -> "scoring.Judge | None":
         """Return the judge that was named, to ask in one batch; None where none was."""
-        return modes.batch(self.judge, self.note, self.bar) if self.judge else None
+        if self.judge is None:
+            return None
+        if self.outlook is not None:
+            return modes.estimating(self.judge, self.outlook)
+        return modes.batch(self.judge, self.note, self.bar)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +87,15 @@ class Said:
             object.__setattr__(self, "frames", str(FrameSampling.parse(self.frames)))
 
 
+_UNREAD_SHOWN = 3
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """A scored benchmark: the result, where it lies, and the ids that did not fit.
 
-    `judge_failed` says why the judge that was named gave no score at all, where it was needed.
+    `judge_failed` says why the judge that was named gave no score at all, where it was needed. `unread` are the first
+    samples whose answer could not be read.
     """
 
     result: Result
@@ -94,6 +105,7 @@ class Outcome:
     duplicate: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     judge_failed: str | None = None
+    unread: Sequence[Sample] = ()
 
     @property
     def complete(self) -> bool:
@@ -148,7 +160,8 @@ class Evaluation:
             write_submission(self.spec, self.scored.samples, path)
             told = f"{self.spec.id} {self.split}: the answers are hidden; submit {path} to the owners' server"
             fits.setdefault("notes", []).append(told)
-        return Outcome(result, folder, **fits, judge_failed=self.judge_failed)
+        unread = [sample for sample in self.scored.samples if "parse_failed" in sample.flags][:_UNREAD_SHOWN]
+        return Outcome(result, folder, **fits, judge_failed=self.judge_failed, unread=unread)
 
 
 def brought(given: Path | str, said: Said) -> tuple[Path, Said]:
@@ -250,10 +263,12 @@ class _Judge:
         judge = self._options.judge
         if judge is None or any(reply.score is not None for sample in scored.samples for reply in sample.judge_replies):
             return None
-        reasons = {reason: number for reason, number in scored.counts.unscored.items() if reason.startswith("judge_")}
+        # What is in a batch has not failed: it is still to come.
+        failed = JUDGE_REASONS - {JUDGE_PENDING}
+        reasons = {reason: number for reason, number in scored.counts.unscored.items() if reason in failed}
         if not reasons:
             return None
-        why = self._notes[-1] if self._notes else f"no reply of the judge {judge.model} at {judge.host} could be read"
+        why = self._notes[-1] if self._notes else f"no reply of the judge {judge.name} at {judge.host} could be read"
         return f"{why}; no answer is judged ({', '.join(f'{number} {reason}' for reason, number in reasons.items())})"
 
     def _note(self, line: str) -> None:
@@ -286,6 +301,20 @@ def score_run(
     Raises:
         InputError: None of the tasks takes tags, one of `tasks` is not in the run, or one has no option scores.
     """
+    for evaluated, place in run_evaluations(run, folder, options, tags=tags, tasks=tasks, answering=answering):
+        yield evaluated.write(place)
+
+
+def run_evaluations(
+    run: Path,
+    folder: Path | None,
+    options: Options,
+    *,
+    tags: Path | None = None,
+    tasks: Sequence[str] | None = None,
+    answering: Answering | None = None,
+) -> Iterator[tuple[Evaluation, Path]]:
+    """Score as `score_run` does, and write nothing: yield each task's evaluation, and where it belongs."""
     logged = logged_tasks(run)
     if tasks:
         there = {task.task for task in logged}
@@ -300,7 +329,7 @@ def score_run(
         if folder is not None:
             place = (folder / task.results.parent.name if several_models else folder) / task.task
         wanted = tags if takes_tags(spec_and_task(task.task)[0]) else None
-        yield score_logged(task, place, options, tags=wanted, answering=answering)
+        yield _evaluated(task, options, tags=wanted, answering=answering), place
 
 
 def scores_folder(logged: LoggedTask) -> Path:
@@ -316,15 +345,14 @@ def check_scored(name: str) -> tuple[BenchmarkSpec, TaskSpec]:
     return spec, task
 
 
-def score_logged(
-    logged: LoggedTask,
-    folder: Path,
-    options: Options,
-    *,
-    tags: Path | None = None,
-    answering: Answering | None = None,
-) -> Outcome:
-    """Score one task from its logged samples; by `answering` its option scores are compared anew."""
+def score_logged(logged: LoggedTask, folder: Path, options: Options) -> Outcome:
+    """Score one task from its logged samples."""
+    return _evaluated(logged, options).write(folder)
+
+
+def _evaluated(
+    logged: LoggedTask, options: Options, *, tags: Path | None = None, answering: Answering | None = None
+) -> Evaluation:
     spec, task = check_scored(logged.task)
     document = read_json(logged.results)
     data = data_name(document, logged)
@@ -333,8 +361,7 @@ def score_logged(
     items = run.items + media_missing(data, {item.id for item in run.items}, options.note)
     items = [with_question(item, asked) for item in items]
     if answering is not None:
-        data = replace(data, answering=str(_as_run(task, data, answering)))
-        items = [option_scores.rescored(item, Answering.parse(str(data.answering))) for item in items]
+        data, items = compared_anew(task, data, items, answering)
     notes, beside = [], {"duplicate": len(run.duplicate)}
     if tags is not None:
         labelled = tagged(spec, items, tags)
@@ -353,15 +380,4 @@ def score_logged(
         settings_of(spec, document, task, data, scored.samples, heard=run.heard),
         {"duplicate": run.duplicate, "notes": notes},
         judge_failed=judge.failed(scored),
-    ).write(folder)
-
-
-def _as_run(task: TaskSpec, data: DataName, answering: Answering) -> Answering:
-    """Return how a run's option scores are compared anew; InputError where it has none, or of other spans."""
-    ways.check(task, None, answering)
-    run = Answering.parse(data.answering or "options").of(task)
-    if answering.span not in {None, run.span}:
-        raise InputError(
-            f"answering {answering}: {task.name} was run with span={run.span}; for another one run it again"
-        )
-    return replace(answering, span=run.span)
+    )

@@ -12,7 +12,7 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.files import write_jsonl, write_text, written_aside
 from reelbench.tasks.prompting import lettered
 
-COLUMNS = ("id", "video", "question", "options", "prediction")
+COLUMNS: tuple[str, ...] = ("id", "video", "question", "options", "prediction")
 
 Row = dict[str, Any]
 

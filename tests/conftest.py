@@ -52,7 +52,7 @@ def reelbench_home(tmp_path, monkeypatch, request, shared_home):
 def reelbench():
     """Run the installed `reelbench` command as a user would; returns the finished process, its output as text."""
 
-    def run(*arguments, cwd=None, env=None, timeout=300):
+    def run(*arguments, cwd=None, env=None, timeout=1800):
         command = [Path(sys.executable).with_name("reelbench"), *map(str, arguments)]
         return subprocess.run(
             command,

@@ -87,7 +87,7 @@ def test_the_others_run_and_what_was_left_out_is_in_the_result(rextime, tmp_path
         *("--model_args", "kind=whole_video", "--log_samples", "--output_path", out),
     ]
     done = subprocess.run(
-        command, env=dict(os.environ), capture_output=True, encoding="utf-8", timeout=300, check=False
+        command, env=dict(os.environ), capture_output=True, encoding="utf-8", timeout=1800, check=False
     )
     (path,) = out.rglob("*_results.json")
     assert json.loads(path.read_text(encoding="utf-8"))["results"].keys() == {"rextime", "curve_mini"}, done.stderr

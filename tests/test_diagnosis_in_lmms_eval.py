@@ -30,7 +30,7 @@ def diagnose(reelbench, tmp_path, shared_home):
             "diagnose", "run", "curve_mini", "--llm", f"m@{server.url}", "--judge", "j", "--judge-url", server.url,
             "--rounds", "2", "--out", tmp_path / "out", "--json", "--", *arguments, "--limit", "2",
             env={"REELBENCH_HOME": str(home), "REELBENCH_LLM_API_KEY": KEY, "CUDA_VISIBLE_DEVICES": "", **environ},
-            timeout=500,
+            timeout=1800,
         )  # fmt: skip
 
     return run

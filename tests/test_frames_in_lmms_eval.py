@@ -21,6 +21,7 @@ from reelbench.tasks import score as scoring_runs
 from reelbench.tasks.lmms import adapters, process
 from reelbench.tasks.score import Options
 from tests.registry.frames import clips
+from tests.registry.frames.test_sound import film, sound_of
 from tests.servers.judge import Answer, JudgeServer
 
 pytestmark = pytest.mark.lmms
@@ -389,6 +390,53 @@ def test_without_being_told_it_gets_pictures_and_the_next_model_too(evaluate, se
     done = evaluate("openai", model_at(server), limit=1)
     assert clip_sent(server.calls[0])[0] == numbers(server.calls[1]) == spread(40, 4)
     assert score_of(done, tmp_path).settings.frames == "uniform:4"
+
+
+# --- with sound -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def sounding_home(tmp_path_factory):
+    """A home where the first three questions' video has sound and the fourth's has none."""
+    home = tmp_path_factory.mktemp("sounding")
+    folder = home / "mini" / "rextime"
+    folder.mkdir(parents=True)
+    film(folder / "v_square00001.mp4", "aac")
+    for video in ("v_square00002", "tide_0.0_12.0", "kite_4.0_10.0"):
+        clips.encode(folder / f"{video}.mp4", codec="libx264", gop=12, ticks=clips.constant(6, FPS))
+    return home
+
+
+def sound_sent(call, folder):
+    (part,) = [part for part in call.body["messages"][-1]["content"] if part["type"] == "video_url"]
+    path = folder / "sent.mp4"
+    path.write_bytes(base64.b64decode(part["video_url"]["url"].partition(";base64,")[2]))
+    return sound_of(path)
+
+
+@pytest.mark.usefixtures("in_this_process")
+@pytest.mark.parametrize("became", ["dropped", "kept"])
+def test_a_run_says_what_became_of_the_sound(became, server, sounding_home, monkeypatch, tmp_path):
+    from typer.testing import CliRunner
+
+    from reelbench.cli.main import app
+
+    monkeypatch.setenv("REELBENCH_HOME", str(sounding_home))
+    spec = "uniform:4,as=clip" + (",audio=keep" if became == "kept" else "")
+    command = ["run", "--frames", spec, "--", "--tasks", "rextime_mini", "--model", "openai"]
+    command += ["--model_args", model_at(server), "--limit", "4", "--output_path", str(tmp_path)]
+    done = CliRunner().invoke(app, command, catch_exceptions=False)
+    assert done.exit_code == 0
+    source = sound_of(sounding_home / "mini" / "rextime" / "v_square00001.mp4")
+    sent = [sound_sent(call, tmp_path) for call in server.calls]
+    assert len(source) > 100
+    assert sent == ([source] * 3 + [[]] if became == "kept" else [[]] * 4)
+    (samples,) = tmp_path.rglob("*_samples_rextime_mini.jsonl")
+    details = [list(json.loads(line).values()) for line in samples.read_text().splitlines()]
+    heard = [next(v["audio"] for v in values if isinstance(v, dict) and "sample" in v) for values in details]
+    assert heard == [became] * 3 + ["none"]
+    (result,) = tmp_path.rglob("reelbench/rextime_mini/result.json")
+    assert json.loads(result.read_text())["settings"]["audio"] == became
 
 
 # --- the same without lmms-eval --------------------------------------------------------------------------------------

@@ -122,13 +122,13 @@ def test_two_processes_give_exactly_the_scores_of_one(tmp_path, reelbench):
         environ |= {"REELBENCH_JUDGE": "j", "REELBENCH_JUDGE_URL": server.url, "REELBENCH_JUDGE_API_KEY": KEY}
         done = subprocess.run(
             [*map(str, launch), "lmms_eval", *arguments, str(tmp_path / "two")],
-            env=environ, capture_output=True, text=True, timeout=400, check=False,
+            env=environ, capture_output=True, text=True, timeout=1800, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr[-3000:]
         assert len(server.calls) == 60  # shared between the processes, nothing asked twice
         one = reelbench(
             "run", "--judge", "j", "--judge-url", server.url, "--", *arguments, tmp_path / "one",
-            env={"REELBENCH_JUDGE_API_KEY": KEY}, timeout=400,
+            env={"REELBENCH_JUDGE_API_KEY": KEY}, timeout=1800,
         )  # fmt: skip
         assert one.returncode == 0, one.stderr[-3000:]
         assert len(server.calls) == 60  # the batch afterwards finds every reply in the cache

@@ -37,7 +37,7 @@ def check(results):
 def lmms_eval(*arguments, env=None, cwd=None):
     command = [Path(sys.executable).with_name("lmms-eval"), *map(str, arguments)]
     return subprocess.run(
-        command, cwd=cwd, env={**os.environ, **(env or {})}, capture_output=True, text=True, timeout=300, check=False
+        command, cwd=cwd, env={**os.environ, **(env or {})}, capture_output=True, text=True, timeout=1800, check=False
     )
 
 
@@ -74,14 +74,14 @@ class TestTheCommand:
     def test_run_fails_when_lmms_eval_failed(self, reelbench, tmp_path):
         # lmms-eval itself exits with 0 for an unknown task.
         arguments = ("--tasks", "no_such_task", "--model", "dummy", "--output_path", tmp_path)
-        done = reelbench("run", "--", *arguments, timeout=300)
+        done = reelbench("run", "--", *arguments, timeout=1800)
         assert done.returncode == 1
         assert done.stderr.strip().splitlines()[-1].startswith("reelbench: lmms-eval ended without results")
 
     def test_run_scores_what_was_logged(self, reelbench, tmp_path):
         done = reelbench(
             "run", "--", "--tasks", "rextime_mini,moviecore_mini", "--model", "reelbench_baseline",
-            "--model_args", "kind=whole_video", "--limit", "6", "--output_path", tmp_path, timeout=300,
+            "--model_args", "kind=whole_video", "--limit", "6", "--output_path", tmp_path, timeout=1800,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         (path,) = tmp_path.rglob("reelbench/rextime_mini/result.json")

@@ -48,6 +48,26 @@ def test_a_result_of_0_1_0_is_accepted(name, reelbench, tmp_path):
     assert "added" in done.stdout + done.stderr
 
 
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda document: document["metrics"]["accuracy"].update(ci95=None),
+        lambda document: document["metrics"]["accuracy"].update(ci95=[74, 76]),
+        lambda document: document.update(statistics={"interval": "wilson"}),
+    ],
+    ids=["interval left out", "interval narrowed", "another method named"],
+)
+def test_its_intervals_are_held_to_the_percentiles_that_they_were(edit, reelbench, tmp_path):
+    result = tmp_path / "result"
+    shutil.copytree(OLD / "results" / "rextime", result)
+    document = json.loads((result / "result.json").read_text())
+    edit(document)
+    (result / "result.json").write_text(json.dumps(document))
+    done = reelbench("leaderboard", "add", result, "--store", tmp_path / "store")
+    assert done.returncode != 0
+    assert "ci95" in done.stderr + done.stdout
+
+
 def test_a_store_of_0_1_0_holds_and_builds(reelbench, tmp_path):
     store = tmp_path / "store"
     shutil.copytree(OLD / "store", store)

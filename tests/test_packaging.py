@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -63,7 +64,7 @@ def test_the_wheel_holds_every_module_and_data_file(wheel):
 
 def test_the_wheel_works_away_from_the_checkout(wheel, tmp_path):
     with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(tmp_path / "site")
+        archive.extractall(tmp_path / "site")  # noqa: S202 - a zip of our own
     code = (
         "import reelbench, reelbench.tasks\n"
         "from reelbench import registry\n"
@@ -84,6 +85,17 @@ def test_the_wheel_works_away_from_the_checkout(wheel, tmp_path):
     assert where.startswith(str(tmp_path))
     assert tasks == str(tmp_path / "site" / "reelbench" / "tasks")
     assert rows == "12 12"
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a checkout")
+def test_the_sdist_holds_the_whole_checkout_so_that_it_can_be_tested(built):
+    (path,) = built.glob("*.tar.gz")
+    with tarfile.open(path) as archive:
+        inside = {name.partition("/")[2] for name in archive.getnames()}
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split(
+        "\n"
+    )
+    assert {name for name in tracked if name and (ROOT / name).is_file()} <= inside
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a checkout")

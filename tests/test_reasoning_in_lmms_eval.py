@@ -96,13 +96,13 @@ def test_a_reasoning_model_scores_the_same_every_way(server, expected, reelbench
     model = ["--model", "openai", "--model_args", f"model=m,base_url={server.url},num_concurrent=4"]
     run = [*model, "--tasks", ",".join(TASKS)]
 
-    done = reelbench("run", "--frames", "none", "--", *run, "--output_path", tmp_path / "run", timeout=400)
+    done = reelbench("run", "--frames", "none", "--", *run, "--output_path", tmp_path / "run", timeout=1800)
     assert done.returncode == 0, done.stderr
     by_run = scored(tmp_path / "run")
     assert set(by_run) == set(TASKS)
 
     command = [Path(sys.executable).with_name("lmms-eval"), *run, "--log_samples", "--output_path", tmp_path / "bare"]
-    bare = subprocess.run(command, env=os.environ, capture_output=True, text=True, timeout=400, check=False)
+    bare = subprocess.run(command, env=os.environ, capture_output=True, text=True, timeout=1800, check=False)
     assert bare.returncode == 0, bare.stderr
     done = reelbench("score", "--run", tmp_path / "bare", "--output", tmp_path / "bare-scores")
     assert done.returncode == 0, done.stderr

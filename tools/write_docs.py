@@ -6,6 +6,7 @@ from pathlib import Path
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
+from reelbench.cli.examples import EXAMPLES
 from reelbench.cli.main import app
 from reelbench.registry import settings
 
@@ -46,6 +47,7 @@ def _section(words: str, command: TyperCommand) -> str:
     lines = [f"\n## reelbench {words} {arguments}".rstrip(), f"\n{first}"]
     if options:
         lines.append("\n" + " ".join(f"`{option}`" for option in options))
+    lines += ["", *(f"    reelbench {words} {example}".rstrip() for example in EXAMPLES.get(words, ()))]
     return "\n".join(lines) + "\n"
 
 

@@ -25,6 +25,8 @@ SPAN_KEYS = (
     ),
     *("evidence_span", "evidence", "spans", "segments", "temporal_span", "clip", "moment", "temporal_window"),
 )
+# Other names of a span's key: evidence_window.
+_SPAN_KEY_ENDS = ("_window", "_span", "_interval", "_timestamps")
 BOUNDS = (
     *(("start", "end"), ("start_time", "end_time"), ("from", "to"), ("begin", "end"), ("begin_time", "end_time")),
     *(("start_sec", "end_sec"), ("start_seconds", "end_seconds"), ("start_s", "end_s"), ("t_start", "t_end")),
@@ -36,10 +38,11 @@ _MOST_RANGES = 100  # of a text with more, the last so many are looked at
 _CONTEXT = 70
 _YEARS = (1800, 2100)
 
+_NO_SPAN_KEY = re.compile(rf"(?:^|_)(?:{times.NOT_TIMES.replace(' ', '_')}|attention|life)_")
 _NOT_TIMES_BEFORE = re.compile(rf"(?:{times.words(times.NOT_TIMES)})[^.!?;\n\d]{{0,22}}$")
 _NOT_TIMES_AFTER = re.compile(
     r"\s?(?:%|(?:out )?of \d|/\s?\d"
-    rf"|-?\s?(?:{times.words(times.NOT_TIMES)})|(?:a\.?m|p\.?m)\b|-\s?\d|:\d|(?:kg|km|cm|mm|m|ft|x)\b|個|人|个|명|개)"
+    rf"|{times.ORDINAL}?-?\s?(?:{times.words(times.NOT_TIMES)})|(?:a\.?m|p\.?m)\b|-\s?\d|:\d|(?:kg|km|cm|mm|m|ft|x)\b|個|人|个|명|개)"
 )
 _LASTING_BEFORE = re.compile(
     rf"(?:{times.words(times.LASTING)})\s(?:(?:about|around|roughly|approximately|only|just|between|some)\s){{0,2}}$"
@@ -67,7 +70,7 @@ _GOES_ON = re.compile(
     r"|as|in|of|on|at|because|so|and|is|are|was|were|shows?|during|with|for|since|then|option|answer|supports?|contains?"
     r"|el|la|le|les|der|die|das|il|lo|o|os|di|du|des|del|do|da|im|em|en|e|y|et|und)\b|(?-i:[A-Z]))"
 )
-_BOUND_MIDDLE = r"(?:(?!\d)[^;!?]){0,70}?"
+_BOUND_MIDDLE = r"(?:\s?;)?(?:(?!\d)[^;!?]){0,70}?"
 _STARTS = times.words(times.START)
 _ENDS = times.words(times.END)
 _BOUND_GAP = r"[^\d\n.;!?]{0,26}?"
@@ -77,11 +80,15 @@ _START_END = re.compile(
 _END_START = re.compile(
     rf"(?:{_ENDS}){_BOUND_GAP}{times.moment('2')}{_BOUND_MIDDLE}(?:{_STARTS}){_BOUND_GAP}{times.moment('1')}"
 )
+# The start or end of the whole video is none of a span's.
+_VIDEO = r"(?:video|movie|film|clip|vídeo|vidéo|видео|视频|動画|영상)"
+_OF_VIDEO = re.compile(rf"{_VIDEO}\s*$")
+_OF_VIDEO_ENDS = re.compile(rf"{_VIDEO}\s*(?:{_ENDS})")
 # 3秒に始まり12秒に終わる: the time before the word.
 _POSTPOSED = re.compile(
     rf"{times.moment('1')}[^\d\n.。]{{0,6}}?(?:始ま|開始|시작|शुरू)[^\d\n]{{0,12}}?{times.moment('2')}[^\d\n.。]{{0,6}}?(?:終わ|終了|끝|종료|समाप्त|खत्म)"
 )
-_BOUND_TAG = re.compile(r"<(start|end|begin)(?:_time)?>", re.IGNORECASE)
+_BOUND_TAG = re.compile(r"<(?:t_)?(start|end|begin)(?:_(?:time|sec|seconds|s))?>", re.IGNORECASE)
 _SIGNED = re.compile(r"\s*(-?\d{1,15}(?:\.\d{1,20})?(?:e-?\d{1,3})?)\s*", re.IGNORECASE)
 _PHRASES = f"{times.SPAN}|{times.FROM}|{times.BETWEEN}|{times.AND}|{times.TO}|{times.START}|{times.END}"
 _UNITS = f"{times.SECONDS}|{times.MINUTES}|{times.HOURS}"
@@ -162,18 +169,18 @@ def _in_literals(text: str) -> list[float] | None:
 def _of_object(value: dict[str, Any], depth: int = 0) -> list[float] | None:
     if depth >= _DEEPEST:
         return None
-    for key in SPAN_KEYS:
-        if key in value and value[key] is not None:
-            inner = value[key]
-            span = _of_object(inner, depth + 1) if isinstance(inner, dict) else _pair(inner)
-            if span:
-                return span
-            raise _Unreadable
-    for start, end in BOUNDS:
-        if start in value and end in value:
-            if span := _pair([value[start], value[end]]):
-                return span
-            raise _Unreadable
+    if stated := [value[key] for key in SPAN_KEYS if value.get(key) is not None]:
+        return _stated(stated[0], depth)
+    if bounds := [pair for pair in BOUNDS if value.keys() >= set(pair)]:
+        return _stated([value[key] for key in bounds[0]], depth)
+    for key, inner in value.items():
+        if key.endswith(_SPAN_KEY_ENDS) and not _NO_SPAN_KEY.search(key) and (span := _pair(inner)):
+            return span
+    return _of_answers(value, depth)
+
+
+def _of_answers(value: dict[str, Any], depth: int) -> list[float] | None:
+    """Return the span that an answer's key holds, where it holds one."""
     for key in _ANSWERS:
         inner = value.get(key)
         if isinstance(inner, dict) and (span := _of_object(inner, depth + 1)):
@@ -181,6 +188,14 @@ def _of_object(value: dict[str, Any], depth: int = 0) -> list[float] | None:
         if isinstance(inner, str | list) and (span := _pair(inner)):
             return span
     return None
+
+
+def _stated(value: Any, depth: int) -> list[float]:  # noqa: ANN401 - any literal
+    """Return the span behind a key that names one; _Unreadable where it is none."""
+    span = _of_object(value, depth + 1) if isinstance(value, dict) else _pair(value)
+    if not span:
+        raise _Unreadable
+    return span
 
 
 def _pair(value: Any) -> list[float] | None:  # noqa: ANN401 - any literal
@@ -249,7 +264,7 @@ def _bounds(text: str) -> list[_Range]:
         for match in pattern.finditer(text):
             before = _before(text, match.start())
             inside = text[match.start() : match.end()]
-            if re.search(r"(?:video|movie|film|clip)\s*$", before) or _denied(before):
+            if _OF_VIDEO.search(before) or _OF_VIDEO_ENDS.search(inside) or _denied(before):
                 continue
             if re.search(times.words(times.NOT_TIMES), inside) or _NOT_TIMES_AFTER.match(text, match.end()):
                 continue

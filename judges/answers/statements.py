@@ -13,26 +13,29 @@ _PATTERNS = tuple(
     re.compile(pattern)
     for pattern in (
         r"N(?:,F{1,2},)?[wFOPGJ#q]{0,8}?[Cc:D][FqTROSPNVCc:,\n(]{0,7}?(?P<letter>[LMl])",  # the answer is B
-        r"O[wFRPG]{1,6}?[Cc][Fq]{0,3}(?P<letter>[LM])",  # the option that fits is B
+        r"O[wFRPG]{0,6}?[Cc][Fq]{0,3}(?P<letter>[LM])",  # the option (that fits) is B
         r"NX?[Fq]{0,2}\n{0,3}(?P<letter>[LM])",  # final answer B
         r"P[wFRG]{0,4}?[Cc:][Fq]{0,2}(?P<letter>[LM])",  # correct: B
         r"(?P<letter>[LM])O?[Fq]{0,3}[CcJ]{1,2}[FqRO]{0,4}[PN]",  # B is the right one
-        r"(?P<letter>[LM])O?(?:G?F{0,2}P|[:D]P(?=[.,\n)]|$))",  # B best explains; B: correct
+        r"(?P<letter>[LM])O?G?F{0,2}P",  # B best explains
         r"P(?P<letter>[LM])G",  # only option B fits
         r"V[FqONPCc:,\n]{0,5}?(?P<letter>[LMl])",  # I choose B
         r"(?P<letter>[LM])R[Cc](?=[.,\n]|$)",  # B it is
         r"(?P<letter>[LM])q?U",  # Bを選びます
         r"T[,:]{0,2}[FqRSCO:]{0,4}(?P<letter>[LM])(?=[.,\n(B#:Dq)]|$)",  # therefore, B
         r"(?:R[Cc]|S)[FqO]{0,3}(?P<letter>[LMl])(?=[.,\n(B#:Dq)]|$)",  # it's B
+        r"S[FqO]{0,3}(?P<letter>[LMl])RF{0,2}(?:CF{0,2})?P",  # it's B that fits best
         r"X[CcFqO]{0,3}[LM][,q]{0,2}K[FqRCSO]{0,4}(?P<letter>[LM])",  # not A but B
-        r"[LM]q?Y[,Fq]{0,2}(?P<letter>[LM])",  # AではなくB
+        r"[LM#]q?Y[,Fq]{0,2}(?P<letter>[LM])",  # AではなくB
         r"W[,.FqCRSNOT:X\n]{0,6}(?P<letter>[LM])",  # no wait, B
     )
 )
+# Verdicts on the options one by one: B: correct; ✅ B. Several of them name several options.
+_VERDICTS = re.compile(r"(?P<letter>[LM])O?[:D]P(?=[.,\n)]|$)|(?:^|(?<=\n))P(?P<ticked>[LM])(?=[.:)D\n]|$)")
 _OWN_WORDS = re.compile(r"(?:N[wFOPGJ#q]{0,8}?[Cc:]|V|S)[FqTRP\n:]{0,4}?(?=[^FqTRP\n:]|[FqTRP])")
-_BREAK = re.compile(r"[.?,\n(TKB]")
+_BREAK = re.compile(r"[.?,\n(TKB]|(?<=[LM]):(?=S)")
 _ENDS = re.compile(r"[.?\n]")
-_RULED_OUT_AFTER = re.compile(r"[)q]*[FqD]{0,3}[Cc:]?[FqNPO)]{0,3}[Cc]?[Fq]{0,2}(?:Y|H|X(?![FqO]{0,2}[LM]))")
+_RULED_OUT_AFTER = re.compile(r"[)q]*[FqD]{0,3}[Cc:]?[FqNPOS)]{0,3}[Cc]?[Fq]{0,2}(?:Y|H|X(?![FqO]{0,2}[LM]))")
 _OWN_DENIAL = re.compile(r"[LM][CcFq]{0,3}X")
 _HEDGED_AFTER = re.compile(r",?F?H[Fw]{0,2}(?=[.\n]|$)")
 _HEDGED_BEFORE = re.compile(r"(?:^|[.\n])F?H[F]?,$")
@@ -132,6 +135,10 @@ class Sentences:
                 start = letter if pattern.pattern[0] in "XW[" else match.start()
                 if not self.is_denied(min(start, letter), letter):
                     stated[letter] = Statement(letter, None if self.names_several(letter) else self.letter(letter))
+        verdicts = {match.start(match.lastgroup or 0) for match in _VERDICTS.finditer(self.kinds)}
+        verdicts = {at for at in verdicts if not self.is_denied(at, at)}
+        several = len({self.letter(at) for at in verdicts}) > 1
+        stated |= {at: Statement(at, None if several else self.letter(at)) for at in verdicts}
         starts = {start: (end, letter) for start, end, letter in own_words}
         for match in _OWN_WORDS.finditer(self.kinds) if starts else ():
             for at in range(match.end() - 1, min(match.end() + 3, len(self.tokens))):

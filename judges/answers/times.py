@@ -15,13 +15,13 @@ MINUTES = (
 )
 HOURS = "h|hr|hrs|hour|hours|hora|horas|heure|heures|stunde|stunden|ora|ore|jam|час|часа|часов|小时|小時|時間|시간|घंटे|घंटा|ساعة|ساعات|ชั่วโมง"
 TO = (
-    "to|until|till|through|thru|up to|and ends at|all the way to|a|al|hasta|hasta el|à|jusqu'à|jusqu’à|au|bis|bis zu|até|ao|до"
-    "|по|から|到|至|부터|에서|से|إلى|الى|حتى|hingga|sampai|ke|ถึง|au second|fino a|sino a|ad|into|- to -"
+    "to|until|till|through|thru|up to|and ends at|all the way to|a|al|hasta|hasta el|à|aos|às|ai|alle|jusqu'à|jusqu’à|au|bis|bis zu|até|ao|до"
+    "|по|から|到|至|부터|에서|से|إلى|الى|حتى|hingga|sampai|ke|ถึง|au second|fino a|sino a|ad|into|- to -|and lasts until|and continues until|and lasts to|持续到|一直到|直到"
 )
 # Only with a word for "between".
 AND = "and|y|et|und|e|и|和|と|와|과|और|و|dan|และ"
 BETWEEN = "between|entre|zwischen|tra|fra|между|之间|之間|間|사이|बीच|بين|antara|ระหว่าง"
-FROM = "from|desde|de|del|depuis|von|vom|dal|da|dari|от|с|со|从|從|自|من|จาก|ตั้งแต่"
+FROM = "from|desde|de|del|dos|das|dai|dalle|depuis|von|vom|dal|da|dari|от|с|со|从|從|自|من|จาก|ตั้งแต่"
 START = (
     "starts?|starting|start time|start_time|begins?|beginning|onset|inicio|inicia|empieza|comienza|début|debut|commence|beginn"
     "|beginnt|anfang|startet|início|começa|inicia|começo|начало|начинается|начинаясь|开始|開始|开始时间|始まり|始まる|시작|शुरू|शुरुआत|आरंभ"
@@ -29,7 +29,7 @@ START = (
 )
 END = (
     "ends?|ending|end time|end_time|finish|finishes|finishing|stops?|until|lasts until|continues? to|continues? until|concludes"
-    "|through|fin|termina|acaba|finaliza|hasta|se termine|finit|s'achève|ende|endet|bis|fim|acaba|até|конец|заканчивается"
+    "|through|is over|over by|fin|término|termina|acaba|finaliza|hasta|se termine|finit|s'achève|ende|endet|bis|fim|acaba|até|конец|заканчивается"
     "|кончается|до|结束|結束|終了|終わり|終わる|종료|끝|समाप्त|अंत|ख़त्म|खत्म|تنتهي|ينتهي|نهاية|النهاية|fine|finisce|selesai|berakhir"
     "|akhir|สิ้นสุด|จบ"
 )
@@ -45,7 +45,7 @@ SPAN = (
 # What makes numbers no times, before or behind them.
 NOT_TIMES = (
     "frames?|fotogramas?|кадр|кадры|кадров|кадра|帧|幀|フレーム|프레임|बिंदु|إطار|fotogrammi|เฟรม|bilder|images? n|score|scores|scored|scoring|rating"
-    "|rated|rate|ages?|aged|years?|year|page|pages|chapter|chapters|episodes?|level|levels|temperature|price|number of|count|counts"
+    "|rated|rate|ages?|aged|years?|year|page|pages|страниц[аыуе]?|этажа?|étages?|стр|chapter|chapters|episodes?|level|levels|temperature|price|number of|count|counts"
     "|went|goes up|goes down|rises?|rose|falls?|fell|grows?|grew|increase[sd]?|increased|decrease[sd]?|drops?|dropped|changed?|changes|ratio"
     "|percent|per cent|percentage|confidence|probability|scale|floors?|room|rooms|win|wins|won|lost|lead|leads|beat|options?(?!\\W{1,4}(?:is)?\\W{0,4}[a-z]\\b)|choices?(?!\\W{1,4}(?:is)?\\W{0,4}[a-z]\\b)|dollars"
     "|steps?|points?|people|índice|год|года|году|годы|годов|年|años?|años|ans|années|jahren?|anos|tahun|ปี|साल|سنة|عام|anni|年代|分数|得分|比分|点数"
@@ -57,6 +57,8 @@ LASTING = "for|lasts?|lasting|takes?|taking|every|within|after|waits?|waited|ano
 # From here on, scripts are written without spaces.
 _THAI = 0x0E00
 
+# 12th, la 12e, 12-й, 12वें.
+ORDINAL = r"(?:th|st|nd|rd|e|è|ème|ª|º|-?(?:й|я|ю|е|ая|ую|ой)|वें|वीं)(?![^\W\d_])"
 _DIGITS = r"(?<![\d./$€£#])(?<!\d:)(?<![\d,]\d,)(?<!\d,)"
 _NUMBER = r"\d{1,7}+(?:\.\d{1,9}+)?(?![\d])"
 _CLOCK = r"\d{1,3}+:\d{1,2}+(?::\d{1,2}+)?(?:\.\d{1,9}+|,\d{3}(?!\d|:))?(?![\d:])"
@@ -74,7 +76,9 @@ def words(phrases: str) -> str:
 
 
 def _units(name: str, phrases: str, number: str) -> str:
-    return rf"(?P<{name}{number}>\d{{1,7}}+(?:\.\d{{1,9}}+)?)[ -]?(?P<{name}_unit{number}>{words(phrases)})"
+    return (
+        rf"(?P<{name}{number}>\d{{1,7}}+(?:\.\d{{1,9}}+)?)(?:{ORDINAL})?[ -]?(?P<{name}_unit{number}>{words(phrases)})"
+    )
 
 
 def moment(number: str) -> str:
@@ -91,7 +95,7 @@ def moment(number: str) -> str:
     )
     unit_of_clock = rf"(?P<clock{number}>{_CLOCK})(?:\s?(?:{words(SECONDS + '|' + MINUTES + '|' + HOURS)}))?"
     comma = rf"(?P<comma{number}>\d{{1,5}}+,\d{{1,2}}+(?![\d,.:]))(?:\s?(?P<comma_unit{number}>{words(SECONDS)}))?"
-    prefix = rf"(?:(?P<prefix{number}>{words('second|seconds|minute|minutes|segundo|seconde|sekunde|secondo|detik|ke|第|секунды|секунда|วินาทีที่|วินาที|सेकंड|الثانية|minuto|menit')})\s?(?:ke-|ke )?)?"
+    prefix = rf"(?:(?P<prefix{number}>{words('second|seconds|minute|minutes|segundo|seconde|sekunde|secondo|detik|ke|第|секунды|секунда|วินาทีที่|วินาที|सेकंड|الثانية|minuto|menit')}|(?<=و)الثانية)\s?(?:ke-|ke )?)?"
     return rf"{_DIGITS}(?:{prefix}(?:{unit_of_clock}|{unit}|{comma}|(?P<number{number}>{_NUMBER})))"
 
 
@@ -101,7 +105,7 @@ def moment_pattern(number: str) -> str:
     return before + moment(number)
 
 
-SEPARATOR = rf"\s?(?:[\])>\"]\s?)?(?:目|の|まで|में|th|st|nd|rd)?\s?(?P<by>[,;]|-{{1,2}}>|[-–—~〜→]{{1,2}}|=>|\.{{2,3}}|(?P<and>{words(AND)})|{words(TO)})\s{{0,2}}"
+SEPARATOR = rf"\s?(?:[\])>\"]\s?)?(?:目|の|まで|में|mark|{ORDINAL})?\s?(?P<by>[,;]|-{{1,2}}>|[-–—~〜→]{{1,2}}|=>|\.{{2,3}}|(?P<and>{words(AND)}|و(?=ال))|{words(TO)})\s{{0,2}}"
 RANGE = re.compile(moment_pattern("1") + SEPARATOR + moment_pattern("2"))
 SINGLE = re.compile(moment("1"))
 

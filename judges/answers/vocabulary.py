@@ -13,6 +13,7 @@ _BY_LANGUAGE: dict[str, dict[str, str]] = {
         "|best option|best choice|final choice|final option|my choice|my pick|my selection|selected option"
         "|selected answer|chosen option|correct one|best guess|my guess|answer choice|answer option|correct letter"
         "|most likely option|most plausible option|most accurate option|most fitting option|prediction|verdict"
+        "|final selection|final pick|final decision|selection|selected|chosen|best match|closest match|best fit|closest option|closest answer"
         "|most likely choice|most suitable option|most appropriate option|most reasonable option",
         "O": "option|choice|letter|alternative",
         "C": "is|was|are|must be|should be|has to be|will be|can only be|remains|seems to be|appears to be|is clearly"
@@ -20,7 +21,8 @@ _BY_LANGUAGE: dict[str, dict[str, str]] = {
         "c": "would be|'d be|would have been",
         "P": "correct|right|best|accurate|most accurate|most likely|the only one|correctly|accurately|most accurately"
         "|supported|consistent|most consistent|most plausible|most appropriate|most suitable|only option|only choice"
-        "|only one|fits best|makes the most sense|makes sense|most reasonable|most fitting|✓|✔|✅|☑",
+        "|only one|fits best|makes the most sense|makes sense|most reasonable|most fitting|matches what|fits what|matches the video|fits the video|matches the footage|matches the evidence"
+        "|holds up best|stands out|fits the evidence|fits the footage|matches the clip|fits the clip|✓|✔|✅|☑",
         "X": "not|isn't|wasn't|aren't|don't|doesn't|didn't|can't|cannot|won't|wouldn't|couldn't|never|no|nor|neither|wrong"
         "|incorrect|incorrectly|false|inaccurate|eliminate|eliminates|eliminated|eliminating|rule out|rules out|ruled out"
         "|ruling out|exclude|excludes|excluded|excluding|discard|discarded|reject|rejected|contradicts|contradicted"
@@ -51,17 +53,19 @@ _BY_LANGUAGE: dict[str, dict[str, str]] = {
         "|actually no|that's wrong|that is wrong|i was wrong|that's not right|that is not right|that's incorrect"
         "|that is incorrect|no , wait|wait , no|strike that",
         "w": "answer choices|answer options|possible answers|a few|question asks|video shows|so that|so much|so many|answer a|answer the|answer this|answer your|answer any"
-        "|answers a|answers the|no . of|to answer|it may help|not shown|not seen",
+        "|answers a|answers the|one option|one choice|an option|another option|each option|every option|no option|first option"
+        "|second option|third option|fourth option|last option|other option|no . of|to answer|it may help|not shown|not seen",
     },
     "zh": {
         "N": "答案|正确答案|最终答案|正确选项|最佳答案|最佳选项|最终选择|我的选择|回答",
         "O": "选项",
-        "C": "是|为|应该是|应为|应是|就是|即|即为|只能是|应该选|应选|选的是",
-        "P": "正确|对|对的|最佳|最合适|最符合|符合|最准确|正确的|准确",
+        "C": "是|为|应该是|应为|应是|就是|即|即为|只能是|选的是",
+        "P": "正确|对|对的|最佳|最合适|最符合|符合|最准确|正确的|准确|贴切|吻合|契合|合理|恰当|合适|一致|相符|与视频一致|与画面一致|与视频内容一致|与视频相符|与画面相符",
+        "G": "描述|描述的内容|所述|的描述|的内容",
         "X": "不|没|没有|非|错误|错|不对|排除|不正确|不符|不是|并非|无法|不能|不选|不应选|误|可以排除|不可能",
         "H": "可能|也许|或许|大概|有可能|也可能|说不定|不确定",
         "I": "如果|假如|若|要是",
-        "V": "选|选择|应选择|本题选择|所以选择|因此选择|我选|我选择|应选|故选|正确的是|因此选|选出|选定|本题选|所以选",
+        "V": "选|选择|应选择|应该选|应当选|本题选择|所以选择|因此选择|我选|我选择|应选|故选|正确的是|因此选|选出|选定|本题选|所以选",
         "T": "因此|所以|故|综上|综上所述|于是|总之",
         "S": "这是|它是|那就是",
         "J": "或|或者|和|与|还是|及",
@@ -91,7 +95,7 @@ _BY_LANGUAGE: dict[str, dict[str, str]] = {
         "Y": "ではなく|じゃなく|でなく",
         "H": "かもしれ|可能性|もしかし|たぶん|でしょうか|ですか",
         "I": "もし|ならば",
-        "U": "を選びます|を選ぶ|を選択します|を選択する|を選択|を選ん|にします|だと思います|と考えられます|と判断します",
+        "U": "が残ります|が残る|を選びます|を選ぶ|を選択します|を選択する|を選択|を選ん|にします|だと思います|と考えられます|と判断します",
         "T": "したがって|よって|つまり|ゆえに|だから|以上より|従って|そのため",
         "J": "または|もしくは|でも|と|か|や",
         "B": "なぜなら|から|ので|ため",
@@ -125,7 +129,7 @@ _BY_LANGUAGE: dict[str, dict[str, str]] = {
         "X": "no|incorrecta|incorrecto|falsa|falso|descarto|descartar|descarta|tampoco|ni|nunca|errónea|queda descartada",
         "H": "podría|podria|podría ser|quizás|quizá|tal vez|puede ser|pudiera|posiblemente|a lo mejor|acaso",
         "i": "si",
-        "V": "elijo|escojo|selecciono|opto por|me quedo con|elegiría",
+        "V": "elijo|escojo|selecciono|opto por|me quedo con|elegiría|me inclino por|diría|creo que es|pienso que es",
         "T": "por lo tanto|por tanto|así que|entonces|en conclusión|por ende|por eso",
         "J": "o|y|u",
         "B": "porque|ya que|pues|dado que|puesto que|cuando|donde",
@@ -139,13 +143,14 @@ _BY_LANGUAGE: dict[str, dict[str, str]] = {
         "O": "choix|proposition|l'option|lettre",
         "C": "est|doit être|sera|est donc",
         "c": "serait|aurait été",
-        "P": "correcte|correct|bonne|juste|exacte|la bonne|celle qui convient|convient",
+        "P": "correcte|correct|bonne|juste|exacte|la bonne|celle qui convient|convient|correspond|correspond à",
         "X": "pas|n'est pas|incorrecte|fausse|faux|ni|non|jamais|exclure|éliminer|écarter|exclue|éliminée|écartée|aucune|erronée",
         "H": "pourrait|pourrait être|peut - être|peut être|possible",
         "i": "si",
-        "V": "je choisis|choisis|je sélectionne|j'opte pour|je retiens|je prends",
+        "V": "je choisis|choisis|je sélectionne|j'opte pour|je retiens|je prends|je penche pour|je pencherais pour|j'opterais pour|je choisirais|je dirais|je pense que c'est|je crois que c'est",
         "T": "donc|par conséquent|ainsi|en conclusion|alors",
         "S": "c'est|il s'agit de",
+        "R": "qui",
         "J": "ou|et",
         "B": "car|parce que|parce qu'|puisque|puisqu'il|quand|où",
         "K": "mais|tandis que|plutôt",
@@ -162,7 +167,7 @@ _BY_LANGUAGE: dict[str, dict[str, str]] = {
         "X": "nicht|falsch|kein|keine|weder|noch|ausgeschlossen|ausschließen|scheidet|entfällt|nie",
         "H": "könnte|könnte sein|vielleicht|möglicherweise|eventuell|kann sein|dürfte|eventuell auch",
         "I": "wenn|falls",
-        "V": "ich wähle|wähle|entscheide mich für|ich entscheide mich für|ich nehme",
+        "V": "ich wähle|wähle|entscheide mich für|ich entscheide mich für|ich nehme|ich tippe auf|ich würde sagen|ich würde wählen",
         "T": "daher|deshalb|somit|folglich|demnach|insgesamt",
         "S": "es ist|das ist",
         "J": "oder|und",
@@ -180,7 +185,7 @@ _BY_LANGUAGE: dict[str, dict[str, str]] = {
         "P": "correta|correto|certa|certo|melhor|a correta",
         "X": "não|nao|incorreta|incorreto|errada|errado|falsa|nem|descarto|descartada|nunca",
         "H": "talvez|pode ser|poderia|poderia ser|possivelmente",
-        "V": "escolho|seleciono|opto por|fico com",
+        "V": "escolho|seleciono|opto por|fico com|escolheria|diria|acho que é|creio que é|acredito que seja",
         "T": "portanto|logo|assim|então|concluindo|por isso",
         "J": "ou|e",
         "B": "porque|pois|já que|uma vez que|quando|onde",
@@ -198,8 +203,8 @@ _BY_LANGUAGE: dict[str, dict[str, str]] = {
         "X": "не|неверно|неверен|неправильный|неправильно|нельзя|исключаем|исключить|исключён|ошибочен|ни|неверный|нет|отпадает",
         "H": "может|может быть|возможно|мог|могло|мог бы|пожалуй|наверное",
         "I": "если",
-        "V": "выбираю|выбрать|выберу|я выбираю|остаётся",
-        "T": "следовательно|поэтому|значит|итак|таким образом",
+        "V": "выбираю|выбрать|выберу|я выбираю|остаётся|склоняюсь к|это вариант",
+        "T": "следовательно|поэтому|значит|итак|таким образом|то есть",
         "J": "или|и|либо",
         "B": "потому что|так как|поскольку|ведь|когда|где",
         "K": "но|а|однако",
@@ -250,7 +255,7 @@ _BY_LANGUAGE: dict[str, dict[str, str]] = {
         "X": "non|sbagliata|sbagliato|errata|scorretta|escludo|esclusa|né|nessuna|mai",
         "H": "potrebbe|potrebbe essere|forse|può essere|magari",
         "i": "se",
-        "V": "scelgo|seleziono|opto per",
+        "V": "scelgo|seleziono|opto per|sceglierei|propendo per|direi|secondo me è|penso che sia|credo che sia",
         "T": "quindi|pertanto|dunque|perciò|in conclusione",
         "J": "oppure",
         "B": "perché|poiché|siccome|dove",

@@ -5,16 +5,17 @@ A score is only ever read from a reply of the judge, or is the scale's minimum f
 
 import asyncio
 import threading
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from reelbench.judges.llm.options import JudgeOptions
 from reelbench.judges.llm.parsing import parse_score
 from reelbench.judges.llm.prompting import PromptSet
 from reelbench.judges.llm.verdicts import JUDGE_UNPARSABLE, Verdict, counted, needs_no_judge
-from reelbench.llm.asked import UNPARSABLE, Asked, Kept
+from reelbench.llm.asked import UNPARSABLE, Asked, Kept, Walk
 from reelbench.llm.asker import Asker
-from reelbench.llm.budget import Tally
+from reelbench.llm.batches import Batches
+from reelbench.llm.budget import Budget, Tally
 from reelbench.llm.messages import Message
 from reelbench.registry.records import Item, JudgeRecord, JudgeReply
 from reelbench.registry.spec import JudgeSpec
@@ -38,6 +39,7 @@ class Engine:
         prompts: PromptSet,
         options: JudgeOptions,
         on_note: Callable[[str], None] | None = None,
+        budget: Budget | None = None,
     ) -> None:
         self.options = options
         self.prompts = prompts
@@ -45,7 +47,7 @@ class Engine:
         temperature = self.prompts.temperature if options.temperature == "auto" else options.temperature
         self._temperature = None if temperature == "none" else temperature
         sampling = {} if self._temperature is None else {"temperature": self._temperature}
-        self._asker = Asker(options, sampling, on_note=on_note)
+        self._asker = Asker(options, sampling, on_note=on_note, budget=budget)
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -76,6 +78,24 @@ class Engine:
             self._asker.counted(asked)
         return self._given(self._verdict(item, votes))
 
+    def questions(self, item: Item) -> Iterator[tuple[bytes | None, Walk[int]]]:
+        """Yield what is asked about an item, vote by vote: the key to ask for next, or None, and the walk."""
+        if needs_no_judge(item.text):
+            return
+        for criterion in self._judge.criteria:
+            messages = self.prompts.messages(criterion, item)
+            for vote in range(self.options.votes):
+                yield self._asker.follow(messages, self._read, vote=vote)
+
+    def batches(self) -> Batches:
+        """Return the judge's batches."""
+        return Batches(self.options, self._asker.cache, self._asker.note)
+
+    @property
+    def sampling(self) -> dict[str, Any]:
+        """What is sent beside model and messages."""
+        return self._asker.sampling
+
     def record(self) -> JudgeRecord:
         """Return the judge's record, over all verdicts given so far."""
         options, tally = self.options, self.tally
@@ -96,7 +116,9 @@ class Engine:
                 completion_tokens=tally.completion_tokens,
                 reasoning_tokens=tally.reasoning_tokens,
                 cached_tokens=tally.cached_tokens,
-                cost_usd=options.cost_usd(tally.prompt_tokens, tally.completion_tokens),
+                cost_usd=options.cost_usd(
+                    tally.prompt_tokens, tally.completion_tokens, tally.cached_tokens or 0, tally.reasoning_tokens or 0
+                ),
             )
 
     def close(self) -> None:

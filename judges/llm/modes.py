@@ -2,13 +2,10 @@
 
 import logging
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import reduce
 from typing import TYPE_CHECKING
 
 from reelbench.judges.llm.verdicts import JUDGE_UNAVAILABLE, Verdict
-from reelbench.llm.budget import added
 from reelbench.registry import settings
 from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.progress import Bar, no_bar
@@ -17,6 +14,7 @@ from reelbench.registry.spec import BenchmarkSpec
 
 if TYPE_CHECKING:
     from reelbench.judges.llm.options import JudgeOptions
+    from reelbench.judges.llm.outlook import Estimate
     from reelbench.judges.llm.run import LiveJudge
     from reelbench.judges.scoring import Judge
 
@@ -27,12 +25,27 @@ def batch(options: "JudgeOptions", note: Callable[[str], None], bar: Bar = no_ba
     """Return a judge that asks about all items in one batch, beside a progress bar."""
 
     def judge(spec: BenchmarkSpec, items: Sequence[Item]) -> tuple[list[Verdict], JudgeRecord]:
+        from reelbench.judges.llm.batching import settle
         from reelbench.judges.llm.run import judge_items
 
+        settle(spec, items, options, note)
         with bar(f"judging {spec.id}", len(items)) as show:
             run = judge_items(spec, items, options, progress=lambda tally: show(tally.items, tally.shown), on_note=note)
             verdicts = list(run)
         return verdicts, run.record
+
+    return judge
+
+
+def estimating(options: "JudgeOptions", outlook: "list[Estimate]") -> "Judge":
+    """Return a judge that is not asked: what asking would take is added to `outlook`, and every item stays unscored."""
+
+    def judge(spec: BenchmarkSpec, items: Sequence[Item]) -> tuple[list[Verdict], JudgeRecord]:
+        from reelbench.judges.llm.outlook import estimate
+
+        outlook.extend(estimate(spec, items, options))
+        record = JudgeRecord(requested=options.name, prompt=options.prompts, prompt_sha256="")
+        return [Verdict(item.id, {}, {"": JUDGE_UNAVAILABLE}) for item in items], record
 
     return judge
 
@@ -89,20 +102,9 @@ class Live:
 
 def merged(records: Iterable[JudgeRecord]) -> JudgeRecord:
     """Return one record for judges that worked side by side, one in each process of a run."""
+    from reelbench.judges.llm.panel import summed
+
     records = list(records)
-    returned: Counter[str] = Counter()
-    for record in records:
-        returned.update(record.returned)
-    costs = [record.cost_usd for record in records]
-    return records[0].model_copy(
-        update={
-            "returned": dict(sorted(returned.items())),
-            "calls": sum(record.calls for record in records),
-            "cached": sum(record.cached for record in records),
-            "prompt_tokens": sum(record.prompt_tokens for record in records),
-            "completion_tokens": sum(record.completion_tokens for record in records),
-            "reasoning_tokens": reduce(added, (record.reasoning_tokens for record in records), None),
-            "cached_tokens": reduce(added, (record.cached_tokens for record in records), None),
-            "cost_usd": None if None in costs else sum(cost for cost in costs if cost is not None),
-        }
-    )
+    panels = [record.panel for record in records if record.panel]
+    panel = {"panel": [merged(members) for members in zip(*panels, strict=True)]} if panels else {}
+    return records[0].model_copy(update={**summed(records), **panel})

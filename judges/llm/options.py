@@ -1,13 +1,16 @@
 """What the user asks of a judge, beside what is asked of any language model."""
 
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar, Literal, get_args
 
 from reelbench.llm.options import AskOptions, api_key, base_url
+from reelbench.llm.prices import of_model as prices_of_model
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 
-VoteRule = Literal["majority", "mean"]
+VoteRule = Literal["majority", "mean", "median"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,10 +20,13 @@ class JudgeOptions(AskOptions):
     Attributes:
         votes: Replies asked for per criterion.
         vote_rule: `majority` is the most frequent score, or the lower median of all votes where several are equally
-            frequent; `mean` is their mean.
+            frequent; `mean` and `median` are theirs. A panel's scores become one by their median under `median`, else
+            by their mean.
         prompts: `reelbench`, `official`, or a path to a file (see `reelbench.judges.llm.prompting`).
         temperature: `auto` is what the prompt set says (0 for ours, the owners' setting for theirs); `none` sends none,
             which reasoning models want.
+        batch: Hand requests over to the server's Batch API, and collect replies from there.
+        others: The judges beside this one, where it is a panel.
     """
 
     option: ClassVar[str] = "--judge"
@@ -31,13 +37,45 @@ class JudgeOptions(AskOptions):
     vote_rule: VoteRule = "majority"
     prompts: str = "reelbench"
     temperature: float | Literal["auto", "none"] = "auto"
+    batch: bool = False
+    others: tuple["JudgeOptions", ...] = ()
 
     def __post_init__(self) -> None:
         AskOptions.__post_init__(self)
         if self.votes < 1:
             raise InputError(f"--judge-votes: {self.votes} is not a number from 1 up")
-        if self.vote_rule not in {"majority", "mean"}:
-            raise InputError(f"--judge-vote-rule: {self.vote_rule!r} is neither majority nor mean")
+        if self.vote_rule not in get_args(VoteRule):
+            raise InputError(f"--judge-vote-rule: {self.vote_rule!r} is not majority, mean or median")
+        twice = [name for name, times in Counter(judge.model for judge in self.members).items() if times > 1]
+        if twice:
+            raise InputError(f"--judge: {twice[0]} is named twice; a panel's judges are different models")
+
+    @property
+    def members(self) -> list["JudgeOptions"]:
+        """The judges of the panel one by one; this one alone where there is none beside it."""
+        return [replace(self, others=()), *self.others] if self.others else [self]
+
+    @property
+    def name(self) -> str:
+        """The judges' names, as a record has them: a panel is the same in any order."""
+        return ",".join(sorted(judge.model for judge in self.members))
+
+    @classmethod
+    def named(cls, text: str, *, url: str | None, prices: Path | None = None, **shared: Any) -> "JudgeOptions":  # noqa: ANN401
+        """Return the judge, or the panel, that `MODEL[@URL][,MODEL[@URL]…]` names; the rest is every judge's.
+
+        Args:
+            text: The names.
+            url: The server of those without one of their own.
+            prices: A file of prices (see `llm.prices`).
+            shared: Further fields.
+        """
+        judges = []
+        for part in text.split(","):
+            model, at, own = part.strip().partition("@http")
+            cost = prices_of_model(prices, model, batch=shared.get("batch", False)) if prices and model else {}
+            judges.append(cls(model=model, url=f"http{own}" if at else url, **{**shared, **cost}))
+        return replace(judges[0], others=tuple(judges[1:]))
 
     @classmethod
     def from_environment(cls) -> "JudgeOptions | None":
@@ -49,7 +87,7 @@ class JudgeOptions(AskOptions):
         model = settings.JUDGE.get()
         if not model:
             return None
-        return cls(model=model, url=default_url(), api_key=default_api_key())
+        return cls.named(model, url=default_url(), api_key=default_api_key())
 
 
 def default_url() -> str | None:

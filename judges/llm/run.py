@@ -8,8 +8,8 @@ from contextlib import closing
 from types import TracebackType
 from typing import Self, cast
 
-from reelbench.judges.llm.engine import Engine
 from reelbench.judges.llm.options import JudgeOptions
+from reelbench.judges.llm.panel import Panel
 from reelbench.judges.llm.prompting import PromptSet, load_prompts
 from reelbench.judges.llm.verdicts import JUDGE_UNAVAILABLE, Verdict
 from reelbench.llm.budget import Tally
@@ -23,16 +23,11 @@ _log = logging.getLogger("reelbench.judges.llm")
 
 
 class JudgeRun(Iterator[Verdict]):
-    """Verdicts in the order of the items, whatever the order of the replies; at most `WINDOW` are held.
+    """Verdicts in the order of the items, whatever the order of the replies; at most `WINDOW` are held."""
 
-    Attributes:
-        notes: One line for each thing that the user should know (a refusal, a spent budget, a damaged cache).
-    """
-
-    def __init__(self, engine: Engine, items: Iterable[Item], progress: Callable[[Tally], None] | None) -> None:
+    def __init__(self, engine: Panel, items: Iterable[Item], progress: Callable[[Tally], None] | None) -> None:
         self._engine = engine
         self._progress = progress
-        self.notes = engine.notes
         self._verdicts = self._judged(items)
 
     def __next__(self) -> Verdict:
@@ -42,6 +37,11 @@ class JudgeRun(Iterator[Verdict]):
     def record(self) -> JudgeRecord:
         """The judge, what answered, and what it took, over the verdicts given so far."""
         return self._engine.record()
+
+    @property
+    def notes(self) -> list[str]:
+        """One line for each thing that the user should know (a refusal, a spent budget, a damaged cache)."""
+        return self._engine.notes
 
     @property
     def tally(self) -> Tally:
@@ -124,7 +124,7 @@ def judge_on_scale(
     on_note: Callable[[str], None] | None = None,
 ) -> JudgeRun:
     """Judge items in one batch, on a scale that need not be a benchmark's; otherwise like `judge_items`."""
-    return JudgeRun(Engine(scale, prompts, options, on_note), items, progress)
+    return JudgeRun(Panel(scale, prompts, options, on_note), items, progress)
 
 
 class LiveJudge:
@@ -140,7 +140,7 @@ class LiveJudge:
         prompts = load_prompts(spec, options.prompts)  # refuses a spec without a judge
         scale = cast("JudgeSpec", spec.judge)
         self._criteria = scale.criteria
-        self._engine = Engine(scale, prompts, options, on_note)
+        self._engine = Panel(scale, prompts, options, on_note)
         self._told = False
 
     def judge(self, item: Item) -> Verdict:

@@ -182,7 +182,7 @@ def _metric_result(
             "lower": found.ci95[0],
             "upper": found.ci95[1],
             "confidence_level": 0.95,
-            "method": "bootstrap over videos, seeded",
+            "method": f"{result.interval}, bootstrap over videos, seeded",
         }
     return {
         "evaluation_result_id": f"{evaluation}#{metric.name}",

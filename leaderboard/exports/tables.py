@@ -27,6 +27,7 @@ _LATEX = {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "≥": r"$\geq$",
+    "–": "--",
 }
 
 
@@ -68,6 +69,7 @@ def as_document(board: Board) -> dict[str, Any]:
         ],
         "groups": {name: [group.id for group in groups] for name, groups in board.groups.items()},
         "main_groups": {name: group.id for name, group in board.main.items()},
+        "smallest_differences": {group.id: found.smallest for group, found in board.noise.items()},
     }
 
 
@@ -129,13 +131,14 @@ def _lines(board: Board, spec: BenchmarkSpec, entries: Sequence[Entry], plus_min
         name = entry.model if entry.setting == "run" else f"{entry.model} ({entry.setting})"
         if entry.partial:
             name += f" (partial: {entry.partial})"
-        lines.append(["" if rank is None else str(rank), name, entry.frames, *numbers])
+        ranks = ["" if rank is None else str(rank), columns.rank_range(board, entry) or ""]
+        lines.append([*ranks, name, entry.frames, *numbers])
     return lines
 
 
 def _markdown(board: Board, spec: BenchmarkSpec, group: Group, entries: Sequence[Entry]) -> str:
-    head = ["rank", "model", "frames", *(metric.title for metric in _shown(spec, entries))]
-    rule = ["--:", ":--", ":--", *("--:" for _ in head[3:])]
+    head = ["rank", "ranks", "model", "frames", *(metric.title for metric in _shown(spec, entries))]
+    rule = ["--:", "--:", ":--", ":--", *("--:" for _ in head[4:])]
     rows = [head, rule, *([inert(text) for text in line] for line in _lines(board, spec, entries, "±"))]
     return f"### {spec.title}, {inert(group.label)}\n\n" + "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
@@ -146,15 +149,15 @@ def _latex(board: Board, spec: BenchmarkSpec, group: Group, entries: Sequence[En
 
     metrics = _shown(spec, entries)
     lines = [
-        [*(cell(text) for text in line[:3]), *line[3:]] for line in _lines(board, spec, entries, r"{\scriptsize$\pm$}")
+        [*(cell(text) for text in line[:4]), *line[4:]] for line in _lines(board, spec, entries, r"{\scriptsize$\pm$}")
     ]
     body = [rf"{' & '.join(line)} \\" for line in lines]
     return "\n".join(
         [
             rf"% {' '.join((spec.title + ', ' + group.label).split())}; needs \usepackage{{booktabs}}",
-            rf"\begin{{tabular}}{{rll{'r' * len(metrics)}}}",
+            rf"\begin{{tabular}}{{rrll{'r' * len(metrics)}}}",
             r"\toprule",
-            rf"Rank & Model & Frames{''.join(' & ' + cell(metric.title) for metric in metrics)} \\",
+            rf"Rank & Ranks & Model & Frames{''.join(' & ' + cell(metric.title) for metric in metrics)} \\",
             r"\midrule",
             *body,
             r"\bottomrule",

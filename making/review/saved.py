@@ -3,11 +3,10 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StrictInt, ValidationError
 
 from reelbench.judges.cognitive_profile import COMPONENTS, MOST_LABELS
 from reelbench.making.review.asks import DIMENSIONS, Kind
@@ -33,7 +32,7 @@ class Review(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     kind: str
-    schema_version: int
+    schema_version: Literal[1]
     ask: Kind = "ratings"
     page: str
     part: int | None = None
@@ -41,11 +40,11 @@ class Review(BaseModel):
     benchmark: str
     split: str
     reviewer: str
-    saved: datetime
+    saved: AwareDatetime
     total: int | None = None
     seconds: dict[str, float] = Field(default_factory=dict)
     items: dict[str, dict[str, Any]] = Field(default_factory=dict)
-    ratings: dict[str, dict[str, dict[str, int]]] = Field(default_factory=dict)
+    ratings: dict[str, dict[str, dict[str, StrictInt]]] = Field(default_factory=dict)
     marks: dict[str, Marks] = Field(default_factory=dict)
     comments: dict[str, str] = Field(default_factory=dict)
 

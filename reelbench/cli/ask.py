@@ -8,6 +8,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.asking import only_model, shared_budget, takes_llm
+from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
 from reelbench.cli.options import given
 from reelbench.cli.report import check_judged, report
@@ -24,7 +25,13 @@ _FRAMES = "uniform:32"
 @takes_llm
 def ask(
     context: typer.Context,
-    names: Annotated[list[str], typer.Argument(help="Benchmarks, or their tasks (rextime_mini).")],
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            help="Benchmarks, or their tasks (rextime_mini).",
+            autocompletion=task_names,
+        ),
+    ],
     *,
     frames: Annotated[
         str | None,

@@ -12,6 +12,8 @@ from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
     from reelbench.llm.budget import Budget
     from reelbench.llm.options import AskOptions
 
@@ -126,3 +128,10 @@ def shared_budget(llm: "Mapping[str, AskOptions]") -> "Budget":
 
     options = next(iter(llm.values()))
     return Budget(options.budget_calls, options.budget_usd)
+
+
+def finished(asked: "Coroutine[Any, Any, Any]") -> Any:  # noqa: ANN401 - what the chain returns
+    """Return what a chain of calls comes to, its event loop's own."""
+    import asyncio
+
+    return asyncio.run(asked)

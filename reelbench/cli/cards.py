@@ -6,13 +6,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console
+from reelbench.cli.app import App
+from reelbench.cli.completion import benchmark_names
 
 if TYPE_CHECKING:
     from reelbench.hub_cards.counts import Labels
 
-app = typer.Typer(help="Dataset cards for the Hugging Face Hub.", no_args_is_help=True)
+app = App("Dataset cards for the Hugging Face Hub.")
 
-Name = Annotated[str, typer.Argument(help="Benchmark.")]
+Name = Annotated[
+    str, typer.Argument(metavar="NAME", help="Benchmark, or one of its tasks.", autocompletion=benchmark_names)
+]
 Data = Annotated[
     Path | None,
     typer.Option(help="The benchmark's own data, to count in; by default what is on this machine already."),
@@ -31,9 +35,9 @@ def render(
 ) -> None:
     """Write a dataset card: README.md, eval.yaml, and plots where the data is at hand. Needs no network."""
     from reelbench.hub_cards import files, material
-    from reelbench.registry import discovery
+    from reelbench.registry.data.loading import named
 
-    made = material.gather(discovery.get(name), data, repo_id=repo, labels=_labels(tags))
+    made = material.gather(named(name)[0], data, repo_id=repo, labels=_labels(tags))
     for note in files.write(made, out):
         console.note(note)
     if missing := [split.name for split in made.splits if split.counted is None]:
@@ -67,11 +71,11 @@ def push(
 ) -> None:
     """Merge a dataset card with the one on the Hub, show the difference, and commit it or offer a pull request."""
     from reelbench.hub_cards.push import Options, push
-    from reelbench.registry import discovery
+    from reelbench.registry.data.loading import named
 
     options = Options(create_pr, dry_run=dry_run, with_data=with_data, eval_yaml=eval_yaml, private=private)
     outcome = push(
-        discovery.get(name), repo, options, data=data, labels=_labels(tags), show=console.write, note=console.note
+        named(name)[0], repo, options, data=data, labels=_labels(tags), show=console.write, note=console.note
     )
     told = {
         "unchanged": "Nothing to change",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reelbench.cli import console
+from reelbench.cli.app import App
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from reelbench.registry.records import Result, Sample
     from reelbench.registry.spec import BenchmarkSpec
 
-app = typer.Typer(help="How far two judges, or a judge and people, agree.", no_args_is_help=True)
+app = App("How far two judges, or a judge and people, agree.")
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from reelbench.registry.errors import printable
 from reelbench.registry.progress import Show
 
 if TYPE_CHECKING:
@@ -17,14 +18,18 @@ _WIDEST = 10_000
 
 
 def write(text: str) -> None:
-    """Write plain text and a newline to stdout, whatever characters are in it."""
+    """Write plain text and a newline to stdout, whatever characters are in it; nothing where stdout is closed."""
+    if sys.stdout is None:
+        return
     sys.stdout.buffer.write(text.encode("utf-8", "surrogatepass") + b"\n")
     sys.stdout.flush()
 
 
 def note(text: str) -> None:
-    """Tell the user something on stderr, as it stands."""
-    sys.stderr.write(text + "\n")
+    """Tell the user something on stderr: what it quotes may be anybody's, and does nothing to the terminal."""
+    if sys.stderr is None:
+        return
+    sys.stderr.write("\n".join(map(printable, text.split("\n"))) + "\n")
     sys.stderr.flush()
 
 
@@ -60,7 +65,7 @@ def progress(title: str, total: float | None, *, in_bytes: bool = False) -> Iter
         total: When it is done; None where that is not known.
         in_bytes: Whether bytes are counted, and not things.
     """
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield lambda _completed, _said: None
         return
     from rich.console import Console

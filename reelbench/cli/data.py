@@ -7,13 +7,19 @@ from typing import Annotated
 import typer
 
 from reelbench.cli import console
+from reelbench.cli.app import App
+from reelbench.cli.completion import benchmark_names
 from reelbench.registry.progress import Show
 
-app = typer.Typer(help="Fetch a benchmark's annotations and videos, and check what is here.", no_args_is_help=True)
+app = App("Fetch a benchmark's annotations and videos, and check what is here.")
 
-Name = Annotated[str, typer.Argument(help="Benchmark.")]
+Name = Annotated[
+    str, typer.Argument(metavar="NAME", help="Benchmark, or one of its tasks.", autocompletion=benchmark_names)
+]
 Split = Annotated[str | None, typer.Option(help="Split, if not the default one.")]
 Data = Annotated[Path | None, typer.Option(help="Your own annotations: a file, or a folder in upstream layout.")]
+
+_COMES_ALONG = "{spec} {split}: comes with Reelbench, and its clips are made on first use; there is nothing to fetch"
 
 
 @app.command()
@@ -27,11 +33,12 @@ def fetch(
     refresh: Annotated[bool, typer.Option(help="Ask upstream anew; moves an unpinned revision on.")] = False,
 ) -> None:
     """Fetch annotations, and with --media the videos: resumable, each file verified, failures listed at the end."""
-    from reelbench.registry import discovery
-    from reelbench.registry.data import fetch
+    from reelbench.registry.data import fetch, loading
 
-    spec = discovery.get(name)
-    split = split or spec.default_split
+    spec, split, _ = loading.named(name, split)
+    if loading.is_mini(split):
+        console.write(_COMES_ALONG.format(spec=spec.id, split=split))
+        return
     failed: list[fetch.Failure] = []
 
     def bring(wanted: list[str]) -> None:
@@ -55,12 +62,13 @@ def fetch(
 @app.command()
 def check(name: Name, *, split: Split = None, data: Data = None) -> None:
     """Say what is here, what is missing or broken, and whether upstream has moved; exits with 1 if anything lacks."""
-    from reelbench.registry import discovery
     from reelbench.registry.data import check as checking
-    from reelbench.registry.data import sources
+    from reelbench.registry.data import loading, sources
 
-    spec = discovery.get(name)
-    split = split or spec.default_split
+    spec, split, _ = loading.named(name, split)
+    if loading.is_mini(split):
+        console.write(_COMES_ALONG.format(spec=spec.id, split=split))
+        return
     present = sources.present(spec, split, data) is not None
     report = checking.check(spec, split, data, wanted_videos(name, split, data) if present else [])
     if report.annotations is None:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from reelbench.cli import console
+from reelbench.cli.app import App
 from reelbench.cli.asking import by_role, shared_budget, takes_llm
+from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
 from reelbench.registry.errors import DataUnavailableError, InputError
 
@@ -21,9 +23,14 @@ if TYPE_CHECKING:
     from reelbench.methods.diagnosis.models import Models
     from reelbench.methods.diagnosis.questions import Question
 
-app = typer.Typer(help="Find out where answers went wrong: evidence graphs, and errors in them.", no_args_is_help=True)
+app = App("Find out where answers went wrong: evidence graphs, and errors in them.")
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="Benchmark, task, or a .jsonl file of questions with steps.")]
+Name = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME", help="Benchmark, task, or a .jsonl file of questions with steps.", autocompletion=task_names
+    ),
+]
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write to.")]
 Split = Annotated[str | None, typer.Option(help="Split, if not the default one.")]
 Data = Annotated[Path | None, typer.Option(help="The benchmark's own data, where it isn't found by itself.")]
@@ -42,7 +49,12 @@ SkipFailed = Annotated[
 @takes_llm
 def graphs(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="Benchmark, task, or a .jsonl file of questions with steps.")
+        str | None,
+        typer.Argument(
+            metavar="NAME",
+            help="Benchmark, task, or a .jsonl file of questions with steps.",
+            autocompletion=task_names,
+        ),
     ] = None,
     *,
     out: Out,
@@ -133,7 +145,12 @@ def errors(
 @takes_llm
 def run(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task with a task that asks for steps.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", help="Benchmark or task with a task that asks for steps.", autocompletion=task_names
+        ),
+    ],
     *,
     out: Out,
     graphs: Graphs = None,

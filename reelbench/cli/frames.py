@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console
+from reelbench.cli.app import App
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
     from reelbench.registry.frames.sampling import FrameSampling
     from reelbench.registry.frames.store import FrameStore
 
-app = typer.Typer(help="Decode videos ahead of a run, and look after the store of frames.", no_args_is_help=True)
+app = App("Decode videos ahead of a run, and look after the store of frames.")
 
 Videos = Annotated[list[Path] | None, typer.Argument(metavar="VIDEO...", help="Video files.")]
 Spec = Annotated[
@@ -21,7 +22,7 @@ Spec = Annotated[
         "--frames",
         metavar="SPEC",
         help="uniform:N, fps:F[,max=N], keyframe:N, window:START-END,N or all; "
-        "options size=PIXELS, as=clip|images. By default REELBENCH_FRAMES.",
+        "options size=PIXELS, as=clip|images, audio=keep|drop. By default REELBENCH_FRAMES.",
     ),
 ]
 
@@ -94,12 +95,18 @@ def extract(
 
 
 @app.command()
-def clear(videos: Videos = None) -> None:
-    """Remove the frames of videos from the store; without videos, everything in it."""
+def clear(
+    videos: Videos = None,
+    *,
+    everything: Annotated[bool, typer.Option("--all", help="Remove everything in the store.")] = False,
+) -> None:
+    """Remove the frames of videos from the store, or with --all everything in it."""
     from reelbench.registry.frames.store import FrameStore
 
     store = FrameStore()
-    gone, failed = 0 if videos else store.clear(), 0
+    if bool(videos) == everything:
+        raise InputError(f"frames clear: name videos, or give --all to remove all {store.info().entries} entries")
+    gone, failed = store.clear() if everything else 0, 0
     for video in videos or ():
         try:
             gone += store.clear(video)

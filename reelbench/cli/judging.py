@@ -1,7 +1,8 @@
 """The judge's options, declared once for the commands that take them."""
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
@@ -10,12 +11,18 @@ from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
-    from reelbench.judges.llm.options import JudgeOptions
+    from reelbench.judges.llm.options import JudgeOptions, VoteRule
 
 _PANEL = "Judge"
 
 JudgeModel = Annotated[
-    str | None, typer.Option("--judge", metavar="MODEL", help="Judge open answers with MODEL.", rich_help_panel=_PANEL)
+    str | None,
+    typer.Option(
+        "--judge",
+        metavar="MODEL[@URL][,…]",
+        help="Judge open answers with MODEL; several, comma-separated, are a panel.",
+        rich_help_panel=_PANEL,
+    ),
 ]
 NoJudge = Annotated[bool, typer.Option("--no-judge", help="Ask no judge, whatever is set.", rich_help_panel=_PANEL)]
 JudgeUrl = Annotated[
@@ -29,7 +36,13 @@ Concurrency = Annotated[
 ]
 Votes = Annotated[int, typer.Option("--judge-votes", metavar="K", help="Replies per score.", rich_help_panel=_PANEL)]
 VoteRule = Annotated[
-    str, typer.Option("--judge-vote-rule", metavar="RULE", help="majority or mean.", rich_help_panel=_PANEL)
+    str,
+    typer.Option(
+        "--judge-vote-rule",
+        metavar="RULE",
+        help="majority, mean, median; of a panel, mean or median.",
+        rich_help_panel=_PANEL,
+    ),
 ]
 Prompts = Annotated[
     str,
@@ -47,6 +60,23 @@ Price = Annotated[
         "--judge-price",
         metavar="IN,OUT",
         help="Dollars per million prompt and completion tokens.",
+        rich_help_panel=_PANEL,
+    ),
+]
+Prices = Annotated[
+    Path | None,
+    typer.Option(
+        "--judge-prices",
+        metavar="FILE",
+        help="Prices of models: JSON as LiteLLM has it.",
+        rich_help_panel=_PANEL,
+    ),
+]
+Batch = Annotated[
+    bool,
+    typer.Option(
+        "--judge-batch",
+        help="Hand over to the server's Batch API; the same command again collects.",
         rich_help_panel=_PANEL,
     ),
 ]
@@ -87,6 +117,8 @@ def judge_options(
     judge_prompts: Prompts = "reelbench",
     judge_budget: Budget = None,
     judge_price: Price = None,
+    judge_prices: Prices = None,
+    judge_batch: Batch = False,
     judge_temperature: Temperature = "auto",
     judge_extra: Extra = None,
     judge_timeout: Timeout = 120.0,
@@ -98,15 +130,17 @@ def judge_options(
         return None
     from reelbench.judges.llm.options import JudgeOptions, default_api_key, default_url
 
-    if judge_vote_rule not in ("majority", "mean"):
-        raise InputError(f"--judge-vote-rule: {judge_vote_rule!r} is neither majority nor mean")
-    return JudgeOptions(
-        model=model,
+    if judge_price and judge_prices:
+        raise InputError("--judge-price and --judge-prices: give one of them")
+    return JudgeOptions.named(
+        model,
         url=judge_url or default_url(),
+        prices=judge_prices,
+        batch=judge_batch,
         api_key=default_api_key(),
         concurrency=judge_concurrency,
         votes=judge_votes,
-        vote_rule=judge_vote_rule,
+        vote_rule=cast("VoteRule", judge_vote_rule),
         prompts=judge_prompts,
         temperature=_temperature(judge_temperature),
         extra=extra_of("--judge-extra", judge_extra),

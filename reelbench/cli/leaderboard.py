@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from reelbench.cli import console
+from reelbench.cli.app import App
 from reelbench.cli.judging import Budget, Concurrency, JudgeUrl, Price, Prompts, budget_of, price_of
 from reelbench.cli.options import takes
 
 if TYPE_CHECKING:
     from reelbench.leaderboard.rejudge import Rejudge
 
-app = typer.Typer(help="Verified results, the leaderboard's page, and publishing.", no_args_is_help=True)
+app = App("Verified results, the leaderboard's page, and publishing.")
 
 Store = Annotated[Path, typer.Option(help="Folder of the results store.")]
 _SHOWN = 20

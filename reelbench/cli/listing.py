@@ -42,7 +42,7 @@ def list_benchmarks(
 
 
 def path() -> None:
-    """Print the folder for lmms-eval's --include_path (`lmms-eval tasks list` and `power` need it)."""
+    """Print the folder for lmms-eval's --include-path (`lmms-eval tasks list` and `power` need it)."""
     from reelbench.lmms_eval_plugin import tasks_folder
 
     console.write(str(tasks_folder()))

@@ -20,23 +20,25 @@ from reelbench.cli import (
     leaderboard,
     listing,
     make,
+    power,
     profile,
     review,
     run,
     score,
     settings,
 )
+from reelbench.cli.app import App
 from reelbench.registry.errors import InputError, ReelbenchError
 
 _CALLERS = {EACCES, EEXIST, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS}
 """Errors of the system that come from a path as the caller gave it."""
+_STOPPED = 130
+"""The exit status of Ctrl-C."""
 
-app = typer.Typer(
+app = App(
+    "Evaluate video-language models on story and culture: tasks for lmms-eval, scores, a leaderboard, cards.",
     name="reelbench",
-    help="Evaluate video-language models on story and culture: tasks for lmms-eval, scores, a leaderboard, cards.",
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("list")(listing.list_benchmarks)
 app.command("path")(listing.path)
@@ -52,9 +54,14 @@ app.add_typer(review.app, name="review")
 compare.app.command("calibrate")(calibrate.calibrate)
 app.add_typer(compare.app, name="judge")
 app.add_typer(frames.app, name="frames")
+app.command("power")(power.power)
 app.add_typer(cards.app, name="cards")
 app.add_typer(leaderboard.app, name="leaderboard")
-app.command("run", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(run.run)
+app.command(
+    "run",
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    options_metavar="[OPTIONS] -- LMMS_EVAL_ARGUMENTS",
+)(run.run)
 
 
 def _version(value: bool) -> None:
@@ -67,11 +74,14 @@ def _version(value: bool) -> None:
 def _options(
     *,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Say what is decoded, and how long it takes.")] = False,
     version: Annotated[  # noqa: ARG001 - handled by its callback
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    logging.basicConfig(level=logging.INFO if debug else logging.WARNING, format="%(message)s", stream=sys.stderr)
+    logging.basicConfig(
+        level=logging.INFO if debug or verbose else logging.WARNING, format="%(message)s", stream=sys.stderr
+    )
 
 
 def main() -> None:
@@ -86,6 +96,10 @@ def main() -> None:
         sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.exit(1)
+    except SystemExit as end:
+        if end.code == _STOPPED:
+            console.note("reelbench: stopped; what came is kept, and the same command goes on from there")
+        raise
     except OSError as error:
         if debug:
             raise

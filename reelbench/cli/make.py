@@ -1,6 +1,5 @@
 """`reelbench make`: make a data set with language models."""
 
-import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.asking import by_role, shared_budget, takes_llm
+from reelbench.cli.app import App
+from reelbench.cli.asking import by_role, finished, shared_budget, takes_llm
+from reelbench.cli.completion import task_names
 from reelbench.cli.options import takes
 from reelbench.registry.errors import InputError
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from reelbench.making.moment_sources import Rules
     from reelbench.making.prompting import Role
 
-app = typer.Typer(help="Make a data set with language models.", no_args_is_help=True)
+app = App("Make a data set with language models.")
 
 _FAILED = {"unavailable", "refused", "budget"}
 """Reasons that are the run's, not the item's."""
@@ -74,7 +75,7 @@ def discussion(
     }
     models = _models(llm, chain.roles, optional)
     with console.progress("discussing", len(known)) as show:
-        document = asyncio.run(
+        document = finished(
             making.run(
                 known,
                 chain,
@@ -207,7 +208,7 @@ def moments(
     roles = [role for name, role in chain.roles.items() if name in needed]
     models = _models(llm, roles, dict.fromkeys(chain.roles.keys() - needed, False))
     with console.progress("making", len(sources)) as show:
-        document = asyncio.run(
+        document = finished(
             making.run(sources, chain, models, folder, budget=shared_budget(models), on_note=console.note, show=show)
         )
     _tell(document, folder, document["stages"][-1]["name"], as_json=as_json)
@@ -216,7 +217,7 @@ def moments(
 @app.command()
 @takes_llm
 def tags(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.", autocompletion=task_names)],
     *,
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="The tags; JSON Lines.")] = None,
     llm_votes: Annotated[int, typer.Option(help="Replies a question; each label by majority.", min=1)] = 5,
@@ -251,7 +252,7 @@ def tags(
     models = _models(llm, [tagger.role], {})
     target = None if plan else out
     with console.progress("tagging", len(rows)) as show:
-        document = asyncio.run(
+        document = finished(
             tagging.run(rows, tagger, models, target, budget=shared_budget(models), on_note=console.note, show=show)
         )
     _tell(document, target, "questions", as_json=as_json)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console
+from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
 from reelbench.registry.errors import InputError
 
@@ -21,7 +22,13 @@ _SHOWN_LABELS = 30
 
 @takes_judge
 def profile(
-    names: Annotated[list[str] | None, typer.Argument(help="Benchmarks or tasks; several stand side by side.")] = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Benchmarks or tasks; several stand side by side.",
+            autocompletion=task_names,
+        ),
+    ] = None,
     *,
     input_files: Annotated[
         list[Path] | None, typer.Option("--input", metavar="FILE", help="Your own rows: question and answer (JSONL).")

@@ -4,7 +4,7 @@ import json
 import shlex
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reelbench.cli import console
 from reelbench.registry.errors import ReelbenchError
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from reelbench.tasks.score import Outcome
 
 _SHOWN = 10
+_ID, _ANSWER = 60, 120
+"""Characters shown of an unreadable answer's id, and of the answer."""
 _WHOLE = 0.9
 """Share of the items from which on a value is printed without saying how many are behind it."""
 
@@ -90,9 +92,17 @@ def _show(outcome: "Outcome") -> None:
         metric = spec.metric(name)
         shown = f"{name} (primary)" if metric == spec.primary else name
         table.add_row(shown, *_cells(spec, metric, value, result), str(value.n))
-    console.show(table)
+    if result.metrics:
+        console.show(table)
+        if no_interval := _without_interval(spec, result):
+            console.write(f"no interval for {', '.join(no_interval)}: over so few videos none covers what it promises")
+    else:
+        console.write(title)
     if counts.parse_failed or counts.empty:
-        console.write(f"scored as wrong: {counts.parse_failed} unreadable, {counts.empty} empty")
+        share = f" ({100 * counts.unread_share:.1f} % of {counts.items})" if counts.parse_failed else ""
+        console.write(f"scored as wrong: {counts.parse_failed} unreadable{share}, {counts.empty} empty")
+    for sample in outcome.unread:
+        console.write(f"  unreadable, {line_of(sample.id, _ID)}: {line_of(sample.prediction, _ANSWER)}")
     if result.judge is not None:
         console.write(_asked(result.judge))
     console.write(f"written to {outcome.folder}")
@@ -112,6 +122,17 @@ def _cells(spec: "BenchmarkSpec", metric: "Metric", value: "MetricValue", result
     return number, unit.label, interval
 
 
+def _without_interval(spec: "BenchmarkSpec", result: "Result") -> list[str]:
+    """Return the metrics that would have an interval on more videos."""
+    from reelbench.registry.spec import Corpus
+
+    return [
+        name
+        for name, metric in result.metrics.items()
+        if metric.value is not None and metric.ci95 is None and not isinstance(spec.metric(name).aggregate, Corpus)
+    ]
+
+
 def _behind(spec: "BenchmarkSpec", metric: "Metric", result: "Result") -> int:
     """Return how many items are behind a value; of a mean of metrics, behind the one with the fewest."""
     from reelbench.registry.spec import MeanOf
@@ -122,7 +143,24 @@ def _behind(spec: "BenchmarkSpec", metric: "Metric", result: "Result") -> int:
     return min([own, *(_behind(spec, part, result) for part in parts)])
 
 
+def line_of(value: Any, length: int) -> str:  # noqa: ANN401 - whatever a model or a file gave
+    """Return what was given as one line of at most `length` characters: its start and its end, nothing that acts."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    # The space between is where a cut falls; an answer stands at the end.
+    half = (length - 3) // 2
+    head, tail = _inert(text[: 4 * length]), _inert(text[-4 * length :])
+    return head if len(text) <= 4 * length and len(head) <= length else f"{head[:half]} … {tail[-half:]}"
+
+
+def _inert(text: str) -> str:
+    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
+
+
 def _asked(judge: "JudgeRecord") -> str:
+    if judge.panel:
+        alphas = (judge.agreement or {}).items()
+        agreement = ", ".join(f"{name} {'undefined' if alpha is None else f'{alpha:.2f}'}" for name, alpha in alphas)
+        return "\n".join([*map(_asked, judge.panel), f"the panel's agreement (Krippendorff's alpha): {agreement}"])
     cost = "" if judge.cost_usd is None else f", ${judge.cost_usd:.4f}"
     return (
         f"judge {judge.requested}: {judge.calls} calls, {judge.cached} replies from the cache, "

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console
+from reelbench.cli.app import App
+from reelbench.cli.completion import task_names
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,12 +37,12 @@ class Form(StrEnum):
     LABEL_STUDIO = "label-studio"
 
 
-app = typer.Typer(help="Have people review a dataset on a page, and merge what they said.", no_args_is_help=True)
+app = App("Have people review a dataset on a page, and merge what they said.")
 
 
 @app.command()
 def page(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.", autocompletion=task_names)],
     *,
     ask: Annotated[Ask, typer.Option(help="What people are asked.")] = Ask.RATINGS,
     sample: Annotated[int, typer.Option(help="Videos to review, each with all its questions.", min=1)] = 30,

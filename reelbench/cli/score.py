@@ -1,11 +1,14 @@
 """`reelbench score`: predictions to numbers, without running a model."""
 
+import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from reelbench.cli import console
+from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
 from reelbench.cli.options import given
 from reelbench.cli.report import check_judged, report
@@ -15,6 +18,7 @@ from reelbench.registry.home import home
 
 if TYPE_CHECKING:
     from reelbench.judges.llm.options import JudgeOptions
+    from reelbench.judges.llm.outlook import Estimate
     from reelbench.tasks.score import Said
 
 _TABLE = "A table of ids and texts"
@@ -24,7 +28,13 @@ _TABLE = "A table of ids and texts"
 @takes_judge
 def score(
     context: typer.Context,
-    name: Annotated[str | None, typer.Argument(help="Benchmark, or one of its tasks; left out with --run.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            help="Benchmark, or one of its tasks; left out with --run.",
+            autocompletion=task_names,
+        ),
+    ] = None,
     *,
     predictions: Annotated[
         str | None,
@@ -70,6 +80,10 @@ def score(
     text_column: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Column of the texts.", rich_help_panel=_TABLE)
     ] = None,
+    judge_estimate: Annotated[
+        bool,
+        typer.Option("--judge-estimate", help="Say what judging would take, and ask nothing.", rich_help_panel="Judge"),
+    ] = False,
     said: "Said",
     judge: "JudgeOptions | None",
 ) -> None:
@@ -81,7 +95,7 @@ def score(
     from reelbench.cli import loggers
     from reelbench.registry.ways import Answering
     from reelbench.tasks.predictions import Columns
-    from reelbench.tasks.score import Options, brought, score_files, score_run
+    from reelbench.tasks.score import Options, brought, run_evaluations, score_files
     from reelbench.tasks.submissions import Inputs
 
     if template:
@@ -89,14 +103,18 @@ def score(
         return
     send = loggers.named(log)
     options = Options(
-        overlap=not no_overlap, judge=judge, note=(lambda _: None) if quiet else console.note, bar=console.progress
+        overlap=not (no_overlap or judge_estimate),
+        judge=judge,
+        outlook=expected(judge) if judge_estimate else None,
+        note=(lambda _: None) if quiet else console.note,
+        bar=console.progress,
     )
     columns = Columns(id_column, text_column)
     if run is not None:
         if name is not None or predictions is not None or references is not None or columns or said.anything:
             raise InputError("--run reads everything from the run's folder; leave out NAME and the file options")
         compared = Answering.parse(answering) if answering is not None else None
-        outcomes = list(score_run(run, output, options, tags=tags, tasks=task, answering=compared))
+        evaluations = run_evaluations(run, output, options, tags=tags, tasks=task, answering=compared)
     else:
         if name is None or predictions is None:
             raise InputError("nothing to score: give NAME --predictions FILE, or --run DIR")
@@ -107,13 +125,52 @@ def score(
         path, said = brought(predictions, said)
         inputs = Inputs(path, references, tags, split, data)
         evaluation = score_files(name, inputs, options, columns=columns, said=said)
-        outcomes = [evaluation.write(output or home() / "results" / evaluation.name)]
+        evaluations = iter([(evaluation, output or home() / "results" / evaluation.name)])
+    if options.outlook is not None:
+        list(evaluations)
+        show_outlook(options.outlook, as_json=as_json)
+        return
+    outcomes = [evaluation.write(folder) for evaluation, folder in evaluations]
     report(outcomes, as_json=as_json, again=["reelbench", "score", *given(context)], quiet=quiet)
     for outcome in outcomes:
         send(outcome.result)
     check_judged(outcomes)
     if strict and not all(outcome.complete for outcome in outcomes):
         raise typer.Exit(1)
+
+
+def expected(judge: "JudgeOptions | None") -> "list[Estimate]":
+    """Return the empty list that estimates go into; InputError where no judge was named."""
+    if judge is None:
+        raise InputError("--judge-estimate: of which judge? give --judge MODEL")
+    return []
+
+
+def show_outlook(outlook: "list[Estimate]", *, as_json: bool) -> None:
+    """Print what judging would take, a row a judge and benchmark."""
+    if as_json:
+        console.write(json.dumps([asdict(estimate) for estimate in outlook]))
+        return
+    table = console.table(
+        "what judging would take",
+        "judge",
+        "#items",
+        "#cached",
+        "#in a batch",
+        "#calls",
+        "#tokens in",
+        "#out",
+        "#$",
+        "#time",
+    )
+    for it in outlook:
+        cost = "" if it.cost_usd is None else f"{it.cost_usd:.4f}"
+        time = "" if it.seconds is None else f"{it.seconds:.0f} s"
+        numbers = (it.items, it.cached, it.pending, it.calls, it.prompt_tokens, it.completion_tokens)
+        table.add_row(it.judge, *map(str, numbers), cost, time)
+    console.show(table)
+    if any(it.calls and not it.counted_by for it in outlook):
+        console.note("no reply of this judge is kept yet: tokens are about 3 bytes each, and the time is not known")
 
 
 def write_template(name: str | None, split: str | None, data: Path | None, output: Path | None) -> None:

@@ -16,11 +16,12 @@ from reelbench.registry.data import sources
 from reelbench.registry.errors import DataUnavailableError, InputError
 from reelbench.registry.files import sha256_of, written_aside
 from reelbench.registry.home import home
-from reelbench.registry.records import SourceRecord
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 
 if TYPE_CHECKING:
     from datasets import Dataset
+
+    from reelbench.registry.records import SourceRecord
 
 _LAYOUT = 2  # of the saved rows; raised when rows.py changes what is saved
 MINI = "mini"
@@ -33,7 +34,7 @@ class SplitData:
     spec: BenchmarkSpec
     split: str
     paths: tuple[Path, ...]
-    source: SourceRecord
+    source: "SourceRecord"
     task: TaskSpec | None = None
     """Set where the split was asked for by a task's name, which may be a part of it only."""
 
@@ -121,6 +122,8 @@ def locate(name: str, split: str | None = None, data: Path | str | None = None, 
     resolved = sources.resolve(spec, upstream, own) if fetch else sources.present(spec, upstream, own)
     if resolved is None:
         raise DataUnavailableError(f"{spec.id} {split}: {sources.how_to_get(spec, upstream)}")
+    from reelbench.registry.records import SourceRecord
+
     source = SourceRecord(
         kind="mini" if mini else resolved.kind,
         location=f"{spec.id} {split}" if mini else resolved.location,

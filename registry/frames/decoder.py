@@ -214,7 +214,9 @@ def _plan(index: FrameIndex, wanted: np.ndarray) -> list[Run] | None:
     if index.ordinal:
         return None
     packet = index.order[wanted]
-    starts, run_of = np.unique(index.starts_of(packet), return_inverse=True)
+    # Where damage lets a frame start after one that is shown later, it starts with that one: runs don't overlap.
+    needed = np.minimum.accumulate(index.starts_of(packet)[::-1])[::-1]
+    starts, run_of = np.unique(needed, return_inverse=True)
     last = np.zeros(len(starts), np.int64)
     np.maximum.at(last, run_of, packet)
     seeking = int((last - starts + 1 + _SEEK_COST).sum())

@@ -1,6 +1,7 @@
 """Fetching runs of exact frames from an open file, each after a seek or from the start."""
 
 import itertools
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,6 +12,9 @@ from av.video.frame import VideoFrame
 
 from reelbench.registry.frames.index import FrameIndex, open_container, packets, video_stream
 
+_HELD = 8
+"""Pictures that wait for one that is due before them; what comes later still is left out."""
+
 
 @dataclass(frozen=True)
 class Run:
@@ -18,6 +22,18 @@ class Run:
 
     start: int
     wanted: tuple[int, ...]
+
+
+def _rising(pictures: Iterator[tuple[int, VideoFrame]], wanted: Sequence[int]) -> Iterator[tuple[int, VideoFrame]]:
+    """Yield pictures in the order of their frames: a damaged file gives some late, and leaves others out."""
+    due, held = deque(wanted), dict[int, VideoFrame]()
+    for frame, picture in pictures:
+        if due and frame >= due[0]:
+            held[frame] = picture
+        while due and (due[0] in held or len(held) > _HELD):
+            if (frame := due.popleft()) in held:
+                yield frame, held.pop(frame)
+    yield from sorted(held.items())
 
 
 class Reader:
@@ -33,6 +49,9 @@ class Reader:
 
     def fetch(self, run: Run) -> Iterator[tuple[int, VideoFrame]]:
         """Yield (frame, picture) for the run's frames, rising; what can't be decoded is left out."""
+        yield from _rising(self._as_they_come(run), run.wanted)
+
+    def _as_they_come(self, run: Run) -> Iterator[tuple[int, VideoFrame]]:
         if self._index.ordinal:
             yield from self._counted(run.wanted)
             return

@@ -6,13 +6,15 @@ reaches the model, is another (`taps`). What lmms-eval gets for the request is o
 
 import copy
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from reelbench.judges import answers, option_scores, scoring
-from reelbench.registry import rows
-from reelbench.registry.errors import first_line
-from reelbench.registry.records import OptionScore
+from reelbench.registry import rows, ways
+from reelbench.registry.data.rows_on_disk import DataName
+from reelbench.registry.errors import InputError, first_line
+from reelbench.registry.records import Item, OptionScore
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.registry.ways import Answering
@@ -68,6 +70,22 @@ def answered(row: Row, reply: str) -> tuple[Prediction, list[OptionScore] | None
     read = option_scores.parsed(scores, held["located"], Answering.parse(row[ANSWERING]))
     flags = answers.flags("-" if held["located"] is None else held["located"], read)
     return Prediction(held["located"], read, flags), scores
+
+
+def compared_anew(
+    task: TaskSpec, data: DataName, items: Sequence[Item], answering: Answering
+) -> tuple[DataName, list[Item]]:
+    """Return a run's data and items with its option scores compared in another way.
+
+    Raises:
+        InputError: The task has no option scores, or was run with other spans.
+    """
+    ways.check(task, None, answering)
+    run = Answering.parse(data.answering or "options").of(task)
+    if answering.span not in {None, run.span}:
+        raise InputError(f"answering {answering}: {task.name} was run with span={run.span}; run it again for another")
+    chosen = replace(answering, span=run.span)
+    return replace(data, answering=str(chosen)), [option_scores.rescored(item, chosen) for item in items]
 
 
 def _row(adapter: Any, request: "Instance") -> Row:  # noqa: ANN401

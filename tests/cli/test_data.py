@@ -55,3 +55,11 @@ def test_gated_data_says_what_form_to_fill_in(reelbench):
     assert done.returncode == 1
     assert "https://" in done.stderr
     assert "REELBENCH_DATA_DRAMAQA_COGME" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["fetch", "check"])
+@pytest.mark.parametrize("named", [("rextime_mini",), ("rextime", "--split", "mini")])
+def test_what_comes_along_needs_no_fetching(command, named, reelbench):
+    done = reelbench("data", command, *named)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("rextime mini: comes with Reelbench")

@@ -59,7 +59,10 @@ class TestExtractAndClear:
         assert gone.stdout == f"2 entries removed from {reelbench_home / 'frames'}\n"
         assert len(reelbench("frames", "info", video).stdout.splitlines()) == 1
         assert len(reelbench("frames", "info", other).stdout.splitlines()) == 3
-        assert reelbench("frames", "clear").stdout.startswith("2 entries removed")
+        refused = reelbench("frames", "clear")
+        assert refused.returncode == 2
+        assert refused.stderr == "reelbench: frames clear: name videos, or give --all to remove all 2 entries\n"
+        assert reelbench("frames", "clear", "--all").stdout.startswith("2 entries removed")
         assert reelbench("frames", "info").stdout.startswith(f"{reelbench_home / 'frames'}: 0 entries, 0.000 GB of 20")
 
     def test_the_environment_names_the_sampling_too(self, reelbench, video):

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -18,8 +19,6 @@ def test_list_knows_every_benchmark_and_task(reelbench):
 
 
 def test_path_is_the_folder_with_the_yaml(reelbench, tmp_path):
-    from pathlib import Path
-
     done = reelbench("path", cwd=tmp_path)
     assert (Path(done.stdout.strip()) / "moviecore" / "moviecore.yaml").is_file()
 
@@ -69,3 +68,18 @@ def test_a_run_wants_the_tasks_of_our_tags_too():
     wanted = wanted_tasks(["--model", "m", "--tasks", "reelbench_mini,mmmu_val,moviecore"])
     assert {"moviecore", "moviecore_mini", "rextime_mini", "curve_mini"} <= wanted
     assert not {"mmmu_val", "reelbench_mini", "rextime"} & wanted
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_a_closed_output_is_no_failure(closed):
+    command = f"{Path(sys.executable).with_name('reelbench')} list {closed}"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_ids_do_nothing_to_the_terminal(reelbench, tmp_path):
+    line = {"qid": "a\x1b[2Jb\x07\u202ec", "ans": "A"}
+    (tmp_path / "predictions.jsonl").write_text(json.dumps(line) + '\n{"qid": "mini1", "ans": "A"}\n')
+    done = reelbench("score", "rextime", "--split", "mini", "--predictions", tmp_path / "predictions.jsonl")
+    assert done.returncode == 0
+    assert "1 extra ids: a [2Jb  c\n" in done.stderr

@@ -325,7 +325,7 @@ def test_the_configurations_load_with_datasets_from_the_server(hub, pushed, tmp_
         env={**environment, **hub.env(tmp_path / "other"), "HF_DATASETS_CACHE": str(tmp_path / "datasets")},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=1800,
         check=False,
     )
     assert done.returncode == 0, done.stderr

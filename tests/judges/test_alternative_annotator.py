@@ -38,7 +38,7 @@ def test_a_model_that_disagrees_with_everybody_fails():
     assert (outcome.winning_rate, outcome.advantage, outcome.passes) == (0, 0, False)
 
 
-@pytest.mark.parametrize(("items", "p", "won"), [(40, 0.0220, True), (38, 0.0342, False)])
+@pytest.mark.parametrize(("items", "p", "won"), [(40, 0.0220, True), (39, 0.0275, True), (38, 0.0342, False)])
 def test_two_people_are_tested_at_two_thirds_of_five_percent(items, p, won):
     # Anna and Ben agree on all, the model differs on four: behind by 4 of 40 (38), t against 0.2. Benjamini and
     # Yekutieli's limit for two equal p values is .05 / (1 + 1/2) = .0333.
@@ -89,6 +89,7 @@ def test_a_person_with_few_items_is_shown_and_not_tested():
         (0, True),
     ]
     assert outcome.winning_rate == 1
+    assert [person.won for person in outcome.people.values()] == [True, True, False, False]
     nobody = annotator_test(labels("x" * 5), people, equal)
     assert (nobody.winning_rate, nobody.advantage, nobody.passes) == (None, None, False)
 
@@ -96,3 +97,10 @@ def test_a_person_with_few_items_is_shown_and_not_tested():
 def test_one_person_is_too_few():
     with pytest.raises(ValueError, match="two people"):
         annotator_test(labels("x"), {"Anna": labels("x")}, equal)
+
+
+@pytest.mark.parametrize(("items", "tested"), [(29, False), (30, True)])
+def test_thirty_items_are_enough(items, tested):
+    people = {"Anna": labels("x" * items), "Ben": labels("x" * items)}
+    outcome = annotator_test(labels("x" * items), people, equal)
+    assert [person.p is not None for person in outcome.people.values()] == [tested] * 2

@@ -161,3 +161,11 @@ def test_what_can_not_be_calibrated_is_refused():
         calibrate([1, 2], [None, float("nan")], ["a", "b"], bounds=(0, 5))
     with pytest.raises(ValueError, match="length"):
         calibrate([1, 2], [1], ["a", "b"], bounds=(0, 5))
+
+
+@pytest.mark.parametrize(("videos", "enough"), [(9, False), (10, True)])
+def test_ten_videos_with_labels_are_enough_for_a_verdict(videos, enough):
+    people, judge, _, names = simulated(2)
+    labelled = [float(score) if int(name[1:]) < videos else None for score, name in zip(people, names, strict=True)]
+    result = calibrate(judge, labelled, names, bounds=(0, 5))
+    assert (result.verdict != "too few labels") == enough

@@ -47,16 +47,16 @@ def test_qa_miou_of_one_question_by_hand(question, answer, iou):
 
 
 def test_means_and_intervals_over_videos():
-    # Lengths 10, 20 and 6 + 4; overlaps 1, 1/4 and 0.
-    pairs = [((0, 10), (0, 10)), ((0, 20), (5, 10)), ((0, 6), (20, 24))]
-    report = certificates(pairs, ["v1", "v2", "v3"])
-    assert report.n == 3
+    # Lengths 10, 20 and 6 + 4; overlaps 1, 1/4 and 0; each in four videos.
+    pairs = [((0, 10), (0, 10)), ((0, 20), (5, 10)), ((0, 6), (20, 24))] * 4
+    report = certificates(pairs, [f"v{n}" for n in range(12)])
+    assert report.n == 12
     assert report.length.value == pytest.approx(40 / 3)
     assert report.qa_miou.value == pytest.approx(1.25 / 3)
-    # Three lengths 10, 20, 10: standard error 10/3, t(2 degrees of freedom) 4.303; from 1000 resamples.
+    # Four times 10, 20, 10: standard error 1.4213, t(11 degrees of freedom) 2.2010; from 1000 resamples.
     low, high = report.length.ci95
     assert (low + high) / 2 == pytest.approx(40 / 3)
-    assert (high - low) / 2 == pytest.approx(4.303 * 10 / 3, rel=0.05)
+    assert (high - low) / 2 == pytest.approx(2.2010 * 1.4213, rel=0.05)
     low, high = report.qa_miou.ci95
     assert 0 <= low < 1.25 / 3 < high <= 1
 

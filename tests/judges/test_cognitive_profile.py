@@ -24,7 +24,12 @@ def written(tmp_path, *rows):
 
 
 def test_the_scheme_has_the_papers_nineteen_labels():
-    assert {name: len(labels) for name, labels in COMPONENTS.items()} == {"target": 8, "content": 8, "thinking": 3}
+    assert COMPONENTS["target"] == (
+        *("Character", "Object", "Place", "Conversation", "Behavior", "Event", "Emotion", "Commonsense"),
+    )
+    assert COMPONENTS["content"] == (
+        *("Identity", "Feature", "Relationship", "Means", "Context", "Sequence", "Causality", "Motivation"),
+    )
     assert THINKING_WEIGHTS == {"Recall": 1, "Grasping": 2, "Reasoning": 3}
     assert tuple(THINKING_WEIGHTS) == COMPONENTS["thinking"]
 

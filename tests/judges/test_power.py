@@ -81,6 +81,8 @@ def test_no_noise_shows_everything():
 def test_holm_by_hand():
     # Sorted .01 .02 .03 .04 times 4 3 2 1 = .04 .06 .06 .04, and none below the one before it.
     assert holm([0.03, 0.01, None, 0.04, 0.02]) == pytest.approx([0.06, 0.04, None, 0.06, 0.06])
+    # The example that is worked in print: .005·4, .01·3, .03·2, .04 raised to .06.
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([0.9, 0.6]) == [1, 1]
     assert holm([]) == []
 

@@ -106,16 +106,39 @@ class TestWhatEveryAggregationKeeps:
             return scoring.score(spec, questions).metrics["accuracy"].ci95
 
         low, high = interval(lambda n: f"v{n}")
-        wide_low, wide_high = interval(lambda n: f"v{n // 25}")  # four videos, each all right or all wrong
+        wide_low, wide_high = interval(lambda n: f"v{n // 5}")  # twenty videos, each all right or all wrong
         # 100 independent halves: 50 ± 1.96 · 100 · sqrt(0.25 / 100), that is 40.2 to 59.8
         assert low == pytest.approx(40.2, abs=2)
         assert high == pytest.approx(59.8, abs=2)
-        assert (wide_low, wide_high) == (0, 100)
+        # 20 halves of variance 20/19 · 1/4: Wilson's interval of 19 observations with t(19) = 2.0930.
+        assert (wide_low, wide_high) == (pytest.approx(28.4, abs=1), pytest.approx(71.6, abs=1))
 
     def test_one_video_has_no_interval(self):
         spec = registry.get("rextime")
         one = [Item(f"q{n}", "v", {"answer": "A"}, parsed={"answer": "A"}) for n in range(3)]
         assert scoring.score(spec, one).metrics["accuracy"].ci95 is None
+
+    @pytest.mark.parametrize(("videos", "given"), [(9, False), (10, True)])
+    def test_few_videos_have_no_interval(self, videos, given):
+        spec = registry.get("rextime")
+        items = [Item(f"q{n}", f"v{n}", {"answer": "A"}, parsed={"answer": "AB"[n % 2]}) for n in range(videos)]
+        metrics = scoring.score(spec, items).metrics
+        assert (metrics["accuracy"].ci95 is not None) is given
+
+    @pytest.mark.parametrize(("videos", "given"), [(4, False), (5, True)])
+    def test_a_mean_over_labels_has_an_interval_from_five_videos_of_each(self, videos, given):
+        spec = registry.get("curve")
+        samples = [
+            Item(f"{label}{n}", f"{label}{n}", {"text": "t"}, facets={"locale": [label]}).sample(None, {"score": n % 3})
+            for label in ("ja-JP", "ko-KR", "th-TH")
+            for n in range(videos)
+        ]
+        metrics, _ = scoring.aggregate(spec, samples, overlap=False)
+        assert metrics["score"].ci95 is not None
+        assert (metrics["macro"].ci95 is not None) is given
+        older, _ = scoring.aggregate(spec, samples, overlap=False, interval="percentile")
+        assert older["macro"].ci95 is not None
+        assert older["macro"].value == metrics["macro"].value
 
     def test_what_the_model_did_not_answer_is_neither_right_nor_wrong(self):
         spec = registry.get("rextime")
@@ -128,3 +151,16 @@ class TestWhatEveryAggregationKeeps:
         assert scored.metrics["accuracy"] == scored.metrics["accuracy"].model_copy(update={"value": 100.0, "n": 1})
         assert scored.counts.items == 4
         assert scored.counts.unscored == {"media_missing": 1, "model_failed": 1, "prediction_missing": 1}
+
+
+def test_a_label_of_one_video_alone_has_no_interval_and_its_neighbours_have():
+    spec = registry.get("dramaqa_cogme")
+    made = [
+        Item(f"q{n}", video, {"answer": "A"}, "A", {"answer": letter}, facets={"difficulty": [level]})
+        for n, (video, level, letter) in enumerate(
+            [("v1", "1", "A"), ("v2", "1", "B"), ("v3", "2", "A"), ("v3", "2", "B"), ("v1", "3", "A"), ("v4", "3", "B")]
+        )
+    ]
+    levels = scoring.score(spec, made).breakdowns["difficulty"]
+    assert [levels[level]["accuracy"].value for level in "123"] == [50, 50, 50]
+    assert [levels[level]["accuracy"].ci95 is None for level in "123"] == [False, True, False]

@@ -5,12 +5,19 @@ import json
 
 import pytest
 
+from reelbench.judges import bootstrap
 from reelbench.judges.llm import JudgeOptions
 from reelbench.registry.data import loading
 from reelbench.tasks.score import Options
 from reelbench.tasks.submissions import Inputs
 from tests.scored import score_files
 from tests.servers.judge import Answer, JudgeServer
+
+
+@pytest.fixture
+def few_videos(monkeypatch):
+    """Let the mini data, which has four videos, have intervals."""
+    monkeypatch.setattr(bootstrap, "LEAST", 2)
 
 
 @pytest.fixture

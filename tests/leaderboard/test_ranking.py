@@ -1,6 +1,7 @@
 """Ranks in a group and overall, against hand work."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -55,12 +56,21 @@ def test_floors_humans_partial_runs_and_rows_without_the_metric_are_not_ranked()
     assert ranks_of(rows) == {"floor": None, "human": None, "partial": None, "windows only": None, "a": 1}
 
 
+@pytest.mark.parametrize(("behind", "ranked"), [(5, False), (6, True), (12, True)])
+def test_a_value_with_less_than_half_of_the_items_behind_it_is_not_ranked(behind, ranked):
+    row = entry("a", 20.0, kind="run", items=12)
+    metrics = {name: MetricValue(value=20.0, n=behind) for name in row.metrics}
+    assert (ranks_of([replace(row, metrics=metrics)])["a"] is not None) is ranked
+
+
 def test_runs_that_a_paired_bootstrap_cannot_tell_apart_share_a_rank(rextime_run, tmp_path):
-    for name, right in (("best", 12), ("close", 11), ("far", 3)):
+    for name, right in (("best", 12), ("close", 11), ("some", 3), ("far", 1)):
         store.add(rextime_run(name, model=f"org/{name}", right=right), tmp_path / "store")
     made = board.make(tmp_path / "store", published=False)
-    # `close` lacks one of 12 questions: 0 lies at the interval's end. `far` lacks nine, over all videos.
-    assert {row.model: made.ranks[row.key] for row in made.entries} == {"org/best": 1, "org/close": 1, "org/far": 3}
+    # Four videos of three questions. `close` lacks one. `some` lacks all but one video's: 0, 1, 1, 1 has t = 3 with 3
+    # degrees of freedom, p = .058. `far` has one question: 2/3, 1, 1, 1 has t = 11, p = .002.
+    ranks = {row.model: made.ranks[row.key] for row in made.entries}
+    assert ranks == {"org/best": 1, "org/close": 1, "org/some": 1, "org/far": 4}
 
 
 def test_a_run_and_a_published_number_share_a_rank_where_it_lies_in_the_runs_interval():

@@ -317,6 +317,7 @@ def test_downloads_of_the_view(page_of, published_site):
 
 
 @pytest.mark.browser
+@pytest.mark.usefixtures("few_videos")
 def test_a_models_page_has_provenance_breakdowns_and_samples(page_of, moviecore_run, tmp_path):
     from playwright.sync_api import expect
 
@@ -360,6 +361,7 @@ def test_a_model_whose_weights_came_from_the_hub_links_there(page_of, rextime_ru
 
 
 @pytest.mark.browser
+@pytest.mark.usefixtures("few_videos")
 def test_hostile_text_is_inert(page_of, moviecore_run, tamper, tmp_path):
     from playwright.sync_api import expect
 

@@ -273,7 +273,7 @@ REXTIME = {
     "a metric invented": (None, field("metrics.glory", {"value": 1.0, "ci95": None, "n": 12}), "metrics.glory"),
     "a metric left out": (None, without("metrics", "miou"), "metrics.miou is absent"),
     "an interval narrowed": (None, field("metrics.accuracy.ci95", [49.9, 50.1]), "ci95"),
-    "an interval left out": (None, field("metrics.accuracy.ci95", None), "ci95"),
+    "intervals of a method that it has not": (None, field("statistics", {"interval": "percentile"}), "ci95"),
     "an n raised": (None, field("metrics.accuracy.n", 921), "accuracy.n is 921"),
     "more items": (None, field("counts.items", 921), "counts.items is 921"),
     "fewer scored": (None, field("counts.scored", 11), "counts.scored is 11"),
@@ -330,6 +330,11 @@ REXTIME = {
     "labels swapped": (labels_swapped, None, "its category is"),
     "one video for all": (one_video, None, "its video is"),
     "a video for each": (each_its_video, None, "its video is"),
+    "replies without a judge": (
+        lambda lines: lines[0].update(judge_replies=[{"criterion": "score", "raw": "5", "score": 5, "key": "0"}]),
+        None,
+        "names no judge",
+    ),
     # items
     "a wrong item left out": (lambda lines: lines[:-1], None, "missing"),
     "wrong items left out, with a limit": (lambda lines: lines[:6], field("settings.limit", 6), "partial"),

@@ -266,7 +266,7 @@ class TestReplies:
             return Answer(delay=60) if call.body["model"] == "detective" else roles.play(call)
 
         server.script(script)
-        _, document = discuss(3, ask={"timeout": 0.3, "tries": 2})
+        _, document = discuss(3, ask={"timeout": 2.0, "tries": 2})
         assert dropped(document, "detective") == {"unavailable": 3}
         before = Counter(call.body["model"] for call in server.calls)
         assert (before["expert"], before["skeptic"]) == (3, 3)
@@ -513,8 +513,8 @@ def test_killed_at_any_moment_it_ends_with_the_same_bytes_and_pays_for_nothing_t
                     process.send_signal(signal.SIGKILL)
                     killed += 1
                 process.wait()
-            assert killed == 10
-            in_flight = 10 * 4  # at each kill, so many replies at most were under way and lost
+            assert killed  # on a busy machine the last of them may have nothing left to do
+            in_flight = killed * 4  # at each kill, so many replies at most were under way and lost
             assert start(url, tmp_path / "home1", tmp_path / "killed").wait() == 0
             asked = counts(url)["calls"]
             assert number <= asked <= number + in_flight

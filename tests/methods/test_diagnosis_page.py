@@ -1,6 +1,7 @@
 """The page of a diagnosis in a real browser, and the figures on it held to hand counts."""
 
 import json
+import re
 
 import pytest
 
@@ -158,22 +159,24 @@ def opened(chromium, tmp_path):
 
 @pytest.mark.browser
 def test_a_question_is_read_by_keyboard(opened):
+    from playwright.sync_api import expect
+
     tab = opened(ROWS)
     buttons = tab.locator("#list button")
-    assert buttons.count() == 4
+    expect(buttons).to_have_count(4)
     buttons.first.focus()
     tab.keyboard.press("ArrowDown")
-    assert tab.locator("#detail h3").first.inner_text() == "Question q2 </script><b>?"
-    assert buttons.nth(1).get_attribute("aria-current") == "true"
+    expect(tab.locator("#detail h3").first).to_have_text("Question q2 </script><b>?", use_inner_text=True)
+    expect(buttons.nth(1)).to_have_attribute("aria-current", "true")
     tab.keyboard.press("ArrowUp")
-    assert tab.locator("#detail svg [data-node]").count() == 2
+    expect(tab.locator("#detail svg [data-node]")).to_have_count(2)
     tab.get_by_role("button", name="Round 2").focus()
     tab.keyboard.press("Enter")
-    assert tab.get_by_role("button", name="Round 2").get_attribute("aria-pressed") == "true"
-    states = tab.locator("#detail tbody td:last-child").all_inner_texts()
-    assert states == ["✗ wrong: Temporal Localization, round 1", "✗ wrong: Reasoning, round 2"]
-    said = tab.locator("#detail .beside .said").all_inner_texts()
-    assert said == ["1. wrote 2\nanswer 2", "cue of q1"]
+    expect(tab.get_by_role("button", name="Round 2")).to_have_attribute("aria-pressed", "true")
+    expect(tab.locator("#detail tbody td:last-child")).to_have_text(
+        ["✗ wrong: Temporal Localization, round 1", "✗ wrong: Reasoning, round 2"]
+    )
+    expect(tab.locator("#detail .beside .said")).to_have_text(["1. wrote 2\nanswer 2", "cue of q1"])
 
 
 @pytest.mark.browser
@@ -181,27 +184,31 @@ def test_a_nodes_time_shows_its_moment(opened):
     tab = opened(ROWS)
     tab.wait_for_function("document.querySelector('video').readyState > 0")
     tab.get_by_role("button", name="Show 0:04 in the video").click()
-    assert tab.evaluate("document.querySelector('video').currentTime") == 4
+    tab.wait_for_function("document.querySelector('video').currentTime === 4")
 
 
 @pytest.mark.browser
 def test_filters(opened):
+    from playwright.sync_api import expect
+
     tab = opened(ROWS)
     tab.locator("#label").select_option("Reasoning")
-    assert tab.locator("#list button").count() == 1
+    expect(tab.locator("#list button")).to_have_count(1)
     tab.locator("#label").select_option("")
     tab.locator("#locale").select_option("ja-JP")
     tab.locator("#stop").select_option("no_consensus")
-    assert tab.locator("#list .about").all_inner_texts() == ["q4 · ja-JP · no error found"]
+    expect(tab.locator("#list .about")).to_have_text(["q4 · ja-JP · no error found"])
     tab.locator("#search").fill("nothing has this")
-    assert tab.locator("#count").inner_text() == "0 of 4 questions"
+    expect(tab.locator("#count")).to_have_text("0 of 4 questions")
 
 
 @pytest.mark.browser
 def test_two_diagnoses_stand_side_by_side(opened):
+    from playwright.sync_api import expect
+
     tab = opened(ROWS, ROWS[:2])
-    assert "diagnosis0: share" in tab.locator("#labels thead").inner_text()
-    assert tab.locator("#detail .card h3").all_inner_texts()[1:] == ["diagnosis0", "diagnosis1"]
+    expect(tab.locator("#labels thead")).to_contain_text("diagnosis0: share")
+    expect(tab.locator("#detail .card h3")).to_have_text([re.compile("."), "diagnosis0", "diagnosis1"])
 
 
 @pytest.mark.browser
@@ -214,4 +221,4 @@ def test_nobody_is_shut_out(opened, checkers, options):
     tab = opened(ROWS, ROWS[:2], **options)
     tab.evaluate((checkers / "axe-core" / "axe.min.js").read_text(encoding="utf-8"))
     assert tab.evaluate("axe.run()")["violations"] == []
-    assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    tab.wait_for_function("document.documentElement.scrollWidth <= innerWidth")

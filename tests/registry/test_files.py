@@ -104,7 +104,7 @@ def test_what_is_not_a_file_is_refused(make, said, tmp_path, reelbench):
         with pytest.raises(InputError, match=said) as caught:
             read(path)
         assert str(caught.value).startswith(f"{path}: ")
-    done = reelbench("score", "rextime", "--predictions", path, "--split", "mini", timeout=300)
+    done = reelbench("score", "rextime", "--predictions", path, "--split", "mini", timeout=1800)
     assert done.returncode == 2
     (line,) = done.stderr.strip().splitlines()
     assert said in line
@@ -129,7 +129,7 @@ print(files.sha256_of(path), files.read_json_or_jsonl(path), files.read_jsonl(pa
 
 
 def test_a_pipe_of_the_shell_is_read_as_often_as_it_is_needed():
-    done = subprocess.run([sys.executable, "-c", PIPED], capture_output=True, text=True, timeout=300, check=True)
+    done = subprocess.run([sys.executable, "-c", PIPED], capture_output=True, text=True, timeout=1800, check=True)
     digest = hashlib.sha256(b'{"a": 1}\n{"a": 2}\n').hexdigest()
     assert done.stdout.strip() == f"{digest} [{{'a': 1}}, {{'a': 2}}] [(1, {{'a': 1}}), (2, {{'a': 2}})]"
 
@@ -147,7 +147,7 @@ def test_predictions_and_references_may_come_through_pipes(tmp_path):
         ["bash", "-c", command, "bash", predictions, truth, tmp_path / "out"],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=1800,
         check=False,
     )
     assert done.returncode == 0, done.stderr

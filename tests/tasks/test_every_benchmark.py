@@ -15,6 +15,7 @@ from reelbench.registry.media import library as media
 from reelbench.registry.prompts import prompt_sha256
 from reelbench.registry.spec import Corpus
 from reelbench.tasks.lmms import written
+from tests.judges.answers.test_reading import HOSTILE
 
 SPECS = registry.specs()
 TASKS = [(spec, task) for spec in SPECS.values() for task in spec.tasks]
@@ -107,6 +108,13 @@ class TestEveryBenchmark:
         for marker in ("[LMMS_EVAL_REQUEST_FAILED after 5 retries] timeout", "[LMMS_EVAL_BUDGET_EXCEEDED]"):
             sample = scoring.to_sample(spec, task.item(row, marker))
             assert (sample.state, sample.reason, sample.scores) == ("unscored", "model_failed", {})
+
+    @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+    def test_a_hostile_answer_is_an_answer(self, spec, text):
+        row = registry.load(spec.id, "mini")[0]
+        task = import_module(f"{spec.package}.lmms").TASK
+        sample = task.process_results(row, [text])[spec.primary.name]["sample"]
+        assert sample["reason"] in (None, "judge_unavailable")
 
     def test_judged_metrics_without_a_judge_are_none_and_never_zero(self, spec):
         row = registry.load(spec.id, "mini")[0]

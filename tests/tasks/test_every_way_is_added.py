@@ -243,7 +243,7 @@ def test_the_hint_of_a_judge_that_could_not_finish_names_that_judge(reelbench, t
     with JudgeServer(lambda _: Answer('{"score": 1}')) as server:
         url = server.url
     given = ("score", "moviecore", "--predictions", path, "--split", "mini", "--no-overlap", "--judge", "own-judge")
-    done = reelbench(*given, "--judge-url", url, "--output", tmp_path / "out", timeout=300)
+    done = reelbench(*given, "--judge-url", url, "--output", tmp_path / "out", timeout=1800)
     [hint] = [line.partition("to finish: ")[2] for line in done.stderr.splitlines() if "to finish" in line]
     assert "--judge own-judge" in hint
     assert f"--judge-url {url}" in hint

@@ -5,9 +5,11 @@ import tracemalloc
 
 import pytest
 
-from reelbench.judges.answers import LETTERS, read_option, read_span, strip_reasoning
+from reelbench.judges.answers import LETTERS, flags, parse, read_option, read_span, strip_reasoning
+from reelbench.judges.answers.literals import Literal, find_literals
 from reelbench.judges.answers.options import ANSWER_KEYS
 from reelbench.judges.answers.spans import BOUNDS, SPAN_KEYS
+from reelbench.registry import discovery
 from tests.judges.answers.table import MISSED, ROWS, WHY
 
 IDS = [f"{row.form}: {row.text[:40]!r}" for row in ROWS]
@@ -147,3 +149,27 @@ def test_an_answer_behind_much_text_is_read_in_little_memory():
     assert (read_option(text, WHY), read_span(text)) == ("B", [3, 12])
     assert tracemalloc.get_traced_memory()[1] < 100 << 20
     tracemalloc.stop()
+
+
+def test_an_object_that_the_end_cuts_off_behind_a_whole_value_is_read():
+    assert find_literals('{"answer": {"letter": "B"}') == [
+        Literal({"letter": "B"}, 11, 26, nested=True),
+        Literal({"answer": {"letter": "B"}}, 0, 26, nested=False),
+    ]
+
+
+def test_minutes_may_stand_before_their_number():
+    assert read_span("Menit 2 hingga menit 3") == [120, 180]
+    assert read_span("Minuto 2 al minuto 3") == [120, 180]
+
+
+def test_an_open_answer_is_read_without_its_reasoning():
+    spec = discovery.get("moviecore")
+    assert parse(spec, "<think>He is tired.</think>He left.", ()) == {"text": "He left."}
+    assert parse(spec, "He left.", ()) is None
+    assert parse(spec, "<think>He is", ()) == {"text": ""}
+    assert [flags(text, parse(spec, text, ())) for text in ("He left.", " ", "<think>He is")] == [
+        (),
+        ("empty",),
+        ("parse_failed",),
+    ]

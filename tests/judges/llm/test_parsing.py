@@ -1,6 +1,8 @@
 import pytest
 
 from reelbench.judges.llm.parsing import parse_score
+from reelbench.judges.llm.verdicts import takes_bare_integer
+from reelbench.registry import discovery
 
 
 @pytest.mark.parametrize(
@@ -149,3 +151,17 @@ def test_one_block_of_reasoning_may_stand_before_the_verdict(reply):
 @pytest.mark.parametrize("bare_integer", [True, False])
 def test_nothing_is_fished_out_of_reasoning_or_what_is_around_it(reply, bare_integer):
     assert parse_score(reply, 0, 5, bare_integer=bare_integer) is None
+
+
+@pytest.mark.parametrize(
+    ("prompts", "name", "taken"),
+    [
+        ("official", "curve", False),
+        ("official", "moviecore", False),
+        ("reelbench", "curve", True),  # its one criterion is asked for as a number
+        ("reelbench", "moviecore", False),
+        ("prompts.txt", "moviecore", True),
+    ],
+)
+def test_which_prompts_ask_for_a_bare_number(prompts, name, taken):
+    assert takes_bare_integer(prompts, discovery.get(name).judge) is taken

@@ -17,7 +17,7 @@ from tests.servers.judge import Answer, JudgeServer
 
 
 @pytest.fixture
-def as_real(tmp_path, monkeypatch):
+def as_real(tmp_path, monkeypatch, few_videos):  # noqa: ARG001 - for what it sets up
     """Let the mini data stand for the real splits: whole, known, and not called mini."""
 
     def stand_in(package, mini, name):

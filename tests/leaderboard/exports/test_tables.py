@@ -5,6 +5,7 @@ import io
 import re
 
 import pyarrow.parquet
+import pytest
 
 from reelbench.leaderboard import board, columns, publish, site, store
 from reelbench.leaderboard.columns import Column
@@ -41,7 +42,7 @@ HEAD = (
     "accuracy_at_iou_0.5,accuracy_at_iou_0.5_low,accuracy_at_iou_0.5_high,accuracy,accuracy_low,accuracy_high,"
     "miou,miou_low,miou_high,recall_at_0.3,recall_at_0.3_low,recall_at_0.3_high,"
     "recall_at_0.5,recall_at_0.5_low,recall_at_0.5_high,"
-    "items,scored,partial,ids,open_weights,date,citation,url,note"
+    "items,scored,partial,ids,open_weights,date,citation,url,note,rank_range"
 )
 
 
@@ -50,7 +51,7 @@ def test_a_row_of_the_csv_is_as_it_has_always_been():
         "a", 62.25, ci95=(60.0, 64.5), items=10, scored=10, open_weights=True, cite="Table 2", date="2026-01-02"
     )
     text = tables.as_csv(board.of(discovery.specs(), [row]), "rextime")
-    cells = f"1,a,,published,zero-shot,val,,1,,,unknown,62.25,60.0,64.5{',' * 12},10,10,,,True,2026-01-02,Table 2,,"
+    cells = f"1,a,,published,zero-shot,val,,1,,,unknown,62.25,60.0,64.5{',' * 12},10,10,,,True,2026-01-02,Table 2,,,"
     assert text == f"{HEAD}\r\n{cells}\r\n"
 
 
@@ -75,6 +76,7 @@ def test_no_cell_of_the_csv_is_a_formula():
     assert found[0]["accuracy_at_iou_0.5"] == "90.0"
 
 
+@pytest.mark.usefixtures("few_videos")
 def test_the_csv_has_values_intervals_and_settings(rextime_run, tmp_path):
     store.add(rextime_run(), tmp_path / "store")
     [row] = rows_of(tables.as_csv(board.make(tmp_path / "store", published=False), "rextime"))
@@ -105,9 +107,10 @@ def test_latex_escapes_and_has_a_line_per_row():
     text = tables.tables(made(*HOSTILE), "latex", benchmark="rextime")
     assert r"a|b\_c \& 100 \% \{x\} \textbackslash{}y \textasciitilde{} \textasciicircum{} \# \$ (zero-shot)" in text
     assert text.count(r"\\" + "\n") == 1 + len(HOSTILE)
-    assert r"\begin{tabular}{rllr}" in text
+    assert r"\begin{tabular}{rrllr}" in text
 
 
+@pytest.mark.usefixtures("few_videos")
 def test_the_interval_stands_beside_the_primary_metric(rextime_run, tmp_path):
     store.add(rextime_run(), tmp_path / "store")
     made_board = board.make(tmp_path / "store", published=False)

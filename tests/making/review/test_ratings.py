@@ -204,12 +204,24 @@ def test_of_two_files_by_one_reviewer_the_later_one_counts(review):
         ({"question": {"q1": {"beauty": 3}}}, "ratings.question.q1.beauty"),
         ({"plot": {"q1": {"depth": 3}}}, "ratings.plot.q1.depth"),
         ({"question": {"q1": {"depth": "good"}}}, "ratings.question.q1.depth"),
+        ({"question": {"q1": {"depth": "3"}}}, "ratings.question.q1.depth"),
+        ({"question": {"q1": {"depth": True}}}, "ratings.question.q1.depth"),
     ],
 )
 def test_a_rating_that_is_none_is_named(review, ratings, says):
     with pytest.raises(InputError) as error:
         read_review(review("Ada", ratings))
     assert says in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("schema_version", 99), ("saved", "2026-11-20T10:00:00")], ids=["schema", "no time zone"]
+)
+def test_what_no_page_writes_is_named(review, field, value):
+    path = review("Ada", {})
+    path.write_text(json.dumps(json.loads(path.read_text()) | {field: value}))
+    with pytest.raises(InputError, match=f"field {field}"):
+        read_review(path)
 
 
 def test_files_that_do_not_belong_together_are_refused(review, tmp_path):

@@ -109,8 +109,8 @@ def test_ends_are_nudged_typed_and_dragged(opened, make):
     page.mouse.move(bar["x"] + bar["width"] / 2, bar["y"] + 5, steps=3)
     page.mouse.up()
     half = page.evaluate("document.querySelector('video').duration") / 2
-    assert float(end.input_value()) == pytest.approx(half, abs=0.05)
     page.wait_for_function(f"() => Math.abs(document.querySelector('video').currentTime - {half}) < .05")
+    assert float(end.input_value()) == pytest.approx(half, abs=0.05)
     # Looped, the player goes back to the start of the span.
     page.get_by_label("loop over the span").check()
     end.fill(str(float(start.input_value()) + 0.3))
@@ -163,7 +163,7 @@ def test_certificates_of_question_spans(review, tmp_path):
     # Touching: 20. A gap of 4.9 s counts: 20; one of 5.0 s doesn't: 15. Nothing at all is 0.1.
     assert found["certificate_length"]["value"] == pytest.approx((20 + 20 + 15 + 0.1) / 4)
     assert found["certificate_length"]["n"] == 4
-    assert found["certificate_length"]["ci95"][0] < found["certificate_length"]["value"]
+    assert found["certificate_length"]["ci95"] is None  # of four videos
     assert found["qa_miou"]["value"] == 0
     write(summary, tmp_path / "q.jsonl")
     assert json.loads((tmp_path / "q.jsonl").read_text().splitlines()[0]) == {"qid": "q1", "span": [0, 10]}

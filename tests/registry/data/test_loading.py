@@ -1,11 +1,9 @@
 """Rows in the cache: keyed by what they were made from, whole or not there, whoever else is making them."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -76,15 +74,23 @@ def test_two_processes_fill_one_cache_at_once(tmp_path, reelbench_home):
     assert len(folders(reelbench_home)) == 1
 
 
+KILLED = """
+import os, signal, sys
+from reelbench import registry
+def kill(event, arguments):
+    if event == "os.rename" and "rows" in str(arguments[1]):
+        os.kill(os.getpid(), signal.SIGKILL)  # all is written aside, and not yet in its place
+sys.addaudithook(kill)
+registry.load("moviecore", data=sys.argv[1])
+"""
+
+
 def test_a_cache_killed_half_written_is_never_read(tmp_path, reelbench_home):
-    file = moviecore(tmp_path / "test.json", count=200_000)
-    process = start(file)
-    rows = reelbench_home / "rows" / "moviecore"
-    while not (rows.is_dir() and any(rows.iterdir())) and process.poll() is None:
-        time.sleep(0.01)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
-    assert folders(reelbench_home) == []  # killed while it was writing aside
+    file = moviecore(tmp_path / "test.json", count=500)
+    killed = subprocess.run([sys.executable, "-c", KILLED, file], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert any((reelbench_home / "rows" / "moviecore").iterdir())
+    assert folders(reelbench_home) == []
     moviecore(file, count=7)
     assert len(registry.load("moviecore", data=file)) == 7
 

@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import av
@@ -14,7 +15,7 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.frames.clip import write_clip
 from reelbench.registry.frames.fill import fill
 from reelbench.registry.frames.sampling import FrameSampling
-from reelbench.registry.frames.store import FrameStore
+from reelbench.registry.frames.store import FrameStore, _fingerprint, _key
 
 SAMPLING = FrameSampling.parse("all")
 
@@ -96,18 +97,24 @@ def children(parent: int) -> dict[int, str]:
     return found
 
 
-def killed_in_the_middle(results, is_worker):
-    """Kill one worker at work after the first result; return all results and who was killed."""
+def killed_in_the_middle(results, is_worker, store, held):
+    """Kill a worker that is at work after the first result; return all results and who was killed.
+
+    Until then whoever comes to the video `held` waits for it, so that there is one at work however fast they are.
+    """
     collected, victims = [], []
-    for filled in results:
-        collected.append(filled)
-        deadline = time.monotonic() + 30
-        while not victims and time.monotonic() < deadline:
-            for pid, command in children(os.getpid()).items():
-                if is_worker(command):
-                    os.kill(pid, signal.SIGKILL)
-                    victims.append(pid)
-                    break
+    with ExitStack() as waiting:
+        waiting.enter_context(store._locked(_key(_fingerprint(held), SAMPLING)))
+        for filled in results:
+            collected.append(filled)
+            deadline = time.monotonic() + 300
+            while not victims and time.monotonic() < deadline:
+                for pid, command in children(os.getpid()).items():
+                    if is_worker(command):
+                        os.kill(pid, signal.SIGKILL)
+                        victims.append(pid)
+                        break
+            waiting.close()
     return collected, victims
 
 
@@ -115,7 +122,7 @@ def test_a_pool_outlives_a_worker_that_is_killed(videos, tmp_path):
     good, _ = videos
     store = FrameStore(tmp_path / "pool")
     results = fill(good, SAMPLING, store=store, workers=2)
-    filled, victims = killed_in_the_middle(results, lambda command: "multiprocessing.spawn" in command)
+    filled, victims = killed_in_the_middle(results, lambda command: "multiprocessing.spawn" in command, store, good[-1])
     assert victims
     assert sorted(one.video for one in filled if one.error is None) == good
     assert files(store) == files(one_process(good, tmp_path / "one"))
@@ -172,7 +179,9 @@ def test_rays_store_equals_the_one_process_store_though_a_worker_is_killed(video
     try:
         store = FrameStore(tmp_path / "ray")
         results = fill([*good, broken], SAMPLING, engine="ray", store=store)
-        filled, victims = killed_in_the_middle(results, lambda command: command.startswith("ray::_remote"))
+        filled, victims = killed_in_the_middle(
+            results, lambda command: command.startswith("ray::_remote"), store, good[-1]
+        )
         assert ray.is_initialized()  # a cluster that was there before is left running
     finally:
         ray.shutdown()

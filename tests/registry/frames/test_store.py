@@ -247,7 +247,7 @@ def test_two_processes_on_one_store_decode_each_video_once(clip: Make, store: Fr
     for child in children:
         child.stdin.write("\n")
         child.stdin.flush()
-    lines = [line for child in children for line in child.communicate(timeout=300)[0].splitlines()]
+    lines = [line for child in children for line in child.communicate(timeout=1800)[0].splitlines()]
     assert [child.returncode for child in children] == [0, 0]
     assert sorted(line.split(":")[0] for line in lines if line.startswith("decoded ")) == sorted(
         f"decoded {video}" for video in videos

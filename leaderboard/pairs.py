@@ -1,0 +1,131 @@
+"""Two rows of a group: whether their difference can be told from none, one pair at a time or all at once."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import median
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reelbench.judges import bootstrap, power, scoring
+from reelbench.leaderboard.entries import Entry, samples_of
+from reelbench.registry.records import Sample
+from reelbench.registry.spec import BenchmarkSpec
+
+MOST_COMPARED = 100
+"""Rows that are compared each with each: of so many that is 4,950 tests, some two seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A run's primary metric on its scored items, resampled over videos."""
+
+    ids: tuple[str, ...]
+    value: float | None
+    draws: NDArray[np.float64] | None
+    videos: int
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """What a group's pairs say together.
+
+    Attributes:
+        ranges: Key of a run -> its best and its worst rank, by Holm's adjustment over all pairs.
+        smallest: The smallest difference that two of its runs show with power 0.8, in the primary metric's unit, by the
+            median noise of its pairs; None of fewer than two runs.
+    """
+
+    ranges: Mapping[str, tuple[int, int]]
+    smallest: float | None
+
+
+class Pairs:
+    """The rows of one group; a run's samples are read once as long as there are no more than `MOST_COMPARED`."""
+
+    def __init__(self, spec: BenchmarkSpec) -> None:
+        self._spec = spec
+        self._kept: dict[str, _Run] = {}
+        self._ids: dict[tuple[str, ...], tuple[str, ...]] = {}
+
+    def differ(self, ours: Entry, theirs: Entry) -> bool:
+        """Whether two rows can be told apart, by `ranking.RULES`."""
+        our, their = (entry.metrics[self._spec.primary.name] for entry in (ours, theirs))
+        if our.value is None or their.value is None or our.value == their.value:
+            return False
+        if ours.stored is None or theirs.stored is None:
+            intervals = [metric.ci95 for metric in (our, their) if metric.ci95 is not None]
+            point = their.value if our.ci95 is not None else our.value
+            return not any(low <= point <= high for low, high in intervals)
+        a, b = self._run(ours), self._run(theirs)
+        if a.ids != b.ids:
+            shared = set(a.ids) & set(b.ids)
+            if not shared:
+                return True
+            a, b = (self._resampled(_scored(entry), shared) for entry in (ours, theirs))
+        _, p = _difference(a, b)
+        return p is None or p <= power.ALPHA  # of one video only nothing speaks for a tie
+
+    def together(self, entries: Sequence[Entry], ranks: Mapping[str, int]) -> Noise:
+        """Compare all ranked rows of the group with each other."""
+        rows = [entry for entry in entries if entry.key in ranks]
+        if len(rows) > MOST_COMPARED:
+            return Noise({}, None)
+        runs = {entry.key: self._run(entry) for entry in rows if entry.stored is not None}
+        differences = {}
+        for a, b in combinations(rows, 2):
+            if a.key in runs and b.key in runs:
+                differences[a.key, b.key] = _difference(runs[a.key], runs[b.key])
+            elif a.key in runs or b.key in runs:
+                run, published = (a, b) if a.key in runs else (b, a)
+                exact = published.metrics[self._spec.primary.name].value
+                differences[run.key, published.key] = _difference(runs[run.key], exact)
+        ranges = power.rank_ranges([entry.key for entry in rows], differences)
+        return Noise({key: _with(ranges[key], ranks[key]) for key in runs}, _smallest(list(runs.values())))
+
+    def _run(self, entry: Entry) -> _Run:
+        if entry.key not in self._kept:
+            if len(self._kept) >= MOST_COMPARED:
+                self._kept.pop(next(iter(self._kept)))
+            self._kept[entry.key] = self._resampled(_scored(entry))
+        return self._kept[entry.key]
+
+    def _resampled(self, samples: Iterable[Sample], only: set[str] | None = None) -> _Run:
+        samples = [sample for sample in samples if only is None or sample.id in only]
+        ids = tuple(sorted(sample.id for sample in samples))
+        of = scoring.resampled(self._spec, self._spec.primary, samples)
+        return _Run(self._ids.setdefault(ids, ids), of.value, of.draws, of.videos)
+
+
+def _scored(entry: Entry) -> Iterator[Sample]:
+    assert entry.stored is not None  # noqa: S101 - runs only
+    return (sample for sample in samples_of(entry.stored).values() if sample.state == "scored")
+
+
+def _difference(a: _Run, b: _Run | float | None) -> tuple[float, float | None]:
+    """By how much two runs differ, or a run and a number that is taken as exact, and the p of none."""
+    value, draws = (b.value, b.draws) if isinstance(b, _Run) else (b, b)
+    if a.value is None or value is None or a.draws is None or draws is None:
+        return 0.0, None
+    if isinstance(b, _Run) and a.ids != b.ids:
+        return a.value - value, None
+    return a.value - value, bootstrap.p_value(a.value - value, a.draws - draws, a.videos)
+
+
+def _with(ranks: tuple[int, int], rank: int) -> tuple[int, int]:
+    # A rank is anchored at the best of those that share it, who may be told from some of them.
+    return min(*ranks, rank), max(*ranks, rank)
+
+
+def _smallest(runs: Sequence[_Run]) -> float | None:
+    pilots = [
+        (bootstrap.standard_error(draws[~np.isnan(draws)], a.videos), a.videos)
+        for a, b in combinations(runs, 2)
+        if a.ids == b.ids and a.videos > 1 and a.draws is not None and b.draws is not None
+        for draws in [a.draws - b.draws]
+    ]
+    if not pilots:
+        return None
+    error, videos = median(error for error, _ in pilots), min(videos for _, videos in pilots)
+    return power.smallest_difference(power.Pilot(error, videos, paired=True), videos) if error else None

@@ -1,0 +1,285 @@
+"""Batches: requests handed to a server's Batch API at a lower price, their replies collected by a later run.
+
+A request has the key that it has when it is asked live, and a key is in one place at a time: kept, claimed by a
+process, or in a batch. So live asking and batches mix, and nothing is paid twice. What is under way stands in the file
+of replies before anything is sent: a batch is first put down under a token of ours, which goes with it as metadata, so
+that one whose id never came back (the process was killed) is found again by it.
+
+How a batch ends (completed, expired, cancelled, failed) changes nothing: what it answered is kept, the rest is free to
+be asked again. The protocol is OpenAI's (files, batches).
+"""
+
+import json
+import os
+import secrets
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from reelbench.llm.cache import ReplyCache, insert, state_of, transaction
+from reelbench.llm.client import RefusedError, batch_client, one_line, reply_of
+from reelbench.llm.messages import Message, on_the_wire
+from reelbench.llm.options import AskOptions
+from reelbench.registry.errors import ReelbenchError
+
+MOST_REQUESTS = 50_000
+"""Requests in one batch, the server's limit."""
+MOST_BYTES = 100_000_000
+"""Bytes of one batch's file; the server's limit is 200 MB."""
+ENDPOINT = "/v1/chat/completions"
+
+_OPEN = {"validating", "in_progress", "finalizing", "cancelling"}
+_FORGOTTEN = 172_800.0  # seconds, twice a batch's window: then one that the server no longer knows is given up
+
+_METADATA = "reelbench"  # key of the token in a batch's metadata
+_GROUP = 500  # replies kept in one transaction
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    token: str
+    id: str | None
+    pid: int
+    at: float
+
+
+class Batches:
+    """The batches of one model on one server. Use it from one thread."""
+
+    def __init__(self, options: AskOptions, cache: ReplyCache, note: Callable[[str], None]) -> None:
+        self._options = options
+        self._cache = cache
+        self._note = note
+        self._client: Any = None
+
+    def under_way(self) -> set[bytes]:
+        """Return the keys whose requests are in a batch."""
+        command = "SELECT key FROM batched JOIN batches USING (token) WHERE model = ? AND host = ?"
+        return {key for (key,) in self._cache.do(lambda file: file.execute(command, self._whose).fetchall())}
+
+    def collect(self) -> None:
+        """Keep what batches have answered; ReelbenchError where the file of replies can't be written."""
+        for batch in self._batches():
+            try:
+                self._collect(batch)
+            except _broken() as error:
+                self._note(f"batch {batch.id or batch.token}: not looked at ({self._said(error)}); run again later")
+                return
+
+    def submit(self, requests: Mapping[bytes, Sequence[Message]], sampling: Mapping[str, Any]) -> None:
+        """Hand over requests, key -> messages, but for those that are kept, claimed or in a batch.
+
+        Raises:
+            ReelbenchError: The server does not take them; nothing is under way then.
+        """
+        options = self._options
+        if options.budget_calls is not None and len(requests) > options.budget_calls:
+            raise ReelbenchError(
+                f"a batch of {len(requests)} requests is over the budget of {options.budget_calls} calls"
+            )
+        for lines in _files(self._lines(requests, sampling)):
+            token = secrets.token_hex(16)
+            mine = self._put_down(token, list(lines))
+            if mine:
+                self._send(token, [lines[key] for key in mine])
+
+    # --- handing over ------------------------------------------------------------------------------------------------
+
+    def _lines(
+        self, requests: Mapping[bytes, Sequence[Message]], sampling: Mapping[str, Any]
+    ) -> Iterator[tuple[bytes, bytes]]:
+        for key, messages in requests.items():
+            body = {"model": self._options.model, "messages": on_the_wire(messages), **sampling}
+            line = {"custom_id": key.hex(), "method": "POST", "url": ENDPOINT, "body": body}
+            yield key, json.dumps(line).encode() + b"\n"
+
+    def _put_down(self, token: str, keys: Sequence[bytes]) -> list[bytes]:
+        """Put a batch down before it is sent -> the keys that are its own."""
+
+        def write(file: sqlite3.Connection) -> list[bytes]:
+            with transaction(file):
+                now = time.time()
+                mine = [key for key in keys if state_of(file, key, "", now) == "mine"]
+                if mine:
+                    row = (token, None, *self._whose, os.getpid(), now)
+                    file.execute("INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?)", row)
+                    file.executemany("INSERT INTO batched VALUES (?, ?)", [(key, token) for key in mine])
+            return mine
+
+        return self._cache.do(write)
+
+    def _send(self, token: str, lines: Sequence[bytes]) -> None:
+        try:
+            client = self._ready()
+            file = client.files.create(file=(f"{_METADATA}-{token}.jsonl", b"".join(lines)), purpose="batch")
+            batch = client.batches.create(
+                input_file_id=file.id,
+                endpoint=ENDPOINT,
+                completion_window="24h",
+                metadata={_METADATA: token},
+            )
+        except RefusedError as error:
+            self._forget(token)
+            raise ReelbenchError(str(error)) from None
+        except _broken() as error:
+            what = f"the batch could not be handed over ({self._said(error)})"
+            if isinstance(getattr(error, "status_code", None), int) and error.status_code < 500:  # type: ignore[attr-defined] # noqa: PLR2004
+                self._forget(token)
+                raise ReelbenchError(f"{what}; nothing is under way") from None
+            raise ReelbenchError(f"{what}; run again: if the server has it, it is found there") from None
+        self._named(token, batch.id)
+        self._note(f"batch {batch.id}: {len(lines)} requests handed over; the same command again collects the replies")
+
+    # --- collecting --------------------------------------------------------------------------------------------------
+
+    def _collect(self, batch: _Batch) -> None:
+        import openai
+
+        name = batch.id or self._found(batch)
+        if name is None:
+            return
+        try:
+            state = self._ready().batches.retrieve(name)
+        except openai.NotFoundError:
+            if time.time() - batch.at < _FORGOTTEN:
+                self._note(f"batch {name}: the server does not know it; is this the key that handed it over?")
+                return
+            self._forget(batch.token)
+            self._note(f"batch {name}: gone from the server; its requests are asked again")
+            return
+        counts = state.request_counts
+        done = f"{counts.completed} of {counts.total} done" if counts else "not begun"
+        if state.status in _OPEN:
+            self._note(f"batch {name}: {state.status}, {done}; the same command again collects the replies")
+            return
+        failures: Counter[str] = Counter()
+        kept = 0
+        for file_id in filter(None, (state.output_file_id, state.error_file_id)):
+            kept += self._keep(file_id, failures)
+        freed = self._forget(batch.token)
+        why = f" ({', '.join(f'{n} {what}' for what, n in failures.most_common(3))})" if failures else ""
+        if state.status == "failed" and state.errors and state.errors.data:
+            why = f" ({one_line(self._options.redact(str(state.errors.data[0].message)))})"
+        rest = f", {freed} without one{why}: they are free to be asked again" if freed else ""
+        self._note(f"batch {name}: {state.status}, {kept} replies kept{rest}")
+
+    def _keep(self, file_id: str, failures: Counter[str]) -> int:
+        """Keep the replies in one of a batch's files -> how many there were."""
+        kept, group = 0, []
+        with self._ready().files.with_streaming_response.content(file_id) as response:
+            for line in response.iter_lines():
+                if not line.strip():
+                    continue
+                reply = self._reply(line, failures)
+                if reply is not None:
+                    group.append(reply)
+                if len(group) >= _GROUP:
+                    kept += self._put(group)
+                    group = []
+        return kept + self._put(group)
+
+    def _reply(self, line: str, failures: Counter[str]) -> tuple[bytes, Any] | None:
+        try:
+            row = json.loads(line)
+            key = bytes.fromhex(row["custom_id"])
+            response = row.get("response") or {}
+            if response.get("status_code") == 200:  # noqa: PLR2004
+                return key, reply_of(response["body"], self._options, None)
+            error = row.get("error") or (response.get("body") or {}).get("error") or {}
+            failures[one_line(str(error.get("code") or response.get("status_code") or "failed"), 60)] += 1
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            failures["unreadable line"] += 1
+        return None
+
+    def _put(self, replies: Sequence[tuple[bytes, Any]]) -> int:
+        def write(file: sqlite3.Connection) -> int:
+            kept = 0
+            with transaction(file):
+                for key, reply in replies:
+                    # Only what we asked for: a server can't put replies of its own choosing into the file.
+                    if file.execute("SELECT 1 FROM batched WHERE key = ?", (key,)).fetchone():
+                        insert(file, key, self._options.model, time.time(), reply)
+                        file.execute("DELETE FROM batched WHERE key = ?", (key,))
+                        kept += 1
+            return kept
+
+        return self._cache.do(write) if replies else 0
+
+    def _found(self, batch: _Batch) -> str | None:
+        """Return the id of a batch whose id never came back; None where another process is at it, or there is none."""
+        if batch.pid != os.getpid() and _alive(batch.pid):
+            return None
+        for other in self._ready().batches.list(limit=100):
+            if (other.metadata or {}).get(_METADATA) == batch.token:
+                self._named(batch.token, other.id)
+                return other.id
+            if other.created_at < batch.at - _FORGOTTEN:
+                break
+        self._forget(batch.token)
+        return None
+
+    # --- the file, the client ----------------------------------------------------------------------------------------
+
+    @property
+    def _whose(self) -> tuple[str, str]:
+        return self._options.model, self._options.host
+
+    def _batches(self) -> list[_Batch]:
+        command = "SELECT token, id, pid, at FROM batches WHERE model = ? AND host = ? ORDER BY at"
+        return [_Batch(*row) for row in self._cache.do(lambda file: file.execute(command, self._whose).fetchall())]
+
+    def _named(self, token: str, name: str) -> None:
+        self._cache.do(lambda file: file.execute("UPDATE batches SET id = ? WHERE token = ?", (name, token)))
+
+    def _forget(self, token: str) -> int:
+        """Take a batch off the file -> how many of its requests had no reply."""
+
+        def write(file: sqlite3.Connection) -> int:
+            with transaction(file):
+                file.execute("DELETE FROM batches WHERE token = ?", (token,))
+                return file.execute("DELETE FROM batched WHERE token = ?", (token,)).rowcount
+
+        return self._cache.do(write)
+
+    def _ready(self) -> Any:  # noqa: ANN401 - openai.OpenAI, imported late
+        if self._client is None:
+            self._client = batch_client(self._options)
+        return self._client
+
+    def _said(self, error: Exception) -> str:
+        return one_line(self._options.redact(str(error)))
+
+
+def _broken() -> tuple[type[Exception], ...]:
+    """What a server in trouble raises through its client, and a client that has no key."""
+    import httpx
+    import openai
+
+    return openai.OpenAIError, httpx.HTTPError, RefusedError
+
+
+def _files(lines: Iterator[tuple[bytes, bytes]]) -> Iterator[dict[bytes, bytes]]:
+    """Group lines, as (key, line), into what one batch holds."""
+    held: dict[bytes, bytes] = {}
+    size = 0
+    for key, line in lines:
+        if held and (len(held) >= MOST_REQUESTS or size + len(line) > MOST_BYTES):
+            yield held
+            held, size = {}, 0
+        held[key] = line
+        size += len(line)
+    if held:
+        yield held
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

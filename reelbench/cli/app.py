@@ -1,0 +1,93 @@
+"""A Typer whose help is plain text: options under their panels' headings, examples at the end.
+
+Typer's own help is drawn by rich, whose Markdown and tracebacks take 0.25 s to import: more than all of the rest.
+"""
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import typer
+from typer.core import TyperCommand
+
+from reelbench.cli import console
+from reelbench.cli.examples import EXAMPLES
+
+if TYPE_CHECKING:
+    from typer import _click
+
+_WIDTH = 100
+SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": _WIDTH}
+
+_TYPE = re.compile(r" <(?:list\[)?([^\]> ]+)[^>]*>")
+_METAVARS = {"path": "PATH", "Path": "PATH", "int": "N", "float": "X"}
+
+_REPLIES = "no reply that is here is paid for again"
+_RUN = f"decoded frames are kept, and {_REPLIES}; the model's answers are kept only with lmms-eval's --use_cache"
+KEPT = {
+    **dict.fromkeys(("score", "ask", "profile", "make discussion", "make moments", "make tags"), _REPLIES),
+    **dict.fromkeys(("diagnose graphs", "diagnose errors"), _REPLIES),
+    **dict.fromkeys(("run", "diagnose run"), _RUN),
+    "frames extract": "what the store has is not decoded again",
+    "data fetch": "what is here is not fetched again",
+}
+"""What a command that is stopped leaves for the next time; the others do no long work."""
+
+
+class App(typer.Typer):
+    """A group of commands; without a command it shows its help."""
+
+    def __init__(self, help: str, **options: Any) -> None:  # noqa: A002, ANN401 - as Typer calls it
+        super().__init__(help=help, no_args_is_help=True, rich_markup_mode=None, context_settings=SETTINGS, **options)
+
+    def command(self, name: str | None = None, **options: Any) -> Callable[..., Any]:  # noqa: ANN401
+        """As Typer's, for a command whose help has panels and examples."""
+        return super().command(name, **{"cls": Command, **options})
+
+
+class Command(TyperCommand):
+    """A command that shows its options by panel, and examples of its use."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 - Typer's
+        super().__init__(*arguments, **options)
+        for parameter in self.params:
+            if parameter.param_type_name == "argument" and parameter.metavar is None:
+                parameter.metavar = (parameter.name or "").upper()
+
+    def invoke(self, ctx: "_click.Context") -> Any:  # noqa: ANN401 - Typer's
+        """Run the command; on Ctrl-C say whether the same command goes on from there."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            if kept := KEPT.get(_words(ctx)):
+                console.note(f"stopped; the same command goes on from here: {kept}")
+            raise
+
+    def format_options(self, ctx: "_click.Context", formatter: "_click.HelpFormatter") -> None:
+        """Write arguments, options without a panel, and then each panel's."""
+        panels: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        for parameter in self.get_params(ctx):
+            if (record := parameter.get_help_record(ctx)) is not None:
+                argument = parameter.param_type_name == "argument"
+                panel = getattr(parameter, "rich_help_panel", None) or ("Arguments" if argument else "Options")
+                shown = _TYPE.sub("" if argument else _metavar, record[0])
+                panels.setdefault(panel, []).append((shown, record[1]))
+        for title, records in panels.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+    def format_epilog(self, ctx: "_click.Context", formatter: "_click.HelpFormatter") -> None:
+        """Write the examples as they are typed, each on a line of its own however long it is."""
+        formatter.write_paragraph()
+        words = _words(ctx)
+        lines = (f"  {f'reelbench {words} {rest}'.strip()}\n" for rest in EXAMPLES.get(words, ()))
+        formatter.write("Examples:\n" + "".join(lines))
+
+
+def _metavar(shown: re.Match[str]) -> str:
+    return " " + (shown[1] if "|" in shown[1] else _METAVARS.get(shown[1], "TEXT"))
+
+
+def _words(ctx: "_click.Context") -> str:
+    return ctx.command_path.partition(" ")[2]

@@ -1,0 +1,57 @@
+"""Examples of each command: what follows its words on the command line."""
+
+EXAMPLES = {
+    "list": ("", "--json"),
+    "path": ("",),
+    "settings": ("",),
+    "score": (
+        "rextime --predictions answers.csv --split val --model my-model",
+        "moviecore --predictions answers.jsonl --judge gpt-4o-mini-2024-07-18 --judge-budget '$2'",
+        "--run out --task moviecore_mini --judge judge-model --judge-url http://127.0.0.1:8000/v1",
+        "rextime --template --output answers.csv",
+    ),
+    "ask": ("rextime_mini --llm my-model --llm-url http://127.0.0.1:8000/v1 --frames uniform:32 --output out",),
+    "compare": ("out/first/reelbench/rextime_mini out/second/reelbench/rextime_mini",),
+    "profile": ("rextime_mini curve_mini --output profile",),
+    "run": (
+        (
+            "--frames uniform:32 -- --tasks reelbench_mini --model qwen2_5_vl "
+            "--model_args pretrained=Qwen/Qwen2.5-VL-3B-Instruct --output_path out"
+        ),
+        (
+            "--frames-sweep 0,8,32 -- --tasks rextime_mini --model openai "
+            "--model_args model=my-model,base_url=http://127.0.0.1:8000/v1 --output_path out"
+        ),
+    ),
+    "data fetch": ("rextime --split val --media --limit 20",),
+    "data check": ("rextime",),
+    "make discussion": (
+        "--videos videos.jsonl --llm my-model --out questions --plan",
+        "--videos videos.jsonl --llm expert=strong-model --llm my-model --out questions",
+    ),
+    "make page": ("questions --video tide --out tide.html",),
+    "make moments": ("--captions captions.jsonl --llm my-model --out questions --plan",),
+    "make tags": ("rextime_mini --llm my-model --out tags.jsonl",),
+    "diagnose graphs": ("curve_mini --llm my-model --out graphs",),
+    "diagnose errors": ("out/reelbench/curve_mini --llm my-model --graphs graphs --out errors",),
+    "diagnose run": ("curve_mini --llm my-model --out errors -- --model qwen2_5_vl --model_args pretrained=MODEL",),
+    "diagnose report": ("errors",),
+    "review page": ("rextime_mini --ask spans --sample 20 --output review.html",),
+    "review agree": ("ada.jsonl ben.jsonl --benchmark dramaqa_cogme",),
+    "review summarize": ("ada.json ben.json --write merged.jsonl",),
+    "judge agree": ("first/samples.jsonl second/samples.jsonl",),
+    "judge calibrate": ("out/reelbench/moviecore people.csv",),
+    "frames info": ("", "film.mp4 --frames uniform:8"),
+    "frames extract": ("films/*.mp4 --frames uniform:32",),
+    "frames clear": ("film.mp4", "--all"),
+    "cards render": ("rextime --out card",),
+    "cards push": ("rextime --repo ORG/NAME --dry-run",),
+    "leaderboard add": ("out/reelbench/rextime_mini --store results",),
+    "leaderboard list": ("--store results",),
+    "leaderboard remove": ("KEY --store results",),
+    "leaderboard build": ("--store results --out site",),
+    "leaderboard check": ("results",),
+    "leaderboard tables": ("--store results --format latex",),
+    "leaderboard publish": ("--store results --repo ORG/SPACE --dataset ORG/RESULTS --dry-run",),
+    "leaderboard export": ("results --out export --format eee",),
+}

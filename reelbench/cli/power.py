@@ -1,0 +1,162 @@
+"""`reelbench power`: what a number of videos can tell of two models."""
+
+import json
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from reelbench.cli import console
+from reelbench.cli.compare import Json, _read, _same_benchmark
+from reelbench.registry.errors import InputError
+
+if TYPE_CHECKING:
+    from reelbench.judges.pilots import Assumed
+    from reelbench.judges.power import Pilot
+    from reelbench.registry.spec import BenchmarkSpec
+
+_ASSUMED = "Without a result"
+
+
+def power(
+    of: Annotated[str, typer.Argument(metavar="NAME|RESULT", help="A result's folder; or a benchmark, with --icc.")],
+    *,
+    effect: Annotated[
+        float | None, typer.Option(metavar="POINTS", help="A true difference, in the metric's unit.")
+    ] = None,
+    videos: Annotated[int | None, typer.Option(min=2, help="Videos; by default as many as the result has.")] = None,
+    paired: Annotated[
+        Path | None, typer.Option(metavar="RESULT", help="Another model's result on the same questions.")
+    ] = None,
+    icc: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="How far a video's questions go together.", rich_help_panel=_ASSUMED),
+    ] = None,
+    score: Annotated[
+        float | None, typer.Option(help="A model's score; by default the median published.", rich_help_panel=_ASSUMED)
+    ] = None,
+    questions: Annotated[
+        float | None, typer.Option(min=1, help="Questions to a video; by default the data's.", rich_help_panel=_ASSUMED)
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Say what difference so many videos tell, and how many a difference needs: t tests over videos, power 80 %.
+
+    A result says how far its own videos differ; two models on the same questions (--paired) need far fewer.
+
+    reelbench power runs/a --effect 2; reelbench power runs/a --paired runs/b; reelbench power moviecore --icc 0.1
+    """
+    from reelbench.judges import power as powers
+
+    path, assumed = Path(of), None
+    if path.exists():
+        if not (icc is score is questions is None):
+            raise InputError("--icc, --score and --questions are for a benchmark's name; a result has its own")
+        spec, pilot = _measured(path, paired)
+    else:
+        spec, assumed, pilot = _guessed(of, paired, videos, icc=icc, score=score, questions=questions)
+    if effect is not None and not effect:
+        raise InputError("--effect: no number of videos shows a difference of 0")
+    number = videos or pilot.videos
+    document: dict[str, Any] = {
+        "benchmark": spec.id,
+        "version": spec.version,
+        "metric": spec.primary.name,
+        "unit": spec.primary.unit,
+        "paired": pilot.paired,
+        "assumed": None
+        if assumed is None
+        else {"score": assumed.score, "icc": assumed.icc, "questions": assumed.questions},
+        "pilot": {"value": pilot.value, "error": pilot.error, "videos": pilot.videos},
+        "videos": number,
+        "smallest_difference": powers.smallest_difference(pilot, number),
+    }
+    if effect is not None:
+        document |= {
+            "effect": effect,
+            "power": powers.power(pilot, effect, number),
+            "videos_needed": powers.videos_needed(pilot, effect),
+        }
+    if as_json:
+        console.write(json.dumps(document))
+    else:
+        _show(spec, pilot, assumed, document)
+
+
+def _measured(path: Path, paired: Path | None) -> "tuple[BenchmarkSpec, Pilot]":
+    from reelbench.judges import pilots
+    from reelbench.registry import discovery
+
+    first = _read(path)
+    if paired is None:
+        spec = discovery.get(first.result.benchmark.id)
+        return spec, pilots.of_result(spec, first.samples)
+    second = _read(paired)
+    spec = _same_benchmark(first.result, second.result, path, paired)
+    return spec, pilots.of_two(spec, first.samples, second.samples)
+
+
+def _guessed(
+    name: str,
+    paired: Path | None,
+    videos: int | None,
+    *,
+    icc: float | None,
+    score: float | None,
+    questions: float | None,
+) -> "tuple[BenchmarkSpec, Assumed, Pilot]":
+    from reelbench.judges import pilots
+    from reelbench.registry import discovery
+
+    spec = discovery.get(name)
+    if paired is not None:
+        raise InputError("--paired: belongs to a result; name a result's folder in place of the benchmark")
+    if icc is None:
+        raise InputError(f"{name}: how far its videos differ is not known: name a result's folder, or assume --icc")
+    split = spec.splits[spec.default_split]
+    if questions is None and split.rows and split.videos:
+        questions = split.rows / split.videos
+    videos = videos or split.videos
+    published = [
+        row.metrics[spec.primary.name]
+        for row in spec.published
+        if row.split == spec.default_split and row.setting != "human" and spec.primary.name in row.metrics
+    ]
+    for what, value in (("--videos", videos), ("--questions", questions), ("--score", score or published or None)):
+        if value is None:
+            raise InputError(f"{name}: {what} is missing; {spec.default_split} doesn't state it")
+    assert videos is not None and questions is not None  # noqa: S101, PT018 - said above
+    what = pilots.Assumed(median(published) if score is None else score, icc, videos, questions)
+    return spec, what, pilots.assumed(spec.primary, what)
+
+
+def _show(spec: "BenchmarkSpec", pilot: "Pilot", assumed: "Assumed | None", document: dict[str, Any]) -> None:
+    from reelbench.judges.bootstrap import LEAST
+
+    unit = spec.primary.in_unit.label
+    if assumed is not None:
+        console.write(
+            f"assumed: a score of {assumed.score:g}, {assumed.questions:g} questions to a video, icc {assumed.icc:g}; "
+            "answers right or wrong, which is the most that they can vary"
+        )
+    what = "difference" if pilot.paired else "score"
+    console.write(
+        f"{spec.id} {spec.primary.name} ({unit}): {what} {pilot.value:.2f}, standard error {pilot.error:.2f} over "
+        f"{pilot.videos} videos"
+    )
+    models = "on the same videos" if pilot.paired else "each on its own videos"
+    console.write(
+        f"two models {models}, {document['videos']} videos: a true difference of "
+        f"{document['smallest_difference']:.2f} is found four times in five"
+    )
+    if "effect" in document:
+        needed = document["videos_needed"]
+        console.write(
+            f"a true difference of {document['effect']:g}: found with {100 * document['power']:.0f} % by "
+            f"{document['videos']} videos; four times in five by {needed or 'more than ten million'}"
+        )
+    if pilot.videos < LEAST and assumed is None:
+        console.note(
+            f"of {pilot.videos} videos the noise is a rough guess; under {LEAST} the power may be some 6 to 20 % off"
+        )

@@ -1,0 +1,84 @@
+"""What a command says of itself: its help with examples that hold, what a shell completes, what Ctrl-C leaves."""
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from reelbench.cli.examples import EXAMPLES
+from reelbench.registry import discovery
+from tests.servers.judge import Answer, JudgeServer
+from tools.write_docs import commands
+
+COMMANDS = dict(commands())
+OLD = Path(__file__).parents[1] / "fixtures" / "v0_1_0"
+PREDICTIONS = next((OLD / "predictions").glob("moviecore*"))
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_every_command_has_examples_that_it_takes(words):
+    assert EXAMPLES.get(words), f"`reelbench {words}` has no example in reelbench/cli/examples.py"
+    for example in EXAMPLES[words]:
+        own, _, _ = example.partition(" -- ")  # what follows is lmms-eval's
+        with COMMANDS[words].make_context(words, shlex.split(own)) as context:  # an option that isn't there raises
+            named = {name for name in ("name", "names") if context.params.get(name)}
+            for name in (context.params[key] for key in named):
+                for benchmark in [name] if isinstance(name, str) else name:
+                    assert discovery.find_task(benchmark) or discovery.get(benchmark)
+
+
+def test_no_example_is_of_a_command_that_is_gone():
+    assert EXAMPLES.keys() <= COMMANDS.keys()
+
+
+def test_help_shows_options_by_panel_and_then_the_examples_as_they_are_typed(reelbench):
+    printed = reelbench("score", "--help", env={"COLUMNS": "80"}).stdout
+    headings = [line for line in printed.splitlines() if line.endswith(":") and not line.startswith(" ")]
+    assert headings[:3] == ["Arguments:", "Options:", "A table of ids and texts:"]
+    assert headings[-1] == "Examples:"
+    assert "Judge:" in headings
+    assert printed.rstrip().endswith("\n  reelbench score rextime --template --output answers.csv")
+    assert "-- LMMS_EVAL_ARGUMENTS" in reelbench("run", "--help").stdout.splitlines()[0]
+
+
+def completed(reelbench, line):
+    words = line.split(" ")
+    asked = {"_REELBENCH_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
+    return reelbench(env=asked).stdout.split()
+
+
+def test_a_shell_completes_names_of_benchmarks_and_tasks(reelbench):
+    assert {"rextime", "rextime_mini"} <= set(completed(reelbench, "reelbench score rext"))
+    assert all(name.startswith("rext") for name in completed(reelbench, "reelbench score rext"))
+    assert completed(reelbench, "reelbench data check mo") == ["moviechat", "moviecore"]
+    assert "curve_mini" in completed(reelbench, "reelbench ask rextime_mini ")
+    assert completed(reelbench, "reelbench leaderb") == ["leaderboard"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_ctrl_c_ends_with_130_and_says_that_the_same_command_goes_on(tmp_path):
+    reelbench = Path(sys.executable).with_name("reelbench")
+    files = ["score", "moviecore", "--predictions", PREDICTIONS, "--split", "mini", "--no-overlap"]
+    asked = threading.Event()
+
+    def never_answers(_):
+        asked.set()
+        return Answer(delay=600)
+
+    with JudgeServer(never_answers) as server:
+        process = subprocess.Popen(
+            [reelbench, *files, "--judge", "m", "--judge-url", server.url, "--output", tmp_path / "out"],
+            env={**os.environ, "REELBENCH_JUDGE_API_KEY": "x"},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert asked.wait(timeout=300)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=300)
+    assert process.returncode == 130
+    assert said.strip() == "stopped; the same command goes on from here: no reply that is here is paid for again"

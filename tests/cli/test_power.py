@@ -1,0 +1,97 @@
+"""`reelbench power`, on results made by hand, against textbooks and hand work."""
+
+import json
+
+import pytest
+
+from reelbench.judges import results, scoring
+from reelbench.registry import discovery
+from reelbench.registry.records import Item, ModelRecord, SettingsRecord, SourceRecord
+
+
+@pytest.fixture
+def run(tmp_path):
+    """A result on DramaQA with one question on each of its videos: `1` is a right answer."""
+
+    def made(model, marks):
+        spec = discovery.get("dramaqa_cogme")
+        items = [
+            Item(f"q{n:02}", f"v{n:02}", {"answer": "A"}, "-", {"answer": "A" if mark == "1" else "B"})
+            for n, mark in enumerate(marks)
+        ]
+        source = SourceRecord(kind="files", location="references.jsonl", fingerprint="f")
+        folder = tmp_path / model
+        scored = scoring.score(spec, items)
+        about = {"source": source, "model": ModelRecord(id=model), "settings": SettingsRecord()}
+        results.write(folder, spec, scored, split="val", **about)
+        return folder
+
+    return made
+
+
+def asked(reelbench, *arguments):
+    done = reelbench("power", *arguments, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_two_models_on_the_same_videos(reelbench, run):
+    # Differences: 2 of 12 videos by 100, so they vary by 38.92 and their mean by 11.24.
+    a, b = run("a", "101010101111"), run("b", "101010101010")
+    found = asked(reelbench, a, "--paired", b, "--effect", 38.92 / 2)
+    assert found["paired"] is True
+    assert found["pilot"] == {
+        "value": pytest.approx(100 / 6), "error": pytest.approx(11.24, rel=0.05), "videos": 12
+    }  # fmt: skip
+    # Half of what videos vary by: 34 of them (Cohen 1988, table 2.4.1); 12 show 0.887 of it (G*Power).
+    assert found["videos_needed"] == pytest.approx(34, abs=4)
+    assert found["videos"] == 12
+    assert found["smallest_difference"] == pytest.approx(0.887 * 38.92, rel=0.05)
+
+
+def test_one_result_is_a_model_on_videos_of_its_own(reelbench, run):
+    found = asked(reelbench, run("a", "10" * 8), "--videos", 64, "--effect", 25)
+    assert (found["paired"], found["videos"], found["metric"]) == (False, 64, "accuracy")
+    # Halves vary by 50 and, with 16 videos, by sqrt(16/15) more; a score of 75 varies by 43.3.
+    assert found["pilot"]["error"] == pytest.approx(50 / 15**0.5, rel=0.05)
+    # By z: 25 / sqrt((51.64² + 44.72²) / 64) = 2.93 errors, 0.97 of them beyond 1.98.
+    assert found["power"] == pytest.approx(0.83, abs=0.03)
+
+
+def test_a_benchmark_with_what_is_assumed(reelbench):
+    # 850 questions on 170 videos; the median published score is 3.36 of 5, share 0.672:
+    # 5 · sqrt(0.672 · 0.328 · (1 + 4 · 0.1) / 850) = 0.0953.
+    found = asked(reelbench, "moviecore", "--icc", 0.1)
+    assert found["assumed"] == {"score": pytest.approx(3.36), "icc": 0.1, "questions": 5}
+    assert found["pilot"]["error"] == pytest.approx(0.0953, abs=1e-4)
+    said = reelbench("power", "moviecore", "--icc", 0.1).stdout
+    assert "assumed: a score of 3.36, 5 questions to a video, icc 0.1" in said
+    independent = asked(reelbench, "rextime", "--icc", 0, "--videos", 100, "--questions", 1, "--score", 50)
+    assert independent["pilot"]["error"] == pytest.approx(5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["moviecore"], "name a result's folder, or assume --icc"),
+        (["rextime", "--icc", "0.1"], "--videos is missing"),
+        (["moviecore", "--icc", "0.1", "--score", "7"], "--score: 7 is not strictly within the scale"),
+        (["moviecore", "--icc", "0.1", "--effect", "0"], "shows a difference of 0"),
+        (["nonesuch", "--icc", "0.1"], "unknown benchmark"),
+        (["{a}", "--icc", "0.1"], "a result has its own"),
+        (["{a}", "--paired", "{a}"], "doesn't differ between the videos"),
+        (["moviecore", "--icc", "0.1", "--paired", "{a}"], "belongs to a result"),
+    ],
+)
+def test_what_can_not_be_said_is_one_line(arguments, message, reelbench, run):
+    folder = run("a", "1010")
+    done = reelbench("power", *(argument.format(a=folder) for argument in arguments))
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_few_videos_are_a_rough_guess(reelbench, run):
+    done = reelbench("power", run("a", "1010"))
+    assert done.returncode == 0
+    assert "of 4 videos the noise is a rough guess" in done.stderr

@@ -1,0 +1,46 @@
+"""What a scored benchmark prints beside its numbers: the answers that could not be read."""
+
+import csv
+import io
+import json
+
+import pytest
+
+
+@pytest.fixture
+def answered(reelbench, tmp_path):
+    """Score rextime's mini split with these texts for its first questions, and a readable one for the others."""
+
+    def run(*texts, more=()):
+        rows = list(csv.DictReader(io.StringIO(reelbench("score", "rextime", "--template", "--split", "mini").stdout)))
+        for row, text in zip(rows, [*texts, *["A [0, 5]"] * (len(rows) - len(texts))], strict=True):
+            row["prediction"] = text
+        path = tmp_path / "answers.json"
+        path.write_text(json.dumps([{"id": row["id"], "prediction": row["prediction"]} for row in rows]))
+        done = reelbench("score", "rextime", "--predictions", path, "--split", "mini", "--output", tmp_path, *more)
+        assert done.returncode == 0, done.stderr
+        return [row["id"] for row in rows], done.stdout
+
+    return run
+
+
+def shown(printed):
+    return [line for line in printed.splitlines() if line.startswith("  unreadable, ")]
+
+
+def test_the_first_three_answers_that_could_not_be_read_are_shown_with_their_share(answered):
+    ids, printed = answered("The man left.", "", "\x1b[31mred\x1b[0m\n\u202etext", "x" * 5_000 + " no answer", "no.")
+    assert f"scored as wrong: 4 unreadable ({400 / len(ids):.1f} % of {len(ids)}), 1 empty" in printed
+    first, second, third = shown(printed)
+    assert first == f"  unreadable, {ids[0]}: The man left."
+    assert second == f"  unreadable, {ids[2]}: [31mred [0m text"
+    assert third.startswith(f"  unreadable, {ids[3]}: xxx")
+    assert third.endswith("xxx no answer")
+    assert len(third) < 180
+
+
+def test_nothing_is_shown_where_all_was_read_or_json_is_asked_for(answered):
+    _, printed = answered()
+    assert "unreadable" not in printed
+    _, printed = answered("The man left.", more=["--json"])
+    assert json.loads(printed)["counts"]["parse_failed"] == 1

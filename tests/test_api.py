@@ -1,0 +1,287 @@
+"""The Python face: what a notebook imports gives the numbers that the command line gives."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import datasets
+import pandas as pd
+import pytest
+
+import reelbench
+from reelbench import registry
+from reelbench.registry.data.loading import locate
+from reelbench.registry.errors import InputError
+from reelbench.registry.spec import Corpus
+from tests.servers.judge import Answer, JudgeServer
+
+ROOT = Path(__file__).resolve().parent.parent
+PREDICTIONS = {path.stem: path for path in (ROOT / "tests/fixtures/v0_1_0/predictions").iterdir()}
+"""Files in the owners' formats."""
+
+
+def table(name):
+    """A table of ids and texts: half of it right where an answer is a choice."""
+    return pd.DataFrame(
+        [
+            {
+                "id": row["id"],
+                "prediction": f"({row['answer']}) from 1 to 4" if "options" in row and n % 2 else "a star",
+            }
+            for n, row in enumerate(locate(name, "mini").read())
+        ]
+    )
+
+
+# --- score ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", registry.specs())
+def test_a_frame_has_the_numbers_of_the_same_file_on_the_command_line(name, tmp_path, score):
+    frame = table(name)
+    frame.to_csv(tmp_path / "p.csv", index=False)
+    options = {}
+    with JudgeServer(lambda _: Answer("1" if name == "curve" else "{'score': 2}")) as server:
+        if registry.get(name).judge is not None:
+            from reelbench.judges.llm.options import JudgeOptions
+
+            options["judge"] = JudgeOptions(model="judge-1", url=server.url)
+        asked = ["--judge", "judge-1", "--judge-url", server.url] if options else []
+        document = score(name, "--predictions", tmp_path / "p.csv", "--split", "mini", *asked)
+        scored = reelbench.score(f"{name}_mini", frame, **options)
+    assert {key: value.model_dump(mode="json") for key, value in scored.metrics.items()} == document["metrics"]
+    assert json.loads(scored.counts.model_dump_json()) == document["counts"]
+    facets = {
+        facet: {
+            label: {key: value.model_dump(mode="json") for key, value in metrics.items()}
+            for label, metrics in labels.items()
+        }
+        for facet, labels in scored.breakdowns.items()
+    }
+    assert facets == document["breakdowns"]
+
+
+@pytest.mark.parametrize("name", PREDICTIONS)
+def test_the_owners_format_is_taken_as_a_path_and_as_what_is_in_it(name, score):
+    document = score(name, "--predictions", PREDICTIONS[name], "--split", "mini", "--no-overlap")
+    text = PREDICTIONS[name].read_text(encoding="utf-8")
+    lines = PREDICTIONS[name].suffix == ".jsonl"
+    inside = [json.loads(line) for line in text.splitlines()] if lines else json.loads(text)
+    for given in (PREDICTIONS[name], str(PREDICTIONS[name]), inside):
+        scored = reelbench.score(name, given, split="mini", overlap=False)
+        assert {key: value.model_dump(mode="json") for key, value in scored.metrics.items()} == document["metrics"]
+
+
+def test_every_form_of_one_table_has_the_same_scores():
+    frame = table("rextime")
+    forms = (
+        frame,
+        frame.to_dict("records"),
+        dict(zip(frame["id"], frame["prediction"], strict=True)),
+        datasets.Dataset.from_pandas(frame),
+        frame.convert_dtypes(dtype_backend="pyarrow"),
+    )
+    (value,) = {reelbench.score("rextime_mini", form).metrics["accuracy"].value for form in forms}
+    assert value == 50
+
+
+def test_a_frame_keeps_text_as_text_and_nothing_as_nothing(tmp_path):
+    texts = {"007": "NA", "8": "nan", "9": None}
+    references = tmp_path / "curve.json"
+    entry = {"video_id": "abcdefghijk", "locale": "en-GB", "question": "Which?", "answer": "NA"}
+    references.write_text(json.dumps([{"key": key, **entry} for key in texts]), encoding="utf-8")
+    scored = reelbench.score("curve", pd.DataFrame(texts.items(), columns=["id", "prediction"]), references)
+    frame = scored.to_frame().set_index("id")
+    assert frame["prediction"].dropna().to_dict() == {"007": "NA", "8": "nan"}
+    assert frame["reason"].to_dict() == {
+        "007": "judge_unavailable",
+        "8": "judge_unavailable",
+        "9": "prediction_missing",
+    }
+    assert frame.loc[["007", "8"], "score.exact_match"].to_list() == [1, 0]
+    assert scored.notes == ["1 missing ids (first: '9')"]
+
+
+def test_a_table_without_texts_says_so_and_names_no_file_of_ours():
+    with pytest.raises(
+        InputError, match=r"^predictions: .*nor is it a table: no column of predicted texts.*it has id, q; name"
+    ):
+        reelbench.score("rextime_mini", [{"id": "mini1", "q": "A"}])
+    with pytest.raises(InputError, match="predictions are a int, expected a path, a list of dicts"):
+        reelbench.score("rextime_mini", 7)
+
+
+def test_to_frame_has_a_row_an_item_with_what_was_read_and_scored():
+    frame = reelbench.score("rextime_mini", table("rextime")).to_frame()
+    rows = reelbench.load("rextime", "mini")
+    assert frame["id"].to_list() == rows["id"]
+    assert frame["question"].to_list() == rows["question"]
+    assert frame["target.answer"].to_list() == rows["answer"]
+    assert frame["score.correct"].mean() == 0.5
+    right = frame["score.correct"] == 1
+    assert frame.loc[right, "read.answer"].to_list() == frame.loc[right, "target.answer"].to_list()
+    assert set(frame.loc[~right, "flags"].map(tuple)) == {("parse_failed",)}
+
+
+def test_what_is_saved_is_a_result_that_a_store_takes_and_shows(tmp_path):
+    from reelbench.leaderboard import store
+
+    said = {"revision": "r1", "frames": "uniform:8, size=448", "label": "web search", "url": "https://example.org/m"}
+    scored = reelbench.score("rextime_mini", table("rextime"), model="org/model", **said)
+    assert not list(tmp_path.iterdir())
+    scored.save(tmp_path / "out")
+    assert [added.outcome for added in store.add(tmp_path / "out", tmp_path / "store")] == ["added"]
+    frame = reelbench.results(tmp_path / "store").set_index("metric")
+    row = frame.loc["accuracy"]
+    assert (row["model"], row["revision"], row["frames"], row["label"]) == (
+        "org/model",
+        "r1",
+        "uniform:8,size=448",
+        "web search",
+    )
+    assert (row["value"], row["n"], row["items"], row["split"]) == (50, 12, 12, "mini")
+    assert row["low"] < 50 < row["high"]
+    record = json.loads((tmp_path / "out" / "result.json").read_text(encoding="utf-8"))
+    assert record["provenance"]["url"] == "https://example.org/m"
+
+
+def test_a_result_without_a_label_is_written_as_ever(tmp_path):
+    reelbench.score("rextime_mini", table("rextime")).save(tmp_path)
+    assert "label" not in json.loads((tmp_path / "result.json").read_text(encoding="utf-8"))["settings"]
+
+
+# --- evaluate -------------------------------------------------------------------------------------------------------
+
+
+def oracle(question, frames, row):
+    """Answer from the row, whatever is shown."""
+    del frames
+    assert row["question"] in question
+    assert all(option in question for option in row.get("options", ()))
+    if "options" not in row:
+        return row["answer"]
+    return json.dumps({"answer": row["answer"], "span": row.get("span")})
+
+
+@pytest.mark.parametrize("name", registry.specs())
+def test_a_function_that_knows_everything_has_the_highest_scores(name):
+    scored = reelbench.evaluate(oracle, f"{name}_mini", frames="none")
+    spec = registry.get(name)
+    for metric in spec.metrics:
+        if not metric.judged and not isinstance(metric.aggregate, Corpus):
+            assert scored.metrics[metric.name].value == metric.high
+    assert scored.counts.items == 12
+
+
+@pytest.mark.parametrize("name", ["rextime", "dramaqa_cogme"])
+def test_a_function_is_shown_exactly_the_frames_asked_for(name, tmp_path):
+    import av
+
+    seen = []
+
+    def counts(_question, frames, _row):
+        if isinstance(frames, Path):
+            with av.open(str(frames)) as clip:
+                seen.append(sum(1 for _ in clip.decode(video=0)))
+        else:
+            seen.append([frame.size for frame in frames])
+        return "A"
+
+    scored = reelbench.evaluate(counts, f"{name}_mini", frames="uniform:5", limit=2, model="org/counts")
+    assert seen == [5, 5]
+    reelbench.evaluate(counts, f"{name}_mini", frames="uniform:3,as=images", limit=1)
+    assert seen[2] == [(128, 96)] * 3
+    scored.save(tmp_path)
+    record = json.loads((tmp_path / "result.json").read_text(encoding="utf-8"))
+    assert record["settings"]["frames"] == "uniform:5"
+    assert record["settings"]["frames_given"] == {"5": 2}
+    assert record["settings"]["limit"] == 2
+    assert len(record["settings"]["prompt_sha256"]) == 64
+    assert record["model"]["id"] == "org/counts"
+
+
+def test_native_is_the_video_itself_and_none_is_nothing():
+    seen = []
+    for frames in ("native", "none"):
+        reelbench.evaluate(
+            lambda _question, shown, _row: seen.append(shown) or "A", "rextime_mini", frames=frames, limit=1
+        )
+    assert seen[0].suffix == ".mp4"
+    assert seen[1] is None
+
+
+def test_a_function_that_fails_at_once_is_told_and_one_that_fails_later_loses_one_answer(caplog):
+    def fails(_question, _frames, row):
+        raise ZeroDivisionError(row["id"])
+
+    with pytest.raises(ZeroDivisionError, match="mini1"):
+        reelbench.evaluate(fails, "rextime_mini", frames="none")
+
+    def sometimes(question, frames, row):
+        if row["id"] == "mini2":
+            raise TimeoutError("the server sleeps")
+        return oracle(question, frames, row)
+
+    scored = reelbench.evaluate(sometimes, "rextime_mini", frames="none")
+    assert scored.counts.unscored == {"model_failed": 1}
+    assert scored.metrics["accuracy"].value == 100
+    assert "mini2 has no answer: TimeoutError: the server sleeps" in caplog.text
+    with pytest.raises(TypeError, match="returned a int for 'mini1', expected text"):
+        reelbench.evaluate(lambda *_: 7, "rextime_mini", frames="none")
+
+
+def test_a_question_without_its_video_is_not_asked(tmp_path, monkeypatch):
+    monkeypatch.setenv("REELBENCH_DATA_REXTIME", str(tmp_path))
+    rows = locate("rextime", "mini").read()
+    entries = [
+        {
+            "qid": row["id"],
+            "vid": row["video"],
+            "ans": row["answer"],
+            **{key: row[key] for key in ("duration", "question", "options", "span")},
+        }
+        for row in rows
+    ]
+    (tmp_path / "rextime_val.json").write_text(json.dumps(entries), encoding="utf-8")
+    scored = reelbench.evaluate(oracle, "rextime", limit=3)
+    assert scored.counts.unscored == {"media_missing": 3}
+    assert scored.metrics == {}
+
+
+def test_answers_to_hidden_questions_become_the_owners_file(tmp_path):
+    outcome = reelbench.evaluate(lambda *_: "(B) [1, 2]", "rextime_test_mini", frames="none").save(tmp_path)
+    assert len((tmp_path / "submission.jsonl").read_text(encoding="utf-8").splitlines()) == outcome.result.counts.items
+
+
+# --- the module itself ----------------------------------------------------------------------------------------------
+
+
+def test_what_there_is_is_listed_documented_and_light():
+    names = {"evaluate", "load", "read_option", "read_span", "results", "score"}
+    assert names <= set(dir(reelbench))
+    assert {"get", "load", "locate", "specs"} <= set(dir(registry))
+    assert all(getattr(reelbench, name).__doc__ for name in names)
+    with pytest.raises(AttributeError, match="no attribute 'scores'"):
+        reelbench.scores  # noqa: B018
+    heavy = "{'numpy', 'pandas', 'pydantic', 'torch', 'datasets'}"
+    code = f"import sys, reelbench; dir(reelbench); print(sorted({heavy} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_the_readers_are_the_judges_own():
+    assert reelbench.read_option("The answer is (B).", ["a star", "a ring"]) == "B"
+    assert reelbench.read_span("From 3 to 12 seconds") == [3, 12]
+
+
+def test_the_notebook_runs_as_it_stands(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    notebook = json.loads((ROOT / "docs" / "predictions.ipynb").read_text(encoding="utf-8"))
+    assert notebook["nbformat"] == 4
+    cells = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert len(cells) >= 6
+    scope = {}
+    for number, cell in enumerate(cells):
+        exec(compile(cell, f"cell {number}", "exec"), scope)  # noqa: S102 - our own notebook
+    assert scope["scored"].metrics["accuracy"].value == 50
+    assert (tmp_path / "result" / "result.json").is_file()
