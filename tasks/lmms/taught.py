@@ -56,14 +56,22 @@ def _answers(adapter: Any, requests: "Sequence[Instance]", ask: Ask) -> list[Any
 
             first, *others = special
             answer(first)  # by itself: where an adapter can't, nothing more is asked
-            with ThreadPoolExecutor(at_once(adapter)) as pool:
-                pending = [pool.submit(answer, number) for number in others]
-                try:
-                    for future in pending:
-                        future.result()
-                finally:
-                    pool.shutdown(cancel_futures=True)
+            _each(answer, others, at_once(adapter))
     return answers
+
+
+def _each(work: Callable[[int], None], numbers: Sequence[int], workers: int) -> None:
+    if workers == 1:  # in this thread: which device is current is a thread's own matter
+        for number in numbers:
+            work(number)
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        pending = [pool.submit(work, number) for number in numbers]
+        try:
+            for future in pending:
+                future.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def _way(request: "Instance") -> Way | None:
