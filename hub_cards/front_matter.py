@@ -11,12 +11,9 @@ from typing import Any
 import yaml
 
 from reelbench.hub_cards.metadata import to_yaml
-from reelbench.registry.errors import InputError, first_line
+from reelbench.registry.errors import InputError
+from reelbench.registry.yaml_text import LOADER, read_mapping
 
-MAX_CHARACTERS = 1_000_000
-MAX_DEPTH = 20
-
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _START = re.compile(r"---[ \t]*\n")
 _END = re.compile(r"^---[ \t]*(?:\n|\Z)", re.MULTILINE)
 
@@ -36,21 +33,7 @@ def read(block: str, where: str) -> dict[str, Any]:
     Raises:
         InputError: It is not YAML, not a mapping, or beyond the limits; with the line.
     """
-    if len(block) > MAX_CHARACTERS:
-        raise InputError(f"{where}: its metadata is longer than {MAX_CHARACTERS} characters; shorten it first")
-    try:
-        _check(block, where)
-        values = yaml.load(block, Loader=_LOADER)  # noqa: S506 - a safe loader
-    except yaml.YAMLError as error:
-        line = getattr(getattr(error, "problem_mark", None), "line", 0) + 2
-        raise InputError(f"{where}, line {line}: its metadata is not valid YAML; put it right first") from None
-    except (ValueError, TypeError, LookupError, AttributeError) as error:  # a date or a tag without a meaning
-        raise InputError(f"{where}: its metadata is not valid YAML ({first_line(error)}); put it right first") from None
-    if values is None:
-        return {}
-    if not isinstance(values, dict):
-        raise InputError(f"{where}: its metadata is a {type(values).__name__}, expected keys and values")
-    return values
+    return read_mapping(block, where, what="its metadata", line=2)
 
 
 def changed(block: str, values: Mapping[str, Any], where: str) -> str:
@@ -68,20 +51,9 @@ def changed(block: str, values: Mapping[str, Any], where: str) -> str:
     return written if _reads_as(written, wanted) else to_yaml(wanted)
 
 
-def _check(block: str, where: str) -> None:
-    depth = 0
-    for event in yaml.parse(block, Loader=_LOADER):
-        line = event.start_mark.line + 2
-        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
-            raise InputError(f"{where}, line {line}: its metadata has YAML aliases (& and *); write the values out")
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if depth > MAX_DEPTH:
-            raise InputError(f"{where}, line {line}: its metadata is nested more than {MAX_DEPTH} deep")
-
-
 def _edited(block: str, there: Mapping[str, Any], values: Mapping[str, Any]) -> str:
     edits: list[tuple[int, int, str]] = []  # from, to, text
-    for key, node in yaml.compose(block, Loader=_LOADER).value:
+    for key, node in yaml.compose(block, Loader=LOADER).value:
         if key.value not in values:
             continue
         old, new = there[key.value], values[key.value]

@@ -162,11 +162,14 @@ def cohen_kappa(a: Sequence[float], b: Sequence[float], *, weights: Weights = "n
     return _none_if_nan(_kappas(_columns(x, y, weights).sum(axis=0)[None, :], weights)[0])
 
 
-def krippendorff_alpha(units: Iterable[Sequence[int]]) -> float | None:
-    """Return Krippendorff's alpha for ordinal ratings: 1 is full agreement, 0 chance, below 0 systematic disagreement.
+def krippendorff_alpha(
+    units: Iterable[Sequence[int]], *, level: Literal["ordinal", "nominal"] = "ordinal"
+) -> float | None:
+    """Return Krippendorff's alpha: 1 is full agreement, 0 chance, below 0 systematic disagreement.
 
     Args:
         units: For each thing rated, the ratings that it got, in any order; those with fewer than two count for nothing.
+        level: Of measurement: ratings on a scale, or mere names.
 
     Returns:
         Alpha, or None where it is undefined: nothing was rated twice, or all ratings are the same.
@@ -182,9 +185,12 @@ def krippendorff_alpha(units: Iterable[Sequence[int]]) -> float | None:
         observed += (np.outer(counts, counts) - np.diag(counts)) / (len(unit) - 1)
     totals = observed.sum(axis=0)
     expected = (np.outer(totals, totals) - np.diag(totals)) / (totals.sum() - 1)
-    # Ordinal distance: the ratings that lie from one value to the other, the two ends by half, squared.
-    upto = np.cumsum(totals) - totals / 2
-    distance = (upto[:, None] - upto[None, :]) ** 2
+    if level == "nominal":
+        distance = 1.0 - np.eye(len(values))
+    else:
+        # The ratings that lie from one value to the other, the two ends by half, squared.
+        upto = np.cumsum(totals) - totals / 2
+        distance = (upto[:, None] - upto[None, :]) ** 2
     return float(1 - (observed * distance).sum() / (expected * distance).sum())
 
 

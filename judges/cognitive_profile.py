@@ -23,6 +23,10 @@ THINKING_WEIGHTS = {"Recall": 1.0, "Grasping": 2.0, "Reasoning": 3.0}
 MOST_LABELS = 3
 """Labels that TARGET and CONTENT may each have on one question."""
 
+RARE = 5.0
+BAD = 50.0
+"""Per cent: a label on fewer questions, with a lower rate, is weak (CogME, on Figure 4)."""
+
 
 @dataclass(frozen=True)
 class Tags:
@@ -60,6 +64,11 @@ def read_tags(path: Path | str) -> dict[str, Tags]:
 def facets_of(tags: Tags) -> dict[str, list[str]]:
     """Return the item's labels by facet: `target`, `content` and `thinking`."""
     return {"target": list(tags.target), "content": list(tags.content), "thinking": [tags.thinking]}
+
+
+def is_weak(share: float, rate: float) -> bool:
+    """Whether a label is rare and answered badly, as CogME finds of four labels; both in per cent."""
+    return share < RARE and rate < BAD
 
 
 def unmatched(tags: Iterable[str], questions: Iterable[str]) -> tuple[list[str], list[str]]:

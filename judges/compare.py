@@ -36,20 +36,19 @@ class McNemar:
     p: float
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """One metric of two models, a and b, on the items that both have it for.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paired:
+    """A value of two models, a and b, on the items that both have it for.
 
     Attributes:
         n: Items.
         videos: Videos among them.
-        a: The metric's value of a, in its own unit.
+        a: The value of a, in its own unit.
         b: The value of b.
         difference: a minus b.
-        ci95: 95 % interval of the difference, by Student's t over videos; None from one video alone, and where the
+        ci95: 95 % interval of the difference, by Student's t over videos; None under ten videos, and where the
             difference is the same whichever videos are drawn.
         p: Two-sided, of no difference, by the same t (`bootstrap.p_value`); None from one video alone.
-        mcnemar: For a mean of zeros and ones, else None.
     """
 
     n: int
@@ -59,6 +58,12 @@ class Difference:
     difference: float
     ci95: tuple[float, float] | None
     p: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference(Paired):
+    """One metric of two models; `mcnemar` of a mean of zeros and ones alone."""
+
     mcnemar: McNemar | None
 
 

@@ -7,36 +7,18 @@ import numpy as np
 
 from reelbench.judges import bootstrap
 from reelbench.judges.cognitive_profile import COMPONENTS
+from reelbench.judges.compare import Paired
 from reelbench.judges.power import holm
 from reelbench.registry.errors import InputError
 from reelbench.registry.records import Sample
 
 
-@dataclass(frozen=True, slots=True)
-class LabelDifference:
-    """One label of two agents, on the questions with it that both answered.
-
-    Attributes:
-        label: `component.Label`.
-        n: Questions.
-        videos: Videos among them.
-        a: Per cent that a has right.
-        b: Per cent that b has right.
-        difference: a minus b, in points.
-        ci95: 95 % interval of the difference, paired over videos; None from one video alone.
-        p: Two-sided, of no difference; None where it can't be said.
-        p_holm: `p` adjusted for all labels that were tested (Holm 1979).
-    """
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelDifference(Paired):
+    """The questions with one label (`component.Label`): per cent right, and `p` adjusted for all labels (Holm 1979)."""
 
     label: str
-    n: int
-    videos: int
-    a: float
-    b: float
-    difference: float
-    ci95: tuple[float, float] | None
-    p: float | None
-    p_holm: float | None
+    p_holm: float | None = None
 
 
 def compare_labels(samples_a: Sequence[Sample], samples_b: Sequence[Sample]) -> list[LabelDifference]:
@@ -74,4 +56,13 @@ def _difference(label: str, pairs: Sequence[tuple[Sample, Sample]]) -> LabelDiff
     draws = np.concatenate(list(bootstrap.resampled_sums(sums)))
     means, difference = draws[:, 0] / draws[:, 1], float(by_a - by_b)
     ends, p = bootstrap.of_difference(difference, means, len(sums), (0, 100))
-    return LabelDifference(label, len(pairs), len(sums), float(by_a), float(by_b), difference, ends, p, None)
+    return LabelDifference(
+        label=label,
+        n=len(pairs),
+        videos=len(sums),
+        a=float(by_a),
+        b=float(by_b),
+        difference=difference,
+        ci95=ends,
+        p=p,
+    )

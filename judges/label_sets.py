@@ -15,6 +15,7 @@ from reelbench.judges import bootstrap
 from reelbench.judges.agreement import Weights
 from reelbench.judges.agreement import _columns as kappa_columns
 from reelbench.judges.agreement import _kappas as kappas
+from reelbench.judges.alternative_annotator import EPSILON, AnnotatorTest, annotator_test
 from reelbench.judges.bootstrap import Bounds, Estimate
 from reelbench.judges.cognitive_profile import COMPONENTS, THINKING, Tags
 from reelbench.registry.errors import InputError
@@ -128,6 +129,31 @@ def tag_agreement(
         sets={name: _set_agreement(_sets(first, name), _sets(second, name), clusters) for name in SETS},
         thinking=_thinking(first, second, clusters),
     )
+
+
+def annotator_tests(
+    machine: Mapping[str, Tags], people: Mapping[str, Mapping[str, Tags]], *, epsilon: float = EPSILON
+) -> dict[str, AnnotatorTest]:
+    """Test for each component whether a machine's tags may stand in for people's: sets by Jaccard, thinking equal.
+
+    Raises:
+        InputError: There are fewer than two people.
+    """
+    if len(people) < 2:  # noqa: PLR2004
+        raise InputError("the alternative-annotator test needs the tags of two people or more")
+
+    def of(tags: Mapping[str, Tags], component: str) -> dict[str, frozenset[str]]:
+        return dict(zip(tags, _sets(list(tags.values()), component), strict=True))
+
+    return {
+        component: annotator_test(
+            of(machine, component),
+            {name: of(tags, component) for name, tags in people.items()},
+            jaccard,
+            epsilon=epsilon,
+        )
+        for component in COMPONENTS
+    }
 
 
 def jaccard(a: frozenset[str], b: frozenset[str]) -> float:

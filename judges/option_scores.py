@@ -11,7 +11,8 @@ from typing import Any
 
 from reelbench.judges import answers
 from reelbench.registry.errors import InputError
-from reelbench.registry.records import Item, Likelihood, OptionScore
+from reelbench.registry.record import Likelihood, OptionScore
+from reelbench.registry.records import Item
 from reelbench.registry.ways import Answering
 
 

@@ -1,4 +1,8 @@
-"""A result on disk: `result.json` and `samples.jsonl`, written whole, and the JSON that scripts read."""
+"""A result on disk: `result.json` and `samples.jsonl`, written whole, and the JSON that scripts read.
+
+`questions.jsonl` may lie beside them: what was asked, in the owners' words. It stays on the machine that it was written
+on: no store takes it and nothing publishes it.
+"""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -28,6 +32,7 @@ from reelbench.registry.spec import BenchmarkSpec
 
 RESULT_FILE = "result.json"
 SAMPLES_FILE = "samples.jsonl"
+QUESTIONS_FILE = "questions.jsonl"
 
 _PACKAGES = ("reelbench", "lmms_eval", "numpy", "pycocoevalcap", "openai", "av", "transformers", "torch")
 
@@ -77,8 +82,7 @@ def write(
                 note=note,
             ),
         )
-        text = json.dumps(result.model_dump(mode="json"), ensure_ascii=False, indent=1) + "\n"
-        write_text(folder / RESULT_FILE, text)
+        write_text(folder / RESULT_FILE, as_text(result))
     return result
 
 
@@ -94,6 +98,18 @@ def _keep_judged(folder: Path, samples: Iterable[Sample]) -> None:
             f"{folder}: these answers are judged there, by {judge.requested}; name the judge again (its replies are "
             "kept), or another folder with --output"
         )
+
+
+def folders(path: Path) -> list[Path]:
+    """Return the folders with a result in `path`: itself, or those somewhere below it."""
+    if not path.is_dir():
+        raise InputError(f"{path}: no such folder; give the folder that `reelbench score --output` wrote")
+    if (path / RESULT_FILE).is_file():
+        return [path]
+    found = sorted(file.parent for file in path.rglob(RESULT_FILE))
+    if not found:
+        raise InputError(f"{path}: no {RESULT_FILE} in it; `reelbench score … --output {path}` writes one")
+    return found
 
 
 def read(folder: Path) -> Result:
@@ -113,6 +129,27 @@ def read_samples(folder: Path) -> Iterator[Sample]:
             yield Sample.model_validate(row)
         except ValidationError as error:
             raise InputError(f"{path}, line {number}: {_first(error)}") from None
+
+
+def as_text(result: Result) -> str:
+    """Return `result.json` as it is written."""
+    return json.dumps(result.model_dump(mode="json"), ensure_ascii=False, indent=1) + "\n"
+
+
+def read_questions(folder: Path) -> dict[str, dict[str, Any]]:
+    """Return what was asked, by id: `question`, `options`, `media`; nothing where the file is not there.
+
+    Raises:
+        InputError: A line is not a question.
+    """
+    path = folder / QUESTIONS_FILE
+    asked: dict[str, dict[str, Any]] = {}
+    for number, line in read_jsonl(path) if path.is_file() else ():
+        whole = isinstance(line, dict) and isinstance(line.get("question"), str) and isinstance(line.get("id"), str)
+        if not whole or not isinstance(line.get("options"), list):
+            raise InputError(f"{path}, line {number}: expected an object with id, question, options and media")
+        asked[line["id"]] = line
+    return asked
 
 
 def as_json(result: Result) -> dict[str, Any]:

@@ -9,8 +9,9 @@ import hashlib
 import json
 import logging
 import math
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from importlib.metadata import version
 from pathlib import Path
 from typing import Literal, get_args
@@ -30,6 +31,34 @@ _CACHE_VERSION = 1
 
 Pair = tuple[str, list[str]]
 """A prediction and its references."""
+
+_kept: ContextVar["_Kept | None"] = ContextVar("kept", default=None)
+
+
+class _Kept(ExitStack):
+    """A METEOR that several computations share, started by the first that needs it."""
+
+    meteor: java.Meteor | None = None
+
+
+@contextmanager
+def one_meteor() -> Iterator[None]:
+    """Compute all scores of the block by one METEOR, whose JVM loads for seconds."""
+    with _Kept() as kept:
+        token = _kept.set(kept)
+        try:
+            yield
+        finally:
+            _kept.reset(token)
+
+
+def _meteor(java_path: str, stack: ExitStack) -> java.Meteor:
+    kept = _kept.get()
+    if kept is None:
+        return stack.enter_context(java.Meteor(java_path))
+    if kept.meteor is None:
+        kept.meteor = kept.enter_context(java.Meteor(java_path))
+    return kept.meteor
 
 
 def compute_score(
@@ -90,7 +119,7 @@ def _compute(pairs: list[Pair], metrics: list[OverlapMetric]) -> dict[OverlapMet
     scores: dict[OverlapMetric, float] = {}
     with ExitStack() as stack:
         # METEOR's JVM loads for seconds: it starts first, and the rest is done meanwhile.
-        meteor = stack.enter_context(java.Meteor(java_path)) if "meteor" in metrics else None
+        meteor = _meteor(java_path, stack) if "meteor" in metrics else None
         hypotheses, references = _tokenized(java_path, pairs)
         if not any(text.split() for texts in references for text in texts):
             raise InputError("text overlap: no reference holds a single word; there is nothing to compare with")

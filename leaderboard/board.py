@@ -1,14 +1,15 @@
 """The leaderboard as data: rows, groups, ranks, and the overall table, made from a store and the specs alone."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from reelbench.leaderboard import entries, ranking, store
+from reelbench.leaderboard import aliases, entries, overall, ranking, store
+from reelbench.leaderboard.aliases import Aliases
 from reelbench.leaderboard.entries import Entry, Group, value
+from reelbench.leaderboard.overall import ModelKey, Overall
 from reelbench.leaderboard.pairs import Noise
-from reelbench.leaderboard.ranking import Overall
 from reelbench.registry import discovery
 from reelbench.registry.spec import BenchmarkSpec
 
@@ -22,8 +23,10 @@ class Board:
         entries: Rows, by benchmark and group, each group from its best row down.
         ranks: Key of a row -> its rank in its group.
         noise: Group -> its runs' ranges of ranks, and the smallest difference that it can tell.
-        groups: Groups by benchmark, the one that counts overall first.
-        main: Benchmark -> the group that counts overall.
+        groups: Groups by benchmark, those that somebody ran first, and of these the main one.
+        main: Benchmark -> the group that stands for it.
+        names: A row's model -> the one name of all that are the same model.
+        blind: Key of a row -> the same model's primary score without frames, in the same group.
         overall: Models, the ranked ones first.
     """
 
@@ -33,6 +36,8 @@ class Board:
     noise: dict[Group, Noise]
     groups: dict[str, list[Group]]
     main: dict[str, Group]
+    names: dict[str, str]
+    blind: dict[str, float]
     overall: list[Overall]
 
 
@@ -46,22 +51,26 @@ def make(path: Path, *, published: bool = True) -> Board:
     ]
     if published:
         rows += [entry for spec in specs.values() for entry in entries.of_published(spec)]
-    return of(specs, rows)
+    return of(specs, rows, aliases.read(path))
 
 
-def of(specs: dict[str, BenchmarkSpec], rows: Sequence[Entry]) -> Board:
-    """Rank rows."""
+def of(specs: dict[str, BenchmarkSpec], rows: Sequence[Entry], known: Aliases | None = None) -> Board:
+    """Rank rows; `known` tells which names are one model's, by default as the package knows them."""
+    names = (known or aliases.read()).models(row.model for row in rows)
     by_group: dict[Group, list[Entry]] = defaultdict(list)
     for entry in rows:
         by_group[entry.group].append(entry)
     ranks: dict[str, int] = {}
     noise: dict[Group, Noise] = {}
-    for group, found in by_group.items():
-        in_group, noise[group] = ranking.ranked(specs[group.benchmark], found)
+    for group, of_group in by_group.items():
+        in_group, noise[group] = ranking.ranked(specs[group.benchmark], of_group)
         ranks |= in_group
-    main = ranking.main_groups(specs, rows, ranks)
+    main = overall.main_groups(specs, rows, ranks)
+    ran = {row.group for row in rows if row.kind == "run"}
     groups: dict[str, list[Group]] = defaultdict(list)
-    for group in sorted(by_group, key=lambda g: (g != main.get(g.benchmark), g.mini, -len(by_group[g]), g.id)):
+    for group in sorted(
+        by_group, key=lambda g: (g not in ran, g != main.get(g.benchmark), g.mini, -len(by_group[g]), g.id)
+    ):
         groups[group.benchmark].append(group)
     ordered = [
         entry
@@ -76,10 +85,26 @@ def of(specs: dict[str, BenchmarkSpec], rows: Sequence[Entry]) -> Board:
         noise=noise,
         groups={name: groups[name] for name in sorted(groups)},
         main=main,
-        overall=ranking.overall(ordered, ranks, main, specs),
+        names=names,
+        blind=_blind(specs, ordered, overall.model_keys(ordered, names)),
+        overall=overall.overall(ordered, ranks, main, specs, names),
     )
 
 
+def _blind(specs: dict[str, BenchmarkSpec], rows: Sequence[Entry], models: Mapping[str, ModelKey]) -> dict[str, float]:
+    """Find the run without frames that stands beside each run: of the same model, asked in the same way."""
+    without: dict[tuple[ModelKey, Group], float] = {}
+    for row in rows:
+        score = value(row.metrics, specs[row.group.benchmark].primary.name)
+        if row.kind == "run" and row.frames == "none" and row.partial is None and score is not None:
+            without.setdefault((models[row.key], row.group), score)
+    return {
+        row.key: without[place]
+        for row in rows
+        if row.kind == "run" and row.frames != "none" and (place := (models[row.key], row.group)) in without
+    }
+
+
 def _order(spec: BenchmarkSpec, entry: Entry) -> tuple[bool, float, str, str]:
-    found = value(entry.metrics, spec.primary.name)
-    return found is None, -(found or 0.0), entry.model.lower(), entry.key
+    score = value(entry.metrics, spec.primary.name)
+    return score is None, -(score or 0.0), entry.model.lower(), entry.key

@@ -14,7 +14,8 @@ from reelbench.leaderboard.rejudge import Rejudged
 from reelbench.registry import discovery
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, sha256_of
-from reelbench.registry.records import Record, Result
+from reelbench.registry.record import Record
+from reelbench.registry.records import Result
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
 
@@ -32,6 +33,9 @@ class Check(Record):
     rejudged: Rejudged | None = None
     result_sha256: str
     samples_sha256: str
+    calibration_sha256: str | None = None
+
+    added = frozenset({"calibration_sha256"})
 
 
 def read_check(path: Path) -> Check:
@@ -79,8 +83,9 @@ def kept(old: Check, new: Check) -> Check:
     if (old.result_sha256, old.samples_sha256) != (new.result_sha256, new.samples_sha256):
         return new
     if old.ids == "checked" and new.ids == "unchecked" and old.stated is not None:
-        new = old.model_copy(update={"rejudged": new.rejudged})
-    return new if new.rejudged is not None else new.model_copy(update={"rejudged": old.rejudged})
+        new = old.model_copy(update={"rejudged": new.rejudged, "calibration_sha256": new.calibration_sha256})
+    held = {"rejudged": new.rejudged or old.rejudged}
+    return new.model_copy(update=held | {"calibration_sha256": new.calibration_sha256 or old.calibration_sha256})
 
 
 def held(check: Check, result: Result, folder: Path, known: KnownRows) -> Check:

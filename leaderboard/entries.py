@@ -1,18 +1,35 @@
 """The rows of the leaderboard: runs from the store and published numbers, in one shape.
 
 Rows are comparable when they are of one *group*: the same benchmark version, split (or part of it), judge and judge's
-prompts. Groups are never mixed: each is a column of the overall table and a ranking of its own.
+prompts, and asked in the same way. Groups are never mixed: each is a column of the overall table and a ranking of its
+own.
 """
 
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 from reelbench.judges import results
+from reelbench.leaderboard import calibrations
+from reelbench.leaderboard import usage as usages
+from reelbench.leaderboard.calibrations import Calibrated
 from reelbench.leaderboard.store import Stored
+from reelbench.leaderboard.usage import Usage
 from reelbench.registry.data import loading
-from reelbench.registry.records import PEOPLE_ADAPTER, Breakdowns, JudgeRecord, Metrics, MetricValue, Result, Sample
+from reelbench.registry.prompts import prompt_sha256
+from reelbench.registry.records import (
+    PEOPLE_ADAPTER,
+    About,
+    Breakdowns,
+    JudgeRecord,
+    Metrics,
+    MetricValue,
+    Result,
+    Sample,
+    SettingsRecord,
+)
 from reelbench.registry.spec import BenchmarkSpec, PublishedResult
 
 Kind = Literal["run", "published", "baseline", "human"]
@@ -31,19 +48,26 @@ class Group:
     subset: str | None = None
     judge: str | None = None
     prompts: str | None = None
+    asked: str | None = None
+    """What sets the way of asking apart from the plain one: candidates, a language, a label, another prompt."""
 
     @property
     def id(self) -> str:
         """A name for links and columns, unique to the group."""
-        parts = (self.benchmark, f"v{self.version}", self.split, self.subset, self.judge, self.prompts)
+        parts = (self.benchmark, f"v{self.version}", self.split, self.subset, self.judge, self.prompts, self.asked)
         return "/".join(part for part in parts if part)
 
     @property
     def label(self) -> str:
         """What a reader needs to tell the groups of one benchmark apart."""
-        split = self.split if self.subset is None else f"{self.split}, {self.subset}"
+        split = ", ".join(part for part in (self.split, self.subset, self.asked) if part)
         judge = "" if self.judge is None else f" · {self.judge}, {self.prompts or 'unknown'} prompts"
         return f"{split}{judge}" + ("" if self.version == 1 else f" · version {self.version}")
+
+    @property
+    def plain(self) -> bool:
+        """Whether it is of a whole split, asked in the plain way: no other counts overall."""
+        return self.subset is None and self.asked is None
 
     @property
     def mini(self) -> bool:
@@ -55,9 +79,16 @@ class Group:
 class Entry:
     """A row: one model under one setting on one benchmark.
 
-    `partial` says why it is not ranked although it is a run; `ids` is None for what can't be computed again; `stated`
-    names what the numbers follow from and only the submitter vouches for; `rejudged` says what asking the judge again
-    came to.
+    Attributes:
+        partial: Why it is not ranked although it is a run.
+        ids: None for what can't be computed again.
+        stated: What the numbers follow from and only the submitter vouches for.
+        rejudged: What asking the judge again came to.
+        unreadable: Percentage of the items that were scored as wrong because the answer could not be read; None where
+            nothing is read from answers.
+        calibrated: The primary metric's judged value, corrected by people's scores of some of the answers.
+        about: What people say of the model.
+        usage: What an item took.
     """
 
     key: str
@@ -80,6 +111,11 @@ class Entry:
     cite: str = ""
     url: str | None = None
     note: str = ""
+    sound: str | None = None
+    unreadable: float | None = None
+    calibrated: Calibrated | None = None
+    about: About = field(default_factory=About)
+    usage: Usage = field(default_factory=Usage)
     stored: Stored | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -91,20 +127,22 @@ class Entry:
 def of_run(spec: BenchmarkSpec, stored: Stored) -> Entry:
     """Return the row of a stored result."""
     result = stored.result
+    about = result.model.about or About()
     baseline = result.model.adapter == BASELINE_ADAPTER
-    human = result.model.adapter == PEOPLE_ADAPTER
+    human = result.model.adapter == PEOPLE_ADAPTER or about.setting == "human"
+    counts = result.counts
     return Entry(
         key=stored.key,
         model=result.model.id,
         revision=result.model.revision,
         kind="baseline" if baseline else "human" if human else "run",
-        setting="floor" if baseline else "human" if human else "run",
+        setting="floor" if baseline else "human" if human else _setting(spec, about),
         group=_group(spec, stored),
         frames=_frames(result),
         metrics=result.metrics,
         breakdowns=result.breakdowns,
-        items=result.counts.items,
-        scored=result.counts.scored,
+        items=counts.items,
+        scored=counts.scored,
         date=result.provenance.date,
         partial=stored.check.partial,
         ids=stored.check.ids,
@@ -114,6 +152,11 @@ def of_run(spec: BenchmarkSpec, stored: Stored) -> Entry:
         url=result.provenance.url,
         cite=result.provenance.citation or "",
         note=result.provenance.note or "",
+        sound=result.settings.sound,
+        unreadable=100 * counts.parse_failed / counts.items if counts.items and spec.row_kind != "open" else None,
+        calibrated=calibrations.of_primary(spec, stored.folder),
+        about=about,
+        usage=usages.of(stored),
         stored=stored,
     )
 
@@ -161,7 +204,34 @@ def _group(spec: BenchmarkSpec, stored: Stored) -> Group:
         subset=stored.check.subset,
         judge=judge.requested if judge else None,
         prompts=_prompt_set(judge) if judge else None,
+        asked=_asked(spec, stored.result.settings),
     )
+
+
+def _setting(spec: BenchmarkSpec, about: About) -> str:
+    trained = spec.id in {name.lower() for name in about.trained_on or ()}
+    return about.setting or ("fine-tuned" if trained else "run")
+
+
+_NOT_HOW = {"frames", "frames_given", "audio", "prompt_sha256", "generation", "seed", "limit"}
+"""Settings that a model chooses for itself, or that have their own place; any other is a way of asking of its own."""
+
+
+def _asked(spec: BenchmarkSpec, settings: SettingsRecord) -> str | None:
+    """Return in words what sets a run's way of asking apart, or None."""
+    prompts = {prompt_sha256(spec, task.prompt): task.prompt for task in spec.tasks if task.prompt}
+    prompt = prompts.get(settings.prompt_sha256 or "")
+    parts = [Path(prompt).stem.removeprefix("prompt_")] if prompt else []
+    for name, setting in settings.model_dump(mode="json", exclude=_NOT_HOW).items():
+        if setting not in (None, "", [], {}):
+            parts.append(f"{name} {_in_words(setting)}")
+    return ", ".join(parts) or None
+
+
+def _in_words(setting: object) -> str:
+    if isinstance(setting, Mapping):
+        return " ".join(f"{name}={_in_words(part)}" for name, part in setting.items() if part is not None)
+    return "+".join(map(str, setting)) if isinstance(setting, list) else str(setting)
 
 
 def _prompts(published: PublishedResult) -> str | None:

@@ -11,7 +11,8 @@ import unicodedata
 from collections.abc import Iterator
 from itertools import pairwise
 
-from reelbench.registry.records import Result
+from reelbench.registry import about as abouts
+from reelbench.registry.records import About, Result
 
 LONGEST = 200
 """Characters of a name; the Hub's repositories have at most 96."""
@@ -31,14 +32,19 @@ def problems(result: Result) -> Iterator[str]:
     """Yield what is wrong with a result's names."""
     model = result.model
     yield from _id("model.id", model.id)
-    texts = {
-        "model.revision": model.revision,
-        "model.adapter": model.adapter,
-        "settings.frames": result.settings.frames,
-        "judge.requested": result.judge and result.judge.requested,
-        "judge.prompt": result.judge and result.judge.prompt,
-    }
-    for field, text in texts.items():
+    texts = [
+        ("model.revision", model.revision),
+        ("model.adapter", model.adapter),
+        ("settings.frames", result.settings.frames),
+        ("settings.label", result.settings.label),
+        ("judge.requested", result.judge and result.judge.requested),
+        ("judge.prompt", result.judge and result.judge.prompt),
+    ]
+    if model.about is not None:
+        texts += [(f"model.about.{field}", text) for field, text in _words(model.about)]
+        for line in abouts.problems(model.about, result.benchmark.id, model, result.settings):
+            yield f"model.{line}"
+    for field, text in texts:
         if text is not None:
             yield from _text(field, text)
     provenance = result.provenance
@@ -47,6 +53,16 @@ def problems(result: Result) -> Iterator[str]:
             yield f"provenance.{field} has the character U+{ord(unseen):04X}, which can't be seen"
     if provenance.url and not provenance.url.startswith(("https://", "http://")):
         yield f"provenance.url is {provenance.url[:60]!r}, expected one that begins with https://"
+
+
+def _words(about: About) -> Iterator[tuple[str, str]]:
+    for field, said in about:
+        if isinstance(said, str):
+            yield field, said
+        elif field == "trained_on":
+            yield from ((field, name) for name in said or ())
+        elif field == "links":
+            yield from ((field, text) for pair in (said or {}).items() for text in pair)
 
 
 def _id(field: str, name: str) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Two rows of a group: whether their difference can be told from none, one pair at a time or all at once."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from statistics import median
 
@@ -35,10 +35,13 @@ class Noise:
         ranges: Key of a run -> its best and its worst rank, by Holm's adjustment over all pairs.
         smallest: The smallest difference that two of its runs show with power 0.8, in the primary metric's unit, by the
             median noise of its pairs; None of fewer than two runs.
+        pairs: Keys of a run and of another row -> by how much the first is higher, and the p of no difference adjusted
+            for all pairs (Holm), None where it can't be told.
     """
 
     ranges: Mapping[str, tuple[int, int]]
     smallest: float | None
+    pairs: Mapping[tuple[str, str], tuple[float, float | None]] = field(default_factory=dict)
 
 
 class Pairs:
@@ -82,7 +85,12 @@ class Pairs:
                 exact = published.metrics[self._spec.primary.name].value
                 differences[run.key, published.key] = _difference(runs[run.key], exact)
         ranges = power.rank_ranges([entry.key for entry in rows], differences)
-        return Noise({key: _with(ranges[key], ranks[key]) for key in runs}, _smallest(list(runs.values())))
+        adjusted = power.holm([p for _, p in differences.values()])
+        return Noise(
+            {key: _with(ranges[key], ranks[key]) for key in runs},
+            _smallest(list(runs.values())),
+            {pair: (by, p) for (pair, (by, _)), p in zip(differences.items(), adjusted, strict=True)},
+        )
 
     def _run(self, entry: Entry) -> _Run:
         if entry.key not in self._kept:

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
-from reelbench.judges import results
+from reelbench.judges import calibrated, results
 from reelbench.leaderboard import board as boards
 from reelbench.leaderboard import columns, site, store
 from reelbench.leaderboard.board import Board
@@ -100,8 +100,9 @@ def _stage_results(board: Board, folder: Path, note: Note, *, pull_request: bool
             continue
         target = folder / _RESULTS / entry.stored.key
         target.mkdir(parents=True)
-        for name in (results.RESULT_FILE, results.SAMPLES_FILE, store.CHECK_FILE):
-            (target / name).write_bytes((entry.stored.folder / name).read_bytes())
+        for name in (results.RESULT_FILE, results.SAMPLES_FILE, store.CHECK_FILE, calibrated.FILE):
+            if name != calibrated.FILE or (entry.stored.folder / name).is_file():
+                (target / name).write_bytes((entry.stored.folder / name).read_bytes())
     if withheld:
         note(f"{withheld} results are left out: their benchmark's data is under an agreement, and samples repeat it")
     if not pull_request:
@@ -125,13 +126,13 @@ def write_parquet(board: Board, path: Path) -> None:
             low, high = found.ci95 or (None, None)
             numbers = {"metric": name, "value": found.value, "low": low, "high": high, "n": found.n}
             rows.append(shared | numbers | {"unit": units[name]})
-    names: dict[columns.Type, list[str]] = {"text": ["key"], "integer": [], "boolean": []}
+    names: dict[columns.Type, list[str]] = {"text": ["key"], "integer": [], "number": [], "boolean": []}
     for column in columns.COLUMNS:
         names[column.type].append(column.id)
     schema = pa.schema(
         [(name, pa.string()) for name in (*names["text"], "metric", "unit")]
         + [(name, pa.int64()) for name in (*names["integer"], "n")]
-        + [(name, pa.float64()) for name in ("value", "low", "high")]
+        + [(name, pa.float64()) for name in (*names["number"], "value", "low", "high")]
         + [(name, pa.bool_()) for name in names["boolean"]]
     )
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -13,9 +13,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from reelbench.judges import answers, option_scores, results, scoring
+from reelbench.judges import answers, calibrated, option_scores, results, scoring
 from reelbench.judges.llm.verdicts import JUDGE_REASONS, JUDGE_UNAVAILABLE
-from reelbench.leaderboard import against_data, differences, identity, replies
+from reelbench.leaderboard import against_data, choices, differences, identity, replies
 from reelbench.leaderboard.against_data import KnownRows
 from reelbench.leaderboard.differences import SHOWN, RefusedError, some
 from reelbench.registry import discovery
@@ -32,7 +32,7 @@ AHEAD = timedelta(days=1)
 """How far a date may lie ahead: clocks differ, and so do days."""
 
 Ids = Literal["checked", "unchecked"]
-Stated = Literal["references", "labels", "answers", "judge replies"]
+Stated = Literal["references", "labels", "answers", "judge replies", "ranker replies"]
 """What a result's numbers follow from and nobody but the submitter vouches for."""
 
 
@@ -69,7 +69,7 @@ def verify(folder: Path, *, known: KnownRows | None = None) -> Verified:
         InputError: A file is missing, a link, or not of the schema.
     """
     path = folder / results.SAMPLES_FILE
-    for file in (folder / results.RESULT_FILE, path):
+    for file in (folder / results.RESULT_FILE, path, folder / calibrated.FILE):
         if file.is_symlink():
             raise RefusedError(f"{file}: is a link; a result is taken with files of its own")
     result = results.read(folder)
@@ -87,6 +87,8 @@ def verify(folder: Path, *, known: KnownRows | None = None) -> Verified:
     rows_here = (known or KnownRows()).of(spec, result.benchmark.split)
     items = _Items(spec, result, samples, rows_here)
     problems = list(_problems(spec, result, items, rows_here))
+    if not problems and (people := calibrated.read(folder)) is not None:
+        problems = list(calibrated.problems(people, spec, samples))
     if problems:
         more = f"; and {len(problems) - SHOWN} more" if len(problems) > SHOWN else ""
         raise RefusedError(f"{folder}: {'; '.join(problems[:SHOWN])}{more}")
@@ -163,6 +165,7 @@ class _Items:
         self.stated: set[Stated] = set() if rows_here is not None else {"references"}
         self._spec = spec
         self._rows = rows_here or {}
+        self._result = result
         self._split = result.benchmark.split
         self._hidden = spec.splits[loading.upstream_split(spec, self._split)].hidden_answers
         self._reasons = scoring.reasons(spec, hidden=self._hidden)
@@ -170,6 +173,8 @@ class _Items:
             self._reasons -= JUDGE_REASONS - {JUDGE_UNAVAILABLE}
         elif any(sample.judge_replies for sample in samples):
             self.stated.add("judge replies")
+        if result.settings.ranker is not None:
+            self.stated.add("ranker replies")
         self._judged = frozenset(spec.judge.criteria if spec.judge else ())
         self._replies = replies.Replies(spec, result.judge, rows_here)
         self._settings = result.settings
@@ -222,6 +227,7 @@ class _Items:
         if answered and (lacking := sorted(self._offered - expected.keys())):
             yield f"{where}: answered, but not scored on {', '.join(lacking)}, which other items are"
         yield from self._replies.problems(sample)
+        yield from choices.problems(self._result, sample)
 
     def _reading(self, where: str, sample: Sample) -> Iterator[str]:
         if sample.parsed is not None:

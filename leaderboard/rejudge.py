@@ -15,7 +15,8 @@ from reelbench.judges.llm.verdicts import needs_no_judge
 from reelbench.leaderboard.against_data import KnownRows
 from reelbench.registry import discovery
 from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.records import Item, JudgeRecord, Record, Sample
+from reelbench.registry.record import Record
+from reelbench.registry.records import Item, JudgeRecord, Sample
 
 if TYPE_CHECKING:
     from reelbench.judges.llm.options import JudgeOptions
@@ -40,6 +41,11 @@ class Rejudged(Record):
     unscored: int
     calls: int
     cost_usd: float | None
+
+    @property
+    def short(self) -> str:
+        """The same for a badge."""
+        return f"rejudged, {self.agree} of {self.scores} agree"
 
     def __str__(self) -> str:
         told = f"asked again about {self.items} items: {self.agree} of {self.scores} scores agree"

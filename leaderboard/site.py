@@ -7,23 +7,23 @@ scripts, since a page opened from a disk may load scripts but not data: one line
 
 import hashlib
 import json
-import os
-import shutil
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib import resources
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from reelbench.judges import results
 from reelbench.leaderboard import board as boards
-from reelbench.leaderboard import columns, ranking
+from reelbench.leaderboard import columns, overall, ranking
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import Entry, Group, frame_count
 from reelbench.leaderboard.exports import tables
 from reelbench.registry.data import loading
 from reelbench.registry.errors import ReelbenchError
-from reelbench.registry.records import MetricValue
+from reelbench.registry.files import in_script, palette, replaced
+from reelbench.registry.records import Breakdowns, MetricValue
 from reelbench.registry.spec import BenchmarkSpec, MeanOf, Metric
 from reelbench.registry.units import UNITS
 
@@ -31,6 +31,8 @@ SCRIPTS = ("base", "table", "columns", "pictures", "charts", "benchmark", "model
 ASSETS = ("index.html", "board.css", *(f"{name}.js" for name in SCRIPTS))
 SAMPLES_PER_FILE = 50
 BYTES_PER_FILE = 400_000
+MOST_MATCHED = 12
+"""Runs in a group's matrix of wins."""
 _DIGITS = 7
 
 
@@ -39,16 +41,8 @@ def build(store: Path, out: Path, *, published: bool = True) -> Board:
     board = boards.make(store, published=published)
     if out.exists() and not (out / "data" / "board.js").is_file() and any(out.iterdir()):
         raise ReelbenchError(f"{out}: has other files in it; name a folder of its own for the site")
-    aside, old = (out.with_name(f".{out.name}.{os.getpid()}.{what}") for what in ("new", "old"))
-    try:
-        aside.mkdir(parents=True)
+    with replaced(out) as aside:
         write(board, aside)
-        if out.exists():
-            out.rename(old)
-        aside.rename(out)
-    finally:
-        for leftover in (aside, old):
-            shutil.rmtree(leftover, ignore_errors=True)
     return board
 
 
@@ -56,11 +50,12 @@ def write(board: Board, out: Path) -> None:
     """Write the site's files to an empty folder."""
     assets = resources.files("reelbench.leaderboard.assets")
     for name in ASSETS:
-        (out / name).write_text((assets / name).read_text(encoding="utf-8"), encoding="utf-8")
+        text = (assets / name).read_text(encoding="utf-8")
+        (out / name).write_text(f"{palette()}{text}" if name == "board.css" else text, encoding="utf-8")
     data = out / "data"
     for folder in ("runs", "samples"):
         (data / folder).mkdir(parents=True)
-    _write(data / "board.js", f"globalThis.REELBENCH={_lines(document(board))};\n")
+    _write(data / "board.js", f"globalThis.REELBENCH={line_by_line(document(board))};\n")
     for entry in board.entries:
         _write_run(board.specs[entry.group.benchmark], entry, data)
     downloads = out / "downloads"
@@ -92,21 +87,23 @@ def document(board: Board) -> dict[str, Any]:
     return {
         # Of the results, not of the clock: the same store gives the same bytes.
         "newest": max((entry.date for entry in board.entries if entry.date), default=None),
-        "rules": ranking.RULES,
-        "units": {name: {"digits": unit.digits, "range": unit.range} for name, unit in UNITS.items()},
+        "rules": f"{ranking.RULES}\n\n{overall.RULES}",
+        "units": units(),
         "columns": [
             {
                 "id": column.id,
                 "title": column.title,
                 "type": column.type,
                 "about": column.about,
+                "digits": column.digits,
+                "part": column.part,
                 "of_group": column.of_group,
                 "shown": column.shown,
                 "filter": column.filter,
             }
             for column in columns.COLUMNS
         ],
-        "benchmarks": [_benchmark(spec) for spec in board.specs.values()],
+        "benchmarks": [benchmark(spec) for spec in board.specs.values()],
         "groups": _groups(board),
         "rows": [_row(board, entry, numbers[entry.group]) for entry in board.entries],
         "overall": [
@@ -135,6 +132,8 @@ def _groups(board: Board) -> list[dict[str, Any]]:
             "label": group.label,
             "mini": group.mini,
             "main": board.main.get(group.benchmark) == group,
+            "counts": board.main.get(group.benchmark) == group and board.specs[group.benchmark].open_data,
+            "wins": _wins(board, group, rows[group]),
             "facets": sorted({facet for entry in rows[group] for facet in entry.breakdowns}),
             "tells": None if (tells := board.noise[group].smallest) is None else _short(tells),
         }
@@ -144,7 +143,30 @@ def _groups(board: Board) -> list[dict[str, Any]]:
     ]
 
 
-def _benchmark(spec: BenchmarkSpec) -> dict[str, Any]:
+def _wins(board: Board, group: Group, rows: list[Entry]) -> dict[str, Any] | None:
+    """Return the best runs' differences, each with each, in the order of the rows; None of fewer than two."""
+    runs = [row for row in rows if row.key in board.ranks and row.stored is not None][:MOST_MATCHED]
+    known = board.noise[group].pairs
+    cells = []
+    for one, other in combinations(runs, 2):
+        if (one.key, other.key) in known:
+            by, p = known[one.key, other.key]
+        elif (other.key, one.key) in known:
+            by, p = known[other.key, one.key]
+            by = -by
+        else:
+            return None
+        cells.append([_short(by), None if p is None else _short(p)])
+    return {"rows": [chunk_name(row) for row in runs], "cells": cells} if cells else None
+
+
+def units() -> dict[str, dict[str, Any]]:
+    """Return how a page prints the units' values."""
+    return {name: {"digits": unit.digits, "range": unit.range} for name, unit in UNITS.items()}
+
+
+def benchmark(spec: BenchmarkSpec) -> dict[str, Any]:
+    """Return what a page says of a benchmark: title, metrics, facets."""
     return {
         "id": spec.id,
         "title": spec.title,
@@ -183,18 +205,36 @@ def _row(board: Board, entry: Entry, group: int) -> dict[str, Any]:
     row = {
         "id": chunk_name(entry),
         "group": group,
-        **{column.id: column.get(board, entry) for column in columns.COLUMNS if not column.of_group},
+        **{column.id: _plain(column.get(board, entry)) for column in columns.COLUMNS if not column.of_group},
+        "same": None if board.names[entry.model] == entry.model else board.names[entry.model],
+        "badge": entry.stored and entry.stored.check.rejudged and entry.stored.check.rejudged.short,
+        "links": entry.about.links,
         "n": frame_count(entry.frames),
-        "v": [_numbers(entry.metrics.get(metric.name)) for metric in spec.metrics],
+        "v": [value_and_ends(entry.metrics.get(metric.name)) for metric in spec.metrics],
     }
     return {name: value for name, value in row.items() if value not in (None, "")}
 
 
-def _numbers(found: MetricValue | None) -> list[float] | None:
+def _plain(content: object) -> object:
+    return _short(content) if isinstance(content, float) else content
+
+
+def value_and_ends(found: MetricValue | None) -> list[float] | None:
     """[value] or [value, low, high], to seven digits: what is shown, not the record."""
     if found is None or found.value is None:
         return None
     return [_short(found.value), *(_short(end) for end in found.ci95 or ())]
+
+
+def breakdowns(found: Breakdowns) -> dict[str, Any]:
+    """Return facet -> label -> metric -> [value] or [value, low, high]; what has no value is left out."""
+    return {
+        facet: {
+            label: {metric: value_and_ends(value) for metric, value in metrics.items() if value.value is not None}
+            for label, metrics in labels.items()
+        }
+        for facet, labels in found.items()
+    }
 
 
 def _short(number: float) -> float:
@@ -204,13 +244,7 @@ def _short(number: float) -> float:
 def _write_run(spec: BenchmarkSpec, entry: Entry, data: Path) -> None:
     name = chunk_name(entry)
     run: dict[str, Any] = {
-        "breakdowns": {
-            facet: {
-                label: {metric: _numbers(found) for metric, found in metrics.items() if found.value is not None}
-                for label, metrics in labels.items()
-            }
-            for facet, labels in entry.breakdowns.items()
-        },
+        "breakdowns": breakdowns(entry.breakdowns),
         "samples": 0,
     }
     if entry.stored is not None:
@@ -223,7 +257,7 @@ def _write_run(spec: BenchmarkSpec, entry: Entry, data: Path) -> None:
             text = f"REELBENCH_LOADED({json.dumps(f'samples/{name}-{number}')},[\n{','.join(lines)}]);\n"
             _write(data / "samples" / f"{name}-{number}.js", text)
             run["samples"] = number + 1
-    text = f"REELBENCH_LOADED({json.dumps(f'runs/{name}')},{_script(run)});\n"
+    text = f"REELBENCH_LOADED({json.dumps(f'runs/{name}')},{in_script(run)});\n"
     _write(data / "runs" / f"{name}.js", text)
 
 
@@ -243,17 +277,11 @@ def _parts(path: Path) -> Iterator[list[str]]:
         yield lines
 
 
-def _script(document: object) -> str:
-    """Return JSON that is safe as a script, were it ever put into a page."""
-    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
-    return text.replace("</", "<\\/").replace("<!--", "<\\!--")
-
-
-def _lines(document: dict[str, Any]) -> str:
-    """Return the same with a line for each row, group and model, so that two sites can be compared by their lines."""
+def line_by_line(document: Mapping[str, Any]) -> str:
+    """Return JSON for a script, a line for each entry of a list in it, so that pages can be compared by their lines."""
     parts = []
     for name, value in document.items():
-        body = "[\n" + ",\n".join(map(_script, value)) + "\n]" if isinstance(value, list) else _script(value)
+        body = "[\n" + ",\n".join(map(in_script, value)) + "\n]" if isinstance(value, list) else in_script(value)
         parts.append(f'"{name}":{body}')
     return "{\n" + ",\n".join(parts) + "\n}"
 

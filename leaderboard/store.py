@@ -8,30 +8,32 @@ says less, that counts. Of two results for one key the newer one (by date) stays
 the store nor into it.
 """
 
+import hashlib
 import json
 import os
 import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Literal
 
-from reelbench.judges import results
+from reelbench.judges import calibrated, results
 from reelbench.leaderboard import checks
 from reelbench.leaderboard.against_data import KnownRows
 from reelbench.leaderboard.checks import CHECK_FILE, Check, compare, held, kept, read_check
 from reelbench.leaderboard.identity import key_of
 from reelbench.leaderboard.recompute import AHEAD, Verified, date_of, verify
 from reelbench.leaderboard.rejudge import Rejudge, Rejudged
+from reelbench.registry import about as abouts
 from reelbench.registry import discovery
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
 from reelbench.registry.files import sha256_of
-from reelbench.registry.records import Result
+from reelbench.registry.records import About, Result
 
 _MANY = 64  # results from which on it pays to start a second process
 _DEPTH = 4  # folders in a key
@@ -59,23 +61,12 @@ class Stored:
     check: Check
 
 
-def run_folders(path: Path) -> list[Path]:
-    """Return the folders with a result in `path`: itself, or those somewhere below it."""
-    if not path.is_dir():
-        raise InputError(f"{path}: no such folder; give the folder that `reelbench score --output` wrote")
-    if (path / results.RESULT_FILE).is_file():
-        return [path]
-    found = sorted(file.parent for file in path.rglob(results.RESULT_FILE))
-    if not found:
-        raise InputError(f"{path}: no {results.RESULT_FILE} in it; `reelbench score … --output {path}` writes one")
-    return found
-
-
 def add(
     path: Path,
     store: Path,
     *,
     rejudge: Rejudge | None = None,
+    about: About | None = None,
     progress: Callable[[Added], None] | None = None,
 ) -> list[Added]:
     """Verify every result under `path` and file it; one that is refused leaves the others alone.
@@ -84,14 +75,15 @@ def add(
         path: A folder with results.
         store: The results store; made where it is not there.
         rejudge: Asks the judges of judged results again, about a few items each.
+        about: What is said of the model of all these results; refused where it contradicts one.
         progress: Called with what came of each result, as it comes.
     """
-    folders, unfinished = _finished(run_folders(path))
+    folders, unfinished = _finished(results.folders(path))
     added = list(unfinished)
     if progress is not None:
         for one in unfinished:
             progress(one)
-    work = partial(_refusing, partial(_add_one, store=store, rejudge=rejudge))
+    work = partial(_refusing, partial(_add_one, store=store, rejudge=rejudge, about=about))
     for one in _each(work, folders, alone=rejudge is not None):
         added.append(one)
         if progress is not None:
@@ -136,7 +128,7 @@ def _answers(folder: Path) -> dict[str, Any] | None:
 
 def check(path: Path) -> list[Added]:
     """Verify every result under `path` and where it lies, and file nothing: what a results dataset asks of a change."""
-    return list(_each(partial(_refusing, _check_one), run_folders(path)))
+    return list(_each(partial(_refusing, _check_one), results.folders(path)))
 
 
 def _refusing(work: Callable[..., Added], folder: Path, *, known: KnownRows | None = None) -> Added:
@@ -176,10 +168,12 @@ def _each(work: Callable[..., Added], folders: Sequence[Path], *, alone: bool = 
 _known = KnownRows()
 
 
-def _add_one(folder: Path, store: Path, known: KnownRows, rejudge: Rejudge | None) -> Added:
-    if rejudge is None and (place := _same(folder, store)) is not None:
+def _add_one(folder: Path, store: Path, known: KnownRows, rejudge: Rejudge | None, about: About | None) -> Added:
+    if rejudge is None and about is None and (place := _same(folder, store)) is not None:
         return Added(folder, "same", place)
     verified = verify(folder, known=known)
+    if about is not None:
+        verified = replace(verified, result=_with_about(verified.result, about))
     rejudged = rejudge(verified, known) if rejudge is not None and verified.result.judge is not None else None
     return _file(folder, store, verified, rejudged)
 
@@ -212,31 +206,48 @@ def _same(folder: Path, store: Path) -> Path | None:
         check.stated is not None
         and sha256_of(folder / results.RESULT_FILE) == check.result_sha256 == sha256_of(place / results.RESULT_FILE)
         and sha256_of(folder / results.SAMPLES_FILE) == check.samples_sha256
+        and _calibration(folder) in (None, check.calibration_sha256)
     )
     return place if same and folder.resolve() != place.resolve() else None
+
+
+def _with_about(result: Result, about: About) -> Result:
+    model, settings = abouts.applied(about, result.benchmark.id, result.model, result.settings)
+    return result.model_copy(update={"model": model, "settings": settings})
+
+
+def _calibration(folder: Path) -> str | None:
+    path = folder / calibrated.FILE
+    return sha256_of(path) if path.is_file() else None
 
 
 def _file(folder: Path, store: Path, verified: Verified, rejudged: Rejudged | None) -> Added:
     result = verified.result
     place = place_of(result, store)
+    there = results.read(place) if (place / CHECK_FILE).is_file() else None
+    if there is not None and result.model.about is None and there.model.about is not None:
+        result = _with_about(result, there.model.about)  # what was said once stays said
+    document = (folder / results.RESULT_FILE).read_bytes()
+    if result.model.about is not None and result.model_dump() != results.read(folder).model_dump():
+        document = results.as_text(result).encode()
     check = Check(
         ids=verified.ids,
         subset=verified.subset,
         partial=verified.partial,
         stated=verified.stated,
         rejudged=rejudged,
-        result_sha256=sha256_of(folder / results.RESULT_FILE),
+        result_sha256=hashlib.sha256(document).hexdigest(),
         samples_sha256=str(result.provenance.samples_sha256),
+        calibration_sha256=_calibration(folder),
     )
     outcome: Outcome = "added"
-    if (place / CHECK_FILE).is_file():
-        there = results.read(place)
+    if there is not None:
         if (there.model.id, there.model.revision) != (result.model.id, result.model.revision):
             raise InputError(
                 f"{folder}: its place in the store has a result of {there.model.id!r}, and it is of "
                 f"{result.model.id!r}; another's result is not replaced"
             )
-        if folder.resolve() == place.resolve() or there.model_dump() == result.model_dump():
+        if there.model_dump() == result.model_dump():
             outcome = "same"
             check = kept(read_check(place / CHECK_FILE), check)
         elif _made(there) > date_of(result):
@@ -248,8 +259,12 @@ def _file(folder: Path, store: Path, verified: Verified, rejudged: Rejudged | No
         (place / CHECK_FILE).unlink()
     place.mkdir(parents=True, exist_ok=True)
     if folder.resolve() != place.resolve():
-        for name in (results.SAMPLES_FILE, results.RESULT_FILE):
-            _replace(place / name, (folder / name).read_bytes())
+        _replace(place / results.SAMPLES_FILE, (folder / results.SAMPLES_FILE).read_bytes())
+    _replace(place / results.RESULT_FILE, document)
+    if check.calibration_sha256 is None:
+        (place / calibrated.FILE).unlink(missing_ok=True)
+    elif check.calibration_sha256 == _calibration(folder) != _calibration(place):
+        _replace(place / calibrated.FILE, (folder / calibrated.FILE).read_bytes())
     _replace(place / CHECK_FILE, (json.dumps(check.model_dump(mode="json")) + "\n").encode())
     return Added(folder, outcome, place, checks.told(check))
 
@@ -280,14 +295,14 @@ def read(store: Path) -> list[Stored]:
     stored = []
     for path in _checks(store):
         folder = path.parent
-        for name in (CHECK_FILE, results.RESULT_FILE, results.SAMPLES_FILE):
-            _refuse_links(folder / name, store)
+        _refuse_links(path, store)
         check = read_check(path)
-        for name, digest in (
-            (results.RESULT_FILE, check.result_sha256),
-            (results.SAMPLES_FILE, check.samples_sha256),
-        ):
-            if sha256_of(folder / name) != digest:
+        of_file = {results.RESULT_FILE: check.result_sha256, results.SAMPLES_FILE: check.samples_sha256}
+        if check.calibration_sha256 or (folder / calibrated.FILE).exists():
+            of_file[calibrated.FILE] = str(check.calibration_sha256)
+        for name, digest in of_file.items():
+            _refuse_links(folder / name, store)
+            if not (folder / name).is_file() or sha256_of(folder / name) != digest:
                 raise InputError(
                     f"{folder / name}: changed since it was checked; add the result again with `reelbench leaderboard "
                     f"add {folder} --store {store}` or delete the folder"

@@ -19,6 +19,7 @@ from reelbench.llm.asked import BUDGET, PENDING, REFUSED, REJECTED, UNAVAILABLE,
 from reelbench.llm.budget import Budget, Tally, added
 from reelbench.llm.cache import ReplyCache
 from reelbench.llm.client import ChatClient, RefusedError, RejectedError, TransientError
+from reelbench.llm.local import LocalClient
 from reelbench.llm.messages import Message, estimated_tokens, request_shape
 from reelbench.llm.options import REJECTIONS, AskOptions
 from reelbench.llm.pacing import Pacer, StoppedError, Turn
@@ -65,7 +66,7 @@ class Asker:
         self._budget = budget or Budget(options.budget_calls, options.budget_usd)
         # What follows lives in the event loop alone.
         self._pacer = Pacer(options.concurrency)
-        self._client: ChatClient | None = None
+        self._client: ChatClient | LocalClient | None = None
         self._asking: dict[bytes, asyncio.Task[str | None]] = {}
         self._heart: asyncio.Task[None] | None = None
         self._last_good = 0.0
@@ -220,7 +221,7 @@ class Asker:
                     self.cache.release(key)
 
     async def _call_until_kept(
-        self, client: ChatClient, turn: Turn, key: bytes, messages: Sequence[Message]
+        self, client: ChatClient | LocalClient, turn: Turn, key: bytes, messages: Sequence[Message]
     ) -> str | None:
         started, failures, tries = asyncio.get_running_loop().time(), 0, 0
         while True:
@@ -244,17 +245,17 @@ class Asker:
             else:
                 return None
 
-    def _ready(self) -> ChatClient:
+    def _ready(self) -> ChatClient | LocalClient:
         # Before the first claim: importing `openai` takes seconds on a busy machine, and a claim would lapse meanwhile.
         if self._client is None:
             try:
-                self._client = ChatClient(self.options)
+                self._client = LocalClient(self.options) if self.options.local else ChatClient(self.options)
             except RefusedError as error:
                 raise self._stop(REFUSED, str(error)) from None
             self._heart = asyncio.ensure_future(self._beat())
         return self._client
 
-    async def _call(self, client: ChatClient, key: bytes, messages: Sequence[Message]) -> None:
+    async def _call(self, client: ChatClient | LocalClient, key: bytes, messages: Sequence[Message]) -> None:
         """Make one call and keep its reply."""
         options = self.options
         estimate = options.cost_usd(estimated_tokens(messages), _SHORT_REPLY) or 0.0

@@ -20,6 +20,9 @@ ATTEMPTS = 3
 REJECTIONS = 8
 """Refused requests, without one good reply, that mean it is not the request but us."""
 
+LOCAL = "hf:"
+"""How the name of a model begins that is loaded in this process, in the place of a server's."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskOptions:
@@ -75,7 +78,7 @@ class AskOptions:
         option = self.option
         if not self.model.strip():
             raise InputError(f"{option}: the name of {self.who} is empty; name one, as its server knows it")
-        if self.url is not None:
+        if self.url is not None and not self.local:
             parts = self._parts
             if parts.scheme not in {"http", "https"} or not parts.hostname or not self.host:
                 raise self._not_a_url()
@@ -101,13 +104,20 @@ class AskOptions:
 
     @property
     def host(self) -> str:
-        """Host (and port) of the server: all of the URL that may be shown or stored."""
+        """Host (and port) of the server: all of the URL that may be shown or stored; `local` of one in this process."""
+        if self.local:
+            return "local"
         parts = self._parts
         try:
             port = parts.port
         except ValueError:
             raise InputError(f"{self.option}-url: the port is not a number") from None
         return f"{parts.hostname}:{port}" if port else str(parts.hostname)
+
+    @property
+    def local(self) -> bool:
+        """Whether the model runs in this process (`llm.local`)."""
+        return self.model.startswith(LOCAL)
 
     @property
     def _parts(self) -> SplitResult:

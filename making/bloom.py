@@ -6,9 +6,14 @@ III, which asks GPT-4o-mini). Each text is classified by itself, through the sam
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Literal
 
+from reelbench.judges.llm.parsing import parse_score
+from reelbench.judges.llm.prompting import PromptSet, load_scale_prompts
+from reelbench.llm.messages import Message
+from reelbench.llm.reading import UnreadableError
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.records import Item, JudgeRecord
 from reelbench.registry.spec import JudgeSpec
@@ -32,6 +37,34 @@ class Text:
     text: str
 
 
+def question(text: Text) -> list[Message]:
+    """Return the question that asks for a text's level."""
+    return _prompts().messages("level", _item(0, text))
+
+
+def read_level(reply: str) -> int:
+    """Return the level that a reply gives; UnreadableError where it is not plainly there."""
+    level = parse_score(reply, SCALE.low, SCALE.high, bare_integer=True)
+    if level is None:
+        raise UnreadableError(f"the reply is not one whole number from {SCALE.low} to {SCALE.high}")
+    return level
+
+
+def prompt_sha256() -> str:
+    """Return the hash of what `question` asks with."""
+    return _prompts().sha256
+
+
+@cache
+def _prompts(prompts: str = "reelbench") -> PromptSet:
+    own = resources.files("reelbench.making") / "prompts" / "bloom"
+    return load_scale_prompts("bloom", SCALE, own, prompts)
+
+
+def _item(place: int, text: Text) -> Item:
+    return Item(str(place), "", {"text": ""}, text.text, question=text.what)
+
+
 def classify(
     texts: Iterable[Text], options: "JudgeOptions", note: Callable[[str], None], bar: Bar = no_bar
 ) -> tuple[list[int | None], JudgeRecord]:
@@ -41,12 +74,10 @@ def classify(
         InputError: An option of the judge makes no sense.
         ReelbenchError: The cache of replies can't be written.
     """
-    from reelbench.judges.llm.prompting import load_scale_prompts
     from reelbench.judges.llm.run import judge_on_scale
 
-    own = resources.files("reelbench.making") / "prompts" / "bloom"
-    prompts = load_scale_prompts("bloom", SCALE, own, options.prompts)
-    items = [Item(str(place), "", {"text": ""}, text.text, question=text.what) for place, text in enumerate(texts)]
+    prompts = _prompts(options.prompts)
+    items = [_item(place, text) for place, text in enumerate(texts)]
     with bar("classifying", len(items)) as show:
         run = judge_on_scale(
             SCALE, prompts, items, options, progress=lambda tally: show(tally.items, tally.shown), on_note=note

@@ -21,6 +21,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
+from reelbench.judges.answers import past_reasoning
 from reelbench.llm.asked import UNPARSABLE, Asked
 from reelbench.llm.asker import Asker
 from reelbench.llm.budget import Budget
@@ -136,12 +137,12 @@ class Chain:
             return sent[-1]
 
         if self.planning:
-            asked = asker.look(messages, read, vote=vote, again=again)
+            asked = asker.look(messages, past_reasoning(read), vote=vote, again=again)
             if asked is None:
                 self._plan(role, messages, stand_in)
                 return read(stand_in)
         else:
-            asked = await asker.ask(messages, read, vote=vote, again=again)
+            asked = await asker.ask(messages, past_reasoning(read), vote=vote, again=again)
         self._record(case, role, asked, sent, {**about, "vote": vote})
         if asked.value is not None:
             return asked.value

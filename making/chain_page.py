@@ -11,10 +11,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from reelbench.llm.reading import last_dictionary
+from reelbench.making.discussion_files import QUESTION_KEYS
 from reelbench.making.funnel_svg import to_svg
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, write_text
 
+_COUNTED = {"bloom"}
+"""Roles that are asked one thing of each text: read as figures, not one by one."""
 _MADE = ("annotations.json", "rextime.json")
 _HEAD = """<!doctype html>
 <html lang="en">
@@ -58,7 +62,10 @@ def write(folder: Path, video: str | None = None, out: Path | None = None) -> Pa
     stages = read_json(folder / "funnel.json")["stages"]
     title = f"{name}: who said what"
     made = [entry for file in _MADE for entry in _made(folder / file, name)]
-    parts = [_HEAD.replace("{title}", escape(title)), f"<h1>{escape(title)}</h1>", *map(_section, lines)]
+    said = [line for line in lines if line["role"] not in _COUNTED]
+    parts = [_HEAD.replace("{title}", escape(title)), f"<h1>{escape(title)}</h1>", *map(_section, said)]
+    if len(said) < len(lines):
+        parts.append(f"<p class='about'>and {len(lines) - len(said)} levels of single texts, in trace.jsonl</p>")
     parts += [_survived(made), "<section><h2>All videos</h2>", to_svg(stages), "</section>\n</html>\n"]
     path = out or folder / f"{quote(name, safe='')}.html"
     write_text(path, "\n".join(parts))
@@ -102,9 +109,21 @@ def _section(line: Mapping[str, Any]) -> str:
     )
     return (
         f"<section{'' if line['read'] else ' class=unread'}><h2>{head}</h2><p class='about'>{escape(about)}</p>"
-        f"<pre>{escape(line['reply'] or '(nothing)')}</pre><details><summary>What was asked</summary>{asked}</details>"
+        f"{_reply(line['reply'] or '(nothing)')}<details><summary>What was asked</summary>{asked}</details>"
         "</section>"
     )
+
+
+def _reply(reply: str) -> str:
+    """Return a reply as it came; of questions, these, and the reply to be opened."""
+    raw = f"<pre>{escape(reply)}</pre>"
+    whole = last_dictionary(reply) or {}
+    entries = next((whole[key] for key in QUESTION_KEYS if isinstance(whole.get(key), list)), [])
+    pairs = [entry for entry in entries if isinstance(entry, dict) and {"question", "answer"} <= entry.keys()]
+    if not pairs or len(pairs) < len(entries):
+        return raw
+    shown = "".join(f"<dt>{escape(str(one['question']))}</dt><dd>{escape(str(one['answer']))}</dd>" for one in pairs)
+    return f"<dl>{shown}</dl><details><summary>The reply as it came</summary>{raw}</details>"
 
 
 def _content(content: str | Sequence[Mapping[str, Any]]) -> str:

@@ -1,26 +1,33 @@
 """The questions of a discussion beside those of a single pass, which MovieCORE's paper shows by examples only.
 
-MovieCORE's Table 1 where it needs no judge (Flesch-Kincaid grade, depth of the parse tree), words, and specificity:
-names and numbers in a text. Each is a mean over texts, with an interval over videos for the difference.
+MovieCORE's Table 1 (Flesch-Kincaid grade; depth of the parse tree with a parser, Bloom's level and the share of
+higher-order ones with a model that tells them), words, and specificity: names and numbers in a text. Each is a mean
+over texts, with an interval over videos for the difference.
 """
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reelbench.judges.bootstrap import interval, resampled_sums
-from reelbench.making import readability
+from reelbench.making import bloom, readability
 from reelbench.making.discussion_files import Question
 from reelbench.registry.languages import words
 
 Pairs = Mapping[str, tuple[Sequence[Question], Sequence[Question]]]
 """Video -> the single pass's questions, and the discussion's."""
 
-Measure = Callable[[Sequence[str]], Sequence[float | None]]
-"""Texts -> the value of each, None where it has none."""
+Side = Literal["question", "answer"]
+SIDES: tuple[Side, ...] = ("question", "answer")
+
+Levels = dict[Side, dict[str, int]]
+"""Side -> text -> its level of Bloom's taxonomy, where it is known."""
+
+Measure = Callable[[Side, Sequence[str]], Sequence[float | None]]
+"""Side and texts -> the value of each, None where it has none."""
 
 _NAME = re.compile(r"(?<=[^\s.!?\"“] )[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)*")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,:]\d+)*(?!\w)")
@@ -34,7 +41,10 @@ def specificity(text: str) -> int:
 
 
 def comparison(
-    pairs: Pairs, verdicts: Mapping[str, tuple[float, float]] | None, parser: readability.Parser | None = None
+    pairs: Pairs,
+    verdicts: Mapping[str, tuple[float, float]] | None,
+    parser: readability.Parser | None = None,
+    levels: Levels | None = None,
 ) -> dict[str, Any]:
     """Return what `comparison.json` says.
 
@@ -43,18 +53,23 @@ def comparison(
         verdicts: Video -> what a judge said in each order (1: the discussion's are better, 0.5: neither); None where
             no judge was asked.
         parser: For the parse depth; None leaves it out.
+        levels: Of Bloom's taxonomy; None where no model was asked.
     """
     measures: dict[str, Measure] = {
-        "flesch_kincaid": lambda texts: [readability.flesch_kincaid(text) for text in texts],
-        "words": lambda texts: [float(len(words(text))) for text in texts],
-        "specificity": lambda texts: [float(specificity(text)) for text in texts],
+        "flesch_kincaid": lambda _, texts: [readability.flesch_kincaid(text) for text in texts],
+        "words": lambda _, texts: [float(len(words(text))) for text in texts],
+        "specificity": lambda _, texts: [float(specificity(text)) for text in texts],
     }
     if parser is not None:
-        measures["parse_depth"] = lambda texts: list(parser.depths(texts))
+        measures["parse_depth"] = lambda _, texts: list(parser.depths(texts))
+    if levels is not None:
+        measures["bloom"] = lambda side, texts: [levels[side].get(text) for text in texts]
+        measures["higher_order"] = lambda side, texts: [
+            None if (level := levels[side].get(text)) is None else 100.0 * (level >= bloom.HIGHER_ORDER)
+            for text in texts
+        ]
     measured = {
-        f"{name}_{side}": _difference(pairs, side, measure)
-        for name, measure in measures.items()
-        for side in ("question", "answer")
+        f"{name}_{side}": _difference(pairs, side, measure) for name, measure in measures.items() for side in SIDES
     }
     return {
         "videos": len(pairs),
@@ -63,12 +78,12 @@ def comparison(
     }
 
 
-def _difference(pairs: Pairs, side: str, measure: Measure) -> dict[str, Any]:
+def _difference(pairs: Pairs, side: Side, measure: Measure) -> dict[str, Any]:
     """Return both means of a measure, and the difference with its interval, questions or answers."""
     sums = np.zeros((len(pairs), 4))
     for place, sets in enumerate(pairs.values()):
         for which, questions in enumerate(sets):
-            values = [value for value in measure([getattr(one, side) for one in questions]) if value is not None]
+            values = [value for value in measure(side, [getattr(one, side) for one in questions]) if value is not None]
             sums[place, 2 * which : 2 * which + 2] = sum(values), len(values)
     first, last = _means(sums.sum(axis=0))
     both = [_means(block) for block in resampled_sums(sums)] if len(pairs) else []

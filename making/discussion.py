@@ -14,14 +14,16 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import AliasChoices, BaseModel, Field, ValidationError
 
+from reelbench.judges.answers import strip_reasoning
 from reelbench.llm.budget import Budget
 from reelbench.llm.messages import Message
 from reelbench.llm.options import AskOptions
 from reelbench.llm.reading import UnreadableError, last_dictionary, read_model
+from reelbench.making import bloom
 from reelbench.making.chain import Case, Chain, Show, write_json
-from reelbench.making.contrast import comparison
-from reelbench.making.discussion_files import Question, Video, annotations
-from reelbench.making.funnel import Funnel
+from reelbench.making.contrast import SIDES, Levels, comparison
+from reelbench.making.discussion_files import QUESTION_KEYS, Question, Video, annotations
+from reelbench.making.funnel import DroppedError, Funnel
 from reelbench.making.funnel_svg import to_svg
 from reelbench.making.pictures import Pictures
 from reelbench.making.prompting import Prompts, Role, as_json
@@ -31,12 +33,13 @@ from reelbench.registry.files import write_text
 
 CONTEXT = "context"
 JUDGE = "judge"
+BLOOM = "bloom"
 DATA = ("metadata", "qa", "context")
 """What a role may be shown of a video."""
 
 
 class _Questions(BaseModel):
-    questions: list[Question] = Field(validation_alias=AliasChoices("questions", "qa", "qa_pairs"), min_length=1)
+    questions: list[Question] = Field(validation_alias=AliasChoices(*QUESTION_KEYS), min_length=1)
 
 
 class _Verdict(BaseModel):
@@ -91,16 +94,16 @@ class Discussion:
         for role in self.roles:
             if unknown := [seen for seen in role.sees if seen not in known]:
                 raise InputError(f"roles.yaml: {role.name} sees {unknown[0]!r}; there are {', '.join(sorted(known))}")
-            if role.name in {*DATA, JUDGE}:
+            if role.name in {*DATA, JUDGE, BLOOM}:
                 raise InputError(f"roles.yaml: no role may be called {role.name}; that name has another meaning")
 
-    def funnel(self, *, judged: bool = False) -> Funnel:
-        """Return the stages: each of a video's, then the questions, then what is asked of a judge."""
+    def funnel(self, *compared: str) -> Funnel:
+        """Return the stages: each of a video's, then the questions, then what is asked to compare the two sets."""
         names = [CONTEXT, self.roles[0].name]
         for number in range(1, self.options.rounds + 1):
             names += [self._stage(role.name, number) for role in self.roles[1:]]
             names.append(self._stage("refined", number))
-        return Funnel(*names, "questions", *([JUDGE] if judged else []))
+        return Funnel(*names, "questions", *compared)
 
     @staticmethod
     def _stage(name: str, number: int) -> str:
@@ -178,6 +181,31 @@ class Discussion:
             outcomes.append(0.5 if verdict.better == "tie" else float(order["AB".index(verdict.better)] == 1))
         return outcomes[0], outcomes[1]
 
+    async def levels(self, chain: Chain, case: Case[Discussed]) -> Levels:
+        """Return the levels of Bloom's taxonomy of both sets' texts, without those that could not be told."""
+        result = case.item
+        levels: Levels = {side: {} for side in SIDES}
+        self.prompts.sha256[BLOOM] = bloom.prompt_sha256()
+        for one in [*result.first.questions, *result.last.questions]:
+            for side, known in levels.items():
+                text = getattr(one, side)
+                if text in known:
+                    continue
+                try:
+                    with chain.funnel.stage(BLOOM):
+                        known[text] = await chain.ask(
+                            case,
+                            BLOOM,
+                            bloom.question(bloom.Text(side, text)),
+                            bloom.read_level,
+                            stand_in="4",
+                            video=result.video.name,
+                            round=self.options.rounds,
+                        )
+                except DroppedError:
+                    continue
+        return levels
+
     def _data(self, video: Video, context: Sequence[str]) -> dict[str, str]:
         paired = zip(self.context_questions, context, strict=True)
         return {
@@ -203,9 +231,12 @@ class _Talk:
 
 
 def _text(reply: str) -> str:
-    if not reply.strip():
+    text = strip_reasoning(reply)
+    if text is None:
+        raise UnreadableError("the reply ends before its reasoning does")
+    if not text.strip():
         raise UnreadableError("the reply is empty")
-    return reply.strip()
+    return text.strip()
 
 
 def _read(reply: str, count: int) -> Written:
@@ -220,7 +251,7 @@ def _read(reply: str, count: int) -> Written:
 def _rest(reply: str, count: int) -> Written | None:
     """Keep the questions of a reply that is not wholly as asked for; None where there is none."""
     whole = last_dictionary(reply) or {}
-    entries = next((whole[key] for key in ("questions", "qa", "qa_pairs") if isinstance(whole.get(key), list)), [])
+    entries = next((whole[key] for key in QUESTION_KEYS if isinstance(whole.get(key), list)), [])
     kept: dict[str, Question] = {}
     dropped: Counter[str] = Counter()
     for entry in entries:
@@ -270,7 +301,7 @@ async def run(
         videos: What to discuss.
         discussion: How.
         models: Role -> model: each of the discussion's, `context` where a video has none, `judge` where the two sets
-            shall be compared by one.
+            shall be compared by one, `bloom` where their levels of Bloom's taxonomy shall.
         out: Folder for `annotations.json`, `single_pass.json`, `trace.jsonl`, `funnel.json` and `comparison.json`; None
             for a plan, which asks nothing.
         budget: What may be spent, by all roles together.
@@ -285,7 +316,7 @@ async def run(
         ReelbenchError: The cache of replies can't be written.
     """
     options = discussion.options
-    funnel = discussion.funnel(judged=JUDGE in models)
+    funnel = discussion.funnel(*(role for role in (JUDGE, BLOOM) if role in models))
     made = []
     chain = Chain(models, discussion.prompts, funnel, budget=budget, on_note=on_note, plan=out is None)
     pictures = Pictures.of_videos_like("moviecore", options.frames, options.media, plan=out is None)
@@ -298,19 +329,28 @@ async def run(
             async for judged, verdict in chain.run(made, lambda case: discussion.judge(chain, case)):
                 if verdict is not None:
                     verdicts[judged.item.video.name] = verdict
+        levels: Levels = {side: {} for side in SIDES}
+        if BLOOM in models:
+            async for _, of_video in chain.run(made, lambda case: discussion.levels(chain, case)):
+                for side, known in (of_video or {}).items():
+                    levels[side] |= known
         if out is None:
             return chain.plan()
         settings = {"rounds": options.rounds, "questions": options.questions, "frames": options.frames}
         document = chain.document({}, settings)
-        last = dict(annotations(((one.video, one.context, one.last.questions) for one in made), "reelbench_discussion"))
-        first = dict(
-            annotations(((one.video, one.context, one.first.questions) for one in made), "reelbench_single_pass")
-        )
-        write_json(out / "annotations.json", last)
-        write_json(out / "single_pass.json", first)
+        _write_sets(made, out)
         pairs = {one.video.name: (one.first.questions, one.last.questions) for one in made}
-        write_json(out / "comparison.json", comparison(pairs, verdicts if JUDGE in models else None, parser))
+        compared = comparison(pairs, verdicts if JUDGE in models else None, parser, levels if BLOOM in models else None)
+        write_json(out / "comparison.json", compared)
         chain.trace.save(out / "trace.jsonl")
         write_json(out / "funnel.json", document)
         write_text(out / "funnel.svg", to_svg(document["stages"]))
         return document
+
+
+def _write_sets(made: Sequence[Discussed], out: Path) -> None:
+    """Write the discussion's questions and those of the single pass, in MovieCORE's own shape."""
+    last = ((one.video, one.context, one.last.questions) for one in made)
+    first = ((one.video, one.context, one.first.questions) for one in made)
+    write_json(out / "annotations.json", dict(annotations(last, "reelbench_discussion")))
+    write_json(out / "single_pass.json", dict(annotations(first, "reelbench_single_pass")))

@@ -13,6 +13,8 @@ from reelbench.registry.files import read_json_or_jsonl
 EXPECTED = '{"video", "metadata": {…}, "qa": [{"question", "answer"}], "context": […]}, or MovieChat\'s own JSON'
 _TECHNICAL = ("frame_length", "fps")
 """What of a video's metadata goes into MovieCORE's own shape, and is no matter for a discussion."""
+QUESTION_KEYS = ("questions", "qa", "qa_pairs")
+"""Under which a reply may have its questions."""
 _NOT_SHOWN = {*_TECHNICAL, "original_fps", "height", "width"}
 _OF_THE_QUESTION = {"question", "answer", "question_id", "dataset", "video", "caption"}
 

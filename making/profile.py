@@ -16,6 +16,7 @@ import numpy as np
 
 from reelbench.judges import cognitive_profile, results
 from reelbench.judges.bootstrap import mean_over_clusters
+from reelbench.judges.ranks import spearman
 from reelbench.making import bloom
 from reelbench.making import readability as text_profile
 from reelbench.making.profile_rows import Dataset, Entry
@@ -30,10 +31,6 @@ if TYPE_CHECKING:
 SIDES = ("question", "answer")
 _TOP = 200
 _MOST_NOTED = 3
-
-RARE = 5.0
-BAD = 50.0
-"""Per cent: a label on fewer questions, with a lower accuracy, is weak (CogME, on Figure 4)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +91,8 @@ class Label:
 
     @property
     def weak(self) -> bool | None:
-        """Whether it is rare and answered badly, as CogME finds of four labels; None without an accuracy."""
-        return None if self.accuracy is None else self.share < RARE and self.accuracy < BAD
+        """Whether it is rare and answered badly; None without an accuracy."""
+        return None if self.accuracy is None else cognitive_profile.is_weak(self.share, self.accuracy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,16 +340,7 @@ def _rank_correlation(labels: Mapping[str, Label]) -> float | None:
     known = [(label.n, label.accuracy) for label in labels.values() if label.accuracy is not None]
     if len(known) < 3:  # noqa: PLR2004
         return None
-    frequency, accuracy = (_ranks([pair[place] for pair in known]) for place in (0, 1))
-    if len(set(frequency)) == 1 or len(set(accuracy)) == 1:
-        return None
-    return statistics.correlation(frequency, accuracy)
-
-
-def _ranks(values: Sequence[float]) -> list[float]:
-    """Return each value's rank from 1 up, equal values sharing the mean of theirs."""
-    ordered = sorted(values)
-    return [ordered.index(value) + (ordered.count(value) + 1) / 2 for value in values]
+    return spearman([n for n, _ in known], [accuracy for _, accuracy in known])
 
 
 def _steps_document(steps: Counter[int]) -> dict[str, Any] | None:

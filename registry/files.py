@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import quote
@@ -69,6 +70,21 @@ def open_aside(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
         os.fsync(file.fileno())
 
 
+@contextmanager
+def replaced(folder: Path) -> Iterator[Path]:
+    """Yield an empty folder to fill; on success it becomes `folder` in place of the one before, on any error not."""
+    aside, old = _aside(folder), _aside(folder)
+    try:
+        aside.mkdir(parents=True)
+        yield aside
+        if folder.exists():
+            folder.rename(old)
+        aside.rename(folder)
+    finally:
+        for leftover in (aside, old):
+            shutil.rmtree(leftover, ignore_errors=True)
+
+
 def is_full(error: OSError) -> bool:
     """Whether a write failed because the disk, or the user's part of it, is full."""
     return error.errno in {errno.ENOSPC, errno.EDQUOT}
@@ -78,6 +94,17 @@ def write_text(path: Path | str, text: str) -> None:
     """Write `text` to `path` in one step."""
     with open_aside(path) as file:
         file.write(text)
+
+
+def in_script(document: object) -> str:
+    """Return a document as JSON for a script of a page: no text in it can end the script, or begin a comment."""
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def palette() -> str:
+    """Return the style sheet with the colours of every page of ours."""
+    return resources.files("reelbench.registry").joinpath("palette.css").read_text(encoding="utf-8")
 
 
 def write_jsonl(path: Path | str, rows: Iterable[dict[str, Any]]) -> None:

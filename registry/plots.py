@@ -38,14 +38,14 @@ def bars(title: str, series: Mapping[str, Mapping[str, float]], *, counts: bool 
     parts = _legend(title, list(series))
     for row, label in enumerate(labels):
         y = top + row * step
-        parts.append(_text(left - 8, y + height * len(series) / 2 + 4, _cut(label), "end"))
+        parts.append(text(left - 8, y + height * len(series) / 2 + 4, _cut(label), "end"))
         for number, values in enumerate(series.values()):
             value = values.get(label, 0)
             bar = y + number * height
             parts.append(_rectangle(left, bar + 1, value * scale, height - 2, number))
             told = f"{value:,.0f}" if counts else f"{value:.1f} %"
-            parts.append(_text(left + value * scale + 5, bar + height - 4, told, size=11))
-    return _svg(title, top + len(labels) * step + 6, parts)
+            parts.append(text(left + value * scale + 5, bar + height - 4, told, size=11))
+    return framed(title, top + len(labels) * step + 6, parts)
 
 
 def histogram(title: str, series: Mapping[str, Sequence[float]], unit: str) -> str:
@@ -70,7 +70,7 @@ def histogram(title: str, series: Mapping[str, Sequence[float]], unit: str) -> s
     for step in range(5):
         y = floor - plot * step / 4
         parts.append(f"<line x1='{left}' y1='{y:.1f}' x2='{WIDTH - right}' y2='{y:.1f}' stroke='{_GRID}'/>")
-        parts.append(_text(left - 6, y + 4, f"{tick * step:g} %", "end", size=11))
+        parts.append(text(left - 6, y + 4, f"{tick * step:g} %", "end", size=11))
     width = (slot - 3) / len(series)
     for number, values in enumerate(shares.values()):
         for place, value in enumerate(values):
@@ -79,12 +79,12 @@ def histogram(title: str, series: Mapping[str, Sequence[float]], unit: str) -> s
     longest = max(values[-1] for values in series.values())
     beyond = longest >= edges[-1] if whole else longest > edges[-1]
     for x, label in _axis(edges, whole=whole, beyond=beyond):
-        parts.append(_text(left + x * slot, floor + 16, label, "middle", size=11))
+        parts.append(text(left + x * slot, floor + 16, label, "middle", size=11))
     if beyond:
         tall = plot * max(values[-1] for values in shares.values()) / most
-        parts.append(_text(WIDTH - right, floor - tall - 5, f"{edges[-2]:g} and more", "end", size=11))
-    parts.append(_text(left + (WIDTH - left - right) / 2, floor + 36, unit, "middle", fill=_GREY))
-    return _svg(title, floor + 46, parts)
+        parts.append(text(WIDTH - right, floor - tall - 5, f"{edges[-2]:g} and more", "end", size=11))
+    parts.append(text(left + (WIDTH - left - right) / 2, floor + 36, unit, "middle", fill=_GREY))
+    return framed(title, floor + 46, parts)
 
 
 def _axis(edges: Sequence[float], *, whole: bool, beyond: bool) -> list[tuple[float, str]]:
@@ -123,16 +123,16 @@ def _top(series: Mapping[str, object]) -> int:
 
 
 def _legend(title: str, names: Sequence[str]) -> list[str]:
-    parts = [_text(12, 24, title, size=15, weight="bold")]
+    parts = [text(12, 24, title, size=15, weight="bold")]
     x = 12.0
     for number, name in enumerate(names if len(names) > 1 else ()):
         parts.append(_rectangle(x, 36, 11, 11, number))
-        parts.append(_text(x + 16, 46, name, size=12))
+        parts.append(text(x + 16, 46, name, size=12))
         x += 34 + 7.5 * len(name)
     return parts
 
 
-# --- a score against frames ------------------------------------------------------------------------------------------
+# --- a score against a setting ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,73 +145,145 @@ class Point:
     n: int
 
 
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One value of a line: where it stands, what the setting is called, its score and interval, the items behind it.
+
+    `below` stands under the setting's name; `told` is what a pointer is told of the setting, by default its name.
+    """
+
+    at: float
+    label: str
+    value: float
+    ci95: Sequence[float] | None
+    n: int
+    below: str = ""
+    told: str = ""
+
+
 _CURVE_HEIGHT = 420
 _LEFT, _RIGHT, _TOP, _BOTTOM = 76, 32, 72, 76
 _CAP = 5
+_DASHES = ("", "6 3", "2 3", "8 3 2 3", "1 2")  # tell lines of one colour apart
+_BESIDE = 7  # pixels between marks of several lines at one setting
 
 
-def curve(title: str, metric: str, points: Sequence[Point], least: float) -> str:
-    """Draw a score against frames, with 95 % intervals.
+FRAMES_AXIS = "frames (log scale)"
 
-    Positions on the x axis are log2(N + 1), so that 0 (text only) has a place and each doubling takes the same step.
+
+def frames_mark(point: Point) -> Mark:
+    """Return a run's mark on an axis of frames.
+
+    It stands at log2(N + 1), so that 0 (text only) has a place and each doubling takes the same step.
+    """
+    text_only = "text only" if point.frames == 0 else ""
+    told = f"{point.frames} frames"
+    return Mark(
+        math.log2(point.frames + 1), str(point.frames), point.value, point.ci95, point.n, below=text_only, told=told
+    )
+
+
+def lines(title: str, metric: str, series: Mapping[str, Sequence[Mark]], axis: str, least: float) -> str:
+    """Draw a score against a setting, a line for each series, with 95 % intervals.
 
     Args:
         title: Stands above.
         metric: The score's name.
-        points: At least one; they rise in frames.
+        series: Name of a line -> its marks, at least one, from left to right.
+        axis: What the setting is; stands below.
         least: What the y axis spans at least.
     """
-    ends = [end for point in points for end in (point.value, *(point.ci95 or ()))]
-    ticks = _ticks(min(ends), max(ends), least)
-    places = [math.log2(point.frames + 1) for point in points]
-    across = max(places[-1] - places[0], 1e-9)
-    # The first and last points stand off the edges, so that no interval lies on the axis.
+    marks = [mark for line in series.values() for mark in line]
+    ticks = _ticks(
+        min(end for mark in marks for end in (mark.value, *(mark.ci95 or ()))),
+        max(end for mark in marks for end in (mark.value, *(mark.ci95 or ()))),
+        least,
+    )
+    key = _key(list(series)) if len(series) > 1 else []
+    top, low, high = _TOP + 18 * len(key), min(mark.at for mark in marks), max(mark.at for mark in marks)
+    floor = top + _CURVE_HEIGHT - _TOP - _BOTTOM
+    # The first and last marks stand off the edges, so that no interval lies on the axis.
     inner = WIDTH - _LEFT - _RIGHT - 60
 
-    def x(place: float) -> float:
-        return _LEFT + 30 + (inner * (place - places[0]) / across if len(points) > 1 else inner / 2)
+    def x(at: float) -> float:
+        return _LEFT + 30 + (inner * (at - low) / (high - low) if high > low else inner / 2)
 
     def y(value: float) -> float:
-        return _CURVE_HEIGHT - _BOTTOM - (_CURVE_HEIGHT - _TOP - _BOTTOM) * (value - ticks[0]) / (ticks[-1] - ticks[0])
+        return floor - (floor - top) * (value - ticks[0]) / (ticks[-1] - ticks[0])
 
     parts = [
-        _text(_LEFT, 28, title, size=17, weight="bold"),
-        _text(_LEFT, 50, f"{metric}, 95 % interval", size=13, fill=_SOFT),
+        text(_LEFT, 28, title, size=17, weight="bold"),
+        text(_LEFT, 50, f"{metric}, 95 % interval", size=13, fill=_SOFT),
+        *(part for row in key for part in row),
     ]
     for tick in ticks:
         parts.append(
             f"<line x1='{_LEFT}' y1='{y(tick):.1f}' x2='{WIDTH - _RIGHT}' y2='{y(tick):.1f}' stroke='{_GRID}'/>"
         )
-        parts.append(_text(_LEFT - 8, y(tick) + 4, f"{tick:g}", "end", size=13))
-    line = " ".join(f"{x(place):.1f},{y(point.value):.1f}" for place, point in zip(places, points, strict=True))
-    parts.append(f"<polyline points='{line}' fill='none' stroke='{COLOURS[0]}' stroke-width='2'/>")
-    for number, (place, point) in enumerate(zip(places, points, strict=True)):
-        parts += _point(x(place), point, y)
-        # The value stands on the side that the line leaves free.
-        rises = points[min(number + 1, len(points) - 1)].value > point.value
-        parts.append(_text(x(place) + 8, y(point.value) + (18 if rises else -8), f"{point.value:.1f}"))
-    middle = (_LEFT + WIDTH - _RIGHT) / 2
-    parts.append(_text(middle, _CURVE_HEIGHT - 18, "frames (log scale)", "middle", size=13, fill=_SOFT))
-    return _svg(title, _CURVE_HEIGHT, parts)
+        parts.append(text(_LEFT - 8, y(tick) + 4, f"{tick:g}", "end", size=13))
+    for number, (name, line) in enumerate(series.items()):
+        beside = _BESIDE * (number - (len(series) - 1) / 2)
+        parts += _line(name, number, [(x(mark.at) + beside, mark) for mark in line], y)
+    for at, mark in {mark.at: mark for mark in marks}.items():
+        parts.append(text(x(at), floor + 20, mark.label, "middle", size=13))
+        if mark.below:
+            parts.append(text(x(at), floor + 36, mark.below, "middle", size=11, fill=_SOFT))
+    parts.append(text((_LEFT + WIDTH - _RIGHT) / 2, floor + 58, axis, "middle", size=13, fill=_SOFT))
+    return framed(title, floor + _BOTTOM, parts)
 
 
-def _point(at: float, point: Point, y: Callable[[float], float]) -> list[str]:
+def _line(name: str, number: int, line: Sequence[tuple[float, Mark]], y: Callable[[float], float]) -> list[str]:
+    path = " ".join(f"{at:.1f},{y(mark.value):.1f}" for at, mark in line)
+    colour = COLOURS[number % len(COLOURS)]
+    parts = [f"<polyline points='{path}' fill='none' stroke='{colour}' stroke-width='2'{_dashes(number)}/>"]
+    for place, (at, mark) in enumerate(line):
+        parts += _mark(name, colour, at, mark, y)
+        if not name:  # the values of several lines would hide one another
+            # The value stands on the side that the line leaves free.
+            rises = line[min(place + 1, len(line) - 1)][1].value > mark.value
+            parts.append(text(at + 8, y(mark.value) + (18 if rises else -8), f"{mark.value:.1f}"))
+    return parts
+
+
+def _mark(name: str, colour: str, at: float, mark: Mark, y: Callable[[float], float]) -> list[str]:
     parts = []
-    if point.ci95 is not None:
-        low, high = (y(end) for end in point.ci95)
+    if mark.ci95 is not None:
+        low, high = (y(end) for end in mark.ci95)
         path = (
             f"M{at:.1f} {low:.1f}V{high:.1f}M{at - _CAP:.1f} {low:.1f}h{2 * _CAP}M{at - _CAP:.1f} {high:.1f}h{2 * _CAP}"
         )
-        parts.append(f"<path d='{path}' stroke='{COLOURS[0]}' stroke-width='1.5' fill='none'/>")
-    known = "" if point.ci95 is None else f" ({point.ci95[0]:.2f} to {point.ci95[1]:.2f})"
+        parts.append(f"<path d='{path}' stroke='{colour}' stroke-width='1.5' fill='none'/>")
+    known = "" if mark.ci95 is None else f" ({mark.ci95[0]:.2f} to {mark.ci95[1]:.2f})"
+    told = escape(f"{name}, {mark.told or mark.label}" if name else mark.told or mark.label)
     parts.append(
-        f"<circle cx='{at:.1f}' cy='{y(point.value):.1f}' r='5' fill='{COLOURS[0]}'>"
-        f"<title>{point.frames} frames: {point.value:.2f}{known}, n = {point.n}</title></circle>"
+        f"<circle cx='{at:.1f}' cy='{y(mark.value):.1f}' r='5' fill='{colour}'>"
+        f"<title>{told}: {mark.value:.2f}{known}, n = {mark.n}</title></circle>"
     )
-    parts.append(_text(at, _CURVE_HEIGHT - _BOTTOM + 20, str(point.frames), "middle", size=13))
-    if point.frames == 0:
-        parts.append(_text(at, _CURVE_HEIGHT - _BOTTOM + 36, "text only", "middle", size=11, fill=_SOFT))
     return parts
+
+
+def _key(names: Sequence[str]) -> list[list[str]]:
+    """Return rows with each line's stroke and name."""
+    rows: list[list[str]] = [[]]
+    x = float(_LEFT)
+    for number, name in enumerate(names):
+        width = 44 + 7.5 * len(name)
+        if rows[-1] and x + width > WIDTH - _RIGHT:
+            rows.append([])
+            x = float(_LEFT)
+        y = 66 + 18 * (len(rows) - 1)
+        stroke = f"stroke='{COLOURS[number % len(COLOURS)]}' stroke-width='2'{_dashes(number)}"
+        rows[-1] += [
+            f"<line x1='{x:.1f}' y1='{y - 4}' x2='{x + 24:.1f}' y2='{y - 4}' {stroke}/>",
+            text(x + 29, y, name, size=12),
+        ]
+        x += width
+    return rows
+
+
+def _dashes(number: int) -> str:
+    dashes = _DASHES[number // len(COLOURS) % len(_DASHES)]
+    return f" stroke-dasharray='{dashes}'" if dashes else ""
 
 
 def _ticks(low: float, high: float, least: float) -> list[float]:
@@ -242,20 +314,22 @@ def _rectangle(x: float, y: float, width: float, height: float, number: int) -> 
     return f"<rect x='{x:.1f}' y='{y:.1f}' width='{width:.1f}' height='{height:.1f}' fill='{fill}'/>"
 
 
-def _text(
-    x: float, y: float, text: str, anchor: str = "start", *, size: int = 12, fill: str = _TEXT, weight: str = "normal"
+def text(
+    x: float, y: float, words: str, anchor: str = "start", *, size: int = 12, fill: str = _TEXT, weight: str = "normal"
 ) -> str:
+    """Return one text."""
     return (
         f"<text x='{x:.1f}' y='{y:.1f}' text-anchor='{anchor}' font-size='{size}' font-weight='{weight}' "
-        f"fill='{fill}'>{escape(text)}</text>"
+        f"fill='{fill}'>{escape(words)}</text>"
     )
 
 
-def _svg(title: str, height: float, parts: Sequence[str]) -> str:
+def framed(title: str, height: float, parts: Sequence[str], *, width: float = WIDTH) -> str:
+    """Return a whole SVG of its parts."""
     # White behind it: the page may be dark.
     head = (
-        f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {WIDTH} {height:.0f}' width='{WIDTH}' "
+        f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {width:.0f} {height:.0f}' width='{width:.0f}' "
         f"height='{height:.0f}' role='img' {_FONT}>"
     )
-    back = f"<rect width='{WIDTH}' height='{height:.0f}' rx='6' fill='#ffffff'/>"
+    back = f"<rect width='{width:.0f}' height='{height:.0f}' rx='6' fill='#ffffff'/>"
     return "\n".join([head, f"<title>{escape(title)}</title>", back, *parts, "</svg>"]) + "\n"

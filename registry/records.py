@@ -5,9 +5,11 @@ benchmark's data: `result.json` names what was run and what came out, `samples.j
 """
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import Field
+
+from reelbench.registry.record import OptionScore, Record
 
 RESULT_SCHEMA = 1
 """Version of both records; a change that a reader must know about raises it."""
@@ -16,21 +18,6 @@ State = Literal["scored", "unscored"]
 
 Audio = Literal["kept", "dropped", "none", "unknown"]
 """What became of the videos' sound: given to the model, left out, not there in any of them, or nobody knows."""
-
-
-class Record(BaseModel):
-    """Base of all records: frozen, and a field it does not know is an error.
-
-    `added` names the fields that older records lack. Where absent (None) they are left out of what is written, so that
-    an older record keeps its bytes and its hashes.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-    added: ClassVar[frozenset[str]] = frozenset()
-
-    @model_serializer(mode="wrap")
-    def _without_what_is_absent(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return {name: value for name, value in whole(self).items() if name not in self.added or value is not None}
 
 
 class SourceRecord(Record):
@@ -55,19 +42,62 @@ PEOPLE_ADAPTER = "reelbench_people"
 """The adapter of a result that people made, by answering on a page of ours."""
 
 
+Setting = Literal["zero-shot", "fine-tuned", "reasoning", "tools", "human"]
+"""What a model brings to a benchmark, as its people say it."""
+
+
+class About(Record):
+    """What people say of a model and no run can show; each field is absent where nobody said."""
+
+    setting: Setting | None = None
+    trained_on: tuple[str, ...] | None = Field(default=None, description="Names of data sets; a benchmark's id is one.")
+    parameters: float | None = Field(default=None, gt=0, description="Number of parameters, all of them.")
+    organisation: str | None = None
+    released: str | None = Field(
+        default=None,
+        pattern=r"^\d{4}(-\d\d(-\d\d)?)?$",
+        description="Year, month or day: 2025, 2025-09, 2025-09-23.",
+    )
+    licence: str | None = None
+    links: dict[str, str] | None = Field(default=None, description="Name -> address.")
+    frames: str | None = Field(default=None, description="Frames that it was shown, where the run doesn't say.")
+    revision: str | None = Field(default=None, description="Commit or version, where the run doesn't say.")
+
+    added = frozenset(
+        ("setting", "trained_on", "parameters", "organisation", "released", "licence", "links", "frames", "revision")
+    )
+
+    def merged(self, before: Self) -> Self:
+        """Return what is said here and, of all else, before."""
+        return before.model_copy(update={name: said for name, said in self if said is not None})
+
+
 class ModelRecord(Record):
     """The model whose answers these are; `adapter` is lmms-eval's name for how it was run."""
+
+    added = frozenset({"about"})
 
     id: str
     revision: str | None = None
     adapter: str | None = None
     args: dict[str, Any] = Field(default_factory=dict)
+    about: About | None = Field(default=None, description="What people say of it; absent where they say nothing.")
+
+
+class RankerRecord(Record):
+    """Who chose each answer among several of the model's, in the place of the first."""
+
+    model: str
+    k: int = Field(description="Candidates of the question with the most.")
+    mode: Literal["pointwise", "listwise"]
+    votes: int = 1
+    prompt_sha256: str
 
 
 class SettingsRecord(Record):
     """What shapes the answers: equal settings make two results comparable."""
 
-    added = frozenset({"answering", "audio", "candidates", "label"})
+    added = frozenset({"answering", "audio", "candidates", "label", "language", "ranker"})
 
     frames: str = Field(default="native", description="Frame sampling asked for; `native` leaves it to the model.")
     frames_given: dict[str, int] = Field(
@@ -89,6 +119,12 @@ class SettingsRecord(Record):
         default=None,
         description="`options:norm=mean,over=sentence,span=predicted`: the likeliest option is the answer; absent "
         "where the model wrote one.",
+    )
+    ranker: RankerRecord | None = Field(
+        default=None, description="Who chose among the candidates; absent where the first is the answer."
+    )
+    language: str | None = Field(
+        default=None, description="Language that the questions were put in; absent where it is their own."
     )
     prompt_sha256: str | None = Field(
         default=None, description="Hash of our prompt file; null for answers made elsewhere."
@@ -235,27 +271,10 @@ class JudgeReply(Record):
     key: str = Field(description="The reply's key in the cache.")
 
 
-class Likelihood(Record):
-    """How likely a model holds some words of its answer, after the words before them."""
-
-    sum: float = Field(allow_inf_nan=False, le=0, description="Natural logarithm of the words' probability.")
-    tokens: int = Field(ge=1)
-    characters: int = Field(ge=1)
-
-
-class OptionScore(Record):
-    """How likely a model holds one option: as a whole sentence, and from where the options' sentences differ."""
-
-    sentence: Likelihood
-    option: Likelihood = Field(
-        description="From the first token in which the options' sentences differ; its characters are the option's own."
-    )
-
-
 class Sample(Record):
     """One line of `samples.jsonl`: everything that the metrics need to know of one item."""
 
-    added = frozenset({"tokens", "seconds", "candidates", "option_scores"})
+    added = frozenset({"tokens", "seconds", "candidates", "option_scores", "ranker_replies"})
 
     id: str
     video: str = Field(description="Media key; questions on one video are resampled together.")
@@ -291,6 +310,11 @@ class Sample(Record):
     option_scores: list[OptionScore] | None = Field(
         default=None, description="Of each option, in order, where their likelihood chose; `parsed.answer` follows."
     )
+    ranker_replies: list[list[str | None]] | None = Field(
+        default=None,
+        description="Where a ranker chose among the candidates, its replies: of each candidate those of each vote, or "
+        "in listwise mode one list with those of each vote; null where none came.",
+    )
 
     @property
     def text(self) -> str:
@@ -322,6 +346,7 @@ class Item:
     seconds: float | None = None
     candidates: list[str] | None = None
     option_scores: list[OptionScore] | None = None
+    ranker_replies: list[list[str | None]] | None = None
 
     @property
     def text(self) -> str:
@@ -361,6 +386,7 @@ _OF_BOTH = (
     "seconds",
     "candidates",
     "option_scores",
+    "ranker_replies",
 )
 
 

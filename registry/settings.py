@@ -55,6 +55,11 @@ ANSWERING = Setting(
     "how `_options` tasks compare options (`options:norm=sum`), for a bare lmms-eval",
     otherwise="`norm=mean`, `over=sentence`, the task's own `span`",
 )
+LANGUAGE = Setting(
+    "REELBENCH_LANGUAGE", "language that questions are put in; `run --languages` sets it", otherwise="their own"
+)
+TRANSLATIONS = Setting("REELBENCH_TRANSLATIONS", "file with the questions in that language, likewise")
+LABEL = Setting("REELBENCH_LABEL", "what else shapes a run's answers (`web search`), for a bare lmms-eval")
 CUES = Setting("REELBENCH_CUES", "cues of a reasoned task; `diagnose run` sets it")
 FRAMES_CAP_GB = Setting("REELBENCH_FRAMES_CAP_GB", "size of the store of frames, in gigabytes", "20")
 JUDGE = Setting("REELBENCH_JUDGE", "model that judges open answers", otherwise="nothing is judged")

@@ -55,7 +55,7 @@ def read(spec: BenchmarkSpec, inputs: Inputs, columns: Columns) -> Submission:
         DataUnavailableError: The references are not here.
     """
     if reader := _READERS.get(inputs.predictions.suffix.lower()):
-        return _submission(spec, inputs, reader(inputs.predictions, columns))
+        return submission(spec, inputs, reader(inputs.predictions, columns))
     document = read_json_or_jsonl(inputs.predictions)
     formats = imported(spec.formats)
     if not columns and getattr(formats, "official", lambda _: True)(document):
@@ -66,7 +66,7 @@ def read(spec: BenchmarkSpec, inputs: Inputs, columns: Columns) -> Submission:
         if columns:
             raise
         return _read_by_owners(spec, inputs, str(error))
-    return _submission(spec, inputs, cells)
+    return submission(spec, inputs, cells)
 
 
 def _read_by_owners(spec: BenchmarkSpec, inputs: Inputs, why: str) -> Submission:
@@ -77,7 +77,8 @@ def _read_by_owners(spec: BenchmarkSpec, inputs: Inputs, why: str) -> Submission
         raise InputError(f"{error}; nor is it a table: {why.removeprefix(f'{inputs.predictions}: ')}") from None
 
 
-def _submission(spec: BenchmarkSpec, inputs: Inputs, cells: Iterable[Cells]) -> Submission:
+def submission(spec: BenchmarkSpec, inputs: Inputs, cells: Iterable[Cells]) -> Submission:
+    """Hold a table's rows against their references; for the errors see `read`."""
     path = inputs.predictions
     texts, duplicate = _by_id(cells)
     if not texts:
@@ -90,7 +91,7 @@ def _submission(spec: BenchmarkSpec, inputs: Inputs, cells: Iterable[Cells]) -> 
         name: Prediction(None, reason="prediction_missing") if text is None else answered(spec, text, options[name])
         for name, text in texts.items()
     }
-    submission = join(
+    joined = join(
         predictions,
         references,
         source,
@@ -101,8 +102,8 @@ def _submission(spec: BenchmarkSpec, inputs: Inputs, cells: Iterable[Cells]) -> 
         advice="; --id-column names the column of the ids",
     )
     if inputs.tags is not None:
-        submission = submission.with_tags(formats.tagged(submission.items, inputs.tags))
-    return submission.with_hidden_answers() if inputs.references is None and hides(spec, split) else submission
+        joined = joined.with_tags(formats.tagged(joined.items, inputs.tags))
+    return joined.with_hidden_answers() if inputs.references is None and hides(spec, split) else joined
 
 
 def _read_none(path: Path) -> list[Reference]:

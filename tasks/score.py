@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 from reelbench.judges import results, scoring
 from reelbench.judges.llm import modes
 from reelbench.judges.llm.verdicts import JUDGE_PENDING, JUDGE_REASONS
+from reelbench.registry import about as abouts
 from reelbench.registry.data.loading import named
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.progress import Bar, no_bar
-from reelbench.registry.records import Item, ModelRecord, Result, Sample, SettingsRecord, SourceRecord
+from reelbench.registry.records import About, Item, ModelRecord, Result, Sample, SettingsRecord, SourceRecord
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.registry.ways import Answering
 from reelbench.tasks import hub_predictions, predictions, questions
@@ -47,7 +48,7 @@ Note = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to score: the judge, if any, what to leave out, and who is told what on the way."""
+    """How to score: the judge, if any, what to leave out, who is told what, and what is said of the model."""
 
     overlap: bool = True
     judge: "JudgeOptions | None" = None
@@ -55,6 +56,9 @@ class Options:
     """Where set, the judge is not asked: what asking would take is added to it."""
     note: Note = field(default=lambda _: None)
     bar: Bar = no_bar
+    about: About | None = None
+    answering: Answering | None = None
+    """Where set, the option scores of a run are compared so, and not as it did."""
 
     def asked(self) -> "scoring.Judge | None":
         """Return the judge that was named, to ask in one batch; None where none was."""
@@ -140,6 +144,12 @@ class Evaluation:
         digest = hashlib.sha256(f"{self.model.id}\n{answers}".encode("utf-8", "surrogatepass")).hexdigest()
         return f"{self.spec.id}-{self.split}-{digest[:12]}"
 
+    def labelled(self, label: str | None) -> "Evaluation":
+        """Return it with what the user says of how the answers were made, where anything is said."""
+        if not label:
+            return self
+        return replace(self, settings=self.settings.model_copy(update={"label": label}))
+
     def write(self, folder: Path) -> Outcome:
         """Write the result, its samples and its questions to `folder`; of hidden answers a submission too."""
         questions.write(folder, self.spec, self.split, self.items, self.data)
@@ -214,6 +224,7 @@ def evaluation(
     note: str | None = None,
 ) -> Evaluation:
     """Score a submission; for what its record says see `Evaluation`."""
+    model, settings = abouts.applied(options.about, spec.id, model, settings)
     judge = _Judge(options)
     scored = scoring.score(
         spec,
@@ -291,17 +302,18 @@ def score_run(
     *,
     tags: Path | None = None,
     tasks: Sequence[str] | None = None,
-    answering: Answering | None = None,
+    label: str | None = None,
 ) -> Iterator[Outcome]:
     """Score the tasks of ours in an lmms-eval output folder, each into a folder of its own.
 
     That is `reelbench/<task>` beside lmms-eval's own files, or `<task>` under `folder` where one is given. `tags` go to
-    the tasks of the benchmarks that take them. By `answering` the option scores of the run are compared anew.
+    the tasks of the benchmarks that take them. `label` is what the user says of how the answers were made, where the
+    run itself doesn't.
 
     Raises:
-        InputError: None of the tasks takes tags, one of `tasks` is not in the run, or one has no option scores.
+        InputError: None of the tasks takes tags, or one of `tasks` is not in the run.
     """
-    for evaluated, place in run_evaluations(run, folder, options, tags=tags, tasks=tasks, answering=answering):
+    for evaluated, place in run_evaluations(run, folder, options, tags=tags, tasks=tasks, label=label):
         yield evaluated.write(place)
 
 
@@ -312,7 +324,7 @@ def run_evaluations(
     *,
     tags: Path | None = None,
     tasks: Sequence[str] | None = None,
-    answering: Answering | None = None,
+    label: str | None = None,
 ) -> Iterator[tuple[Evaluation, Path]]:
     """Score as `score_run` does, and write nothing: yield each task's evaluation, and where it belongs."""
     logged = logged_tasks(run)
@@ -329,7 +341,7 @@ def run_evaluations(
         if folder is not None:
             place = (folder / task.results.parent.name if several_models else folder) / task.task
         wanted = tags if takes_tags(spec_and_task(task.task)[0]) else None
-        yield _evaluated(task, options, tags=wanted, answering=answering), place
+        yield _evaluated(task, place, options, tags=wanted).labelled(label), place
 
 
 def scores_folder(logged: LoggedTask) -> Path:
@@ -345,14 +357,14 @@ def check_scored(name: str) -> tuple[BenchmarkSpec, TaskSpec]:
     return spec, task
 
 
-def score_logged(logged: LoggedTask, folder: Path, options: Options) -> Outcome:
+def score_logged(
+    logged: LoggedTask, folder: Path, options: Options, *, tags: Path | None = None, label: str | None = None
+) -> Outcome:
     """Score one task from its logged samples."""
-    return _evaluated(logged, options).write(folder)
+    return _evaluated(logged, folder, options, tags=tags).labelled(label).write(folder)
 
 
-def _evaluated(
-    logged: LoggedTask, options: Options, *, tags: Path | None = None, answering: Answering | None = None
-) -> Evaluation:
+def _evaluated(logged: LoggedTask, folder: Path, options: Options, *, tags: Path | None = None) -> Evaluation:
     spec, task = check_scored(logged.task)
     document = read_json(logged.results)
     data = data_name(document, logged)
@@ -360,8 +372,8 @@ def _evaluated(
     source, asked = source_of(spec, data)
     items = run.items + media_missing(data, {item.id for item in run.items}, options.note)
     items = [with_question(item, asked) for item in items]
-    if answering is not None:
-        data, items = compared_anew(task, data, items, answering)
+    if options.answering is not None:
+        data, items = compared_anew(task, data, items, options.answering)
     notes, beside = [], {"duplicate": len(run.duplicate)}
     if tags is not None:
         labelled = tagged(spec, items, tags)
@@ -370,14 +382,19 @@ def _evaluated(
         beside["questions_without_tags"] = len(labelled.without_tags)
     judge = _Judge(options)
     scored = scoring.score(spec, items, overlap=options.overlap, judge=judge.batch or run.judge, **beside)
+    settings = settings_of(spec, document, task, data, scored.samples, heard=run.heard)
     return Evaluation(
         spec,
         task.split,
         source,
         items,
         scored,
-        model_of(document),
-        settings_of(spec, document, task, data, scored.samples, heard=run.heard),
+        *abouts.applied(options.about or _said_before(folder), spec.id, model_of(document), settings),
         {"duplicate": run.duplicate, "notes": notes},
         judge_failed=judge.failed(scored),
     )
+
+
+def _said_before(folder: Path) -> About | None:
+    """Return what an earlier scoring of the run was told of the model: a judge that comes later doesn't unsay it."""
+    return results.read(folder).model.about if (folder / results.RESULT_FILE).is_file() else None

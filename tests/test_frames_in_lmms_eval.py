@@ -18,7 +18,7 @@ from reelbench.llm.options import AskOptions
 from reelbench.methods import asking
 from reelbench.registry.files import write_text
 from reelbench.tasks import score as scoring_runs
-from reelbench.tasks.lmms import adapters, process
+from reelbench.tasks.lmms import adapters, kept
 from reelbench.tasks.score import Options
 from tests.registry.frames import clips
 from tests.registry.frames.test_sound import film, sound_of
@@ -306,7 +306,8 @@ def in_this_process(monkeypatch):
             patch.setattr(sys, "argv", ["lmms-eval", *arguments])
             cli_evaluate()
 
-    monkeypatch.setattr(process, "lmms_eval", lmms_eval)
+    # A sweep keeps one lmms-eval for all its runs, which here is this process.
+    monkeypatch.setattr(kept.Kept, "__call__", lambda _, *given: lmms_eval(*given))
     return ran
 
 

@@ -66,6 +66,7 @@ COMMANDS = {
     "reelbench score --run OUTPUT_PATH --judge gemini-2.5-flash --judge-url https://…": Run(
         {"https://…": "{server}"}, needs_lmms_eval=True
     ),
+    "reelbench view RUN_DIR --out PAGE": Run(leaves="PAGE/index.html"),
     "reelbench leaderboard add RUN_DIR --store STORE": Run(leaves="STORE/**/check.json"),
     "reelbench leaderboard build --store STORE --out SITE": Run(leaves="SITE/index.html"),
     "reelbench cards render moviecore --out DIR": Run(leaves="DIR/README.md"),

@@ -5,11 +5,21 @@ Reasoning goes first, then the most explicit form wins; each reader stands in a 
 """
 
 from reelbench.judges.answers.options import LETTERS, read_option
-from reelbench.judges.answers.reasoning import strip_reasoning
+from reelbench.judges.answers.reasoning import past_reasoning, strip_reasoning
 from reelbench.judges.answers.scored import flags, parse, reread
 from reelbench.judges.answers.spans import read_span
 
 # Of the reading; recorded with results. 1: Reelbench 0.1.0. 2: reasoning, tags, statements, 14 languages.
 VERSION = 2
 
-__all__ = ["LETTERS", "VERSION", "flags", "parse", "read_option", "read_span", "reread", "strip_reasoning"]
+__all__ = [
+    "LETTERS",
+    "VERSION",
+    "flags",
+    "parse",
+    "past_reasoning",
+    "read_option",
+    "read_span",
+    "reread",
+    "strip_reasoning",
+]

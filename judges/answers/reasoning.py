@@ -5,6 +5,12 @@ never closed was cut off, so there is no answer.
 """
 
 import re
+from collections.abc import Callable
+from typing import TypeVar
+
+from reelbench.llm.reading import UnreadableError
+
+T = TypeVar("T")
 
 # An opening and a closing tag are told apart by the slash or by begin/start and end; a family closes its own tags.
 _NAMES = (
@@ -31,6 +37,21 @@ def strip_reasoning(text: str) -> str | None:
     """Return what is left of `text` without its reasoning, or None where a reasoning block is never closed."""
     final = _final_channel(text)
     return None if final is None else _without_blocks(final)
+
+
+def past_reasoning(read: Callable[[str], T]) -> Callable[[str], T]:
+    """Return `read`, tried once more on what is left without reasoning where it can't read a reply as a whole."""
+
+    def reading(reply: str) -> T:
+        try:
+            return read(reply)
+        except UnreadableError:
+            answer = strip_reasoning(reply)
+            if answer is None or answer == reply:
+                raise
+        return read(answer)
+
+    return reading
 
 
 def _final_channel(text: str) -> str | None:

@@ -22,6 +22,11 @@ globalThis.Reelbench = (() => {
   const svg = (tag, attributes, ...children) =>
     fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
   const bdi = (text, attributes) => h("bdi", { ...attributes, text });
+  /** A model's name, which may break behind the slash. */
+  const named = (text) => {
+    const [org, ...rest] = text.split("/");
+    return rest.length ? h("bdi", {}, `${org}/`, h("wbr"), rest.join("/")) : bdi(text);
+  };
   const none = (why) => h("span", { class: "none", title: why }, "–");
   const badge = (text, kind, title) => h("span", { class: `badge ${kind || ""}`.trim(), title }, text);
   const link = (text, url, attributes) => h("a", { href: url, rel: "noopener", ...attributes }, text);
@@ -41,8 +46,12 @@ globalThis.Reelbench = (() => {
   function asText(column, value) {
     if (column.type === "boolean") return value == null ? "unknown" : value ? "yes" : "no";
     if (value == null) return "";
+    if (column.type === "number") return value.toFixed(column.digits ?? 2);
     return column.id === "date" ? value.slice(0, 10) : String(value);
   }
+  const numeric = (column) => column.type === "integer" || column.type === "number";
+  /** The one name of a row's model; its own may be another. */
+  const modelOf = (row) => row.same || row.model;
   const modelHref = (model) => `#/model/${encodeURIComponent(model)}`;
   const safeUrl = (url) => (/^https?:\/\//.test(url || "") ? url : null);
   /** The model's page on the Hub, where its weights were loaded from there. */
@@ -144,6 +153,7 @@ globalThis.Reelbench = (() => {
     h,
     svg,
     bdi,
+    named,
     none,
     badge,
     link,
@@ -155,6 +165,8 @@ globalThis.Reelbench = (() => {
     apart,
     field,
     asText,
+    numeric,
+    modelOf,
     modelHref,
     safeUrl,
     hubUrl,

@@ -29,7 +29,7 @@
       { ...R.RANK, id: "rank", title: "Rank", about: R.columns.get("rank").about },
       { ...R.MODEL, id: "model", title: "Model", node: R.modelCell },
       ...R.metricColumns(b, (i) => listed.some((row) => row.v[i])),
-      ...R.declared(group, groups),
+      ...R.declared(group, groups, listed),
     ];
     const filters = data.columns.filter((column) => column.filter);
     let keep = R.filtering(filters);
@@ -70,7 +70,7 @@
       picks.textContent = picked.size
         ? `Comparisons draw the ${picked.size} rows ticked in the table.`
         : "Comparisons draw the first rows of the table; tick rows to choose others.";
-      pictures.hidden = R.charts.draw(canvas, { b, rows: view, chosen, refs, known }) === 0;
+      pictures.hidden = R.charts.draw(canvas, { b, g, rows: view, chosen, refs, known }) === 0;
     }
     holder.addEventListener("change", (event) => {
       if (!event.target.classList.contains("pick")) return;
@@ -105,6 +105,7 @@
             { class: "note" },
             "Rows of different groups are not comparable with each other; each group has its own ranks.",
           ),
+        g && ownPrompts(b, g),
         R.toolbar(table, {
           filters: R.declaredFilters(rows.filter((row) => !R.apart(row))),
           name: b.id,
@@ -118,6 +119,20 @@
       ].filter(Boolean),
     );
     charts();
+  }
+  /** Where a group is judged with other prompts than the published numbers: how to come among these. */
+  function ownPrompts(b, g) {
+    if (!b.judge || g.judge_prompts === "official") return null;
+    const how = g.judge
+      ? "Judged with other prompts than the authors’, so not comparable with published numbers."
+      : "Not judged yet.";
+    return h(
+      "p",
+      { class: "note" },
+      `${how} To stand beside those: `,
+      h("code", { text: `reelbench score --run DIR --judge ${b.judge} --judge-prompts official` }),
+      ", then add it again.",
+    );
   }
   function pickBox(row, picked) {
     const box = h("input", {
@@ -184,7 +199,7 @@
             "li",
             { class: "card" },
             badge(R.KINDS[row.source], row.source === "human" ? "human" : "floor"),
-            h("a", { class: "name", href: R.modelHref(row.model) }, bdi(row.model)),
+            h("a", { class: "name", href: R.modelHref(R.modelOf(row)) }, bdi(row.model)),
             b.metrics
               .map((metric, i) => [metric, row.v[i]])
               .filter(([, numbers]) => numbers)

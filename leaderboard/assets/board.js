@@ -30,27 +30,31 @@
   );
 
   // --- overall ---
+  const OF_MODELS = ["source", "setting", "open_weights", "size", "organisation", "licence"];
   function overallPage() {
     const groups = data.groups.map((group, i) => ({ ...group, i, b: R.benchmarks.get(group.benchmark) }));
     const models = data.overall.filter((model) => model.setting !== "human" && model.setting !== "floor");
-    const rowOf = (model) => data.rows[Object.values(model.cells)[0]];
+    const rowsOf = (model) => Object.values(model.cells).map((i) => data.rows[i]);
     const ranked = models.some((model) => model.rank != null);
+    const called = new Map(models.map((model) => [model.model, new Set()]));
+    for (const row of data.rows) if (row.same) called.get(row.same)?.add(row.model);
     const rate = { low: 0, high: 100, unit: "percent" };
     const columns = [
       { ...R.RANK, id: "rank", title: "Rank", about: "From the mean win rate." },
-      { ...R.MODEL, id: "model", title: "Model", node: (m) => R.modelCell({ ...rowOf(m), note: "", partial: "" }) },
+      { ...R.MODEL, id: "model", title: "Model", node: modelCell },
       {
         id: "rate",
         title: "Mean win rate",
         about: "The share of the other models that it ranks above, averaged over benchmarks, in percent.",
-        always: true,
+        always: ranked,
+        show: ranked,
         get: (m) => m.rate,
         node: (m) => R.meter(m.rate == null ? null : [100 * m.rate], rate),
       },
       {
         id: "covered",
         title: "Benchmarks",
-        about: "Benchmarks with at least two ranked models that it is ranked on.",
+        about: "Benchmarks with open data that it is ranked on, of all that count.",
         cls: "num",
         get: (m) => m.covered,
         node: (m) => `${m.covered} of ${m.of}`,
@@ -70,7 +74,7 @@
         };
       }),
     ];
-    const filters = data.columns.filter((column) => column.filter && ["source", "open_weights"].includes(column.id));
+    const filters = data.columns.filter((column) => column.filter && OF_MODELS.includes(column.id));
     let keep = R.filtering(filters);
     const inBenchmark = (m) =>
       !asked("bench") || Object.keys(m.cells).some((i) => data.groups[i].benchmark === asked("bench"));
@@ -79,15 +83,15 @@
       rows: models,
       columns,
       label: "Overall",
-      sort: ranked ? "rank:asc" : "rate:desc",
-      keep: (m) => keep(rowOf(m)) && inBenchmark(m),
-      text: (m) => [m.model, m.revision, m.setting],
+      sort: "rank:asc",
+      keep: (m) => rowsOf(m).some(keep) && inBenchmark(m),
+      text: (m) => [m.model, m.revision, m.setting, ...called.get(m.model)],
     });
     const apply = () => {
       keep = R.filtering(filters);
       table.draw();
     };
-    const choices = R.declaredFilters(models.map(rowOf)).filter(([, name]) =>
+    const choices = R.declaredFilters(models.flatMap(rowsOf)).filter(([, name]) =>
       filters.some((column) => column.id === name),
     );
     main.replaceChildren(
@@ -107,18 +111,31 @@
           name: "overall",
           apply,
         }),
-        holder,
         !ranked &&
           models.length > 0 &&
           h(
             "p",
-            { class: "note" },
-            "No model is ranked overall yet: that takes results on at least half of the benchmarks. Each benchmark has its own ranking.",
+            { class: "card banner" },
+            `There is no overall ranking yet: it takes three models with a ranked result on every benchmark that counts (${counting()}). Each benchmark has its own ranking.`,
           ),
+        holder,
         h("h2", { text: "Benchmarks" }),
         h("div", { class: "charts" }, data.benchmarks.map(summary)),
       ].filter(Boolean),
     );
+  }
+  const counting = () =>
+    data.groups
+      .filter((group) => group.counts)
+      .map((group) => R.benchmarks.get(group.benchmark).title)
+      .join(", ");
+  /** A model under its one name; badges are of single results and stand on the benchmarks' pages. */
+  function modelCell(m) {
+    return [
+      h("a", { class: "name", href: R.modelHref(m.model) }, R.named(m.model)),
+      m.revision && h("span", { class: "sub" }, " ", bdi(m.revision.slice(0, 12))),
+      m.setting !== "zero-shot" && h("span", { class: "badges" }, R.badge(m.setting)),
+    ].filter(Boolean);
   }
   function summary(b) {
     const first = data.rows.find((row) => R.group(row).benchmark === b.id && R.group(row).main && row.rank === 1),

@@ -3,10 +3,11 @@
 (() => {
   const R = globalThis.Reelbench;
   const { h, num } = R;
-  const { around, lanes, heat, points } = R.pictures;
+  const { around, lanes, heat, matrix, points } = R.pictures;
   const MOST = 24; // rows of a picture with a line each
   const COMPARED = 6; // models of a picture with a mark each
-  const name = (row) => (row.setting === "fine-tuned" ? `${row.model}, fine-tuned` : row.model);
+  const plain = (row) => (row.setting === "fine-tuned" ? `${row.model}, fine-tuned` : row.model);
+  const name = (row) => (row.frames === "none" ? `${plain(row)}, without frames` : plain(row));
 
   // --- what there is to draw: [id, title, line of explanation, draw(width), whether wide] ---
 
@@ -158,8 +159,8 @@
     const dots = found.map((row) => ({
       x: row.n,
       y: row.v[0][0],
-      name: name(row),
-      text: `${name(row)}, ${row.n} frames: ${num(row.v[0][0], metric.unit)}`,
+      name: plain(row),
+      text: `${plain(row)}, ${row.n} frames: ${num(row.v[0][0], metric.unit)}`,
     }));
     const joined = Object.values(Object.groupBy(dots, (dot) => dot.name))
       .filter((path) => path.length > 1)
@@ -187,6 +188,121 @@
           },
           { joined },
         ),
+    ];
+  }
+
+  /** Round steps of a logarithmic axis that hold both ends: 1, 2 or 5 times a power of ten. */
+  function powers(low, high) {
+    const steps = [];
+    for (let power = 10 ** Math.floor(Math.log10(low)); power <= high * 10; power *= 10)
+      for (const factor of [1, 2, 5]) steps.push(+(factor * power).toPrecision(6));
+    const first = steps.findLastIndex((step) => step <= low),
+      last = steps.findIndex((step) => step >= Math.max(high, low * 1.01));
+    const held = steps.slice(first, last + 1);
+    return held.length > 7 ? held.filter((step) => /^1/.test(step.toExponential())) : held;
+  }
+  /** Steps in months, from the first to the last. */
+  function months(low, high) {
+    const every = [1, 2, 3, 6, 12, 24, 60].find((step) => (high - low) / step <= 5) || 120;
+    const first = Math.floor(low / every) * every;
+    return Array.from({ length: Math.max(2, Math.ceil((high - first) / every) + 1) }, (_, i) => first + i * every);
+  }
+  const month = (date) => {
+    const [year, ofYear = 1, day = 1] = date.split("-").map(Number);
+    return 12 * year + ofYear - 1 + (day - 1) / 31;
+  };
+  const AGAINST = [
+    ["size", "Score against size", "Billions of parameters (log scale)", "smaller", (row) => row.parameters, powers],
+    [
+      "cost",
+      "Score against cost",
+      "Tokens an item, in and out (log scale)",
+      "cheaper",
+      (row) => (row.tokens_in == null || row.tokens_out == null ? null : row.tokens_in + row.tokens_out),
+      powers,
+    ],
+    [
+      "released",
+      "Score against date",
+      "Released",
+      "earlier",
+      (row) => (row.released ? month(row.released) : null),
+      months,
+    ],
+  ];
+  /** Score against what a model is or takes, with the line that no lesser row lies above. */
+  function against({ b, rows }, [id, title, axis, lesser, get, steps]) {
+    const metric = b.metrics[0];
+    const dots = rows
+      .filter((row) => get(row) > 0 && row.v[0])
+      .slice(0, 400)
+      .map((row) => ({
+        x: get(row),
+        y: row.v[0][0],
+        name: name(row),
+        text: `${name(row)}: ${num(row.v[0][0], metric.unit)}`,
+      }))
+      .sort((p, q) => p.x - q.x || q.y - p.y);
+    if (new Set(dots.map((dot) => dot.x)).size < 2) return null;
+    let best = Number.NEGATIVE_INFINITY;
+    const frontier = dots.filter((dot) => dot.y > best && ((best = dot.y), true));
+    const named = [...frontier, ...dots.filter((dot) => !frontier.includes(dot))]; // the line's points get names first
+    const log = steps === powers;
+    const show = (at) => `${Math.floor(at / 12)}-${String((at % 12) + 1).padStart(2, "0")}`;
+    return [
+      `against-${id}`,
+      title,
+      `${R.short(metric.title)}. The line joins the rows that no ${lesser} one reaches (Pareto).`,
+      (width) =>
+        points(
+          width,
+          named,
+          {
+            title: axis,
+            place: log ? Math.log10 : (value) => value,
+            steps: steps(dots[0].x, dots.at(-1).x),
+            show: log ? String : show,
+          },
+          {
+            title: R.short(metric.title),
+            steps: around(
+              dots.map((dot) => dot.y),
+              metric,
+            ),
+          },
+          { frontier },
+        ),
+    ];
+  }
+  /** The best runs of a group, each against each. */
+  function wins({ b, g, rows }) {
+    if (!g?.wins) return null;
+    const ids = g.wins.rows;
+    const places = rows
+      .filter((row) => ids.includes(row.id))
+      .map((row) => [row, ids.indexOf(row.id)])
+      .sort(([, p], [, q]) => p - q);
+    if (places.length < 2) return null;
+    const cell = (i, k) => {
+      const [p, q] = [places[i][1], places[k][1]];
+      if (p === q) return null;
+      const [low, high] = p < q ? [p, q] : [q, p];
+      const [by, chance] = g.wins.cells[low * ids.length - (low * (low + 1)) / 2 + high - low - 1];
+      return { by: p < q ? by : -by, sure: chance != null && chance <= 0.05 };
+    };
+    const metric = b.metrics[0];
+    return [
+      "wins",
+      "Who is above whom",
+      `${R.short(metric.title)} of the line minus that of the column. Colour marks what can be told from noise when all pairs count at once (Holm, 5 %).`,
+      (width) =>
+        matrix(
+          width,
+          places.map(([row]) => name(row)),
+          cell,
+          metric,
+        ),
+      places.length > 7,
     ];
   }
 
@@ -236,7 +352,9 @@
         grounding,
         ...context.b.facets.map((declared) => (given) => facet(given, declared)),
         intervals,
+        wins,
         frames,
+        ...AGAINST.map((axis) => (given) => against(given, axis)),
       ]
         .map((make) => make(context))
         .filter(Boolean);

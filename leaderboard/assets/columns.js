@@ -5,26 +5,29 @@
   const { data, h, bdi, badge, num, asked } = R;
 
   // --- cells ---
+  /** What a run was recomputed from, where that is not the benchmark's own data. */
+  function recomputed(row) {
+    const stated = (row.stated || "").split(", ").filter((what) => what && what !== "judge replies");
+    const about = R.columns.get("source").about;
+    return stated.length
+      ? badge(`recomputed from stated ${stated.join(", ")}`, "warn", `${about} These are as the submitter states them.`)
+      : badge("recomputed", "run", about);
+  }
   function modelCell(row) {
     const source = R.columns.get("source").about;
     const usual = ["run", "floor", "human"].includes(row.setting);
     return [
-      h("a", { class: "name", href: R.modelHref(row.model) }, bdi(row.model)),
+      h("a", { class: "name", href: R.modelHref(R.modelOf(row)) }, R.named(row.model)),
       row.revision && h("span", { class: "sub" }, " ", bdi(row.revision.slice(0, 12))),
       h(
         "span",
         { class: "badges" },
         row.source === "run"
-          ? badge("recomputed", "run", source)
+          ? recomputed(row)
           : badge(R.KINDS[row.source].toLowerCase(), "", source),
         !usual && badge(row.setting),
         row.partial && badge("partial", "warn", row.partial),
-        row.ids === "unchecked" &&
-          badge(
-            "ids unchecked",
-            "",
-            "The benchmark’s data was not on the machine that checked this: ids and targets are as the result states them",
-          ),
+        row.badge && badge(row.badge, "", row.rejudged),
         row.note && badge("note", "warn", row.note),
       ),
     ].filter(Boolean);
@@ -42,23 +45,32 @@
   // --- what is declared ---
   const SPECIAL = new Set(["rank", "model", "revision", "benchmark", "url", "note"]); // in other cells, or the page itself
   /** Declared columns; what tells groups apart is shown where all of them (`group` null) are listed. */
-  function declared(group, groups) {
+  function declared(group, groups, rows) {
+    const parts = ["Beside the score", ...new Set(data.columns.map((column) => column.part))];
     return data.columns
       .filter((column) => !SPECIAL.has(column.id))
+      .sort((p, q) => parts.indexOf(p.part) - parts.indexOf(q.part))
       .map((column) => {
         const value = (row) => R.field(row, column);
-        const text = column.type !== "integer";
+        const text = !R.numeric(column);
+        const digits = (row) => column.digits ?? data.units[R.benchmarkOf(row).metrics[0].unit].digits;
         return {
           id: column.id,
           title: column.title,
           about: column.about,
-          group: "How it was run",
+          group: column.part,
           cls: text ? "" : "num",
-          up: true,
+          up: column.part !== "Beside the score",
           get: text ? (row) => R.asText(column, value(row)) : value,
+          node:
+            column.type === "number"
+              ? (row) => (value(row) == null ? R.none("Not known") : value(row).toFixed(digits(row)))
+              : null,
           show:
             !R.narrow.matches &&
-            (column.shown || (group == null && column.filter && groups.some((one) => one[column.id] != null))),
+            (column.shown ||
+              (column.part === "Beside the score" && rows.some((row) => value(row) != null)) ||
+              (group == null && column.filter && groups.some((one) => one[column.id] != null))),
         };
       });
   }
@@ -97,5 +109,5 @@
     return (row) => wanted.every(([column, value]) => choice(row, column) === value);
   }
 
-  Object.assign(R, { modelCell, RANK, MODEL, declared, metricColumns, declaredFilters, filtering });
+  Object.assign(R, { modelCell, recomputed, RANK, MODEL, declared, metricColumns, declaredFilters, filtering });
 })();

@@ -5,13 +5,16 @@
   const { data, h, bdi, badge, num } = R;
 
   function modelPage(main, name) {
-    const rows = data.rows.filter((row) => row.model === name);
-    main.replaceChildren(h("h1", {}, bdi(name || "Unknown model")));
+    const own = data.rows.find((row) => row.model === name);
+    const one = own ? R.modelOf(own) : name;
+    const rows = data.rows.filter((row) => R.modelOf(row) === one);
+    main.replaceChildren(h("h1", {}, bdi(one || "Unknown model")));
     if (!rows.length) {
       main.append(h("p", { class: "lead" }, "No result of this name. ", R.link("All models", "#/overall")));
       return;
     }
-    const overall = data.overall.find((model) => model.model === name && model.rank != null);
+    const overall = data.overall.find((model) => model.model === one && model.rank != null);
+    const others = [...new Set(rows.map((row) => row.model))].filter((other) => other !== one);
     const hub = rows.map(R.hubUrl).find(Boolean);
     main.append(
       h(
@@ -20,6 +23,7 @@
         `${rows.length} result${rows.length > 1 ? "s" : ""}`,
         overall ? `, overall rank ${overall.rank} (${overall.covered} of ${overall.of} benchmarks)` : "",
         ".",
+        others.length > 0 && [" Also called ", ...others.flatMap((other, i) => [i > 0 && ", ", bdi(other)]), "."],
         hub && [" ", R.link("The model on the Hub", hub)],
       ),
       h(
@@ -33,9 +37,7 @@
   function entryCard(row, open) {
     const b = R.benchmarkOf(row),
       group = R.group(row);
-    const origin =
-      { run: "recomputed from samples", published: "published, can’t be recomputed" }[row.source] ||
-      R.KINDS[row.source];
+    const origin = row.source === "published" ? "published, can’t be recomputed" : R.KINDS[row.source];
     const head = h(
       "header",
       {},
@@ -50,7 +52,8 @@
         { class: "badges" },
         row.rank != null && badge(`rank ${row.rank}`, "run"),
         row.partial && badge(`partial: ${row.partial}`, "warn"),
-        badge(origin),
+        row.source === "run" ? R.recomputed(row) : badge(origin),
+        row.badge && badge(row.badge, "", row.rejudged),
         row.ids && badge(`ids ${row.ids}`, "", R.columns.get("ids").about),
       ),
     );
@@ -129,10 +132,18 @@
   function facts(row, run) {
     const url = R.safeUrl(row.url),
       result = run.result;
-    const pairs = [
-      ["Setting", row.setting],
-      ["Frames", row.frames],
-    ];
+    const said = ["setting", "frames", "asked", "parameters", "organisation", "released", "licence", "trained_on"];
+    const beside = ["calibrated", "calibration", "blind", "unreadable", "stated", "rejudged"];
+    const cost = ["tokens_in", "tokens_out", "seconds", "judge_cost"];
+    const pairs = [...said, ...beside, ...cost]
+      .map((id) => [R.columns.get(id), id])
+      .map(([column, id]) => (column ? [column.title, R.asText(column, R.field(row, column))] : [id, row[id]]));
+    const links = Object.entries(row.links || {}).filter(([, url]) => R.safeUrl(url));
+    if (links.length)
+      pairs.push([
+        "Links",
+        h("span", {}, ...links.flatMap(([name, url], i) => [i > 0 && " · ", R.link(bdi(name), url)]).filter(Boolean)),
+      ]);
     if (result) {
       const {
         model,
@@ -144,6 +155,7 @@
       const { unscored, ...counts } = result.counts;
       pairs.push(
         ["Revision", model.revision],
+        ["About", R.columns.size ? null : model.about], // else in columns of their own
         ["Adapter", model.adapter],
         ["Arguments", model.args],
         ["Generation", settings.generation],
@@ -180,7 +192,7 @@
         .map(([name, content]) => h("div", {}, h("dt", { text: name }), h("dd", {}, shown(content)))),
     );
   }
-  function breakdowns(b, run) {
+  function breakdowns(b, run, whose = "") {
     return b.facets
       .filter((facet) => run.breakdowns[facet.name])
       .map((facet) => {
@@ -193,7 +205,7 @@
           h("h3", { text: facet.title }),
           h(
             "section",
-            { class: "scroll", tabindex: 0, "aria-label": `${facet.title}, scrolls sideways` },
+            { class: "scroll", tabindex: 0, "aria-label": `${facet.title}${whose}, scrolls sideways` },
             h(
               "table",
               {},
@@ -265,6 +277,7 @@
   }
   function replyCard(reply) {
     const which = [
+      reply.judge,
       reply.criterion,
       reply.vote && `vote ${reply.vote + 1}`,
       reply.attempt && `attempt ${reply.attempt + 1}`,
@@ -354,5 +367,5 @@
     );
   }
 
-  R.modelPage = modelPage;
+  Object.assign(R, { modelPage, facts, breakdowns, longText, replyCard });
 })();

@@ -148,17 +148,57 @@
     });
     return [canvas(Math.ceil(whole), top + lines.length * LINE + 8, ...parts)];
   }
-  /** Points with names where there is room for them. Axes: {title, steps, place(value), show(step)}. */
-  function points(width, dots, x, y, { joined = [], rules = [] } = {}) {
+  /**
+   * Who is above whom: a line and a column for each name, `cell(i, k)` is {by, sure} for the line's difference from the
+   * column's, or null. Sign and ground say who is above; a difference that is noise has no ground.
+   */
+  function matrix(width, names, cell, metric) {
+    const left = Math.min(width * 0.42, Math.max(...names.map(wide)) + 34);
+    const side = Math.max(34, Math.min(72, (width - left - 4) / names.length));
+    const parts = names.map((_, k) =>
+      put(left + (k + 0.5) * side, 14, String(k + 1), { "text-anchor": "middle", class: "soft" }),
+    );
+    names.forEach((name, i) => {
+      const y = 22 + i * LINE;
+      parts.push(
+        put(12, y + 15, String(i + 1), { "text-anchor": "middle", class: "soft" }),
+        put(left - 8, y + 15, cut(name, left - 34), { "text-anchor": "end" }),
+      );
+      names.forEach((other, k) => {
+        const one = cell(i, k);
+        if (!one) return;
+        const sign = one.by > 0 ? "+" : one.by < 0 ? "−" : "";
+        const text = `${sign}${num(Math.abs(one.by), metric.unit)}`;
+        const kind = one.sure ? (one.by > 0 ? "win" : "loss") : "level";
+        parts.push(
+          svg(
+            "rect",
+            { x: left + k * side + 1, y: y + 1, width: side - 2, height: LINE - 2, rx: 3, class: kind },
+            tip(`${name} against ${other}: ${text}, ${one.sure ? "told apart" : "could be noise"}`),
+          ),
+          put(left + (k + 0.5) * side, y + 15, text, {
+            "text-anchor": "middle",
+            class: one.sure ? "over" : "over soft",
+          }),
+        );
+      });
+    });
+    return [canvas(Math.ceil(left + side * names.length + 4), 22 + names.length * LINE + 6, ...parts)];
+  }
+  /** Points with names where there is room for them. `frontier` are those that a line joins. Axes: {title, steps, place, show}. */
+  function points(width, dots, x, y, { joined = [], rules = [], frontier = [] } = {}) {
     const height = Math.min(420, Math.max(300, width * 0.6)),
       left = 46,
       bottom = height - 40;
     const X = (value) => scale([x.place(x.steps[0]), x.place(x.steps.at(-1))], left, width - 16)(x.place(value));
     const Y = scale(y.steps, bottom, 14);
+    // The last one may not stand out over the edge.
+    const under = (text, at) =>
+      put(Math.min(at, width - wide(text) / 2 - 1), bottom + 15, text, { "text-anchor": "middle", class: "soft" });
     const parts = [
       ...x.steps.flatMap((step) => [
         line(X(step), 14, X(step), bottom, "gridline"),
-        put(X(step), bottom + 15, String(step), { "text-anchor": "middle", class: "soft" }),
+        under((x.show || String)(step), X(step)),
       ]),
       ...y.steps.flatMap((step) => [
         line(left, Y(step), width - 16, Y(step), "gridline"),
@@ -182,10 +222,10 @@
       taken.push([X(at) - (end ? wide(label) + 6 : 0), 12 + 15 * i, X(at) + (end ? 0 : wide(label) + 6), 28 + 15 * i]);
       taken.push([X(at) - 1, 14, X(at) + 1, bottom]); // no name across the line
     });
-    for (const path of joined)
+    for (const path of [...joined, frontier])
       parts.push(
         svg("polyline", {
-          class: "path",
+          class: path === frontier ? "frontier" : "path",
           points: path.map((dot) => `${X(dot.x).toFixed(1)},${Y(dot.y).toFixed(1)}`).join(" "),
         }),
       );
@@ -225,5 +265,5 @@
     return [canvas(width, height, ...parts)];
   }
 
-  R.pictures = { around, lanes, heat, points };
+  R.pictures = { around, lanes, heat, matrix, points };
 })();

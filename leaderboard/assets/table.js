@@ -360,8 +360,8 @@
       "div",
       { class: "bar-row" },
       h("label", { class: "field grow" }, "Search", box),
-      folded,
       h("div", { class: "tools" }, columnMenu(table), saveMenu(table, name, whole), copyButton()),
+      folded,
     );
   }
 

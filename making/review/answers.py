@@ -8,6 +8,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ from numpy.typing import NDArray
 
 from reelbench.judges import bootstrap, results, scoring
 from reelbench.judges.scoring import Scored
+from reelbench.judges.temporal_span import iou
 from reelbench.making.review.saved import Marks, Reviews, span_of
+from reelbench.making.review.spans import APART
 from reelbench.registry import rows
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
@@ -48,6 +51,7 @@ class Summary:
         reviews: What it is made of.
         located: The benchmark's split.
         people: Person -> their answers, scored.
+        together: What all say or what was decided, scored; None without a consensus page's file.
         metrics: Metric -> all people's together; those that one answer alone has none of are left out.
         hidden: Whether the split's answers are hidden, so that nothing can be scored here.
         rows: Questions of the split.
@@ -56,24 +60,26 @@ class Summary:
     reviews: Reviews
     located: loading.SplitData
     people: dict[str, Scored]
+    together: Scored | None
     metrics: dict[str, Pooled]
     hidden: bool
     rows: int
 
     def document(self) -> dict[str, Any]:
         """Return what `--json` prints."""
-        people = {
-            name: {
-                metric: {"value": found.value, "ci95": found.ci95, "n": found.n}
-                for metric, found in scored.metrics.items()
-            }
-            for name, scored in self.people.items()
-        }
+        people = {name: _figures(scored) for name, scored in self.people.items()}
+        together = {} if self.together is None else {"together": _figures(self.together)}
         metrics = {
             name: {"value": found.value, "ci95": found.ci95, "n": found.n, "people": found.people}
             for name, found in self.metrics.items()
         }
-        return {**self.reviews.document(), "setting": "human", "metrics": metrics, "people": people}
+        return {**self.reviews.document(), "setting": "human", "metrics": metrics, "people": people, **together}
+
+
+def _figures(scored: Scored) -> dict[str, Any]:
+    return {
+        metric: {"value": found.value, "ci95": found.ci95, "n": found.n} for metric, found in scored.metrics.items()
+    }
 
 
 def summarize(reviews: Reviews, data: Path | None = None) -> Summary:
@@ -84,20 +90,46 @@ def summarize(reviews: Reviews, data: Path | None = None) -> Summary:
     known = {row["id"]: row for row in located.read()}
     people = {}
     for name in reviews.reviewers:
-        marks = {
-            item: said for item, said in reviews.reviews[name].marks.items() if said.get("answer") or said.get("span")
-        }
+        marks = {item: said for item, said in reviews.reviews[name].marks.items() if _answered(said)}
         if strangers := sorted(marks.keys() - known.keys()):
             raise InputError(
                 f"{name}'s file, field marks.{strangers[0]}: {spec.id} {located.split} has no such question"
             )
         if marks:
-            items = [_item(spec, known[item], said) for item, said in sorted(marks.items())]
-            people[name] = _unscored(items) if hidden else scoring.score(spec, items, overlap=False)
+            people[name] = _scored(spec, known, marks, hidden=hidden)
     if not people:
         raise InputError("nothing is answered in these files yet")
     metrics = {} if hidden else _pooled(spec, {name: scored.samples for name, scored in people.items()})
-    return Summary(reviews, located, people, metrics, hidden, len(known))
+    settled = _together(reviews) if reviews.decisions else {}
+    together = _scored(spec, known, settled, hidden=hidden) if settled else None
+    return Summary(reviews, located, people, together, metrics, hidden, len(known))
+
+
+def _answered(said: Marks) -> bool:
+    return bool(said.get("answer") or said.get("span"))
+
+
+def _scored(spec: BenchmarkSpec, known: Mapping[str, Row], marks: Mapping[str, Marks], *, hidden: bool) -> Scored:
+    items = [_item(spec, known[item], said) for item, said in sorted(marks.items())]
+    return _unscored(items) if hidden else scoring.score(spec, items, overlap=False)
+
+
+def disagrees(said: Mapping[str, Marks]) -> bool:
+    """Whether people gave different answers (case and space apart), or spans that overlap by less than `APART`."""
+    answers = {" ".join(answer.split()).casefold() for marks in said.values() if (answer := marks.get("answer"))}
+    spans = [span for marks in said.values() if (span := span_of(marks)) is not None]
+    return len(answers) > 1 or any(iou(a, b) < APART for a, b in combinations(spans, 2))
+
+
+def _together(reviews: Reviews) -> dict[str, Marks]:
+    """Return what people answer together: what was decided, else what all who answered agree on."""
+    together = {}
+    for item, said in reviews.marks().items():
+        decided = reviews.decisions.get(item)
+        marks = decided or (next(iter(said.values())) if not disagrees(said) else {})
+        if _answered(marks):
+            together[item] = marks
+    return together
 
 
 def _item(spec: BenchmarkSpec, row: Row, said: Marks) -> Item:
@@ -180,9 +212,15 @@ def write(summary: Summary, folder: Path, _data: Path | None = None) -> str:
     spec = summary.located.spec
     formats = loading.imported(spec.formats)
     suffix = getattr(formats, "SUBMISSION_SUFFIX", ".jsonl")
-    for number, name in enumerate(sorted(summary.people), start=1):
-        # Names are people's own: files are numbered, and the board shows the number.
-        scored, place = summary.people[name], folder / f"person-{number}"
+    # Names are people's own: files are numbered, and the board shows the number.
+    everybody = [
+        (f"person-{number}", f"Human {number}", summary.people[name])
+        for number, name in enumerate(sorted(summary.people), start=1)
+    ]
+    if summary.together is not None:
+        everybody.append(("together", "Humans together", summary.together))
+    for name, model, scored in everybody:
+        place = folder / name
         place.mkdir(parents=True, exist_ok=True)
         partial = len(scored.samples) < summary.rows
         table = [formats.submission_row(sample) for sample in sorted(scored.samples, key=lambda sample: sample.id)]
@@ -197,7 +235,7 @@ def write(summary: Summary, folder: Path, _data: Path | None = None) -> str:
                 scored,
                 split=summary.located.split,
                 source=summary.located.source,
-                model=ModelRecord(id=f"Human {number}", adapter=PEOPLE_ADAPTER),
+                model=ModelRecord(id=model, adapter=PEOPLE_ADAPTER),
                 # Few answer a whole benchmark: a part of it is shown, and never ranked.
                 settings=SettingsRecord(frames="native", limit=len(scored.samples) if partial else None),
             )

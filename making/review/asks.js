@@ -157,7 +157,7 @@ const shows = {
     return [make("h2", { textContent: heading }), words, ...list];
   },
   span({ heading, span }) {
-    const play = make("button", { type: "button", textContent: `${span[0]} to ${span[1]} s: play it` });
+    const play = make("button", { type: "button", textContent: span[0] === span[1] ? `${span[0]} s: go there` : `${span[0]} to ${span[1]} s: play it` });
     play.addEventListener("click", () => playSpan(span));
     return [make("h2", { textContent: heading }), make("p", {}, play)];
   },

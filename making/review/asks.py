@@ -4,18 +4,19 @@ An item is plain data: `shows` (texts, spans, other raters' marks) and `asks` (`
 `verdict`, `span`), each answer under its ask's name. On a blind page nothing else of the row may be in it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from reelbench.judges.cognitive_profile import COMPONENTS, MOST_LABELS
+from reelbench.judges.graphs import Node
+from reelbench.judges.tagger_agreement import DIVERGENT, RIGHT
 from reelbench.making.profile_rows import LETTERS
 from reelbench.registry.errors import InputError
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
 
-Kind = Literal["ratings", "spans", "question-spans", "answers", "tags", "scores"]
-KINDS: tuple[Kind, ...] = ("ratings", "spans", "question-spans", "answers", "tags", "scores")
+Kind = Literal["ratings", "spans", "question-spans", "answers", "tags", "scores", "nodes"]
 Item = dict[str, Any]
 
 DIMENSIONS = {
@@ -117,6 +118,15 @@ PAGES: Mapping[Kind, Page] = {
             "The same question may need other tags with another video.",
         ),
     ),
+    "nodes": Page(
+        "Evidence",
+        "tagged",
+        (
+            "For each piece of evidence say whether the model's words hold it, in whatever words, language or order.",
+            "Judge each by itself, also where what it rests on went wrong. What the model was told it may take up.",
+            "The notes of the person who answered, and the evidence, are the truth about the video.",
+        ),
+    ),
     "scores": Page(
         "Scores",
         "scored",
@@ -157,6 +167,47 @@ def score_item(judge: JudgeSpec, row: Row, answer: str) -> Item:
     ]
     shows = [_question(row), _text("Reference", row["answer"], row), _text("The model's answer", answer, row)]
     return _item(row["id"], "", shows, scales, video=row["video"], language=row["language"])
+
+
+NODE_CODES = {
+    RIGHT: "the model has it",
+    "Temporal Localization": "it did not look at that part of the video",
+    "Spatial Grounding": "it looked there and missed it, or counted too few",
+    "Attribute Misidentification": "the right thing with a wrong colour, text, kind or name",
+    "Spurious Object/Event": "it saw or heard what is not there, or counted too many",
+    "Knowledge-Dependent Issue": "a fact from outside the video was lacking or wrong",
+    "Reasoning": "no plan that finds it, or a wrong conclusion from what it had",
+    DIVERGENT: "it goes another way to the answer, and a good one",
+}
+"""What can be said of a node, in our words (after CURVE, supplement, Tab. 8)."""
+
+
+def attempt_shown(texts: Mapping[str, str], cue: str, output: str, language: str) -> list[dict[str, Any]]:
+    """Return what is shown of an attempt, whatever node is judged: nothing that a tagger said."""
+    headed = {
+        "Question": texts["question"],
+        "Answer": texts["answer"],
+        "A person's notes": texts["notes"],
+        "The model was told": cue,
+        "The model wrote": output or "(nothing)",
+    }
+    return [
+        {"type": "text", "heading": heading, "text": text, "language": language, "others": []}
+        for heading, text in headed.items()
+        if text
+    ]
+
+
+def node_item(question: str, video: str, node: Node, parents: Sequence[str], number: int) -> Item:
+    """Return a node of an evidence graph as an item; `parents` is what it rests on, `number` the attempt."""
+    shows: list[dict[str, Any]] = [_text("Evidence", node.evidence, others=[f"rests on: {text}" for text in parents])]
+    if node.windows:
+        shows.append({"type": "span", "heading": "Its time", "span": list(node.windows[0])})
+    options = [{"value": code, "text": f"{_title(code)} – {said}"} for code, said in NODE_CODES.items()]
+    code = {"type": "choice", "name": "code", "title": "In the model's words", "options": options}
+    item = _item(f"{question} {node.id}", "", shows, [code, *_note()], video=video)
+    item["about"] |= {"question": question, "node": node.id, "round": number}
+    return item
 
 
 def _rated(spec: BenchmarkSpec, row: Row) -> list[Item]:

@@ -14,7 +14,7 @@ from reelbench.making.review.asks import PAGES, Item, Kind
 from reelbench.making.review.saved import KIND
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import write_text
+from reelbench.registry.files import in_script, palette, write_text
 from reelbench.registry.media.library import Library
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
@@ -215,7 +215,7 @@ def _document(
     content: Content, places: Sequence[Place], shown: Mapping[str, Any], page: str, part: int | None
 ) -> dict[str, Any]:
     about = PAGES[content.kind]
-    unit = "Video" if content.kind == "ratings" else "Question"
+    unit = {"ratings": "Video", "nodes": "Node" if content.consensus else "Attempt"}.get(content.kind, "Question")
     title = f"Consensus on {about.title.lower()}" if content.consensus else about.title
     number = f"{len(places)} {unit.lower()}{'s' if len(places) > 1 else ''}"
     return {
@@ -241,9 +241,7 @@ def _document(
 def _html(document: Mapping[str, Any]) -> str:
     folder = resources.files("reelbench.making.review")
     text = {name: (folder / name).read_text(encoding="utf-8") for name in ("page.html", "page.css", *_SCRIPTS)}
-    # A text may hold "</script>" or a comment's start: neither may end the block that it stands in.
-    inline = json.dumps(document, ensure_ascii=False).replace("<", "\\u003c").replace("\u2028", "\\u2028")
-    page = text["page.html"].replace("/*STYLE*/", text["page.css"].rstrip())
+    page = text["page.html"].replace("/*STYLE*/", palette() + text["page.css"].rstrip())
     page = page.replace("/*SCRIPT*/", "\n".join(text[name].rstrip() for name in _SCRIPTS))
     # Last, so that nothing in a text is taken for one of ours.
-    return page.replace("/*REVIEW*/null", inline.replace("\u2029", "\\u2029"), 1)
+    return page.replace("/*REVIEW*/null", in_script(document), 1)

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StrictInt, ValidationError
 
 from reelbench.judges.cognitive_profile import COMPONENTS, MOST_LABELS
+from reelbench.judges.tagger_agreement import CODES
 from reelbench.making.review.asks import DIMENSIONS, Kind
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json
@@ -156,6 +157,8 @@ def _check(marks: Marks, where: str) -> None:
         raise InputError(f"{where}.span: expected [start, end] in seconds, found {span!r:.60}")
     if verdict not in (None, "ok", "bad"):
         raise InputError(f"{where}.verdict: expected ok or bad, found {verdict!r:.60}")
+    if (code := marks.get("code")) is not None and code not in CODES:
+        raise InputError(f"{where}.code: {code!r:.60} is not among {', '.join(CODES)}")
     for name, labels in COMPONENTS.items():
         said = marks.get(name)
         if said is None:

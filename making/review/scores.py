@@ -67,7 +67,7 @@ class Criterion:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Everybody's scores: criterion -> statistics, and (id, criterion) -> mean over people."""
+    """Everybody's scores: criterion -> statistics, and (id, criterion) -> what was decided, else the mean of people."""
 
     reviews: Reviews
     criteria: dict[str, Criterion]
@@ -101,7 +101,9 @@ def summarize(reviews: Reviews) -> Summary:
         if (units := given.get(name))
     }
     means = {
-        (item, name): statistics.fmean(unit) for name in judge.criteria for item, unit in given.get(name, {}).items()
+        (item, name): float(reviews.decisions.get(item, {}).get(name, statistics.fmean(unit)))
+        for name in judge.criteria
+        for item, unit in given.get(name, {}).items()
     }
     return Summary(reviews, criteria, means)
 

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from reelbench.judges.answers import past_reasoning
 from reelbench.judges.graph_export import to_dot, to_mermaid
 from reelbench.judges.graph_svg import to_svg
 from reelbench.judges.graphs import Graph, count_warnings, read_nodes, statistics
+from reelbench.llm.material import Prompts
 from reelbench.llm.reading import UnreadableError, last_dictionary
-from reelbench.methods.diagnosis import models, prompting
+from reelbench.methods.diagnosis import models
 from reelbench.methods.diagnosis.models import COMES_BACK, Models
 from reelbench.methods.diagnosis.questions import Question
 from reelbench.registry.errors import ReelbenchError
@@ -61,7 +63,7 @@ async def _make(questions: Sequence[Question], asked: Models, progress: Show) ->
 
         async def one(question: Question) -> Graph | str:
             nonlocal done
-            graph = await graph_of(question, askers[models.GRAPH])
+            graph = await graph_of(question, askers[models.GRAPH], asked.prompts)
             done += 1
             progress(done, "")
             return graph
@@ -77,7 +79,7 @@ async def _make(questions: Sequence[Question], asked: Models, progress: Show) ->
     return made
 
 
-async def graph_of(question: Question, asker: "Asker") -> Graph | str:
+async def graph_of(question: Question, asker: "Asker", prompts: Prompts) -> Graph | str:
     """Return the graph of a question's steps, or the reason why there is none."""
 
     def read(reply: str) -> Graph:
@@ -90,7 +92,8 @@ async def graph_of(question: Question, asker: "Asker") -> Graph | str:
         return Graph(id=question.id, nodes=tuple(nodes))
 
     material = [("question", question.question), ("answer", question.answer), ("notes", question.steps)]
-    asked = await asker.ask(prompting.messages(prompting.GRAPH, material), read, again=prompting.again)
+    messages = prompts.messages(models.GRAPH_PROMPT, material)
+    asked = await asker.ask(messages, past_reasoning(read), again=prompts.again)
     if asked.value is not None:
         return asked.value
     return asked.reason if asked.reason is not None and asked.reason in COMES_BACK else GRAPH_INVALID

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from reelbench.judges.graphs import Graph
 from reelbench.judges.isolation import ROUNDS, Round, Stop, advance, stopped
-from reelbench.methods.diagnosis import prompting
 from reelbench.methods.diagnosis.evidence import GRAPH_INVALID, check_answered, graph_of
 from reelbench.methods.diagnosis.folder import CUES, Folder, keep_answers
 from reelbench.methods.diagnosis.models import GRAPH, ROLES, Models, Spent, spent
@@ -94,7 +93,7 @@ def _settings(plan: Plan) -> dict[str, Any]:
     return {
         **plan.about,
         "models": {role: plan.models.options[role].model for role in ROLES if role in plan.models.options},
-        "prompts": prompting.hashes(),
+        "prompts": plan.models.prompts.hashes(),
         "votes": plan.votes,
         "rounds": plan.rounds,
     }
@@ -184,7 +183,7 @@ class _Tagging:
         if attempt.reason in _ENDS:
             return self._ended(key, _ENDS[str(attempt.reason)])
         if key not in self.graphs:
-            graph = await graph_of(self.questions[key], self._askers[GRAPH])
+            graph = await graph_of(self.questions[key], self._askers[GRAPH], self._plan.models.prompts)
             if isinstance(graph, str):
                 if graph != GRAPH_INVALID:
                     self.lacking[key] = graph
@@ -192,7 +191,13 @@ class _Tagging:
             self.graphs[key] = graph
         history = self._history.get(key, ())
         tagged = await tag(
-            self.questions[key], self.graphs[key], history, attempt, self._askers, votes=self._plan.votes
+            self.questions[key],
+            self.graphs[key],
+            history,
+            attempt,
+            self._askers,
+            prompts=self._plan.models.prompts,
+            votes=self._plan.votes,
         )
         if tagged.lacking is not None:
             self.lacking[key] = tagged.lacking

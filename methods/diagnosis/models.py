@@ -1,13 +1,16 @@
-"""The models that a diagnosis asks, a role each: they share one cache of replies and one budget."""
+"""The models that a diagnosis asks, a role each: they share one cache of replies, one budget, and its prompts."""
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from reelbench.llm.asked import BUDGET, REFUSED, UNAVAILABLE
 from reelbench.llm.asker import Asker
 from reelbench.llm.budget import Budget
+from reelbench.llm.material import Prompts
 from reelbench.llm.options import AskOptions
 
 GRAPH, TAGGER, TRANSLATOR = ROLES = ("graph", "tagger", "translator")
@@ -15,17 +18,25 @@ GRAPH, TAGGER, TRANSLATOR = ROLES = ("graph", "tagger", "translator")
 COMES_BACK = frozenset({UNAVAILABLE, BUDGET, REFUSED})
 """Why there is no reply now, though there may be one when the same is asked another time."""
 
+GRAPH_PROMPT, TAG_PROMPT, TRANSLATE_PROMPT = "graph.txt", "tag.txt", "translate.txt"
+
 Spent = dict[str, dict[str, Any]]
 """Role -> model, replies and tokens behind the answers, whenever they were paid."""
 
 
+def prompts_of(folder: Path | None = None) -> Prompts:
+    """Return what models are told; files of `folder` take the place of ours (InputError where it has none)."""
+    return Prompts(resources.files("reelbench.methods.diagnosis"), folder)
+
+
 @dataclass(frozen=True, slots=True)
 class Models:
-    """Which model plays which role, and what all of them may spend together."""
+    """Which model plays which role, what all of them may spend together, and what they are told."""
 
     options: Mapping[str, AskOptions]
     budget: Budget = field(default_factory=Budget)
     note: Callable[[str], None] = field(default=lambda _: None)
+    prompts: Prompts = field(default_factory=prompts_of)
 
     @asynccontextmanager
     async def asked(self, roles: Iterable[str]) -> AsyncIterator[dict[str, Asker]]:

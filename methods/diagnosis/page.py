@@ -3,7 +3,6 @@
 The data stand as JSON in the page; a graph is put into it when its question is looked at.
 """
 
-import json
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
@@ -18,7 +17,7 @@ from reelbench.methods.diagnosis.questions import Question
 from reelbench.methods.diagnosis.tagging import Attempt
 from reelbench.registry import discovery
 from reelbench.registry.errors import MediaError
-from reelbench.registry.files import address, write_text
+from reelbench.registry.files import address, in_script, write_text
 from reelbench.registry.media.library import Library
 
 PAGE = "report.html"
@@ -51,9 +50,7 @@ def write(folders: Sequence[Folder], figures: Sequence[dict[str, Any]], out: Pat
         "questions": list(shown.values()),
     }
     template = (resources.files("reelbench.methods.diagnosis") / "page.html").read_text(encoding="utf-8")
-    # A text may hold "</script>" or a comment's start: neither may end the block that it stands in.
-    inline = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
-    write_text(out, template.replace(_DATA, inline))
+    write_text(out, template.replace(_DATA, in_script(data)))
 
 
 def _library(settings: dict[str, Any]) -> Library | None:

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict
 
+from reelbench.judges.answers import past_reasoning, strip_reasoning
 from reelbench.judges.findings import Verdict, read_findings
 from reelbench.judges.graphs import Graph
 from reelbench.judges.isolation import Round, to_judge
 from reelbench.llm.asked import UNPARSABLE
 from reelbench.llm.asker import Asker
+from reelbench.llm.material import Prompts
 from reelbench.llm.reading import UnreadableError, last_dictionary
-from reelbench.methods.diagnosis import prompting
-from reelbench.methods.diagnosis.models import COMES_BACK, TAGGER, TRANSLATOR
+from reelbench.methods.diagnosis.models import COMES_BACK, TAG_PROMPT, TAGGER, TRANSLATE_PROMPT, TRANSLATOR
 from reelbench.methods.diagnosis.questions import Question
 
 VOTES = 3
@@ -63,6 +64,7 @@ async def tag(
     attempt: Attempt,
     askers: Mapping[str, Asker],
     *,
+    prompts: Prompts,
     votes: int = VOTES,
 ) -> Tagged:
     """Ask for the votes on an attempt.
@@ -73,10 +75,11 @@ async def tag(
         history: Its rounds so far; the last one's cue is what the attempt was told.
         attempt: What is tagged.
         askers: Of the roles `tagger` and `translator`.
+        prompts: What they are told.
         votes: Replies asked for.
     """
     texts = (question.question, question.answer, attempt.answer)
-    english = await asyncio.gather(*(_english(text, question.language, askers[TRANSLATOR]) for text in texts))
+    english = await asyncio.gather(*(_english(text, question.language, askers[TRANSLATOR], prompts) for text in texts))
     asked = to_judge(graph, history)
     material = [
         *zip(("question", "answer", "prediction"), (text for text, _ in english), strict=True),
@@ -98,9 +101,9 @@ async def tag(
             raise UnreadableError("; ".join(problems[:_TOLD]))
         return verdicts
 
-    messages = prompting.messages(prompting.TAG, material)
+    messages = prompts.messages(TAG_PROMPT, material)
     replies = await asyncio.gather(
-        *(askers[TAGGER].ask(messages, read, vote=vote, again=prompting.again) for vote in range(votes))
+        *(askers[TAGGER].ask(messages, past_reasoning(read), vote=vote, again=prompts.again) for vote in range(votes))
     )
     reasons = {reply.reason for reply in replies} - {None, UNPARSABLE}
     # What may come another time is said first: then the same is asked again.
@@ -108,12 +111,12 @@ async def tag(
     return Tagged([reply.value for reply in replies], lacking)
 
 
-async def _english(text: str, language: str, asker: Asker) -> tuple[str, str | None]:
+async def _english(text: str, language: str, asker: Asker, prompts: Prompts) -> tuple[str, str | None]:
     """Return a text in English, and why it can't be had."""
     if language.partition("-")[0] == "en" or not text.strip():
         return text, None
-    messages = prompting.messages(prompting.TRANSLATE, [("text", text)], language=language)
-    asked = await asker.ask(messages, lambda reply: reply.strip() or None)
+    messages = prompts.messages(TRANSLATE_PROMPT, [("text", text)], language=language)
+    asked = await asker.ask(messages, lambda reply: (strip_reasoning(reply) or "").strip() or None)
     return asked.value or text, asked.reason
 
 

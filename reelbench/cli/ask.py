@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console
+from reelbench.cli.about import takes_about
 from reelbench.cli.asking import only_model, shared_budget, takes_llm
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
@@ -17,12 +18,14 @@ from reelbench.registry import settings
 if TYPE_CHECKING:
     from reelbench.judges.llm.options import JudgeOptions
     from reelbench.llm.options import AskOptions
+    from reelbench.registry.records import About
 
 _FRAMES = "uniform:32"
 
 
 @takes_judge
 @takes_llm
+@takes_about
 def ask(
     context: typer.Context,
     names: Annotated[
@@ -44,12 +47,16 @@ def ask(
     split: Annotated[str | None, typer.Option(help="Split that is asked, if not the default one.")] = None,
     data: Annotated[Path | None, typer.Option(help="The benchmark's own data, where it isn't found by itself.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many questions of each.")] = None,
+    label: Annotated[
+        str | None, typer.Option(metavar="TEXT", help='What else shapes the answers, e.g. "web search".')
+    ] = None,
     output: Annotated[Path | None, typer.Option(help="Folder; each benchmark's result lies in one of its own.")] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object on stdout (a list for several).")
     ] = False,
     no_overlap: Annotated[bool, typer.Option("--no-overlap", help="Leave out BLEU, CIDEr and METEOR.")] = False,
     llm: "dict[str, AskOptions]",
+    about: "About | None",
     judge: "JudgeOptions | None",
 ) -> None:
     """Ask a model behind an OpenAI-compatible server the questions of benchmarks, and score its answers.
@@ -60,17 +67,19 @@ def ask(
     reelbench ask rextime_mini --llm qwen3-vl --llm-url http://127.0.0.1:8000/v1 --frames uniform:16
     """
     from reelbench.methods import asking
+    from reelbench.registry.about import check_frames
     from reelbench.registry.home import home
     from reelbench.tasks.score import Options
 
     model, budget = only_model(llm), shared_budget(llm)
-    options = Options(overlap=not no_overlap, judge=judge, note=console.note, bar=console.progress)
+    options = Options(overlap=not no_overlap, judge=judge, note=console.note, bar=console.progress, about=about)
     spec = frames or settings.FRAMES.get() or _FRAMES
+    check_frames(about, spec)
     folder = output or home() / "runs" / datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
     outcomes = []
     for name in names:
         questions = asking.questions(name, spec, split=split, limit=limit, data=data)
         evaluation = asking.ask(questions, model, options, budget=budget)
-        outcomes.append(evaluation.write(folder / name))
+        outcomes.append(evaluation.labelled(label).write(folder / name))
     report(outcomes, as_json=as_json, again=["reelbench", "ask", *given(context)])
     check_judged(outcomes)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reelbench.cli.judging import budget_of, extra_of, price_of
-from reelbench.cli.options import takes
+from reelbench.cli.options import served, takes
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 
@@ -30,39 +30,12 @@ Models = Annotated[
         rich_help_panel=_PANEL,
     ),
 ]
-Url = Annotated[
-    str | None,
-    typer.Option(
-        "--llm-url", metavar="URL", help="OpenAI-compatible server; default OPENAI_BASE_URL.", rich_help_panel=_PANEL
-    ),
-]
-Concurrency = Annotated[
-    int, typer.Option("--llm-concurrency", metavar="N", help="Calls in flight at most.", rich_help_panel=_PANEL)
-]
-Limit = Annotated[
-    str | None,
-    typer.Option(
-        "--llm-budget", metavar="LIMIT", help="Calls (500) or dollars ($2.50) at most.", rich_help_panel=_PANEL
-    ),
-]
-Price = Annotated[
-    str | None,
-    typer.Option(
-        "--llm-price",
-        metavar="IN,OUT",
-        help="Dollars per million prompt and completion tokens.",
-        rich_help_panel=_PANEL,
-    ),
-]
-Extra = Annotated[
-    str | None,
-    typer.Option(
-        "--llm-extra", metavar="JSON", help='Sent with every request, e.g. {"seed": 1}.', rich_help_panel=_PANEL
-    ),
-]
-Timeout = Annotated[
-    float, typer.Option("--llm-timeout", metavar="S", help="Seconds for one call at most.", rich_help_panel=_PANEL)
-]
+Url = Annotated[str | None, served("llm", "url", _PANEL)]
+Concurrency = Annotated[int, served("llm", "concurrency", _PANEL)]
+Limit = Annotated[str | None, served("llm", "budget", _PANEL)]
+Price = Annotated[str | None, served("llm", "price", _PANEL)]
+Extra = Annotated[str | None, served("llm", "extra", _PANEL)]
+Timeout = Annotated[float, served("llm", "timeout", _PANEL)]
 
 
 def llm_options(

@@ -19,12 +19,14 @@ def calibrate(
     result: Annotated[Path, typer.Argument(help="A judged result: its folder, or its result.json.")],
     people: Annotated[Path, typer.Argument(help="People's scores of a random sample, as CSV (id,score[,criterion]).")],
     *,
+    write: Annotated[
+        bool, typer.Option("--write", help="Keep it beside the result; `leaderboard add` takes it from there.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
 ) -> None:
     """Correct the judge's mean by people's scores: beside it, never instead of it, and on the judge's own scale."""
-    from reelbench.judges import results
+    from reelbench.judges import calibrated, results
     from reelbench.judges.agreement import read_ratings
-    from reelbench.judges.calibration import calibrate as calibrated
     from reelbench.registry import discovery
 
     folder = result if result.is_dir() else result.parent
@@ -33,19 +35,7 @@ def calibrate(
     labels = read_ratings(people, spec)
     judge = spec.judge
     assert judge is not None  # noqa: S101 - read_ratings refused
-    criteria = {}
-    for criterion in judge.criteria:
-        scored = [sample for sample in samples if criterion in sample.scores]
-        given = [labels.get((sample.id, criterion)) for sample in scored]
-        if not any(label is not None for label in given):
-            continue
-        criteria[criterion] = calibrated(
-            [sample.scores[criterion] for sample in scored],
-            given,
-            [sample.video for sample in scored],
-            bounds=(judge.low, judge.high),
-            steps=range(judge.low, judge.high + 1),
-        )
+    criteria = calibrated.calibrations(spec, samples, labels)
     if not criteria:
         raise InputError(
             f"{people}: none of its {len(labels)} scores is of an answer that the judge of {folder} scored"
@@ -54,6 +44,10 @@ def calibrate(
     strangers = sorted({item for item, _ in labels if item not in answers})
     if strangers:
         console.note(f"left out: people's scores of {len(strangers)} answers that the result lacks ({strangers[0]}, …)")
+    if write:
+        of_answers = {place: score for place, score in labels.items() if place[0] in answers}
+        path = calibrated.write(folder, calibrated.record(criteria, of_answers, people.name))
+        console.note(f"written to {path}")
     if as_json:
         by = record.judge.requested if record.judge else None
         made = {name: asdict(found) for name, found in criteria.items()}

@@ -26,20 +26,30 @@ def compare(
     b: Annotated[Path, typer.Argument(help="Another result on the same benchmark and split.")],
     *,
     labels: Annotated[bool, typer.Option("--labels", help="CogME's labels one by one, adjusted by Holm.")] = False,
+    items: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write both results of every item, as JSON Lines.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Test two models on the items both answered: bootstrap over videos, McNemar where items are right or wrong."""
+    from reelbench.judges import side_by_side
     from reelbench.judges.compare import compare as tested
+    from reelbench.registry.files import write_jsonl
 
-    first, second = _read(a), _read(b)
+    first, second = _read_both(a, b)
     if {first.result.benchmark.id, second.result.benchmark.id} == _TWINS:
+        if items is not None:
+            raise InputError("--items: the two results answer different questions, so no item is in both")
         _by_video(first, second, as_json=as_json)
         return
     spec = _same_benchmark(first.result, second.result, a, b)
     found = tested(first.samples, second.samples, spec)
     by_label = _by_label(first.samples, second.samples) if labels else None
+    if items is not None:
+        write_jsonl(items, side_by_side.items(spec, first.samples, second.samples))
+    apart = side_by_side.settings_apart([first.result, second.result])
     if as_json:
-        document = {"a": first.result.model.id, "b": second.result.model.id, **asdict(found)}
+        document = {"a": first.result.model.id, "b": second.result.model.id, **asdict(found), "settings": apart}
         console.write(json.dumps(document if by_label is None else {**document, "labels": by_label}))
         return
     title = f"{spec.id}: a = {first.result.model.id}, b = {second.result.model.id}; {found.both} items answered by both"
@@ -61,6 +71,9 @@ def compare(
             str(d.videos),
         )
     console.show(table)
+    for name, values in apart.items():
+        if name != "model.id":
+            console.write(f"{name}: a = {_plain(values[0])}, b = {_plain(values[1])}")
     if found.only_a or found.only_b:
         console.note(f"left out: {found.only_a} items that only a answered, {found.only_b} that only b answered")
     if by_label is not None:
@@ -73,6 +86,10 @@ def compare(
             tests = ("" if p is None else f"{p:.4f}" for p in (d["p"], d["p_holm"]))
             table.add_row(d["label"], *rates, *tests, str(d["n"]), str(d["videos"]))
         console.show(table)
+
+
+def _plain(value: Any) -> str:  # noqa: ANN401 - any JSON value
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _by_label(a: "list[Sample]", b: "list[Sample]") -> list[dict[str, Any]]:
@@ -170,9 +187,43 @@ class _Read:
 
 
 def _read(path: Path) -> _Read:
+    """Read the one result in a folder, below it, or of a `result.json`."""
+    folders = _folders(path)
+    if len(folders) > 1:
+        raise InputError(f"{path}: has {len(folders)} results, {folders[0]} the first; name one of them")
+    return _of(folders[0])
+
+
+def _read_both(path_a: Path, path_b: Path) -> tuple[_Read, _Read]:
+    """Read two results; of folders with several, those that are of one benchmark, version and split."""
+    folders_a, folders_b = _folders(path_a), _folders(path_b)
+    if len(folders_a) == len(folders_b) == 1:
+        return _of(folders_a[0]), _of(folders_b[0])
+    pairs = [(a, b) for a in folders_a for b in folders_b if _about(a) == _about(b)]
+    if len(pairs) != 1:
+        raise InputError(
+            f"{path_a} has {len(folders_a)} results, {path_b} {len(folders_b)}, and {len(pairs)} pairs of them are of "
+            "the same benchmark, version and split; name one result of each"
+        )
+    return _of(pairs[0][0]), _of(pairs[0][1])
+
+
+def _folders(path: Path) -> list[Path]:
     from reelbench.judges import results
 
-    folder = path if path.is_dir() else path.parent
+    return [path.parent] if not path.is_dir() else results.folders(path)
+
+
+def _about(folder: Path) -> tuple[str, int, str]:
+    from reelbench.judges import results
+
+    about = results.read(folder).benchmark
+    return about.id, about.version, about.split
+
+
+def _of(folder: Path) -> _Read:
+    from reelbench.judges import results
+
     return _Read(results.read(folder), list(results.read_samples(folder)))
 
 

@@ -1,6 +1,7 @@
 """`reelbench diagnose`: evidence graphs, where in them answers went wrong, and what that comes to."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -40,6 +41,10 @@ Graphs = Annotated[
     typer.Option("--graphs", metavar="FILE", help="graphs.jsonl; graphs that it lacks are made where they are needed."),
 ]
 Votes = Annotated[int, typer.Option("--llm-votes", metavar="K", min=1, help="Times that the tagger is asked.")]
+PromptFolder = Annotated[
+    Path | None,
+    typer.Option("--prompts", metavar="DIR", help="Prompts to take in the place of ours: graph.txt, tag.txt, …"),
+]
 SkipFailed = Annotated[
     bool, typer.Option("--skip-failed", help="Leave questions that a model failed on, instead of asking them again.")
 ]
@@ -64,6 +69,7 @@ def graphs(
     form: Annotated[
         Literal["dot", "mermaid", "svg"] | None, typer.Option("--format", help="Also draw each graph into graphs/.")
     ] = None,
+    prompts: PromptFolder = None,
     split: Split = None,
     data: Data = None,
     as_json: AsJson = False,
@@ -83,7 +89,7 @@ def graphs(
     else:
         from reelbench.methods.diagnosis import questions as rows
 
-        models = _models(llm, ("graph",))
+        models = _models(llm, prompts, ("graph",))
         questions = rows.read(name, split, data)
         with console.progress("making graphs", len(questions)) as show:
             result = evidence.make(questions, models, show)
@@ -108,6 +114,7 @@ def errors(
     out: Out,
     graphs: Graphs = None,
     llm_votes: Votes = 3,
+    prompts: PromptFolder = None,
     skip_failed: SkipFailed = False,
     data: Data = None,
     as_json: AsJson = False,
@@ -119,7 +126,7 @@ def errors(
     from reelbench.methods.diagnosis import questions as rows
     from reelbench.registry.files import sha256_of
 
-    models = _models(llm)
+    models = _models(llm, prompts)
     name, split, answers = attempts.of_result(result)
     questions = rows.read(name, split, data)
     known = {question.id for question in questions}
@@ -156,6 +163,7 @@ def run(
     graphs: Graphs = None,
     rounds: Annotated[int, typer.Option(min=1, help="Rounds at most.")] = 5,
     llm_votes: Votes = 3,
+    prompts: PromptFolder = None,
     skip_failed: SkipFailed = False,
     as_json: AsJson = False,
     judge: "JudgeOptions | None",
@@ -169,7 +177,7 @@ def run(
     from reelbench.methods.diagnosis import attempts, loop
     from reelbench.methods.diagnosis import questions as rows
 
-    models = _models(llm)
+    models = _models(llm, prompts)
     asked = attempts.LmmsEval(name, context.args, judge, console.note, console.progress)
     plan = loop.Plan(
         questions=rows.read(asked.spec.id, asked.task.split),
@@ -188,21 +196,28 @@ def run(
 def report(
     folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="What `errors` or `run` wrote.")],
     *,
+    people: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="What people saved on `review page --ask nodes` (repeat), of one DIR."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Count a diagnosis' errors and write its page; two or more are shown side by side."""
     from reelbench.methods.diagnosis.folder import Folder
 
-    _report(*(Folder(path) for path in dict.fromkeys(folders)), as_json=as_json)
+    unique = [Folder(path) for path in dict.fromkeys(folders)]
+    if people and len(unique) > 1:
+        raise InputError("--people: is held against one diagnosis; give one DIR")
+    _report(*unique, as_json=as_json, people=_people(unique[0], people) if people else None)
 
 
 # --- what is asked for ----------------------------------------------------------------------------------------------
 
 
-def _models(llm: "dict[str, AskOptions]", roles: tuple[str, ...] | None = None) -> "Models":
-    from reelbench.methods.diagnosis.models import ROLES, Models
+def _models(llm: "dict[str, AskOptions]", prompts: Path | None, roles: tuple[str, ...] | None = None) -> "Models":
+    from reelbench.methods.diagnosis.models import ROLES, Models, prompts_of
 
-    return Models(by_role(llm, roles or ROLES), shared_budget(llm), console.note)
+    return Models(by_role(llm, roles or ROLES), shared_budget(llm), console.note, prompts_of(prompts))
 
 
 def _read(path: Path) -> "list[Graph]":
@@ -257,7 +272,21 @@ def _spread(figures: dict[str, float | None]) -> str:
     return "–" if figures["mean"] is None else f"{figures['mean']:.1f} ({figures['sd']:.1f})"
 
 
-def _report(*folders: "Folder", as_json: bool) -> None:
+def _people(folder: "Folder", files: list[Path]) -> dict[str, Any]:
+    """Return how far people agree with the tagger, and with each other."""
+    from reelbench.judges.tagger_agreement import tagger_agreement
+    from reelbench.making.review import merging, nodes
+    from reelbench.methods.diagnosis.people import judged
+
+    reviews = merging.read(files)
+    if reviews.kind != "nodes":
+        raise InputError(f"{files[0]}: is of a page that asks {reviews.kind}; --people takes files of --ask nodes")
+    said = nodes.summarize(reviews)
+    found = asdict(tagger_agreement(judged(folder), said.codes))
+    return {"people": len(reviews.reviewers), "alpha": said.alpha, "open": len(said.open), **found}
+
+
+def _report(*folders: "Folder", as_json: bool, people: dict[str, Any] | None = None) -> None:
     from reelbench.methods.diagnosis import page
     from reelbench.methods.diagnosis import report as reports
 
@@ -267,9 +296,13 @@ def _report(*folders: "Folder", as_json: bool) -> None:
     both = reports.compare(folders[0], folders[1]) if len(folders) > 1 else None
     if as_json:
         single = next(iter(found.values()))
+        if people is not None:
+            single = {**single, "people": people}
         console.write(json.dumps(single if both is None else {"reports": found, "agreement": both}, ensure_ascii=False))
     else:
         _show_reports(found, both)
+        if people is not None:
+            _show_people(people)
     console.note(f"open {out} in a browser")
 
 
@@ -291,6 +324,22 @@ def _show_reports(found: dict[str, dict[str, Any]], both: dict[str, Any] | None)
     if both is not None and both["nodes"]:
         kappa = "undefined" if both["kappa"] is None else f"{both['kappa']:.2f}"
         console.note(f"the first two agree on {both['same']:.0%} of {both['nodes']} nodes (kappa {kappa})")
+
+
+def _show_people(people: dict[str, Any]) -> None:
+    first, same = people["first_errors"], people["same"]
+    table = console.table(f"The tagger beside {people['people']} people, {people['nodes']} nodes", "", "#value", "#n")
+    ends = "" if same["ci95"] is None else " ({:.0%} to {:.0%})".format(*same["ci95"])
+    table.add_row("says the same", _percent(same["value"]) + ends, "")
+    table.add_row("Cohen's kappa", "undefined" if people["kappa"] is None else f"{people['kappa']:.2f}", "")
+    table.add_row("first error found", _percent(first["found"]), str(first["erroneous"]))
+    table.add_row("no error, none seen", _percent(first["cleared"]), str(first["correct"]))
+    table.add_row("F1 (ProcessBench)", _percent(first["f1"]), "")
+    console.show(table)
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{share:.0%}"
 
 
 def _shared(figures: dict[str, Any]) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
-from reelbench.cli.options import takes
+from reelbench.cli.options import served, takes
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 
@@ -25,15 +25,8 @@ JudgeModel = Annotated[
     ),
 ]
 NoJudge = Annotated[bool, typer.Option("--no-judge", help="Ask no judge, whatever is set.", rich_help_panel=_PANEL)]
-JudgeUrl = Annotated[
-    str | None,
-    typer.Option(
-        "--judge-url", metavar="URL", help="OpenAI-compatible server; default OPENAI_BASE_URL.", rich_help_panel=_PANEL
-    ),
-]
-Concurrency = Annotated[
-    int, typer.Option("--judge-concurrency", metavar="N", help="Calls in flight at most.", rich_help_panel=_PANEL)
-]
+JudgeUrl = Annotated[str | None, served("judge", "url", _PANEL)]
+Concurrency = Annotated[int, served("judge", "concurrency", _PANEL)]
 Votes = Annotated[int, typer.Option("--judge-votes", metavar="K", help="Replies per score.", rich_help_panel=_PANEL)]
 VoteRule = Annotated[
     str,
@@ -48,21 +41,8 @@ Prompts = Annotated[
     str,
     typer.Option("--judge-prompts", metavar="SET", help="reelbench, official, or a file.", rich_help_panel=_PANEL),
 ]
-Budget = Annotated[
-    str | None,
-    typer.Option(
-        "--judge-budget", metavar="LIMIT", help="Calls (500) or dollars ($2.50) at most.", rich_help_panel=_PANEL
-    ),
-]
-Price = Annotated[
-    str | None,
-    typer.Option(
-        "--judge-price",
-        metavar="IN,OUT",
-        help="Dollars per million prompt and completion tokens.",
-        rich_help_panel=_PANEL,
-    ),
-]
+Budget = Annotated[str | None, served("judge", "budget", _PANEL)]
+Price = Annotated[str | None, served("judge", "price", _PANEL)]
 Prices = Annotated[
     Path | None,
     typer.Option(
@@ -89,18 +69,8 @@ Temperature = Annotated[
         rich_help_panel=_PANEL,
     ),
 ]
-Extra = Annotated[
-    str | None,
-    typer.Option(
-        "--judge-extra",
-        metavar="JSON",
-        help='Sent with every request, e.g. {"reasoning_effort": "low"}.',
-        rich_help_panel=_PANEL,
-    ),
-]
-Timeout = Annotated[
-    float, typer.Option("--judge-timeout", metavar="S", help="Seconds for one call at most.", rich_help_panel=_PANEL)
-]
+Extra = Annotated[str | None, served("judge", "extra", _PANEL)]
+Timeout = Annotated[float, served("judge", "timeout", _PANEL)]
 Retry = Annotated[
     bool, typer.Option("--retry-unscored", help="Ask again where no reply could be read.", rich_help_panel=_PANEL)
 ]

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from reelbench.cli import console
+from reelbench.cli.about import takes_about
 from reelbench.cli.app import App
 from reelbench.cli.judging import Budget, Concurrency, JudgeUrl, Price, Prompts, budget_of, price_of
 from reelbench.cli.options import takes
 
 if TYPE_CHECKING:
     from reelbench.leaderboard.rejudge import Rejudge
+    from reelbench.leaderboard.store import Added
+    from reelbench.registry.records import About
 
 app = App("Verified results, the leaderboard's page, and publishing.")
 
@@ -53,10 +56,12 @@ def rejudge_options(
 
 @app.command()
 @takes("rejudge", rejudge_options)
+@takes_about
 def add(
     run_dir: Annotated[Path, typer.Argument(help="Folder with result.json and samples.jsonl, or with such folders.")],
     *,
     store: Store,
+    about: "About | None",
     rejudge: "Rejudge | None",
 ) -> None:
     """Compute every number of a result again from its samples, and file it; refuse what does not match.
@@ -66,14 +71,35 @@ def add(
     from reelbench.leaderboard import store as stores
     from reelbench.registry.errors import InputError
 
-    done = stores.add(run_dir, store, rejudge=rejudge)
+    done = stores.add(run_dir, store, rejudge=rejudge, about=about)
     for one in [one for one in done if one.outcome != "refused"][:_SHOWN]:
         console.note(f"{one.outcome}: {one.place}" + (f" ({one.why})" if one.why else ""))
     if len(done) > _SHOWN:
         console.note(
             ", ".join(f"{number} {outcome}" for outcome, number in sorted(Counter(o.outcome for o in done).items()))
         )
+    _tell_unjudged(done)
     _refuse([one.why for one in done if one.outcome == "refused"], len(done), InputError)
+
+
+def _tell_unjudged(done: "list[Added]") -> None:
+    """Say what was filed without the metric that ranks, and how it gets it."""
+    from reelbench.judges import results
+    from reelbench.registry import discovery
+
+    for one in done[:_SHOWN]:
+        if one.place is None or one.outcome == "refused":
+            continue
+        result = results.read(one.place)
+        spec = discovery.get(result.benchmark.id)
+        primary = result.metrics.get(spec.primary.name)
+        if spec.judge is None or (primary is not None and primary.value is not None):
+            continue
+        name = f"score --run {one.source}" if result.model.adapter else f"score {spec.id} --predictions FILE"
+        console.note(
+            f"{one.source}: no {spec.primary.name} yet, so no rank; judge it and add it again: reelbench {name} "
+            f"--judge {spec.judge.default_model} --judge-prompts official (the prompts of published numbers)"
+        )
 
 
 @app.command("list")

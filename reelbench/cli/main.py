@@ -9,6 +9,7 @@ import typer
 
 from reelbench import __version__
 from reelbench.cli import (
+    ace,
     ask,
     calibrate,
     cards,
@@ -26,6 +27,7 @@ from reelbench.cli import (
     run,
     score,
     settings,
+    view,
 )
 from reelbench.cli.app import App
 from reelbench.registry.errors import InputError, ReelbenchError
@@ -45,7 +47,9 @@ app.command("path")(listing.path)
 app.command("settings")(settings.show_settings)
 app.command("score")(score.score)
 app.command("ask")(ask.ask)
+app.command("ace")(ace.ace)
 app.command("compare")(compare.compare)
+app.command("view")(view.view)
 app.command("profile")(profile.profile)
 app.add_typer(data.app, name="data")
 app.add_typer(make.app, name="make")

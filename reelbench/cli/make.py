@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 app = App("Make a data set with language models.")
 
+_FRAMES = "uniform:16,size=448,as=images"
 _FAILED = {"unavailable", "refused", "budget"}
 """Reasons that are the run's, not the item's."""
 
@@ -34,6 +35,9 @@ PromptFolder = Annotated[
     Path | None, typer.Option("--prompts", metavar="DIR", help="Prompts and roles to take in the place of ours.")
 ]
 Media = Annotated[Path | None, typer.Option("--media", metavar="DIR", help="Where the videos lie.")]
+Frames = Annotated[
+    str, typer.Option("--frames", metavar="SPEC", help="Frames that a model is shown, where it must see the video.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object: funnel.json, or the plan.")]
 
 
@@ -47,9 +51,7 @@ def discussion(
     out: Out = None,
     rounds: Annotated[int, typer.Option(help="Rounds of review.", min=1)] = 1,
     questions: Annotated[int, typer.Option(help="Questions a video.", min=1)] = 5,
-    frames: Annotated[
-        str, typer.Option(metavar="SPEC", help="Frames for the context, where it is asked for.")
-    ] = "uniform:16,size=448,as=images",
+    frames: Frames = _FRAMES,
     media: Media = None,
     parse_depth: Annotated[bool, typer.Option("--parse-depth", help="Compare parse depths too, with spaCy.")] = False,
     limit: Limit = None,
@@ -71,7 +73,7 @@ def discussion(
     known = read_videos(videos, len(chain.context_questions))[:limit]
     optional = {
         making.CONTEXT: any(video.context is None for video in known),
-        making.JUDGE: making.JUDGE in llm,
+        **{role: role in llm for role in (making.JUDGE, making.BLOOM)},
     }
     models = _models(llm, chain.roles, optional)
     with console.progress("discussing", len(known)) as show:
@@ -179,9 +181,7 @@ def moments(
     out: Out = None,
     seed: Annotated[int, typer.Option(help="Of the options' order.")] = 0,
     no_options: Annotated[bool, typer.Option("--no-options", help="The training split's form.")] = False,
-    frames: Annotated[
-        str, typer.Option(metavar="SPEC", help="Frames shown of a query's video.")
-    ] = "uniform:16,size=448,as=images",
+    frames: Frames = _FRAMES,
     media: Media = None,
     limit: Limit = None,
     plan: Plan = False,

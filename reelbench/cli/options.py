@@ -4,10 +4,25 @@ import builtins
 import functools
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import Any, get_type_hints
 
-if TYPE_CHECKING:
-    import typer
+import typer
+
+_SERVED = {
+    "url": ("URL", "OpenAI-compatible server; default OPENAI_BASE_URL."),
+    "concurrency": ("N", "Calls in flight at most."),
+    "budget": ("LIMIT", "Calls (500) or dollars ($2.50) at most."),
+    "price": ("IN,OUT", "Dollars per million prompt and completion tokens."),
+    "extra": ("JSON", 'Sent with every request, e.g. {"reasoning_effort": "low"}.'),
+    "timeout": ("S", "Seconds for one call at most."),
+}
+"""What every command that asks a served model may be told, whatever the model is for: name -> value and help."""
+
+
+def served(prefix: str, name: str, panel: str) -> Any:  # noqa: ANN401 - typer's own
+    """Return the option `--PREFIX-NAME` of a served model, as an annotation takes it."""
+    metavar, text = _SERVED[name]
+    return typer.Option(f"--{prefix}-{name}", metavar=metavar, help=text, rich_help_panel=panel)
 
 
 def takes(argument: str, group: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -35,7 +50,7 @@ def takes(argument: str, group: Callable[..., Any]) -> Callable[[Callable[..., N
     return decorate
 
 
-def given(context: "typer.Context", *, only: str = "") -> list[str]:
+def given(context: typer.Context, *, only: str = "") -> list[str]:
     """Return what was given on the command line, as words that give it again: for a hint that repeats it.
 
     Args:

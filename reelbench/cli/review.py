@@ -14,7 +14,7 @@ from reelbench.cli.completion import task_names
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
-    from reelbench.making.review.pages import Content
+    from reelbench.making.review.pages import Content, Draw
 
 _SHOWN = 10
 
@@ -28,6 +28,7 @@ class Ask(StrEnum):
     ANSWERS = "answers"
     TAGS = "tags"
     SCORES = "scores"
+    NODES = "nodes"
 
 
 class Form(StrEnum):
@@ -45,7 +46,9 @@ def page(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.", autocompletion=task_names)],
     *,
     ask: Annotated[Ask, typer.Option(help="What people are asked.")] = Ask.RATINGS,
-    sample: Annotated[int, typer.Option(help="Videos to review, each with all its questions.", min=1)] = 30,
+    sample: Annotated[
+        int, typer.Option(help="Videos to review, each with all its questions; questions (nodes).", min=1)
+    ] = 30,
     seed: Annotated[int, typer.Option(help="Of the draw; reviewers of one draw can be merged.")] = 0,
     raters: Annotated[int, typer.Option(help="Pages to write, one for each rater.", min=1)] = 1,
     overlap: Annotated[int, typer.Option(help="Raters that each video gets.", min=1)] = 1,
@@ -53,6 +56,9 @@ def page(
     data: Annotated[Path | None, typer.Option(help="The benchmark's own data, where it isn't found by itself.")] = None,
     answers: Annotated[
         Path | None, typer.Option(metavar="RESULT", help="Folder of the result whose answers are scored (scores).")
+    ] = None,
+    diagnosis: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The diagnosis whose nodes are tagged again (nodes).")
     ] = None,
     consensus: Annotated[
         list[Path] | None,
@@ -75,8 +81,12 @@ def page(
     draw = pages.Draw(sample, seed, raters, overlap, strips)
     if (form is Form.LABEL_STUDIO) == (media_url is None):
         raise InputError("--as label-studio and --media-url PREFIX go together")
+    if (diagnosis is None) == (ask is Ask.NODES):
+        raise InputError("--diagnosis names what `reelbench diagnose` wrote: with --ask nodes, and only there")
     if consensus:
-        content = _consensus(name, consensus, data)
+        content = _consensus(name, consensus, data, answers, diagnosis)
+    elif diagnosis is not None:
+        content = _nodes(name, diagnosis, draw)
     else:
         content = pages.content_of(name, draw, kind=ask.value, split=split, data=data, answers=answers)
     if media_url is not None:
@@ -101,6 +111,20 @@ def agree(
     a: Annotated[Path, typer.Argument(help="A tags file (JSON Lines).")],
     b: Annotated[Path, typer.Argument(help="Another, by somebody else, or by a model.")],
     *,
+    result: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="A result on these questions: what the difference does to its profile."),
+    ] = None,
+    machine: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A model's tags: may it stand in for these people (alternative annotator)?"),
+    ] = None,
+    person: Annotated[
+        list[Path] | None, typer.Option(metavar="FILE", help="Another person's tags, beside A and B (repeat).")
+    ] = None,
+    epsilon: Annotated[
+        float, typer.Option(help="With --machine: 0.2 for experts, 0.15 for skilled people, 0.1 for a crowd.")
+    ] = 0.2,
     benchmark: Annotated[str, typer.Option(help="Whose questions these are, for intervals over its videos.")] = (
         "dramaqa_cogme"
     ),
@@ -112,17 +136,32 @@ def agree(
     from dataclasses import asdict
 
     from reelbench.cli import review_tables
+    from reelbench.judges import results
     from reelbench.judges.cognitive_profile import read_tags
-    from reelbench.judges.label_sets import tag_agreement
+    from reelbench.judges.label_sets import annotator_tests, tag_agreement
+    from reelbench.judges.profile_difference import profile_difference
     from reelbench.making.review import tags
+
+    if person and machine is None:
+        raise InputError("--person names people beside A and B for the test of --machine; give --machine FILE too")
 
     first, second = read_tags(a), read_tags(b)
     videos = tags.videos_of(benchmark, first.keys() & second.keys(), console.note, split=split, data=data)
     found = asdict(tag_agreement(first, second, videos))
+    if result is not None:
+        found["profile"] = asdict(profile_difference(list(results.read_samples(result)), first, second))
+    if machine is not None:
+        people = {str(a): first, str(b): second, **{str(path): read_tags(path) for path in person or ()}}
+        tests = annotator_tests(read_tags(machine), people, epsilon=epsilon)
+        found["alternative_annotator"] = {"epsilon": epsilon, **{name: asdict(test) for name, test in tests.items()}}
     if as_json:
         console.write(json.dumps(found))
         return
     review_tables.show_agreement(f"a = {a.name}, b = {b.name}: {found['both']} items tagged by both", found)
+    if "profile" in found:
+        review_tables.show_profile_difference(found["profile"])
+    if "alternative_annotator" in found:
+        review_tables.show_annotator_tests(found["alternative_annotator"])
     if found["only_a"] or found["only_b"]:
         console.note(f"left out: {found['only_a']} items tagged by a alone, {found['only_b']} by b alone")
 
@@ -131,10 +170,27 @@ def _file_name(name: str, ask: Ask) -> str:
     return f"review-{name}.html" if ask is Ask.RATINGS else f"{ask.value}-{name}.html"
 
 
-def _consensus(name: str, files: Sequence[Path], data: Path | None) -> "Content":
+def _nodes(name: str, diagnosis: Path, draw: "Draw | None") -> "Content":
+    from reelbench.making.review import nodes
+    from reelbench.methods.diagnosis.folder import Folder
+    from reelbench.methods.diagnosis.people import judged
+    from reelbench.registry import discovery
+
+    folder = Folder(diagnosis)
+    known, settings = discovery.find_task(name), folder.settings()
+    spec = known[0] if known else discovery.get(name)
+    if settings.get("benchmark") != spec.id:
+        raise InputError(f"{diagnosis}: is of {settings.get('benchmark')}, not of {spec.id}")
+    return nodes.content_of(spec, str(settings.get("split")), judged(folder), draw)
+
+
+def _consensus(
+    name: str, files: Sequence[Path], data: Path | None, answers: Path | None, diagnosis: Path | None
+) -> "Content":
     from reelbench.making.review import consensus
 
-    return consensus.content_of(name, files, data)
+    nodes = None if diagnosis is None else lambda: _nodes(name, diagnosis, None)
+    return consensus.content_of(name, files, data, answers=answers, nodes=nodes)
 
 
 def _tell_missing(missing: Sequence[str]) -> None:

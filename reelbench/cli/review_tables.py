@@ -1,5 +1,6 @@
 """What `reelbench review summarize` shows on a terminal."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reelbench.cli import console
@@ -86,6 +87,56 @@ def show_agreement(title: str, found: dict[str, Any]) -> None:
     for name, measures in (*found["sets"].items(), ("thinking", found["thinking"])):
         for measure, one in measures.items():
             table.add_row(f"{name}: {measure}", number(one["value"], 3), interval(one["ci95"], 3))
+    console.show(table)
+
+
+def show_profile_difference(found: dict[str, Any]) -> None:
+    """Print what two tag files make of one result's profile."""
+    title = f"the profile of one result under both, {found['answers']} answers: per cent right"
+    table = console.table(title, "label", "#n a", "#n b", "#a", "#b", "#a - b", "#95 % interval", "weak")
+    for name, label in found["labels"].items():
+        weak = " and ".join(who for who in ("a", "b") if label[f"weak_{who}"])
+        table.add_row(
+            name,
+            str(label["n_a"]),
+            str(label["n_b"]),
+            number(label["a"]["value"], 1),
+            number(label["b"]["value"], 1),
+            number(label["difference"]["value"], 1),
+            interval(label["difference"]["ci95"], 1),
+            weak and f"by {weak}",
+        )
+    console.show(table)
+    console.write(
+        f"mean absolute difference {number(found['mean_absolute'], 1)} points, largest on {found['largest'] or '–'}; "
+        f"the labels' order: Spearman's rho {number(found['spearman'])}"
+    )
+
+
+def show_annotator_tests(found: dict[str, Any]) -> None:
+    """Print whether a machine's tags may stand in for people's."""
+    table = console.table(
+        f"alternative-annotator test, epsilon {found['epsilon']:g}",
+        "component",
+        "#winning rate",
+        "#advantage",
+        "passes",
+        "people (advantage, items)",
+    )
+    for component, test in found.items():
+        if component == "epsilon":
+            continue
+        people = ", ".join(
+            f"{Path(name).stem} ({number(one['advantage_model'])}, {one['n']})" for name, one in test["people"].items()
+        )
+        known = test["winning_rate"] is not None
+        table.add_row(
+            component,
+            number(test["winning_rate"]),
+            number(test["advantage"]),
+            ("yes" if test["passes"] else "no") if known else "too few items",
+            people,
+        )
     console.show(table)
 
 

@@ -15,9 +15,6 @@ Model = Annotated[
     str | None,
     typer.Option(metavar="ID", help="Model; by default the file's name without suffix.", rich_help_panel=_PANEL),
 ]
-Revision = Annotated[
-    str | None, typer.Option(metavar="TEXT", help="The model's commit or version.", rich_help_panel=_PANEL)
-]
 Frames = Annotated[
     str | None,
     typer.Option(metavar="SPEC", help="Frames it was shown, e.g. uniform:32; else unknown.", rich_help_panel=_PANEL),
@@ -32,13 +29,11 @@ Url = Annotated[
 ]
 
 
-def said_options(
-    *, model: Model = None, revision: Revision = None, frames: Frames = None, label: Label = None, url: Url = None
-) -> "Said":
+def said_options(*, model: Model = None, frames: Frames = None, label: Label = None, url: Url = None) -> "Said":
     """Return what was said; InputError where the frames are no sampling."""
     from reelbench.tasks.score import Said
 
-    return Said(model=model, revision=revision, frames=frames, label=label, url=url)
+    return Said(model=model, frames=frames, label=label, url=url)
 
 
 takes_said = takes("said", said_options)

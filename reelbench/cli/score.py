@@ -1,13 +1,14 @@
 """`reelbench score`: predictions to numbers, without running a model."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from reelbench.cli import console
+from reelbench.cli.about import takes_about
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
 from reelbench.cli.options import given
@@ -19,11 +20,13 @@ from reelbench.registry.home import home
 if TYPE_CHECKING:
     from reelbench.judges.llm.options import JudgeOptions
     from reelbench.judges.llm.outlook import Estimate
+    from reelbench.registry.records import About
     from reelbench.tasks.score import Said
 
 _TABLE = "A table of ids and texts"
 
 
+@takes_about
 @takes_said
 @takes_judge
 def score(
@@ -41,7 +44,7 @@ def score(
         typer.Option(
             metavar="FILE",
             help="Predictions: the benchmark's own format, or a table of ids and texts (CSV, TSV, JSON, JSON Lines, "
-            "Parquet, Excel; hf://datasets/ORG/NAME[@REVISION][/FILE]).",
+            "Parquet, Excel; hf://datasets/ORG/NAME, with @REVISION and /FILE at will).",
         ),
     ] = None,
     references: Annotated[Path | None, typer.Option(help="References; by default the benchmark's own data.")] = None,
@@ -85,6 +88,7 @@ def score(
         typer.Option("--judge-estimate", help="Say what judging would take, and ask nothing.", rich_help_panel="Judge"),
     ] = False,
     said: "Said",
+    about: "About | None",
     judge: "JudgeOptions | None",
 ) -> None:
     """Score predictions from a file (NAME --predictions FILE) or from an lmms-eval run (--run DIR).
@@ -108,13 +112,20 @@ def score(
         outlook=expected(judge) if judge_estimate else None,
         note=(lambda _: None) if quiet else console.note,
         bar=console.progress,
+        about=about,
+        answering=Answering.parse(answering) if answering is not None else None,
     )
     columns = Columns(id_column, text_column)
     if run is not None:
-        if name is not None or predictions is not None or references is not None or columns or said.anything:
+        if (
+            name is not None
+            or predictions is not None
+            or references is not None
+            or columns
+            or replace(said, label=None).anything
+        ):
             raise InputError("--run reads everything from the run's folder; leave out NAME and the file options")
-        compared = Answering.parse(answering) if answering is not None else None
-        evaluations = run_evaluations(run, output, options, tags=tags, tasks=task, answering=compared)
+        evaluations = run_evaluations(run, output, options, tags=tags, tasks=task, label=said.label)
     else:
         if name is None or predictions is None:
             raise InputError("nothing to score: give NAME --predictions FILE, or --run DIR")

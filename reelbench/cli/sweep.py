@@ -1,28 +1,84 @@
-"""`reelbench run --frames-sweep`: one run for each number of frames, and the score against it."""
+"""`reelbench run` with several settings: one run for each, in one lmms-eval, and the scores against the setting."""
 
 import json
+import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reelbench.cli import console
 from reelbench.cli.report import check_judged, report
+from reelbench.registry import settings
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import write_text
 from reelbench.registry.frames.sampling import FrameSampling
+from reelbench.tasks.lmms import process
 
 if TYPE_CHECKING:
+    from reelbench.registry.plots import Mark
     from reelbench.tasks.score import Options, Outcome
 
 SWEEP_FILE = "sweep.json"
 SCHEMA = 1
+NATIVE = "native"
+"""The questions in their own language."""
 _COUNTED = ("uniform", "keyframe", "window")
+_GENERATION = "gen_kwargs."
+
+Arguments = list[str]
 
 
-def planned(spec: str | None, counts: str) -> list[tuple[int, FrameSampling]]:
-    """Return each number of frames, rising and once, with its sampling; 0 is text only.
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One run of a sweep.
+
+    Attributes:
+        folder: Its folder, in the sweep's.
+        told: What the user is told of it.
+        label: How it is called on the axis.
+        says: What its points in the sweep's file say of the setting.
+        at: Where it stands on the axis; None: one after the other.
+        sampling: The frames; None where nobody asked.
+        environ: Variables beside this process's.
+        change: Makes its arguments of lmms-eval's.
+    """
+
+    folder: str
+    told: str
+    label: str
+    says: Mapping[str, Any]
+    at: float | None = None
+    sampling: FrameSampling | None = None
+    environ: Mapping[str, str] = field(default_factory=dict)
+    change: Callable[[Arguments], Arguments] = list
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """Runs that differ in one setting.
+
+    Attributes:
+        axis: Names the setting.
+        steps: The runs.
+        by: A facet of which each label has a line of its own.
+        environ: Variables of all runs.
+        finish: Called with all points and the folder, once the runs are done.
+    """
+
+    axis: str
+    steps: Sequence[Step]
+    by: str | None = None
+    environ: Mapping[str, str] = field(default_factory=dict)
+    finish: Callable[[Sequence[dict[str, Any]], Path], None] | None = None
+
+
+# --- the settings -----------------------------------------------------------------------------------------------------
+
+
+def of_frames(spec: str | None, counts: str) -> list[Step]:
+    """Return a run for each number of frames, rising and once; 0 is text only.
 
     `spec` has `N` for the number of frames, or a number that each of `counts` stands in for; by default `uniform:N`.
     InputError where either can't be read, before anything is run.
@@ -36,106 +92,226 @@ def planned(spec: str | None, counts: str) -> list[tuple[int, FrameSampling]]:
         raise InputError(
             f"--frames {spec!r}: a sweep needs a sampling of N frames: uniform:N, keyframe:N or window:START-END,N"
         )
-    wanted = sorted({int(part) for part in parts})
+    return [_frames(pattern, count) for count in sorted({int(part) for part in parts})]
+
+
+def _frames(pattern: FrameSampling, count: int) -> Step:
     # Parsed again, so that a number too large for a spec is refused here.
-    return [
-        (count, FrameSampling.parse(str(replace(pattern, frames=count))) if count else FrameSampling(kind="none"))
-        for count in wanted
+    wanted = FrameSampling.parse(str(replace(pattern, frames=count))) if count else FrameSampling(kind="none")
+    return Step(
+        f"frames-{count}",
+        f"frames {wanted}",
+        str(count),
+        {"frames": count, "sampling": str(wanted)},
+        at=math.log2(count + 1),
+        sampling=wanted,
+    )
+
+
+def of_argument(given: str, sampling: FrameSampling | None) -> tuple[str, list[Step]]:
+    """Return what `KEY=A,B,C` names and a run for each value, in their order.
+
+    KEY is an argument of the adapter's; `gen_kwargs.KEY` one of generation.
+    """
+    key, mark, values = given.partition("=")
+    parts = [part.strip() for part in values.split(",")]
+    if not mark or not re.fullmatch(r"[A-Za-z_][\w.]*", key) or not all(parts) or len(set(parts)) < len(parts):
+        raise InputError(f"--sweep {given!r}: not KEY=A,B,C with each value once, e.g. reasoning_effort=low,high")
+    option = "--gen_kwargs" if key.startswith(_GENERATION) else "--model_args"
+    name = key.removeprefix(_GENERATION)
+    return key, [
+        Step(
+            f"{key}-{re.sub(r'[^A-Za-z0-9._-]+', '-', value)[:60]}",
+            f"{key}={value}",
+            value,
+            {"setting": {key: value}},
+            sampling=sampling,
+            change=lambda arguments, value=value: _with(arguments, option, name, value),
+        )
+        for value in parts
     ]
 
 
+def _with(arguments: Arguments, option: str, name: str, value: str) -> Arguments:
+    given = (process.option_value(arguments, option) or "").split(",")
+    kept = [part for part in given if part and part.partition("=")[0].strip() != name]
+    return process.replaced(arguments, option, ",".join([*kept, f"{name}={value}"]))
+
+
+def of_languages(languages: Sequence[str], translations: Path, sampling: FrameSampling | None) -> list[Step]:
+    """Return a plain run, then one for each language with the questions in a file."""
+    path = {settings.TRANSLATIONS.name: str(translations.absolute())}
+    return [
+        Step(
+            f"language-{language}",
+            f"questions in {language}" if language != NATIVE else "questions in their own language",
+            language,
+            {"language": language},
+            sampling=sampling,
+            environ={} if language == NATIVE else {settings.LANGUAGE.name: language, **path},
+        )
+        for language in (NATIVE, *languages)
+    ]
+
+
+# --- the runs ---------------------------------------------------------------------------------------------------------
+
+
 def sweep(
-    arguments: list[str],
+    arguments: Arguments,
     output: Path,
-    points: Sequence[tuple[int, FrameSampling]],
+    wanted: Sweep,
     options: "Options",
     judging: Sequence[str],
-    *,
-    environ: Mapping[str, str],
 ) -> None:
-    """Run each point into its own folder; write sweep.json and the plots after each, so that a failure costs one.
+    """Run each step into its own folder; write sweep.json and the plots after each, so that a failure costs one.
 
-    `judging` are the judge's options as words, for the hint that says how to finish; `environ` are variables
-    of lmms-eval's.
+    `judging` are the judge's options as words, for the hint that says how to finish.
     """
-    from reelbench.tasks.lmms import process
+    from reelbench.tasks.lmms.kept import Kept
     from reelbench.tasks.lmms.task import SUBMISSION
 
     rows: list[dict[str, Any]] = []
     failed: list[str] = []
     judged: list[Outcome] = []
-    for count, sampling in points:
-        folder = output / f"frames-{count}"
-        console.note(f"frames {sampling} into {folder}")
-        try:
-            arguments = process.replaced(arguments, "--output_path", str(folder))
-            outcomes = process.run_and_score(arguments, folder, sampling, options, environ=environ)
-            report(outcomes, as_json=False, again=["reelbench", "score", "--run", str(folder), *judging])
-            process.check_all_there(arguments, outcomes)
-        except InputError:
-            raise
-        except ReelbenchError as error:
-            console.note(f"frames {sampling}: {error}")
-            failed.append(str(sampling))
-            continue
-        judged += outcomes
-        rows += [
-            _row(outcome, count, sampling, output) for outcome in outcomes if SUBMISSION not in outcome.result.metrics
-        ]
-        _write(output, rows)
+    with Kept() as kept:
+        for number, step in enumerate(wanted.steps):
+            folder = output / step.folder
+            console.note(f"{step.told} into {folder}")
+            try:
+                arguments = process.replaced(arguments, "--output_path", str(folder))
+                changed = step.change(arguments)
+                outcomes = process.run_and_score(
+                    changed, folder, step.sampling, options, environ={**wanted.environ, **step.environ}, start=kept
+                )
+                report(outcomes, as_json=False, again=["reelbench", "score", "--run", str(folder), *judging])
+                process.check_all_there(arguments, outcomes)
+            except InputError:
+                raise
+            except ReelbenchError as error:
+                console.note(f"{step.told}: {error}")
+                failed.append(step.told)
+                continue
+            judged += outcomes
+            rows += [
+                _row(outcome, number, step, output) for outcome in outcomes if SUBMISSION not in outcome.result.metrics
+            ]
+            _write(output, wanted, rows)
+    if wanted.finish is None:
+        _show(wanted, rows)
+    else:
+        wanted.finish(rows, output)
     _tell_uneven(rows)
-    console.note(f"written to {output / SWEEP_FILE}")
+    console.note(f"written to {output / SWEEP_FILE}; models loaded: {kept.loads}")
     if failed:
-        raise ReelbenchError(f"no results for frames {'; '.join(failed)}; the messages above say why")
+        raise ReelbenchError(f"no results for {'; '.join(failed)}; the messages above say why")
     check_judged(judged)
 
 
-def _row(outcome: "Outcome", count: int, sampling: FrameSampling, output: Path) -> dict[str, Any]:
+def _row(outcome: "Outcome", number: int, step: Step, output: Path) -> dict[str, Any]:
     result = outcome.result
     return {
         "task": outcome.folder.name,
         "benchmark": result.benchmark.id,
         "split": result.benchmark.split,
         "model": result.model.id,
-        "frames": count,
-        "sampling": str(sampling),
+        "label": step.label,
+        "at": number if step.at is None else step.at,
+        **step.says,
         "frames_given": result.settings.frames_given,
         "metrics": {name: metric.model_dump(mode="json") for name, metric in result.metrics.items()},
+        "breakdowns": result.model_dump(mode="json")["breakdowns"],
         "counts": result.counts.model_dump(mode="json"),
         "result": str(outcome.folder.relative_to(output) / "result.json"),
     }
 
 
-def _write(output: Path, rows: list[dict[str, Any]]) -> None:
-    write_text(output / SWEEP_FILE, json.dumps({"schema_version": SCHEMA, "points": rows}, indent=1) + "\n")
-    for task in dict.fromkeys(row["task"] for row in rows):
-        drawn = _drawn([row for row in rows if row["task"] == task])
-        if drawn is not None:
-            write_text(output / f"sweep_{task}.svg", drawn)
+# --- what they come to ------------------------------------------------------------------------------------------------
 
 
-def _drawn(rows: list[dict[str, Any]]) -> str | None:
-    """Draw a task's first metric that was computed: its primary one, or another where that needs a judge."""
+def by_task(rows: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Return the points of each task."""
+    return {name: [row for row in rows if row["task"] == name] for name in dict.fromkeys(row["task"] for row in rows)}
+
+
+def first_metric(rows: Sequence[dict[str, Any]]) -> Any:  # noqa: ANN401 - a Metric, or None
+    """Return a task's first metric that was computed: its primary one, or another where that needs a judge."""
     from reelbench.registry import discovery
-    from reelbench.registry.plots import Point, curve
 
     spec = discovery.get(rows[0]["benchmark"])
-    for metric in spec.metrics:
-        found = [(row["frames"], row["metrics"].get(metric.name)) for row in rows]
-        points = [
-            Point(frames, value["value"], value["ci95"], value["n"])
-            for frames, value in found
-            if value is not None and value["value"] is not None
-        ]
-        if points:
-            range_of_metric = (1.0 if metric.high is None else metric.high) - metric.low
-            return curve(f"{rows[0]['task']} · {rows[0]['model']}", metric.title, points, least=range_of_metric / 10)
-    return None
+    known = {name for row in rows for name, value in row["metrics"].items() if value["value"] is not None}
+    return next((metric for metric in spec.metrics if metric.name in known), None)
+
+
+def _write(output: Path, wanted: Sweep, rows: list[dict[str, Any]]) -> None:
+    write_text(output / SWEEP_FILE, json.dumps({"schema_version": SCHEMA, "points": rows}, indent=1) + "\n")
+    for task, points in by_task(rows).items():
+        for name, by in ((task, None), *([(f"{task}_by_{wanted.by}", wanted.by)] if wanted.by else [])):
+            drawn = _drawn(wanted.axis, points, by)
+            if drawn is not None:
+                write_text(output / f"sweep_{name}.svg", drawn)
+
+
+def _drawn(axis: str, rows: list[dict[str, Any]], by: str | None) -> str | None:
+    from reelbench.registry.plots import lines
+
+    metric = first_metric(rows)
+    if metric is None:
+        return None
+    series = {
+        name: marks
+        for name, values in _lines(rows, metric.name, by).items()
+        if (marks := [_mark(row, value) for row, value in values])
+    }
+    if not series:
+        return None
+    range_of_metric = (1.0 if metric.high is None else metric.high) - metric.low
+    return lines(f"{rows[0]['task']} · {rows[0]['model']}", metric.title, series, axis, range_of_metric / 10)
+
+
+def _lines(
+    rows: list[dict[str, Any]], metric: str, by: str | None
+) -> dict[str, list[tuple[dict[str, Any], dict[str, Any]]]]:
+    """Return the points of each line with their value of a metric; one line without a name where `by` is None."""
+    labels = [""] if by is None else sorted({label for row in rows for label in row["breakdowns"].get(by, {})})
+    values = {
+        label: [(row, row["metrics"] if by is None else row["breakdowns"].get(by, {}).get(label, {})) for row in rows]
+        for label in labels
+    }
+    return {
+        label: [(row, found[metric]) for row, found in some if found.get(metric, {}).get("value") is not None]
+        for label, some in values.items()
+    }
+
+
+def _mark(row: dict[str, Any], value: dict[str, Any]) -> "Mark":
+    from reelbench.registry.plots import Mark, Point, frames_mark
+
+    if "frames" in row:
+        return frames_mark(Point(row["frames"], value["value"], value["ci95"], value["n"]))
+    return Mark(row["at"], row["label"], value["value"], value["ci95"], value["n"])
+
+
+def _show(wanted: Sweep, rows: list[dict[str, Any]]) -> None:
+    """Print each task's first metric against the setting, a column for each label of `by`."""
+    for task, points in by_task(rows).items():
+        metric = first_metric(points)
+        if metric is None:
+            continue
+        columns = {"all": _lines(points, metric.name, None)[""]}
+        if wanted.by:
+            columns |= _lines(points, metric.name, wanted.by)
+        table = console.table(f"{task}: {metric.title}", wanted.axis, *(f"#{name}" for name in columns))
+        for row in points:
+            values = [next((v["value"] for r, v in line if r is row), None) for line in columns.values()]
+            table.add_row(row["label"], *("" if value is None else f"{value:.2f}" for value in values))
+        console.show(table)
 
 
 def _tell_uneven(rows: list[dict[str, Any]]) -> None:
-    for task in dict.fromkeys(row["task"] for row in rows):
-        scored = {row["frames"]: row["counts"]["scored"] for row in rows if row["task"] == task}
+    for task, points in by_task(rows).items():
+        scored = {row["label"]: row["counts"]["scored"] for row in points}
         if len(set(scored.values())) > 1:
-            shown = ", ".join(f"{number} with {frames}" for frames, number in scored.items())
-            console.note(f"{task}: the points are not over the same questions: scored are {shown} frames")
+            unit = " frames" if "frames" in points[0] else ""
+            shown = ", ".join(f"{number} with {label}" for label, number in scored.items())
+            console.note(f"{task}: the points are not over the same questions: scored are {shown}{unit}")

@@ -9,7 +9,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
+from urllib.parse import quote, unquote
 
+from reelbench.registry import settings
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.home import home
 
@@ -19,7 +21,8 @@ if TYPE_CHECKING:
     from reelbench.registry.spec import TaskSpec
     from reelbench.registry.ways import Answering
 
-_OPTIONAL = ("frames", "encoder", "cues", "candidates", "answering")
+_OPTIONAL = ("frames", "encoder", "cues", "language", "translations", "label", "candidates", "answering")
+_PLAIN = "/:,=+ "  # stand as they are: a sampling is plain text, and only a label may hold the rest
 _NAME = re.compile(r"reelbench:(?P<task>[\w.-]+)@(?P<fingerprint>[0-9a-z]+)")
 
 
@@ -34,6 +37,9 @@ class DataName:
         frames: The frame sampling asked for by the environment; None where it asked for none.
         encoder: Version of the encoder of stored frames, where the sampling decodes.
         cues: The first 16 digits of the cues' sha256, where the questions were asked with some.
+        language: The language that the questions were put in; None for their own.
+        translations: The first 16 digits of the sha256 of the questions in it.
+        label: What the user says of how the answers are made.
         candidates: How many answers the environment asked for, and how; None for one.
         answering: How the options' scores are compared, where the task has such.
     """
@@ -44,6 +50,9 @@ class DataName:
     frames: str | None = None
     encoder: str | None = None
     cues: str | None = None
+    language: str | None = None
+    translations: str | None = None
+    label: str | None = None
     candidates: str | None = None
     answering: str | None = None
 
@@ -59,12 +68,12 @@ class DataName:
         named = _NAME.fullmatch(head)
         if named is None or not re.fullmatch(r"[0-9]{1,7}", missing):
             raise InputError(f"{text!r} does not name rows of ours (`reelbench:<task>@<hash>;media_missing=<number>`)")
-        optional = (stated.get(part) for part in _OPTIONAL)
-        return cls(named["task"], named["fingerprint"], int(missing), *optional)
+        optional = {part: unquote(stated[part]) if part in stated else None for part in _OPTIONAL}
+        return cls(named["task"], named["fingerprint"], int(missing), **optional)
 
     def __str__(self) -> str:
         given = ((part, getattr(self, part)) for part in _OPTIONAL)
-        stated = "".join(f";{part}={value}" for part, value in given if value is not None)
+        stated = "".join(f";{part}={quote(value, safe=_PLAIN)}" for part, value in given if value is not None)
         return f"reelbench:{self.task}@{self.fingerprint};media_missing={self.media_missing}{stated}"
 
     @property
@@ -121,8 +130,17 @@ class RowsOnDisk(os.PathLike[str]):
         frames, encoder = _frames()
         known = discovery.find_task(self.task)
         task = known[1] if known is not None else None
+        language, translations = _language()
         return DataName(
-            *(self.task, fingerprint, self.media_missing, frames, encoder, _cues(task)),
+            self.task,
+            fingerprint,
+            self.media_missing,
+            frames,
+            encoder,
+            _cues(task),
+            language,
+            translations,
+            settings.LABEL.get() or None,
             candidates=_stated(Candidates.from_environment),
             answering=_stated(lambda: _answering(task)),
         )
@@ -146,6 +164,19 @@ def _frames() -> tuple[str | None, str | None]:
     if sampling is None:
         return None, None
     return str(sampling), str(ENCODER_VERSION) if sampling.decodes else None
+
+
+def _language() -> tuple[str | None, str | None]:
+    """Return the environment's language, and which translations."""
+    from reelbench.registry.translations import Translations
+
+    try:
+        translations = Translations.from_environment()
+    except ReelbenchError:
+        return settings.LANGUAGE.get(), "invalid"
+    if translations is None:
+        return None, None
+    return translations.language, translations.sha256[:16] if translations.sha256 else None
 
 
 def _answering(task: "TaskSpec | None") -> "Answering | None":

@@ -117,6 +117,12 @@ class FrameStore:
         """Return all that is in the store of a video, whatever the sampling; MediaError where it can't be read."""
         return [stored for entry in self._entries_of(Path(video)) if (stored := entries.read(entry)) is not None]
 
+    def kept(self, video: Path | str, sampling: FrameSampling) -> StoredFrames | None:
+        """Return a video's frames where they are in the store already; MediaError where the video can't be read."""
+        _must_decode(sampling)
+        key = _key(_fingerprint(Path(video)), sampling)
+        return entries.read(self.root / key[:2] / key)
+
     def clear(self, video: Path | str | None = None) -> int:
         """Remove everything, or all of one video, in use or not; return how many entries went."""
         held = list(self._entries() if video is None else self._entries_of(Path(video)))

@@ -91,6 +91,14 @@ ADAPTERS: Mapping[str, Adapter] = {
 }
 
 
+FRAME_COUNTS = frozenset(
+    name
+    for adapter in ADAPTERS.values()
+    for name, value in {**adapter.arguments, **adapter.video}.items()
+    if value == "{n}"
+)
+"""Arguments that are a number of frames: read anew for each question, so that a model that is there takes another."""
+
 LISTENERS = frozenset({"gemini", "ola", "omnivinci"})
 """Adapters that give a model a video's sound by themselves. Qwen's omni models are not among them: lmms-eval hands them
 `use_audio_in_video=False`."""

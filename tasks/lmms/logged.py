@@ -264,6 +264,8 @@ def settings_of(
         frames=sampling.stated if as_video else str(sampling),
         frames_given=given_frames,
         audio=sound(sampling, heard) if heard else None,
+        label=data.label,
+        language=data.language,
         candidates=_candidates(data, task_config, generation),
         answering=data.answering,
         prompt_sha256=_prompts(spec, task, data),

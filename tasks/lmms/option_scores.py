@@ -14,7 +14,8 @@ from reelbench.judges import answers, option_scores, scoring
 from reelbench.registry import rows, ways
 from reelbench.registry.data.rows_on_disk import DataName
 from reelbench.registry.errors import InputError, first_line
-from reelbench.registry.records import Item, OptionScore
+from reelbench.registry.record import OptionScore
+from reelbench.registry.records import Item
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.registry.ways import Answering

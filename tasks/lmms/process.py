@@ -17,6 +17,9 @@ from reelbench.tasks.lmms import adapters
 from reelbench.tasks.lmms.logged import LoggedTask, logged_tasks, spec_and_task
 from reelbench.tasks.score import Options, Outcome, check_scored, score_logged, scores_folder
 
+Start = Callable[[list[str], dict[str, str], Sequence[int], int | None], None]
+"""Runs lmms-eval: its arguments, variables beside ours, descriptors that it holds open, and where its table goes."""
+
 
 def run_and_score(
     arguments: list[str],
@@ -25,10 +28,11 @@ def run_and_score(
     options: Options,
     *,
     environ: Mapping[str, str] | None = None,
+    start: Start | None = None,
 ) -> list[Outcome]:
     """Run lmms-eval into `output` with the frames asked for (None: nobody asked), and score what it left.
 
-    `environ` are variables beside this process's.
+    For the arguments see `run`.
 
     Raises:
         InputError: A task is one that is not scored.
@@ -38,7 +42,7 @@ def run_and_score(
         check_scored(name)
     return [
         score_logged(logged, scores_folder(logged), options)
-        for logged in run(arguments, output, sampling, options.note, environ=environ)
+        for logged in run(arguments, output, sampling, options.note, environ=environ, start=start)
     ]
 
 
@@ -51,6 +55,7 @@ def run(
     environ: Mapping[str, str] | None = None,
     kept_open: Sequence[int] = (),
     stdout: int | None = None,
+    start: Start | None = None,
 ) -> list[LoggedTask]:
     """Run lmms-eval into `output` with the frames asked for (None: nobody asked) -> what it left, by task.
 
@@ -62,6 +67,7 @@ def run(
         environ: Variables beside this process's.
         kept_open: File descriptors that lmms-eval holds open as long as it runs.
         stdout: File descriptor that its own table goes to; by default where ours go.
+        start: Runs lmms-eval; by default in a process of its own.
 
     Raises:
         ReelbenchError: lmms-eval failed, or left no result at all.
@@ -71,7 +77,7 @@ def run(
         arguments = with_frames(arguments, sampling, note)
         environ[settings.FRAMES.name] = str(sampling)
     before = set(output.rglob("*_results.json"))
-    lmms_eval(arguments, environ, kept_open, stdout)
+    (start or lmms_eval)(arguments, environ, kept_open, stdout)
     written = set(output.rglob("*_results.json")) - before
     if not written:
         raise ReelbenchError("lmms-eval ended without results, though it may have exited with 0; its messages say why")
@@ -141,19 +147,30 @@ def lmms_eval(
     stdout: int | None = None,
 ) -> None:
     """Run lmms-eval in a process of its own; ReelbenchError where it says that it failed."""
+    with start(["lmms_eval", *arguments], environ or {}, kept_open, stdout) as running:
+        status = running.wait()
+    if status != 0:
+        raise failed(status)
+
+
+def start(
+    module: Sequence[str], environ: Mapping[str, str], kept_open: Sequence[int] = (), stdout: int | None = None
+) -> "subprocess.Popen[bytes]":
+    """Start a Python module, with its arguments, that runs lmms-eval; InputError where that is not installed."""
     from importlib.util import find_spec
 
     if find_spec("lmms_eval") is None:
         raise InputError("lmms-eval is not installed; pip install 'reelbench[lmms-eval]'")
     # -P keeps the current folder off the path: a folder `datasets` or `evaluate` there would shadow a library.
-    command = [sys.executable, "-P", "-m", "lmms_eval", *arguments]
+    command = [sys.executable, "-P", "-m", *module]
     # The judge is asked afterwards, in one batch: many calls at once, and none that holds up the model.
     inherited = {name: value for name, value in os.environ.items() if name != settings.JUDGE.name}
-    everything = {**inherited, **(environ or {})}
-    done = subprocess.run(command, env=everything, check=False, pass_fds=kept_open, stdout=stdout)  # noqa: S603
-    status = done.returncode
-    if status != 0:
-        raise ReelbenchError(f"lmms-eval failed with exit status {status}; its messages say why")
+    return subprocess.Popen(command, env={**inherited, **environ}, pass_fds=kept_open, stdout=stdout)  # noqa: S603
+
+
+def failed(status: int) -> ReelbenchError:
+    """Return the error of a run that ended with a status other than 0."""
+    return ReelbenchError(f"lmms-eval failed with exit status {status}; its messages say why")
 
 
 def wanted_tasks(arguments: list[str]) -> set[str]:

@@ -30,6 +30,7 @@ from reelbench.registry.prompts import prompt_template
 from reelbench.registry.records import Item, Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, MeanOf, Metric, TaskSpec
+from reelbench.registry.translations import Translations
 from reelbench.registry.ways import Answering, Candidates
 from reelbench.tasks.lmms import adapters, option_scores, taught
 from reelbench.tasks.lmms import shown as frames
@@ -55,6 +56,7 @@ class LmmsTask:
         self._libraries: dict[str, Library] = {}
         self._frames = frames.Frames()
         self._judge = modes.Live(spec)
+        self._translations: Translations | None = None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "LmmsTask":
         # lmms-eval copies a task's config, and with a bound method what it is bound to: what is known here is shared.
@@ -68,7 +70,8 @@ class LmmsTask:
         The row's frames are made ready on the way, where they are asked for; see `frames`.
         """
         kwargs = lmms_eval_specific_kwargs or {}
-        prompt = prompt_of(self.spec, doc, kwargs.get("prompt"))
+        asked = self._translations.of(doc) if self._translations else doc
+        prompt = prompt_of(self.spec, asked, kwargs.get("prompt"))
         shown = self._frames.prepared(self._library(doc["split"]), doc, kwargs)
         return f"{prompt}\n{frames.NOT_SHOWN}" if shown is not None and shown.problem else prompt
 
@@ -104,6 +107,8 @@ class LmmsTask:
             dataset = _asked_as_chosen(dataset, task)
             if task.reasoned:
                 dataset = _with_cues(dataset)
+            self._translations = Translations.from_environment()
+            dataset = _translated(self.spec, dataset, self._translations)
         except InputError as error:
             data.problem = str(error)
         if sampling is None or data.problem is not None:
@@ -257,6 +262,27 @@ def _asked_as_chosen(dataset: "Dataset", task: TaskSpec) -> "Dataset":
         return dataset
     stated = str((answering or Answering()).of(task))
     return dataset.add_column(option_scores.ANSWERING, [stated] * len(dataset))  # type: ignore[call-arg] - see `_with_cues`
+
+
+def _translated(spec: BenchmarkSpec, dataset: "Dataset", translations: Translations | None) -> "Dataset":
+    """Leave out the questions that are not there in the language; say how many before the run starts."""
+    if translations is None:
+        return dataset
+    if spec.row_kind != "open":
+        raise InputError(f"{settings.LANGUAGE.name}: {spec.id} has options, which stay in their language; leave it out")
+    lacking = set(translations.lacking(dataset))  # type: ignore[arg-type] - a dataset's rows are dicts
+    if not lacking:
+        return dataset
+    if len(lacking) == len(dataset):
+        raise InputError(f"{settings.TRANSLATIONS.name}: has no question in {translations.language}")
+    log.warning(
+        "%s: %d of %d questions are left out because they have no translation into %s",
+        dataset.info.dataset_name,
+        len(lacking),
+        len(dataset),
+        translations.language,
+    )
+    return dataset.select([number for number, row_id in enumerate(dataset["id"]) if row_id not in lacking])
 
 
 def _with_cues(dataset: "Dataset") -> "Dataset":

@@ -125,3 +125,19 @@ def test_neither_lmms_eval_nor_torch_is_needed(ask, tmp_path):
     with JudgeServer(answering) as server:
         done = ask(server, "--limit", 2, env={"PYTHONPATH": str(blocked)})
     assert done.returncode == 0, done.stderr
+
+
+def test_a_task_that_asks_for_steps_is_refused_in_one_line(reelbench, tmp_path):
+    done = reelbench(
+        "ask", "curve_reasoned_mini", "--llm", "m", "--llm-url", "http://127.0.0.1:9/v1", "--output", tmp_path
+    )
+    assert done.returncode == 2
+    assert "curve_reasoned_mini: asks for numbered steps" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_label_is_a_setting_of_the_row(ask, tmp_path):
+    with JudgeServer(answering) as server:
+        done = ask(server, "--limit", 1, "--label", "web search")
+    assert done.returncode == 0, done.stderr
+    assert result(tmp_path)[0]["settings"]["label"] == "web search"

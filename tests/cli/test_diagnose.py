@@ -71,6 +71,29 @@ class TestGraphs:
         assert [line["id"] for line in lines(tmp_path / "out" / "graphs.jsonl")] == ["a"]
         assert json.loads((tmp_path / "out" / "statistics.json").read_text())["graph_invalid"] == 1
 
+    def test_prompts_may_be_ones_own_and_a_model_may_think_first(self, reelbench, tmp_path):
+        rows, mine = tmp_path / "rows.jsonl", tmp_path / "mine"
+        rows.write_text('{"id": "a", "question": "Why?", "answer": "So.", "reasoning_steps": "1. one"}\n')
+        mine.mkdir()
+        (mine / "graph.txt").write_text("Draw a graph of evidence, {briefly}.")
+
+        def thinks(_call, _role):
+            drafts = '{"nodes": [{"id": "x"}]} no, ' * 30
+            return Answer(f"<think>{drafts}</think>{json.dumps(graph_of('Why?'))}")
+
+        with JudgeServer(Models(scripted=thinks)) as server:
+            arguments = ("diagnose", "graphs", rows, "--llm", f"m@{server.url}", "--prompts", mine)
+            done = reelbench(*arguments, "--out", tmp_path / "out")
+            assert (done.returncode, "nothing stands for {briefly}" in done.stderr) == (2, True)
+            (mine / "graph.txt").write_text("Draw a graph of evidence, as short as can be.")
+            done = reelbench(*arguments, "--out", tmp_path / "out")
+            assert done.returncode == 0, done.stderr
+            (call,) = server.calls
+        assert call.system.startswith("Draw a graph of evidence, as short as can be.\n\nThe material stands")
+        assert [line["id"] for line in lines(tmp_path / "out" / "graphs.jsonl")] == ["a"]
+        done = reelbench("diagnose", "graphs", rows, "--llm", "m", "--prompts", tmp_path / "gone", "--out", tmp_path)
+        assert (done.returncode, "is not a folder; give one that holds" in done.stderr) == (2, True)
+
     @pytest.mark.parametrize(
         ("arguments", "line"),
         [

@@ -107,10 +107,10 @@ class TestRun:
 
 class TestSweep:
     def test_the_numbers_stand_in_for_n(self):
-        from reelbench.cli.sweep import planned
+        from reelbench.cli.sweep import of_frames
 
         def specs(spec, counts):
-            return [(count, str(sampling)) for count, sampling in planned(spec, counts)]
+            return [(step.says["frames"], str(step.sampling)) for step in of_frames(spec, counts)]
 
         assert specs("uniform:N,size=448", "8,0,1,8") == [
             (0, "none"),
@@ -126,7 +126,47 @@ class TestSweep:
         [("uniform:N", "1,x"), ("uniform:N", ""), ("fps:N", "1"), ("all", "1"), ("uniform:N", "999999")],
     )
     def test_what_can_not_be_swept_is_refused_before_anything_runs(self, spec, counts):
-        from reelbench.cli.sweep import planned
+        from reelbench.cli.sweep import of_frames
 
         with pytest.raises(InputError):
-            planned(spec, counts)
+            of_frames(spec, counts)
+
+    def test_an_argument_takes_each_value_in_the_place_of_its_own(self):
+        from reelbench.cli.sweep import of_argument
+
+        key, steps = of_argument("fps=1,0.5", None)
+        given = ["--model_args", "pretrained=x,fps=4", "--limit", "2"]
+        assert [step.change(given)[1] for step in steps] == ["pretrained=x,fps=1", "pretrained=x,fps=0.5"]
+        assert (key, [step.folder for step in steps]) == ("fps", ["fps-1", "fps-0.5"])
+        _, steps = of_argument("gen_kwargs.max_new_tokens=64", None)
+        assert steps[0].change(["--model", "m"]) == ["--model", "m", "--gen_kwargs", "max_new_tokens=64"]
+
+    @pytest.mark.parametrize("given", ["fps", "fps=", "=1", "fps=1,1", "a b=1"])
+    def test_what_is_no_argument_is_refused(self, given):
+        from reelbench.cli.sweep import of_argument
+
+        with pytest.raises(InputError, match="not KEY"):
+            of_argument(given, None)
+
+    @pytest.mark.parametrize(
+        ("options", "line"),
+        [
+            (("--languages", "en,EN-GB"), "--languages en,EN-GB: 'EN-GB' is there twice"),
+            (("--languages", "en,es", "--sweep", "a=1"), "one of them at a time"),
+            (("--languages", "en"), "no model is named for translator"),
+            (("--llm", "m"), "are for --languages"),
+            (("--translations", "absent.jsonl"), "are for --languages"),
+            (("--languages", "en", "--translations", "absent.jsonl"), "absent.jsonl"),
+        ],
+    )
+    def test_languages_that_can_not_be_run_are_refused_before_anything_runs(self, options, line, reelbench, tmp_path):
+        where = ("--", "--tasks", "curve_mini", "--model", "dummy", "--output_path", str(tmp_path / "out"))
+        done = reelbench("run", "--frames", "none", *options, *where)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+        assert line in done.stderr
+
+    def test_questions_with_options_stay_in_their_language(self, reelbench):
+        options = ("--languages", "es", "--llm", "translator=m@http://127.0.0.1:9/v1")
+        done = reelbench("run", *options, "--", "--tasks", "rextime_mini", "--model", "dummy")
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+        assert "rextime_mini has options" in done.stderr

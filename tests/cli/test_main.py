@@ -6,8 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from reelbench import registry
+from reelbench.cli.main import app
+from tools.write_docs import commands
 
 
 def test_list_knows_every_benchmark_and_task(reelbench):
@@ -16,6 +19,13 @@ def test_list_knows_every_benchmark_and_task(reelbench):
     for name, spec in registry.specs().items():
         assert set(listed[name]["tasks"]) == {task.name for task in spec.tasks}
     assert "moviecore_mini" in reelbench("list").stdout
+
+
+@pytest.mark.parametrize("words", [words for words, _ in commands()])
+def test_the_help_of_every_command_is_drawn(words):
+    done = CliRunner().invoke(app, [*words.split(), "--help"])
+    assert done.exit_code == 0, done.exception
+    assert "Usage" in done.output
 
 
 def test_path_is_the_folder_with_the_yaml(reelbench, tmp_path):

@@ -10,7 +10,7 @@ import pytest
 
 from reelbench.judges.agreement import krippendorff_alpha
 from reelbench.judges.cognitive_profile import COMPONENTS, CONTENT, TARGET, THINKING, Tags
-from reelbench.judges.label_sets import jaccard, masi, tag_agreement
+from reelbench.judges.label_sets import annotator_tests, jaccard, masi, tag_agreement
 from reelbench.registry.errors import InputError
 
 
@@ -186,3 +186,19 @@ def test_the_report_is_json():
     assert document["sets"]["content"].keys() == {"exact", "jaccard", "alpha_masi"}
     assert document["thinking"].keys() == {"kappa", "kappa_quadratic", "alpha_ordinal"}
     assert document["thinking"]["kappa"].keys() == {"value", "ci95"}
+
+
+def test_a_machine_that_says_what_two_people_say_passes_and_another_fails():
+    people = {
+        who: {f"q{n}": Tags(("Character",) if n % 2 else ("Object",), (), "Recall") for n in range(40)} for who in "ab"
+    }
+    like, unlike = dict(people["a"]), {f"q{n}": Tags(("Place",), (), "Reasoning") for n in range(40)}
+    assert {name: test.passes for name, test in annotator_tests(like, people).items()} == {
+        "target": True, "content": True, "thinking": True
+    }  # fmt: skip
+    # Two empty sets agree, so of contents it says the same; of targets and thinking nothing that anybody says.
+    assert {name: test.passes for name, test in annotator_tests(unlike, people).items()} == {
+        "target": False, "content": True, "thinking": False
+    }  # fmt: skip
+    with pytest.raises(InputError, match="two people or more"):
+        annotator_tests(like, {"a": people["a"]})

@@ -4,7 +4,8 @@ import pytest
 
 from reelbench.judges import option_scores
 from reelbench.registry.errors import InputError
-from reelbench.registry.records import Item, Likelihood, OptionScore
+from reelbench.registry.record import Likelihood, OptionScore
+from reelbench.registry.records import Item
 from reelbench.registry.ways import Answering
 
 SENTENCES = ["From 0 to 5, it turns.", "From 0 to 5, it goes on.", "From 0 to 5, no."]

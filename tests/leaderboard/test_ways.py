@@ -8,7 +8,8 @@ from reelbench.leaderboard import store
 from reelbench.leaderboard.entries import samples_of
 from reelbench.registry import rows
 from reelbench.registry.data import loading
-from reelbench.registry.records import Item, Likelihood, ModelRecord, OptionScore, SettingsRecord
+from reelbench.registry.record import Likelihood, OptionScore
+from reelbench.registry.records import Item, ModelRecord, SettingsRecord
 from reelbench.registry.ways import Answering
 from reelbench.tasks import score
 from reelbench.tasks.submissions import Submission

@@ -58,6 +58,8 @@ def test_a_page_tells_who_said_what_and_what_survived(made):
     assert places == sorted(places)
     assert "What survived" in text[places[-1] :]
     assert text.count("Why does step 5") >= 3
+    # Both of the expert's turns are lists of questions, as what survived is.
+    assert (page.elements.count("dl"), page.elements.count("dt")) == (3, 15)
     assert f"Not so. {EVIL}" in text
     assert "Who opens door 0?" not in text
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections import Counter
 
 import pytest
@@ -13,7 +14,7 @@ from reelbench.making.tagging import Tagged, Tagger, majority, read_visual, run
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 from reelbench.registry.media.library import Library
-from tests.making.conftest import adds_up, dropped, stages
+from tests.making.conftest import INJECTIONS, adds_up, dropped, stages
 from tests.servers import roles
 from tests.servers.judge import Answer
 
@@ -53,12 +54,12 @@ class TestVotes:
 
 @pytest.fixture
 def tag(tmp_path, models):
-    def tag(name="dramaqa_cogme_mini", *, votes=3, frames=None, visual=None, limit=2):
+    def tag(name="dramaqa_cogme_mini", *, votes=3, frames=None, visual=None, limit=2, **changed):
         located = loading.locate(name)
         pictures = Pictures(Library(located.spec, located.split), frames) if frames else None
         tagger = Tagger(Prompts("tags"), votes, pictures, visual or {})
         out = tmp_path / "tags.jsonl"
-        rows = located.read()[:limit]
+        rows = [{**row, **changed} for row in located.read()[:limit]]
         return rows, out, asyncio.run(run(rows, tagger, models("tagger"), out))
 
     return tag
@@ -92,6 +93,28 @@ def test_other_benchmarks_are_tagged_too(tag, server, name):
     rows, out, _ = tag(name, limit=1, votes=1)
     assert list(read_tags(out)) == [rows[0]["id"]]
     assert roles.block(server.calls[0], "answer")
+
+
+@pytest.mark.parametrize("text", INJECTIONS)
+def test_questions_that_give_orders_are_material(tag, server, text):
+    def script(_call):
+        # A tagger that repeats what it was told to say, as its reason.
+        tags = {"target": ["Character"], "content": ["Identity"], "thinking": "Recall"}
+        return Answer(json.dumps({"why": text, **tags}))
+
+    server.script(script)
+    options = [text, "a door", "a lamp", "a boat", "a rope"]
+    rows, out, document = tag(limit=1, question=text, options=options, answer="A", subtitles=text, votes=1)
+    (call,) = server.calls
+    system, user = (message["content"] for message in call.body["messages"])
+    (mark,) = re.findall(r"carry the mark ([0-9a-f]{32})\.", system)
+    assert mark not in text
+    names = ["kind", "question", "options", "answer", "subtitles"]
+    assert re.findall(rf"</?(\w+) {mark}>", user) == [name for name in names for _ in range(2)]
+    assert [roles.block(call, name) for name in ("question", "answer", "subtitles")] == [text] * 3
+    tags = json.loads(out.read_text())
+    assert tags == {"qid": rows[0]["id"], "target": ["Character"], "content": ["Identity"], "thinking": "Recall"}
+    assert adds_up(document)
 
 
 def test_a_wrong_label_is_asked_again_with_what_was_likely_meant(tag, server):

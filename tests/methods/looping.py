@@ -1,6 +1,6 @@
 """A diagnosis driven at its public seam: its models behind a local server, the model under test by a plain client.
 
-python -m tests.methods.looping URL OUT QUESTIONS        the loop as a process of its own
+python -m tests.methods.looping URL OUT QUESTIONS KEY    the loop as a process of its own, known by its API key
 """
 
 import json
@@ -57,9 +57,11 @@ class UnderTest:
         return Attempt(id=key, answer=last_line(output), output=output, right=last_line(output) == "right")
 
 
-def run(url: str, out: Path, count: int = 2, *, under_test: UnderTest | None = None, **more: Any) -> Folder:
+def run(
+    url: str, out: Path, count: int = 2, *, under_test: UnderTest | None = None, key: str = "none", **more: Any
+) -> Folder:
     """Run the loop one call at a time, so that what is asked comes in one order."""
-    options = AskOptions(model="m", url=url, api_key="none", concurrency=1, tries=1)
+    options = AskOptions(model="m", url=url, api_key=key, concurrency=1, tries=1)
     told = more.pop("told", [])
     plan = Plan(
         questions=questions(count),
@@ -72,4 +74,4 @@ def run(url: str, out: Path, count: int = 2, *, under_test: UnderTest | None = N
 
 
 if __name__ == "__main__":
-    run(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]))
+    run(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), key=sys.argv[4])

@@ -1,8 +1,10 @@
 """The loop against scripted models over the wire: when it ends, what it pays for, and how it goes on."""
 
+import contextlib
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -17,7 +19,7 @@ from reelbench.methods.diagnosis.attempts import LmmsEval
 from reelbench.methods.diagnosis.folder import Folder
 from reelbench.registry.errors import InputError, ReelbenchError
 from tests.methods.looping import UnderTest, run
-from tests.servers.diagnosis import CHAIN, Models, findings, material, role_of
+from tests.servers.diagnosis import CHAIN, UNDER_TEST, Models, findings, material, role_of
 from tests.servers.judge import Answer, JudgeServer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,6 +32,20 @@ def ends(folder):
 def labels(folder):
     counted = report.figures(folder)["labels"]
     return {label: figures["n"] for label, figures in counted.items() if figures["n"]}
+
+
+def replies_in(home):
+    """How many replies the cache holds."""
+    path = home / "judge.sqlite"
+    if not path.is_file():
+        return 0
+    with contextlib.closing(sqlite3.connect(path)) as cache:
+        return cache.execute("SELECT count(*) FROM replies").fetchone()[0]
+
+
+def runs_in(asked):
+    """How many requests to the model under test are among those asked."""
+    return sum(number for messages, number in asked.items() if '"under test"' in messages)
 
 
 # --- when it ends ---------------------------------------------------------------------------------------------------
@@ -242,11 +258,11 @@ def unharmed(tmp_path_factory):
 
 
 @pytest.mark.parametrize("at", [1, 3, 9, 14, 20])
-def test_a_loop_that_is_killed_goes_on_and_pays_nothing_twice(at, unharmed, tmp_path):
+def test_a_loop_that_is_killed_goes_on_and_pays_nothing_twice(at, unharmed, tmp_path, reelbench_home):
     """Killed at its n-th request: of the model under test, for a graph, of the tagger, in the first round or later."""
 
-    def loop():
-        command = [sys.executable, "-m", "tests.methods.looping", server.url, str(tmp_path / "out"), "2"]
+    def loop(key):
+        command = [sys.executable, "-m", "tests.methods.looping", server.url, str(tmp_path / "out"), "2", key]
         return subprocess.Popen(command, cwd=ROOT)
 
     def kills(call, _role):
@@ -255,17 +271,20 @@ def test_a_loop_that_is_killed_goes_on_and_pays_nothing_twice(at, unharmed, tmp_
             process.wait()
 
     with JudgeServer(Models(nodes=CHAIN, fact="n2", scripted=kills)) as server:
-        process = loop()
+        process = loop("first")
         assert process.wait() == -signal.SIGKILL
-        process = loop()
+        kept = replies_in(reelbench_home)
+        process = loop("second")
         assert process.wait() == 0
         asked = Counter(json.dumps(call.body["messages"]) for call in server.calls)
-        under_way = server.calls[at]
     needed, counted = unharmed
     assert report.write(Folder(tmp_path / "out")) == counted
+    first = [call for call in server.calls if call.headers.get("authorization") == "Bearer first"]
+    # What was under way and not yet kept is asked again; of the model under test, the run that was cut short.
     twice = asked - needed
-    # Only the request that was under way; of the model under test, the run that was cut short.
-    assert twice.total() <= 2 if role_of(under_way) == "under_test" else twice.total() == 1
+    of_the_run = sum(role_of(call) == UNDER_TEST for call in server.calls) - runs_in(needed)
+    assert of_the_run <= 2
+    assert twice.total() - of_the_run == len(first) - kept
     assert not needed - asked
 
 

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from reelbench.registry import plots
+from reelbench.registry import plot_matrix, plots
 from reelbench.registry.plots import Point
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -68,7 +68,8 @@ def test_the_same_numbers_give_the_same_bytes():
 
 def test_a_curve_has_each_run_at_its_frames_and_its_score():
     points = [Point(0, 20.0, None, 9), Point(1, 30.0, (25.0, 35.0), 9), Point(3, 40.0, (30.0, 50.0), 8)]
-    svg = plots.curve("rextime · org/model", "Accuracy", points, least=10)
+    marks = [plots.frames_mark(point) for point in points]
+    svg = plots.lines("rextime · org/model", "Accuracy", {"": marks}, plots.FRAMES_AXIS, least=10)
     dots = list(ET.fromstring(svg).iter(f"{SVG}circle"))  # noqa: S314 - our own
     # log2(N + 1): 0, 1, 2, so the steps are equal; a score ten higher is as much higher each time.
     x, y = ([float(dot.get(name)) for dot in dots] for name in ("cx", "cy"))
@@ -81,3 +82,28 @@ def test_a_curve_has_each_run_at_its_frames_and_its_score():
         "3 frames: 40.00 (30.00 to 50.00), n = 8",
     ]
     assert {"text only", "20", "50", "frames (log scale)"} <= set(words(svg))
+
+
+def test_several_lines_have_a_key_and_stand_beside_each_other():
+    series = {
+        name: [plots.Mark(place, label, 10.0 * place + n, None, 5) for place, label in enumerate(("low", "high"))]
+        for n, name in enumerate(("ja-JP", "en-GB", "es-MX", "de-DE", "fr-FR"))
+    }
+    root = ET.fromstring(plots.lines("curve", "Score", series, "effort", least=10))  # noqa: S314 - our own
+    dots = list(root.iter(f"{SVG}circle"))
+    assert [dot[0].text for dot in dots[:2]] == ["ja-JP, low: 0.00, n = 5", "ja-JP, high: 10.00, n = 5"]
+    assert len({dot.get("cx") for dot in dots}) == len(dots) == 10
+    strokes = [(line.get("stroke"), line.get("stroke-dasharray")) for line in root.iter(f"{SVG}polyline")]
+    assert len(set(strokes)) == 5  # the fifth has the first one's colour, and dashes
+    texts = [text.text for text in root.iter(f"{SVG}text")]
+    assert {*series, "low", "high", "effort"} <= set(texts)
+
+
+def test_a_matrix_has_its_numbers_and_darkens_within_a_row():
+    rows = {"ja-JP": {"native": (50.0, (40.0, 60.0), 9), "en": (25.0, None, 9)}, "en-GB": {"native": (10.0, None, 3)}}
+    root = ET.fromstring(plot_matrix.matrix("curve", "Score", rows, ["native", "en"]))  # noqa: S314 - our own
+    cells = [cell for cell in root.iter(f"{SVG}rect") if len(cell)]
+    assert [cell[0].text for cell in cells] == [
+        "ja-JP, native: 50.00 (40.0 to 60.0), n = 9", "ja-JP, en: 25.00, n = 9", "en-GB, native: 10.00, n = 3",
+    ]  # fmt: skip
+    assert cells[1].get("fill") == cells[2].get("fill") == "#ffffff" != cells[0].get("fill")

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from reelbench.making.review import pages
+from reelbench.registry.data import loading
+from tests.methods.test_diagnosis_page import ROWS, diagnosed
 
 
 @pytest.fixture
@@ -96,3 +98,51 @@ def review(tmp_path):
         return path
 
     return write
+
+
+@pytest.fixture
+def judged(tmp_path):
+    """A judged result on the mini data, made by hand: the judge gives everything the same score."""
+    from reelbench.judges import results, scoring
+    from reelbench.registry import rows
+    from reelbench.registry.records import Item, JudgeRecord, ModelRecord, SettingsRecord
+
+    located = loading.locate("curve_mini")
+    spec = located.spec
+    items = [
+        Item(
+            row["id"],
+            row["video"],
+            rows.target(spec, row),
+            f"The model says {row['id']}.",
+            facets=rows.facets(spec, row),
+        )
+        for row in located.read()
+    ]
+    samples = [item.sample(None, {"score": 1.0, "exact_match": 0.0}) for item in items]
+    metrics, breakdowns = scoring.aggregate(spec, samples, overlap=False)
+    judge = JudgeRecord(requested="judge-x", prompt="reelbench", prompt_sha256="0" * 64)
+    scored = scoring.Scored(samples, metrics, breakdowns, scoring.count(samples), judge)
+    results.write(
+        tmp_path / "result", spec, scored, split="mini", source=located.source, model=ModelRecord(id="m"),
+        settings=SettingsRecord(),
+    )  # fmt: skip
+    return tmp_path / "result"
+
+
+@pytest.fixture
+def diagnosis(tmp_path):
+    return diagnosed(tmp_path / "diagnosis", ROWS).path
+
+
+@pytest.fixture
+def page_of_nodes(reelbench, diagnosis, tmp_path):
+    """Write the page on which the diagnosis' nodes are tagged again."""
+
+    def run(*options, path=tmp_path / "nodes.html"):
+        files = ["--diagnosis", diagnosis, "--output", path]
+        done = reelbench("review", "page", "curve", "--ask", "nodes", *files, *options)
+        assert done.returncode == 0, done.stderr
+        return path
+
+    return run

@@ -120,6 +120,58 @@ def test_agreement_of_two_files_has_intervals_where_the_data_is(reelbench, tmp_p
     assert done.stderr.count("no intervals") == 1
 
 
+def test_the_same_answers_are_counted_under_both_files_and_a_machine_is_tested(reelbench, tmp_path):
+    from reelbench.tasks.dramaqa_cogme import SPEC
+
+    folder = loading.mini_folder(SPEC)
+    questions = json.loads((folder / "AnotherMissOhQA_val_set.json").read_text())
+    predictions = tmp_path / "predictions.json"
+    # Every question is answered right but the first.
+    indices = [row["correct_idx"] if number else (row["correct_idx"] + 1) % 5 for number, row in enumerate(questions)]
+    said = [{"qid": row["qid"], "correct_idx": index} for row, index in zip(questions, indices, strict=True)]
+    predictions.write_text(json.dumps(said))
+    references = folder / "AnotherMissOhQA_val_set.json"
+    scored = reelbench(
+        "score",
+        "dramaqa_cogme",
+        "--predictions",
+        predictions,
+        "--references",
+        references,
+        "--output",
+        tmp_path / "result",
+    )
+    assert scored.returncode == 0, scored.stderr
+    ids = [str(row["qid"]) for row in questions]
+    for name, first in (("a", "Place"), ("b", "Event")):
+        # The wrong answer alone has the label that the two differ on.
+        rows = [
+            {"qid": qid, "target": ["Character" if number else first], "content": ["Identity"], "thinking": "Recall"}
+            for number, qid in enumerate(ids)
+        ]
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    arguments = ["review", "agree", tmp_path / "a.jsonl", tmp_path / "b.jsonl", "--result", tmp_path / "result"]
+    done = reelbench(*arguments, "--machine", tmp_path / "a.jsonl", "--split", "mini", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    profile = found["profile"]
+    assert profile["answers"] == len(ids)
+    assert profile["labels"]["target.Place"] == {
+        **profile["labels"]["target.Place"], "n_a": 1, "n_b": 0, "a": {"value": 0.0, "ci95": None}
+    }  # fmt: skip
+    assert profile["labels"]["target.Character"]["a"]["value"] == 100
+    assert profile["labels"]["content.Identity"]["difference"]["value"] == 0
+    # The machine says what a says: as near to b as a is on every item, but there are too few items for a test.
+    test = found["alternative_annotator"]["thinking"]
+    assert [(one["advantage_model"], one["n"]) for one in test["people"].values()] == [(1.0, len(ids))] * 2
+    assert (test["winning_rate"], test["passes"]) == (None, False)
+    shown = reelbench(*arguments, "--machine", tmp_path / "a.jsonl", "--split", "mini")
+    assert "too few items" in shown.stdout
+    assert "mean absolute difference" in shown.stdout
+    refused = reelbench(*arguments, "--person", tmp_path / "b.jsonl")
+    assert (refused.returncode, "give --machine FILE too" in refused.stderr) == (2, True)
+
+
 # --- answers -------------------------------------------------------------------------------------------------------
 
 
@@ -185,36 +237,6 @@ def test_people_are_pooled_over_all_their_answers(review, monkeypatch):
 # --- scores --------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def judged(tmp_path):
-    """A judged result on the mini data, made by hand: the judge gives everything the same score."""
-    from reelbench.judges import results, scoring
-    from reelbench.registry import rows
-    from reelbench.registry.records import Item, JudgeRecord, ModelRecord, SettingsRecord
-
-    located = loading.locate("curve_mini")
-    spec = located.spec
-    items = [
-        Item(
-            row["id"],
-            row["video"],
-            rows.target(spec, row),
-            f"The model says {row['id']}.",
-            facets=rows.facets(spec, row),
-        )
-        for row in located.read()
-    ]
-    samples = [item.sample(None, {"score": 1.0, "exact_match": 0.0}) for item in items]
-    metrics, breakdowns = scoring.aggregate(spec, samples, overlap=False)
-    judge = JudgeRecord(requested="judge-x", prompt="reelbench", prompt_sha256="0" * 64)
-    scored = scoring.Scored(samples, metrics, breakdowns, scoring.count(samples), judge)
-    results.write(
-        tmp_path / "result", spec, scored, split="mini", source=located.source, model=ModelRecord(id="m"),
-        settings=SettingsRecord(),
-    )  # fmt: skip
-    return tmp_path / "result"
-
-
 @pytest.mark.browser
 def test_answers_are_scored_blind_and_calibrate_the_judge(opened, save, reelbench, judged, data_of):
     from playwright.sync_api import expect
@@ -252,7 +274,12 @@ def test_answers_are_scored_blind_and_calibrate_the_judge(opened, save, reelbenc
     assert found["people"]["value"] == found["corrected"]["value"] == 1.25
     assert found["weight"] == 0
     assert found["confusion"]["2"] == {"0": 0, "1": 2, "2": 0}
-    shown = reelbench("judge", "calibrate", judged, people)
+    shown = reelbench("judge", "calibrate", judged, people, "--write")
+    kept = json.loads((judged / "calibration.json").read_text())
+    assert kept["people"] == "people.csv"
+    of_score = kept["criteria"]["score"]
+    assert (of_score["value"], of_score["items"]) == (1.25, len(rows))
+    assert of_score["labels"] == dict(zip(places[:4], (0, 2, 1, 2), strict=True))
     assert "calibrated (prediction-powered" in shown.stdout
     assert reelbench("judge", "agree", judged, people).returncode == 0
 

@@ -241,11 +241,23 @@ def test_a_video_that_the_browser_can_not_play_is_shown_as_frames(opened, make, 
 # --- by other people's checkers ------------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def page_of_kind(make, request):
+    """Write a page of each kind."""
+
+    def run(kind):
+        if kind == "nodes":
+            return request.getfixturevalue("page_of_nodes")()
+        return make("rextime_mini", kind=kind).path
+
+    return run
+
+
 @pytest.mark.browser
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("kind", ["ratings", "spans", "question-spans", "answers", "tags"])
-def test_axe_finds_nothing_and_a_phone_is_wide_enough(opened, make, checkers, kind, scheme):
-    path = make("rextime_mini", kind=kind).path
+@pytest.mark.parametrize("kind", ["ratings", "spans", "question-spans", "answers", "tags", "nodes"])
+def test_axe_finds_nothing_and_a_phone_is_wide_enough(opened, page_of_kind, checkers, kind, scheme):
+    path = page_of_kind(kind)
     for width in (1280, 390):
         page = opened(path, width=width, scheme=scheme)
         page.locator("summary", has_text="Keys").click()

@@ -79,6 +79,40 @@ def test_spans_are_marked_by_keyboard_saved_reloaded_and_merged(opened, save, re
 
 
 @pytest.mark.browser
+def test_question_spans_are_marked_by_keyboard_beside_the_answers_span(opened, save, reelbench, tmp_path):
+    from playwright.sync_api import expect
+
+    path = tmp_path / "question-spans.html"
+    done = reelbench("review", "page", "rextime_mini", "--ask", "question-spans", "--output", path)
+    assert done.returncode == 0, done.stderr
+    page = opened(path)
+    page.wait_for_function("() => document.querySelector('video').readyState >= 1")
+    identifier = page.locator("section").get_attribute("data-id")
+    # The answer's own span is there to be played; what is marked is the question's.
+    shown = page.get_by_role("button", name="s: play it")
+    start, _, end = shown.inner_text().partition(" s:")[0].partition(" to ")
+    shown.press("Enter")
+    page.wait_for_function("start => document.querySelector('video').currentTime >= start", arg=float(start))
+    page.keyboard.press("k")
+    page.get_by_label("Question start, in seconds").fill("0")
+    page.keyboard.press("Tab")
+    page.get_by_label("Question end, in seconds").fill(start)
+    page.get_by_label("Question end, in seconds").press("Tab")
+    expect(page.get_by_role("status")).to_contain_text("1 of 12 marked")
+    page.reload()
+    expect(page.get_by_label("Question end, in seconds")).to_have_value(f"{float(start):g}")
+    done = reelbench("review", "summarize", save(page, "Ada"), "--json", "--write", tmp_path / "spans.jsonl")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["items"][identifier]["span"] == [0, float(start)]
+    # Touching spans overlap by nothing, and the certificate is both together.
+    assert found["qa_miou"]["value"] == 0
+    assert found["certificate_length"]["value"] == pytest.approx(float(end))
+    (row,) = [json.loads(line) for line in (tmp_path / "spans.jsonl").read_text().splitlines()]
+    assert row == {"qid": identifier, "span": [0, float(start)]}
+
+
+@pytest.mark.browser
 def test_ends_are_nudged_typed_and_dragged(opened, make):
     from playwright.sync_api import expect
 

@@ -1,0 +1,56 @@
+"""Which names are one model's: `aliases.yaml` of the package, and of a store, where it has one."""
+
+from collections.abc import Iterable, Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from reelbench.registry.errors import InputError
+from reelbench.registry.yaml_text import read_mapping
+
+FILE = "aliases.yaml"
+
+
+class Aliases:
+    """Names that stand for one model, whatever their case.
+
+    Args:
+        files: Where it stands -> a model's id -> its other names.
+
+    Raises:
+        InputError: A name stands for two models, or a file is not as it should be.
+    """
+
+    def __init__(self, files: Mapping[str, Mapping[Any, Any]]) -> None:
+        self._ids: dict[str, str] = {}
+        for where, models in files.items():
+            for model, names in models.items():
+                if not isinstance(names, list) or not all(isinstance(name, str) for name in (model, *names)):
+                    raise InputError(f"{where}: {model!r} has {names!r:.60}, expected a list of names in quotes")
+                for name in (model, *names):
+                    self._add(name, model, where)
+
+    def _add(self, name: str, model: str, where: str) -> None:
+        there = self._ids.setdefault(name.casefold(), model)
+        if there.casefold() != model.casefold():
+            raise InputError(f"{where}: {name!r} is a name of {model!r} and of {there!r}; a name has one model")
+
+    def models(self, names: Iterable[str]) -> dict[str, str]:
+        """Return name -> the model's one name: its id, or of names that differ in case alone the first by letters."""
+        known = sorted(set(names))
+        first: dict[str, str] = {}
+        for name in known:
+            first.setdefault(name.casefold(), name)
+        return {name: self._ids.get(name.casefold(), first[name.casefold()]) for name in known}
+
+
+def read(store: Path | None = None) -> Aliases:
+    """Return the package's names, with those of a store."""
+    files = {FILE: _parsed(resources.files("reelbench.leaderboard").joinpath(FILE).read_text(encoding="utf-8"), FILE)}
+    if store is not None and (path := store / FILE).is_file():
+        files[str(path)] = _parsed(path.read_text(encoding="utf-8", errors="replace"), str(path))
+    return Aliases(files)
+
+
+def _parsed(text: str, where: str) -> dict[Any, Any]:
+    return read_mapping(text, where, what="the file of names")

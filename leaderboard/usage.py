@@ -1,0 +1,45 @@
+"""What an item of a run took, on average: tokens, seconds, the judge's dollars. Unknown is None, never 0."""
+
+import json
+from dataclasses import dataclass
+
+from reelbench.judges import results
+from reelbench.leaderboard.store import Stored
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Means over the items that say it.
+
+    Attributes:
+        tokens_in: Tokens of the question, pictures included.
+        tokens_out: Tokens of the answer, reasoning included.
+        seconds: From sending the question to the answer's last byte.
+        judge_usd: What the judge's replies cost, where prices were given.
+    """
+
+    tokens_in: float | None = None
+    tokens_out: float | None = None
+    seconds: float | None = None
+    judge_usd: float | None = None
+
+
+def of(stored: Stored) -> Usage:
+    """Return what an item of a stored result took."""
+    judge, items = stored.result.judge, stored.result.counts.items
+    judge_usd = judge.cost_usd / items if judge and judge.cost_usd is not None and items else None
+    text = (stored.folder / results.SAMPLES_FILE).read_text(encoding="utf-8")
+    if '"tokens"' not in text and '"seconds"' not in text:
+        return Usage(judge_usd=judge_usd)
+    samples = [json.loads(line) for line in text.split("\n") if line.strip()]
+    tokens = [sample["tokens"] for sample in samples if sample.get("tokens")]
+    return Usage(
+        tokens_in=_mean([counts["prompt"] for counts in tokens if "prompt" in counts]),
+        tokens_out=_mean([counts["completion"] for counts in tokens if "completion" in counts]),
+        seconds=_mean([sample["seconds"] for sample in samples if sample.get("seconds") is not None]),
+        judge_usd=judge_usd,
+    )
+
+
+def _mean(numbers: list[float]) -> float | None:
+    return sum(numbers) / len(numbers) if numbers else None

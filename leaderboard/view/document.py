@@ -1,0 +1,155 @@
+"""The page as data: runs, what tells them apart, their differences, and every item."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from reelbench.judges import compare, side_by_side
+from reelbench.judges.answers import strip_reasoning
+from reelbench.leaderboard import site
+from reelbench.leaderboard.view.pictures import Strips
+from reelbench.leaderboard.view.runs import Run, rows_here
+from reelbench.registry.errors import InputError
+from reelbench.registry.media.library import Library
+from reelbench.registry.records import Sample
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_HEADING = 3
+"""Settings at most in a run's heading."""
+
+_PLAIN = frozenset({"id", "video", "prediction", "target", "facets", "frame_timestamps", "frame_padding"})
+"""Fields of a sample that the page has elsewhere than in `more`."""
+
+
+def document(
+    runs: Sequence[Run], folder: Path, pictures: int, show: Callable[[int], None] = lambda _: None
+) -> dict[str, Any]:
+    """Return what the page is made from; thumbnails are written under `folder` on the way.
+
+    Args:
+        runs: Results on the same benchmark, version and split; the first is what others are held against.
+        folder: The page's.
+        pictures: Thumbnails at most.
+        show: Called with the number of items that are done.
+
+    Raises:
+        InputError: More runs than letters.
+    """
+    if len(runs) > len(LETTERS):
+        raise InputError(f"{len(runs)} runs on one page are more than anybody can read; give {len(LETTERS)} at most")
+    spec, split = runs[0].spec, runs[0].split
+    rows = rows_here(spec, split)
+    strips = Strips(Library(spec, split, make=False), folder, pictures)
+    items = list(_items(runs, rows, strips, show))
+    apart = side_by_side.settings_apart([run.result for run in runs])
+    return {
+        "units": site.units(),
+        "columns": [],
+        "benchmarks": [site.benchmark(spec)],
+        "split": split,
+        "version": runs[0].result.benchmark.version,
+        "agreed": not spec.open_data,
+        "right": side_by_side.RIGHT_SHARE,
+        "asked": sum("question" in item for item in items),
+        "apart": apart,
+        "runs": [_run(run, number, runs, apart) for number, run in enumerate(runs)],
+        "differences": [_differences(runs[0], run) for run in runs[1:]],
+        "strips": strips.all,
+        "items": items,
+    }
+
+
+# --- runs -----------------------------------------------------------------------------------------------------------
+
+
+def _run(run: Run, number: int, runs: Sequence[Run], apart: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+    result = run.result
+    return {
+        "letter": LETTERS[number],
+        "model": result.model.id,
+        "heading": _heading(number, apart) if len(runs) > 1 else "",
+        "folder": str(run.folder),
+        "result": result.model_dump(mode="json", exclude={"metrics", "breakdowns"}),
+        "metrics": {name: site.value_and_ends(value) for name, value in result.metrics.items()},
+        "n": {name: value.n for name, value in result.metrics.items()},
+        "breakdowns": site.breakdowns(result.breakdowns),
+    }
+
+
+def _heading(number: int, apart: Mapping[str, Sequence[Any]]) -> str:
+    """Return what tells a run from the others, beside the model's name."""
+    names = [name for name in apart if name != "model.id" and not name.startswith(("software.", "benchmark."))]
+    names = [name for name in names if "sha256" not in name and name != "judge.url"] or list(apart)
+    told = [f"{name.rpartition('.')[2].replace('_', ' ')} {_text(apart[name][number])}" for name in names[:_HEADING]]
+    return ", ".join(told)
+
+
+def _text(value: Any) -> str:  # noqa: ANN401 - any JSON value
+    return "none" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _differences(first: Run, other: Run) -> dict[str, Any]:
+    """Return what a paired test finds between two runs: by metric, or why there is none."""
+    try:
+        found = compare.compare(list(first.samples.values()), list(other.samples.values()), first.spec)
+    except InputError as error:
+        return {"why": str(error), "metrics": {}}
+    return {
+        "both": found.both,
+        "metrics": {
+            name: {"difference": d.difference, "ci95": d.ci95, "p": d.p, "n": d.n, "videos": d.videos}
+            for name, d in found.metrics.items()
+        },
+    }
+
+
+# --- items ----------------------------------------------------------------------------------------------------------
+
+
+def _items(
+    runs: Sequence[Run], rows: Mapping[str, Mapping[str, Any]], strips: Strips, show: Callable[[int], None]
+) -> Iterator[dict[str, Any]]:
+    ids = dict.fromkeys(name for run in runs for name in run.samples)
+    for number, name in enumerate(ids):
+        there = [run.samples.get(name) for run in runs]
+        first = next(sample for sample in there if sample is not None)
+        asked = next((run.questions[name] for run in runs if name in run.questions), None)
+        row = rows.get(name)
+        item: dict[str, Any] = {"id": name, "video": first.video, "target": first.target, "facets": first.facets}
+        if question := (asked or {}).get("question") or (row or {}).get("question"):
+            item["question"] = question
+            item["options"] = (asked or {}).get("options") or (row or {}).get("options") or []
+        if row and row.get("duration"):
+            item["duration"] = row["duration"]
+        media = (asked or {}).get("media")
+        item["runs"] = [
+            None if sample is None else _answer(run, sample, strips.of(sample, run.result.settings.frames, media, row))
+            for run, sample in zip(runs, there, strict=True)
+        ]
+        yield item
+        show(number + 1)
+
+
+def _answer(run: Run, sample: Sample, strip: int | str) -> dict[str, Any]:
+    score = side_by_side.score_of(run.spec, sample)
+    raw = sample.prediction if isinstance(sample.prediction, str) else _json(sample.prediction)
+    words = strip_reasoning(raw)
+    answer = {
+        # Candidates, option scores and whatever else a record has are shown as they are.
+        **{name: value for name, value in sample.model_dump(mode="json").items() if name not in _PLAIN},
+        "said": raw if words is None else words,
+        "cut": words is None,
+        "raw": raw if words != raw else None,
+        "score": score,
+        "right": side_by_side.is_right(run.spec, score),
+        "disagree": side_by_side.judges_disagree(sample),
+        "times": sample.frame_timestamps,
+        "strip": strip,
+    }
+    kept = {name: value for name, value in answer.items() if value is not None and value is not False}
+    return {name: value for name, value in kept.items() if value not in ([], {}, "")} | {"right": answer["right"]}
+
+
+def _json(value: Any) -> str:  # noqa: ANN401 - any JSON value
+    return "" if value is None else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,288 @@
+/* The questions: search, filters, and the list in pages, of which only the one in view is made. */
+"use strict";
+(() => {
+  const R = globalThis.Reelbench;
+  const { data, h, bdi } = R;
+  const { items, runs } = data;
+  const [benchmark] = data.benchmarks;
+  const several = runs.length > 1;
+  const SIZE = 40;
+  const $ = (id) => document.getElementById(id);
+
+  // --- which ---
+  const answers = (item) => item.runs.filter(Boolean);
+  const some = (test) => (item) => answers(item).some(test);
+  const told = (item) => item.runs.filter((run) => run && run.right != null);
+  const onlyOne = (item) => told(item).length > 1 && told(item).filter((run) => run.right).length === 1;
+  const reading = (run) => JSON.stringify(run.parsed?.answer === undefined ? run.said : run.parsed.answer);
+  const CHIPS = [
+    ["", "All", () => true],
+    [
+      "wrong",
+      several ? "All wrong" : "Wrong",
+      (item) => told(item).length > 0 && told(item).every((run) => !run.right),
+    ],
+    ...(several ? [["one", "Only one is right", onlyOne]] : []),
+    ...(several
+      ? runs.map((run, i) => [
+          `only-${run.letter}`,
+          `Only ${run.letter} is right`,
+          (item) => onlyOne(item) && item.runs[i]?.right,
+        ])
+      : []),
+    ...(several ? [["differ", "Answers differ", (item) => new Set(answers(item).map(reading)).size > 1]] : []),
+    ["unreadable", "Unreadable", some((run) => run.flags)],
+    ["unscored", "Unscored", some((run) => run.state === "unscored")],
+    ["disagree", "Judges disagree", some((run) => run.disagree)],
+  ];
+  /** Chip -> the questions that it shows, looked up once: a press costs one pass over the list. */
+  const hits = new Map(CHIPS.map(([name, , test]) => [name, name ? new Set(items.filter(test)) : null]));
+  const labels = (name) => [...new Set(items.flatMap((item) => item.facets?.[name] || []))];
+  const reasons = [...new Set(items.flatMap((item) => answers(item).flatMap((run) => run.reason || [])))];
+  const SELECTS = [
+    ...benchmark.facets.map((facet) => [
+      facet.name,
+      facet.name,
+      labels(facet.name),
+      (item, label) => item.facets?.[facet.name]?.includes(label),
+    ]),
+    ["reason", "Why unscored", reasons, (item, reason) => answers(item).some((run) => run.reason === reason)],
+  ].filter(([, , choices]) => choices.length > 1 || (choices.length === 1 && choices !== reasons));
+  const gap = (item) => {
+    const scores = told(item).map((run) => run.score);
+    return scores.length > 1 ? Math.max(...scores) - Math.min(...scores) : -1;
+  };
+  const lowest = (item) => Math.min(...told(item).map((run) => run.score), Number.POSITIVE_INFINITY);
+  const ORDERS = [
+    ["", "As in the file", null],
+    ["low", "Lowest score first", (a, b) => (lowest(a) === lowest(b) ? 0 : lowest(a) - lowest(b))],
+    ...(several ? [["gap", "Furthest apart first", (a, b) => gap(b) - gap(a)]] : []),
+  ];
+
+  // --- what is searched: made when there is time, at the latest for the first search ---
+  const texts = new Map();
+  let prepared = 0;
+  const textOf = (item) =>
+    [
+      item.id,
+      item.video,
+      item.question,
+      item.options,
+      item.target?.text,
+      Object.values(item.facets || {}),
+      item.runs.map((run) => run && [run.said, run.reason, run.flags]),
+    ]
+      .flat(4)
+      .filter(Boolean)
+      .join("\n")
+      .toLowerCase();
+  function prepare(until) {
+    while (prepared < items.length && !until()) {
+      texts.set(items[prepared], textOf(items[prepared]));
+      prepared += 1;
+    }
+  }
+  const later = globalThis.requestIdleCallback || ((work) => setTimeout(() => work({ timeRemaining: () => 8 }), 1));
+  const inTime = (idle) => {
+    prepare(() => idle.timeRemaining() < 2);
+    if (prepared < items.length) later(inTime);
+  };
+
+  // --- the list ---
+  const state = new URLSearchParams();
+  let view = items,
+    page = 0,
+    current = null,
+    found = null, // the search and filters that `view` is of
+    writing = 0;
+  function find() {
+    const words = (state.get("q") || "").toLowerCase().split(/\s+/).filter(Boolean);
+    if (words.length) prepare(() => false);
+    const shown = hits.get(state.get("show") || "");
+    const chosen = SELECTS.filter(([name]) => state.get(name)).map(
+      ([name, , , test]) =>
+        (item) =>
+          test(item, state.get(name)),
+    );
+    view = items.filter(
+      (item) =>
+        (!shown || shown.has(item)) &&
+        chosen.every((test) => test(item)) &&
+        words.every((word) => texts.get(item).includes(word)),
+    );
+    const order = ORDERS.find(([name]) => name === (state.get("order") || ""))?.[2];
+    if (order) view = view.toSorted(order);
+    found = state.toString();
+  }
+  const MARKS = [
+    ["–", "no score", "none"],
+    ["✗", "wrong", "bad"],
+    ["✓", "right", "good"],
+  ];
+  function mark(run) {
+    const [sign, word, kind] = MARKS[run?.right == null ? 0 : run.right ? 2 : 1];
+    return h(
+      "span",
+      { class: `mark ${kind}`, title: word },
+      h("span", { "aria-hidden": "true" }, sign),
+      h("span", { class: "sr" }, ` ${word} `),
+    );
+  }
+  const address = (item) => {
+    const query = new URLSearchParams(state);
+    query.set("sample", item.id);
+    return `#${query}`;
+  };
+  const row = (item) =>
+    h(
+      "li",
+      {},
+      h(
+        "a",
+        { href: address(item), "aria-current": item === current ? "true" : null },
+        h("span", { class: "marks" }, item.runs.map(mark)),
+        h(
+          "span",
+          { class: "what" },
+          bdi(item.id, { class: "id" }),
+          item.question && h("span", { class: "sub" }, bdi(item.question.slice(0, 140))),
+        ),
+      ),
+    );
+  const turn = (title, label, to, last) =>
+    h(
+      "button",
+      {
+        type: "button",
+        "aria-label": label,
+        disabled: to < 0 || to > last,
+        onclick: () => {
+          page = to;
+          draw();
+        },
+      },
+      title,
+    );
+  function draw() {
+    const last = Math.max(0, Math.ceil(view.length / SIZE) - 1);
+    page = Math.min(page, last);
+    const part = view.slice(page * SIZE, (page + 1) * SIZE);
+    $("list").replaceChildren(...part.map(row));
+    if (!part.length) $("list").append(h("li", { class: "empty" }, "Nothing matches."));
+    const count = (n) => n.toLocaleString("en");
+    $("count").textContent = part.length
+      ? `${count(page * SIZE + 1)} to ${count(page * SIZE + part.length)} of ${count(view.length)}`
+      : "";
+    $("pager").replaceChildren(turn("‹", "Page before", page - 1, last), turn("›", "Page after", page + 1, last));
+    for (const chip of $("chips").children)
+      chip.setAttribute("aria-pressed", String(chip.dataset.name === (state.get("show") || "")));
+  }
+  function write(wait) {
+    clearTimeout(writing);
+    const query = current ? address(current) : `#${state}`;
+    writing = setTimeout(() => history.replaceState(null, "", query), wait);
+  }
+  function apply(typing) {
+    page = 0;
+    find();
+    draw();
+    R.say(`${view.length} questions`);
+    write(typing ? 150 : 0);
+  }
+  const set = (name, value) => (value ? state.set(name, value) : state.delete(name));
+
+  function select(name, label, choices) {
+    const box = h(
+      "select",
+      {
+        id: `f-${name}`,
+        onchange: () => {
+          set(name, box.value);
+          apply(false);
+        },
+      },
+      choices.map(([value, text]) => h("option", { value }, text)),
+    );
+    box.value = state.get(name) || "";
+    return h("label", { class: "field" }, label, box);
+  }
+  function tools() {
+    const box = h("input", {
+      type: "search",
+      id: "q",
+      placeholder: "Words of a question, an answer, an id",
+      autocomplete: "off",
+      oninput: () => {
+        set("q", box.value);
+        apply(true);
+      },
+    });
+    box.value = state.get("q") || "";
+    $("tools").replaceChildren(
+      h("label", { class: "field grow" }, "Search", box),
+      ...SELECTS.map(([name, label, choices]) =>
+        select(name, label, [["", "All"], ...choices.map((one) => [one, one])]),
+      ),
+      select(
+        "order",
+        "Order",
+        ORDERS.map(([name, title]) => [name, title]),
+      ),
+    );
+    $("chips").replaceChildren(
+      ...CHIPS.map(([name, title]) => [name, title, hits.get(name)?.size ?? items.length])
+        .filter(([name, , count]) => !name || count)
+        .map(([name, title, count]) =>
+          h(
+            "button",
+            {
+              type: "button",
+              class: "chip",
+              "data-name": name,
+              onclick: () => {
+                set("show", name);
+                apply(false);
+              },
+            },
+            title,
+            h("b", {}, count.toLocaleString("en")),
+          ),
+        ),
+    );
+  }
+
+  /** Read the address: what is searched and filtered, and which question is looked at. */
+  function read() {
+    const query = new URLSearchParams(location.hash.slice(1));
+    const asked = query.get("sample");
+    query.delete("sample");
+    if (found !== query.toString()) {
+      for (const name of [...state.keys()]) state.delete(name);
+      for (const [name, value] of query) state.set(name, value);
+      tools();
+      find();
+    }
+    return items.find((item) => item.id === asked);
+  }
+  /** Show a question, and the page of the list that it is on. */
+  function open(item) {
+    current = item || null;
+    const at = view.indexOf(item);
+    if (at >= 0) page = Math.floor(at / SIZE);
+    draw();
+    const row = $("list").querySelector("[aria-current]")?.parentElement;
+    if (!row) return;
+    const top = row.offsetTop - $("list").offsetTop;
+    // The list alone is scrolled, never the page.
+    if (top < $("list").scrollTop) $("list").scrollTop = top;
+    else $("list").scrollTop = Math.max($("list").scrollTop, top + row.offsetHeight - $("list").clientHeight);
+  }
+  /** The question that stands so many places further on. */
+  function step(by) {
+    const at = view.indexOf(current);
+    const to = at < 0 ? 0 : at + by;
+    return view[Math.max(0, Math.min(view.length - 1, to))];
+  }
+
+  R.items = { read, open, step, address, first: () => view[0], write, prepare: () => later(inTime) };
+})();

@@ -1,0 +1,90 @@
+"""Writing the page: one HTML file with everything in it, and the pictures beside it."""
+
+import base64
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from reelbench.leaderboard import site
+from reelbench.leaderboard.view.document import document
+from reelbench.leaderboard.view.runs import Run
+from reelbench.registry.errors import InputError
+from reelbench.registry.files import replaced, write_text
+from reelbench.registry.home import home
+
+PAGE = "index.html"
+_MARK = b"<!-- reelbench view -->"
+_SCRIPTS = (
+    ("leaderboard.assets", "base.js"),
+    ("leaderboard.assets", "model.js"),
+    ("leaderboard.view", "summary.js"),
+    ("leaderboard.view", "items.js"),
+    ("leaderboard.view", "sample.js"),
+    ("leaderboard.view", "view.js"),
+)
+_STYLES = (("registry", "palette.css"), ("leaderboard.assets", "board.css"), ("leaderboard.view", "view.css"))
+_DATA = 'globalThis.REELBENCH = JSON.parse(document.getElementById("data").textContent);\n'
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A written page: where it is, what it shows, and what a user should know of it."""
+
+    path: Path
+    items: int
+    pictures: int
+    asked: int
+
+
+def place_of(runs: Sequence[Run], out: Path | None, *, several: bool) -> Path:
+    """Return a page's folder: the one named, or one in Reelbench's home that is the same for the same runs."""
+    about = runs[0].result.benchmark
+    name = f"{about.id}-{about.split}"
+    if out is not None:
+        return out / name if several else out
+    told = "\n".join(str(run.folder.absolute()) for run in runs)
+    return home() / "views" / f"{name}-{hashlib.sha256(told.encode()).hexdigest()[:12]}"
+
+
+def write(runs: Sequence[Run], out: Path, *, pictures: int, show: Callable[[int], None] = lambda _: None) -> View:
+    """Write the page of some runs of one benchmark to `out`, which becomes exactly that.
+
+    Raises:
+        InputError: The folder has other files in it.
+    """
+    page = out / PAGE
+    if out.exists() and any(out.iterdir()) and not _is_ours(page):
+        raise InputError(f"{out}: has other files in it; name a folder of its own for the page")
+    with replaced(out) as aside:
+        made = document(runs, aside, pictures, show)
+        write_text(aside / PAGE, html(f"{made['benchmarks'][0]['title']}: {_title(runs)}", site.line_by_line(made)))
+    return View(page, len(made["items"]), sum(len(strip["times"]) for strip in made["strips"]), made["asked"])
+
+
+def _is_ours(page: Path) -> bool:
+    if not page.is_file():
+        return False
+    with page.open("rb") as file:
+        return _MARK in file.read(200)
+
+
+def html(title: str, data: str) -> str:
+    """Return the page; `data` is JSON that is safe in a script."""
+    script = _DATA + "\n".join(_asset(*name) for name in _SCRIPTS)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    page = _asset("leaderboard.view", "view.html").replace("SCRIPT-HASH", f"sha256-{digest}")
+    page = page.replace("/*STYLE*/", "\n".join(_asset(*name) for name in _STYLES)).replace("/*SCRIPT*/", script)
+    # Each of these stands before what it is put into, so that nothing in a text is taken for one of ours.
+    before, _, after = page.partition("/*DATA*/")
+    escaped = title.replace("&", "&amp;").replace("<", "&lt;")
+    return before.replace("<title></title>", f"<title>{escaped}</title>", 1) + data + after + "\n"
+
+
+def _title(runs: Sequence[Run]) -> str:
+    return " and ".join(dict.fromkeys(run.result.model.id for run in runs))
+
+
+def _asset(room: str, name: str) -> str:
+    return (resources.files(f"reelbench.{room}") / name).read_text(encoding="utf-8").rstrip()

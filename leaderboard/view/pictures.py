@@ -1,0 +1,162 @@
+"""Small pictures of the frames that models saw, taken from the frame store and laid beside the page.
+
+Only what the store still has is shown, and only where its times are those that the sample records: nothing is decoded
+from a video, so no picture is of a frame that the model did not see.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reelbench.registry.errors import ReelbenchError
+from reelbench.registry.frames.sampling import FrameSampling
+from reelbench.registry.frames.store import FrameStore
+from reelbench.registry.media.library import Library
+from reelbench.registry.records import Sample
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from reelbench.registry.frames.stored import StoredFrames
+
+SIDE = 144
+"""Short side of a picture, in pixels."""
+
+A_STRIP = 48
+"""Pictures of one video at most, evenly over its frames."""
+
+_SAME_TIME = 1e-3
+_FOLDER = "frames"
+
+NOT_OURS = "The model took frames by itself; which ones is not recorded."
+NONE = "The model was shown no frames."
+NOT_HERE = "The frames are no longer in the store of frames on this machine."
+NO_VIDEO = "The video is not on this machine, so its frames can't be shown."
+NO_ROOM = "This page holds as many pictures as were asked for; those of this video are not among them."
+
+
+@dataclass(slots=True)
+class Strips:
+    """The strips of a page, one for each video and list of frames.
+
+    Attributes:
+        library: Where videos lie.
+        folder: The page's.
+        left: Pictures that may still be written.
+        all: The strips as the page has them: `times` of the pictures (s), `files` before the picture's number, and
+            `of`, how many frames there were.
+    """
+
+    library: Library
+    folder: Path
+    left: int
+    all: list[dict[str, Any]] = field(default_factory=list)
+    _known: dict[tuple[Any, ...], int | str] = field(default_factory=dict)
+
+    def of(self, sample: Sample, frames: str, media: str | None, row: Mapping[str, Any] | None) -> int | str:
+        """Return the number of the strip of what a sample's model saw, or why there is none.
+
+        Args:
+            sample: What a model answered, and the times of its frames.
+            frames: The sampling, as the result records it.
+            media: The video's file, where a question beside the samples names it.
+            row: The question's row, where it is here.
+        """
+        if sample.frame_timestamps is None:
+            return NOT_OURS
+        times = tuple(sample.frame_timestamps[: len(sample.frame_timestamps) - sample.frame_padding])
+        if not times:
+            return NONE
+        key = (sample.video, frames, times, media)
+        if key not in self._known:
+            try:
+                self._known[key] = self._made(sample, times, frames, media, row)
+            except (ReelbenchError, OSError):
+                self._known[key] = NOT_HERE
+        return self._known[key]
+
+    def _made(
+        self,
+        sample: Sample,
+        times: Sequence[float],
+        frames: str,
+        media: str | None,
+        row: Mapping[str, Any] | None,
+    ) -> int | str:
+        pictures = self._found(dict(row or {"video": sample.video}), times, frames, media)
+        if isinstance(pictures, str):
+            return pictures
+        chosen = _evenly(len(times), A_STRIP)
+        if len(chosen) > self.left:
+            return NO_ROOM
+        files = f"{_FOLDER}/{len(self.all)}/"
+        (self.folder / files).mkdir(parents=True)
+        for number, picture in enumerate(pictures(chosen)):
+            picture.save(self.folder / files / f"{number}.jpg", quality=74)
+        self.left -= len(chosen)
+        self.all.append({"files": files, "times": [round(times[i], 3) for i in chosen], "of": len(times)})
+        return len(self.all) - 1
+
+    def _found(
+        self, row: dict[str, Any], times: Sequence[float], frames: str, media: str | None
+    ) -> "Callable[[Sequence[int]], Iterator[Image]] | str":
+        if self.library.in_pictures:
+            here = self.library.pictures(row)
+            if here is None:
+                return NO_VIDEO
+            by_time = dict(zip(here.timestamps, here.paths, strict=True))
+            paths = [by_time.get(time) for time in times]
+            return NOT_HERE if None in paths else lambda chosen: (_opened(paths[i]) for i in chosen)  # type: ignore[arg-type]
+        video = Path(media) if media and Path(media).is_file() else self.library.find(row)
+        if video is None:
+            return NO_VIDEO
+        stored = _kept(video, frames, times)
+        if stored is None:
+            return NOT_HERE
+        return lambda chosen: _pictures(stored, chosen)
+
+
+def _kept(video: Path, frames: str, times: Sequence[float]) -> "StoredFrames | None":
+    wanted = FrameSampling.parse(frames)
+    if not wanted.decodes:
+        return None
+    store = FrameStore()
+    # An adapter that takes pictures alone got pictures, whatever the record's spec says.
+    for sampling in (wanted, wanted.as_images(), replace(wanted, form="clip")):
+        stored = store.kept(video, sampling)
+        if stored is not None and _same(stored.timestamps[: stored.given], times):
+            return stored
+    return None
+
+
+def _same(there: Sequence[float], times: Sequence[float]) -> bool:
+    return len(there) == len(times) and all(abs(a - b) < _SAME_TIME for a, b in zip(there, times, strict=True))
+
+
+def _pictures(stored: "StoredFrames", chosen: Sequence[int]) -> "Iterator[Image]":
+    if stored.path is None:
+        yield from (_opened(stored.images[i]) for i in chosen)
+        return
+    from PIL import Image
+
+    from reelbench.registry.frames.decoder import decode
+
+    wanted = set(chosen)
+    for number, frame in enumerate(decode(stored.path, FrameSampling(kind="all", size=SIDE))):
+        if number in wanted:
+            yield Image.fromarray(frame.rgb)
+
+
+def _opened(path: Path) -> "Image":
+    from PIL import Image
+
+    with Image.open(path) as image:
+        scale = SIDE / min(image.size)
+        size = (round(image.width * scale), round(image.height * scale)) if scale < 1 else image.size
+        image.draft("RGB", size)
+        return image.convert("RGB").resize(size)
+
+
+def _evenly(n: int, most: int) -> list[int]:
+    return list(range(n)) if n <= most else [round(i * (n - 1) / (most - 1)) for i in range(most)]

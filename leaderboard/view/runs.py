@@ -1,0 +1,79 @@
+"""Results as they lie in run folders, with the questions beside them, grouped by what can be compared."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reelbench.judges import results
+from reelbench.registry import discovery
+from reelbench.registry.data import loading
+from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.records import Result, Sample
+from reelbench.registry.spec import BenchmarkSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A result as it lies on disk.
+
+    Attributes:
+        folder: Where it lies.
+        result: Its record.
+        samples: Its items by id, in their order.
+        questions: Id -> `question`, `options`, `media`, from the file beside it; empty where there is none.
+    """
+
+    folder: Path
+    result: Result
+    samples: Mapping[str, Sample]
+    questions: Mapping[str, Mapping[str, Any]]
+
+    @property
+    def spec(self) -> BenchmarkSpec:
+        """Its benchmark."""
+        return discovery.get(self.result.benchmark.id)
+
+    @property
+    def split(self) -> str:
+        """Its split."""
+        return self.result.benchmark.split
+
+
+def folders(path: Path) -> list[Path]:
+    """Return the folders with a result in a run's folder, or the one of a `result.json`."""
+    return [path.parent] if path.is_file() else results.folders(path)
+
+
+def read(folder: Path) -> Run:
+    """Read a result, its samples and its questions."""
+    samples = {sample.id: sample for sample in results.read_samples(folder)}
+    return Run(folder, results.read(folder), samples, results.read_questions(folder))
+
+
+def grouped(paths: Sequence[Path]) -> list[list[Run]]:
+    """Read every result under the paths, together what is of the same benchmark, version and split.
+
+    Raises:
+        InputError: Several paths were given, and nothing in them can be compared.
+    """
+    groups: dict[tuple[str, int, str], list[Run]] = {}
+    for folder in dict.fromkeys(folder for path in paths for folder in folders(path)):
+        run = read(folder)
+        about = run.result.benchmark
+        discovery.get(about.id)
+        groups.setdefault((about.id, about.version, about.split), []).append(run)
+    if len(paths) > 1 and all(len(runs) == 1 for runs in groups.values()):
+        there = ", ".join(
+            f"{runs[0].folder} is {name} {split} (version {n})" for (name, n, split), runs in groups.items()
+        )
+        raise InputError(f"{there}; only results on the same benchmark, version and split stand side by side")
+    return list(groups.values())
+
+
+def rows_here(spec: BenchmarkSpec, split: str) -> dict[str, Mapping[str, Any]]:
+    """Return the split's rows by id where its data is on this machine, else nothing; nothing is fetched."""
+    try:
+        return {row["id"]: row for row in loading.locate(spec.id, split, fetch=False).read()}
+    except ReelbenchError:
+        return {}

@@ -1,0 +1,316 @@
+/* One question: what was asked, what the models saw and said, what was read, and what judges made of it. */
+"use strict";
+(() => {
+  const R = globalThis.Reelbench;
+  const { data, h, svg, bdi, badge } = R;
+  const { runs, strips } = data;
+  const [benchmark] = data.benchmarks;
+  const several = runs.length > 1;
+  const primary = benchmark.metrics[0];
+  const seconds = (time) => `${+time.toFixed(2)} s`;
+  const letter = (i) => String.fromCharCode(65 + i);
+  const list = (value) => (value == null ? [] : Array.isArray(value) ? value : [value]);
+
+  // --- what was asked ---
+  function question(item) {
+    if (!item.question) return h("p", { class: "note", text: "The question is not on this machine." });
+    return h("p", { class: "question", dir: "auto" }, item.question);
+  }
+  function options(item) {
+    if (!item.options?.length) return null;
+    const true_ = item.target.answer;
+    return h(
+      "ul",
+      { class: "options" },
+      item.options.map((text, i) => {
+        const chosen = item.runs.flatMap((run, j) => (run?.parsed?.answer === letter(i) ? [runs[j].letter] : []));
+        return h(
+          "li",
+          { class: true_ === letter(i) ? "true" : "" },
+          h("b", {}, `${letter(i)} `),
+          bdi(text),
+          true_ === letter(i) && badge("reference", "human"),
+          chosen.length > 0 && badge(several ? `chosen by ${chosen.join(", ")}` : "chosen", "run"),
+        );
+      }),
+    );
+  }
+  function reference(item) {
+    const { text, answer } = item.target;
+    if (text != null) return [h("h3", { text: "Reference" }), R.longText(text)];
+    return item.options?.length || answer == null ? null : h("p", {}, "Reference: ", h("b", {}, bdi(String(answer))));
+  }
+
+  // --- on the video's line ---
+  const spansOf = (item) => item.target.spans || [];
+  const spanOf = (run) => (run?.parsed?.span ? [run.parsed.span] : []);
+  function line(title, spans, end, kind, times) {
+    const at = (time) => `${((100 * Math.max(0, Math.min(time, end))) / end).toFixed(2)}%`;
+    const told = spans.map(([from, to]) => `${seconds(from)} to ${seconds(to)}`).join(", ") || "none";
+    return h(
+      "div",
+      { class: "line" },
+      h("span", { class: "sub" }, title),
+      svg(
+        "svg",
+        { role: "img", "aria-label": `${title}: ${told}`, height: 18, width: "100%" },
+        svg("rect", { class: "rail", x: 0, y: 6, width: "100%", height: 6 }),
+        (times || []).map((time) => svg("line", { class: "tick", x1: at(time), x2: at(time), y1: 2, y2: 16 })),
+        spans.map(([from, to]) =>
+          svg("rect", {
+            class: kind,
+            x: at(from),
+            y: 3,
+            height: 12,
+            rx: 2,
+            width: `max(2px, ${((100 * Math.max(0, Math.min(to, end) - from)) / end).toFixed(2)}%)`,
+          }),
+        ),
+      ),
+      h("span", { class: "nowrap" }, told),
+    );
+  }
+  function timeline(item) {
+    const spans = [...spansOf(item), ...item.runs.flatMap(spanOf)];
+    if (!spans.length) return null;
+    const ends = [...spans.map(([, to]) => to), ...item.runs.flatMap((run) => run?.times || [])];
+    const end = item.duration || Math.max(...ends, 1);
+    return h(
+      "div",
+      { class: "lines" },
+      spansOf(item).length > 0 && line("true", spansOf(item), end, "span-true"),
+      item.runs.map(
+        (run, i) => run && line(several ? runs[i].letter : "predicted", spanOf(run), end, `c${i % 6}`, run.times),
+      ),
+      h(
+        "p",
+        { class: "note" },
+        item.duration
+          ? `The line is the video, ${seconds(end)}; ticks are the frames shown.`
+          : `The line ends at ${seconds(end)}; how long the video is is not known here.`,
+      ),
+    );
+  }
+
+  // --- what was seen ---
+  function strip(item, number, whose) {
+    if (typeof number === "string") return h("p", { class: "note", text: number });
+    const { times, files, of } = strips[number];
+    const within = (time) => spansOf(item).some(([from, to]) => from <= time && time <= to);
+    return h(
+      "div",
+      {},
+      h(
+        "section",
+        { class: "scroll", tabindex: 0, "aria-label": `${whose}, scrolls sideways` },
+        h(
+          "ol",
+          { class: "strip" },
+          times.map((time, i) =>
+            h(
+              "li",
+              { class: within(time) ? "within" : "" },
+              h("img", { src: `${files}${i}.jpg`, alt: `Frame at ${seconds(time)}`, loading: "lazy", height: 96 }),
+              h("span", { class: "sub" }, seconds(time)),
+            ),
+          ),
+        ),
+      ),
+      of > times.length && h("p", { class: "note" }, `${times.length} of the ${of} frames that the model saw.`),
+    );
+  }
+  const seen = (run) => run?.strip;
+  const shared = (item) => new Set(item.runs.filter(Boolean).map((run) => String(run.strip))).size === 1;
+
+  // --- what was answered ---
+  const SHOWN = new Set(
+    "id state reason flags facets scores parsed judge_replies said cut raw score right disagree times strip tokens seconds".split(
+      " ",
+    ),
+  );
+  const scalar = (value) => value === null || typeof value !== "object";
+  const number = (value) =>
+    typeof value === "number" ? String(+value.toFixed(4)) : value === null ? "–" : String(value);
+  /** Anything that a record holds: texts as a list, values by name, lists of objects as a table. */
+  function anything(name, value, label) {
+    if (scalar(value)) return R.longText(number(value));
+    if (Array.isArray(value) && value.every((one) => typeof one === "string"))
+      return h(
+        "ol",
+        {},
+        value.map((one) => h("li", {}, R.longText(one))),
+      );
+    const place = (i) => (name === "option_scores" ? letter(i) : String(i + 1));
+    const entries = Object.entries(value).map(([key, one]) => [Array.isArray(value) ? place(+key) : key, one]);
+    const columns = [
+      ...new Set(entries.flatMap(([, one]) => (scalar(one) || Array.isArray(one) ? [] : Object.keys(one)))),
+    ];
+    const cell = (one) => (one === undefined ? "" : scalar(one) ? bdi(number(one)) : bdi(JSON.stringify(one)));
+    return h(
+      "section",
+      { class: "scroll", tabindex: 0, "aria-label": `${label}, scrolls sideways` },
+      h(
+        "table",
+        { class: "values" },
+        columns.length
+          ? h(
+              "thead",
+              {},
+              h(
+                "tr",
+                {},
+                h("td", {}),
+                columns.map((name) => h("th", { scope: "col" }, name)),
+              ),
+            )
+          : null,
+        h(
+          "tbody",
+          {},
+          entries.map(([name, one]) =>
+            h(
+              "tr",
+              {},
+              h("th", { scope: "row" }, name),
+              columns.length && !scalar(one) && !Array.isArray(one)
+                ? columns.map((column) => h("td", {}, cell(one[column])))
+                : h("td", { colspan: columns.length || null }, cell(one)),
+            ),
+          ),
+        ),
+      ),
+    );
+  }
+  const titled = (name) => name.replaceAll("_", " ").replace(/^./, (first) => first.toUpperCase());
+  function read(run) {
+    const { text, output, ...rest } = run.parsed || {};
+    const pairs = Object.entries(rest).map(([name, value]) => [
+      name,
+      value == null
+        ? R.none("Could not be read")
+        : bdi(name === "span" ? value.map(seconds).join(" to ") : String(value)),
+    ]);
+    return [
+      pairs.length > 0 &&
+        h(
+          "p",
+          { class: "read" },
+          "Read: ",
+          pairs.flatMap(([name, node], i) => [i ? ", " : "", `${name} `, h("b", {}, node)]),
+        ),
+      output && h("details", {}, h("summary", { text: "The whole output" }), R.longText(output)),
+    ];
+  }
+  function words(run) {
+    const all =
+      run.raw &&
+      h(
+        "details",
+        {},
+        h("summary", { text: `As it came, with the reasoning (${run.raw.length.toLocaleString("en")} characters)` }),
+        R.longText(run.raw),
+      );
+    if (run.cut)
+      return [
+        h("p", { class: "note", text: "The reasoning was never closed, so there is no answer." }),
+        h("details", {}, h("summary", { text: "As it came" }), R.longText(run.said)),
+      ];
+    return [R.longText(run.said), all];
+  }
+  function facts(run) {
+    const scores = Object.entries(run.scores || {}).map(([name, value]) => [name, number(value)]);
+    const tokens = Object.entries(run.tokens || {}).map(([name, value]) => [
+      `${name} tokens`,
+      value.toLocaleString("en"),
+    ]);
+    const pairs = [...scores, ...tokens, ...(run.seconds == null ? [] : [["took", seconds(run.seconds)]])];
+    return pairs.length
+      ? h(
+          "ul",
+          { class: "pairs" },
+          pairs.map(([name, value]) => h("li", {}, h("span", { class: "sub" }, `${name} `), bdi(value))),
+        )
+      : null;
+  }
+  function answer(item, run, i) {
+    const head = [
+      several && badge(runs[i].letter, "run"),
+      several ? " " : null,
+      several ? bdi(runs[i].model, { class: "name" }) : "Answer",
+    ];
+    if (!run)
+      return h(
+        "section",
+        { class: "answer" },
+        h("h3", {}, head),
+        h("p", { class: "note", text: "This run does not have the question." }),
+      );
+    const others = Object.entries(run).filter(([name]) => !SHOWN.has(name));
+    return h(
+      "section",
+      { class: "answer" },
+      h(
+        "h3",
+        {},
+        head,
+        run.right != null && badge(run.right ? "right" : "wrong", run.right ? "human" : "warn"),
+        run.score != null && badge(`${R.short(primary.title)}: ${R.num(run.score, primary.unit)}`),
+        run.reason && badge(`unscored: ${run.reason}`, "warn"),
+        list(run.flags).map((flag) => badge(flag, "warn")),
+        run.disagree && badge("judges disagree", "floor"),
+      ),
+      several && runs[i].heading && h("p", { class: "sub" }, bdi(runs[i].heading)),
+      words(run),
+      read(run),
+      facts(run),
+      others.flatMap(([name, value]) => [
+        h("h4", { text: titled(name) }),
+        anything(name, value, several ? `${titled(name)} of ${runs[i].letter}` : titled(name)),
+      ]),
+      run.judge_replies?.length > 0 && [
+        h("h4", { text: `Judge’s replies (${run.judge_replies.length})` }),
+        h("div", { class: "replies" }, run.judge_replies.map(R.replyCard)),
+      ],
+      !shared(item) && [
+        h("h4", { text: "Frames it saw" }),
+        strip(item, seen(run), `Frames that ${runs[i].letter} saw`),
+      ],
+    );
+  }
+
+  function sampleCard(item) {
+    const named = ([facet, labels]) => labels.map((label) => (/^\d/.test(label) ? `${facet} ${label}` : label));
+    const labels = Object.entries(item.facets || {}).flatMap(named);
+    return h(
+      "article",
+      { class: "card entry", "aria-labelledby": "sample-id" },
+      h(
+        "header",
+        {},
+        h("h2", { id: "sample-id" }, bdi(item.id)),
+        h(
+          "div",
+          { class: "badges" },
+          labels.map((label) => badge(label)),
+          h("a", { class: "sub", href: R.items.address(item), text: "link" }),
+        ),
+      ),
+      h("p", { class: "sub" }, "Video ", bdi(item.video)),
+      question(item),
+      options(item),
+      reference(item),
+      timeline(item),
+      shared(item) && [
+        h("h3", { text: several ? "Frames they saw" : "Frames it saw" }),
+        strip(item, seen(item.runs.find(Boolean)), "Frames"),
+      ],
+      h(
+        "div",
+        { class: several ? "pair" : "" },
+        item.runs.map((run, i) => answer(item, run, i)),
+      ),
+    );
+  }
+
+  R.sampleCard = sampleCard;
+})();

@@ -1,0 +1,87 @@
+/* The page: its head, the address, the keys, light and dark. */
+"use strict";
+(() => {
+  const R = globalThis.Reelbench;
+  const { data, h, bdi } = R;
+  const { runs, items } = data;
+  const [benchmark] = data.benchmarks;
+  const [primary] = benchmark.metrics;
+  const $ = (id) => document.getElementById(id);
+
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const theme = () => {
+    document.documentElement.dataset.theme = dark.matches ? "dark" : "light";
+  };
+  dark.addEventListener("change", theme);
+  theme();
+
+  // --- head ---
+  const names = [...new Set(runs.map((run) => run.model))];
+  $("title").replaceChildren(...names.flatMap((name, i) => [i ? " and " : "", bdi(name)]));
+  const count = (n) => n.toLocaleString("en");
+  const about = [
+    `${benchmark.title}, ${data.split}${data.version > 1 ? ` (version ${data.version})` : ""}: ${count(items.length)} questions`,
+    runs.length > 1 && `, ${runs.length} runs`,
+    `. An answer counts as right from ${R.num(primary.low + data.right * (primary.high - primary.low), primary.unit)} of ${primary.high} in ${R.short(primary.title)} on.`,
+  ];
+  $("lead").append(...about.filter(Boolean));
+  const missing = items.length - data.asked;
+  $("local").textContent = [
+    data.agreed
+      ? "This benchmark’s data is under an agreement: neither this page nor its pictures may be passed on."
+      : "This page may hold its owners’ questions and frames: it is for this machine, nothing publishes it.",
+    missing &&
+      ` ${missing === items.length ? "The questions are" : `${count(missing)} questions are`} not here (neither questions.jsonl nor the benchmark’s data), so their ids stand for them.`,
+  ]
+    .filter(Boolean)
+    .join("");
+  R.summary($("summary"));
+
+  // --- going about ---
+  function show(item) {
+    R.items.open(item);
+    $("sample").replaceChildren(item ? R.sampleCard(item) : h("p", { class: "note", text: "No question to show." }));
+  }
+  function render() {
+    const asked = new URLSearchParams(location.hash.slice(1)).get("sample");
+    const item = R.items.read();
+    show(item || R.items.first());
+    if (asked !== null && !item)
+      $("sample").prepend(h("p", { class: "card banner" }, "No question has the id ", bdi(asked), "."));
+  }
+  function step(by) {
+    const item = R.items.step(by);
+    if (!item) return;
+    show(item);
+    R.items.write(150);
+    R.say(item.id);
+  }
+  addEventListener("hashchange", () => {
+    if (location.hash === "#sample" || location.hash === "#main") return;
+    render();
+    if (!$("sample").contains(document.activeElement)) $("sample").focus({ preventScroll: R.narrow.matches === false });
+  });
+
+  // --- keys ---
+  const STEPS = { j: 1, ArrowRight: 1, k: -1, ArrowLeft: -1 };
+  const typing = (element) => element.matches("input, select, textarea, [contenteditable]");
+  const scrolls = (element) => element.closest(".scroll") !== null;
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || $("help").open) return;
+    if (typing(event.target)) {
+      if (event.key !== "Escape" || event.target.id !== "q") return;
+      $("sample").focus({ preventScroll: true });
+      event.preventDefault(); // a search box would be emptied, without a word to the list
+      return;
+    }
+    if (event.key in STEPS && !(event.key.startsWith("Arrow") && scrolls(event.target))) step(STEPS[event.key]);
+    else if (event.key === "/") $("q").focus();
+    else if (event.key === "?") $("help").showModal();
+    else return;
+    event.preventDefault();
+  });
+  $("keys").addEventListener("click", () => $("help").showModal());
+
+  render();
+  R.items.prepare();
+})();

@@ -1,0 +1,95 @@
+"""A small language model in this process, by transformers, in the place of a server: `--llm hf:MODEL`.
+
+It answers one question at a time, greedily unless a temperature is sent. transformers and torch are imported when the
+first reply is needed that is not in the cache.
+"""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from reelbench.llm.cache import Reply
+from reelbench.llm.client import RejectedError
+from reelbench.llm.messages import Message
+from reelbench.llm.options import LOCAL, AskOptions
+from reelbench.registry.errors import InputError, first_line
+
+_MAX_TOKENS = 256
+_TAKEN = ("max_tokens", "temperature", "top_p")
+
+
+class LocalClient:
+    """Answers as `ChatClient` does; `MODEL` is a repository of the Hub's or a folder."""
+
+    def __init__(self, options: AskOptions) -> None:
+        """Load the model; InputError where it or transformers is not here."""
+        try:
+            import torch
+            from transformers import AutoModelForCausalLM, AutoTokenizer
+        except ImportError:
+            raise InputError(
+                f"{options.option} {LOCAL}…: transformers is not installed; pip install 'reelbench[lmms-eval]'"
+            ) from None
+        name = options.model.removeprefix(LOCAL)
+        self._torch = torch
+        self._options = options
+        try:
+            self._tokenizer: Any = AutoTokenizer.from_pretrained(name)
+            self._model: Any = AutoModelForCausalLM.from_pretrained(name, dtype="auto")
+        except (OSError, ValueError) as error:
+            raise InputError(f"{options.option} {options.model}: can't be loaded: {first_line(error)}") from None
+        self._model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
+        self._turn = asyncio.Lock()
+
+    async def ask(self, messages: Sequence[Message], sampling: Mapping[str, Any]) -> Reply:
+        """Answer one question.
+
+        Raises:
+            InputError: A setting is none that a model in this process takes.
+            RejectedError: The model can't answer this question.
+        """
+        if unknown := sorted(sampling.keys() - set(_TAKEN)):
+            raise InputError(f"{self._options.option} {LOCAL}…: takes {', '.join(_TAKEN)}, and not {unknown[0]}")
+        async with self._turn:
+            began = time.monotonic()
+            try:
+                return await asyncio.to_thread(self._reply, messages, sampling, began)
+            except (RuntimeError, ValueError, TypeError) as error:
+                raise RejectedError(f"{self._options.model}: {first_line(error)}") from None
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+    def _reply(self, messages: Sequence[Message], sampling: Mapping[str, Any], began: float) -> Reply:
+        tokens = self._tokenizer(self._prompt(messages), return_tensors="pt", add_special_tokens=False)
+        tokens = tokens.to(self._model.device)
+        temperature = float(sampling.get("temperature") or 0)
+        drawn = {"temperature": temperature, "top_p": float(sampling.get("top_p", 1.0))} if temperature else {}
+        limit = int(sampling.get("max_tokens", _MAX_TOKENS))
+        with self._torch.inference_mode():
+            made = self._model.generate(
+                **tokens,
+                max_new_tokens=limit,
+                do_sample=bool(drawn),
+                pad_token_id=self._tokenizer.pad_token_id or self._tokenizer.eos_token_id,
+                **drawn,
+            )
+        asked = tokens["input_ids"].shape[1]
+        new = made[0, asked:]
+        return Reply(
+            raw=self._tokenizer.decode(new, skip_special_tokens=True),
+            finish="length" if len(new) >= limit else "stop",
+            returned=self._options.model,
+            prompt_tokens=asked,
+            completion_tokens=len(new),
+            host=self._options.host,
+            seconds=round(time.monotonic() - began, 3),
+        )
+
+    def _prompt(self, messages: Sequence[Message]) -> str:
+        if any(not isinstance(message["content"], str) for message in messages):
+            raise TypeError("it reads words alone, no pictures or videos")
+        if self._tokenizer.chat_template:
+            return self._tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+        return "\n\n".join(str(message["content"]) for message in messages) + "\n"

@@ -1,0 +1,125 @@
+"""Prompt files, and other people's text as material that can't pass for an order.
+
+Text that somebody else wrote (captions, metadata, a model's words) stands in the user message, each piece between tags
+that carry a mark: 128 bits of the hash of all of it, so no text can hold the tag that would end it.
+"""
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reelbench.llm.messages import Attachment, Message
+from reelbench.registry.errors import InputError
+from reelbench.registry.files import read_text, valid_text
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+_MATERIAL, _AGAIN = "material.txt", "again.txt"
+_PLACE = re.compile(r"\{([a-z_]+)\}")
+_MARK = 32  # hexadecimal digits: 128 bits
+_READ = (".txt", ".yaml")  # of a folder of prompts
+
+
+class Prompts:
+    """Prompt files of one kind of question, and the hash of each that was used."""
+
+    def __init__(self, own: "Traversable", folder: Path | None = None) -> None:
+        """Read nothing yet but the user's folder.
+
+        Args:
+            own: The folder of our prompts.
+            folder: One of the user's: its files take the place of ours.
+
+        Raises:
+            InputError: `folder` is not a folder, or holds no prompt.
+        """
+        shared = resources.files("reelbench.llm")
+        self._files: dict[str, Traversable | Path] = {name: shared / name for name in (_MATERIAL, _AGAIN)}
+        self._files |= {file.name: file for file in own.iterdir() if file.name.endswith(_READ)}
+        self._texts: dict[str, str] = {}
+        self.sha256: dict[str, str] = {}
+        if folder is None:
+            return
+        if not folder.is_dir():
+            raise InputError(f"--prompts: {folder} is not a folder; give one that holds {self._known}")
+        theirs = {file.name: file for file in sorted(folder.iterdir()) if file.suffix in _READ}
+        if not theirs:
+            raise InputError(f"--prompts: {folder} holds no prompt; there are {self._known}")
+        self._files |= theirs
+
+    def place(self, name: str) -> str:
+        """Return where a file is, for messages about what is in it."""
+        return str(self._files.get(name, name))
+
+    def text(self, name: str) -> str:
+        """Return a prompt; InputError where there is none of this name."""
+        if name not in self._texts:
+            if name not in self._files:
+                raise InputError(f"--prompts: no file is called {name}; there are {self._known}")
+            file = self._files[name]
+            text = read_text(file) if isinstance(file, Path) else file.read_text(encoding="utf-8")
+            self._texts[name] = text.strip()
+            self.sha256[name] = hashlib.sha256(text.encode()).hexdigest()
+        return self._texts[name]
+
+    def hashes(self) -> dict[str, str]:
+        """Return name -> sha256 of every prompt, used or not."""
+        for name in self._files:
+            self.text(name)
+        return dict(sorted(self.sha256.items()))
+
+    def messages(
+        self,
+        name: str,
+        material: Sequence[tuple[str, str]],
+        attachments: Sequence[Attachment] = (),
+        **places: object,
+    ) -> list[Message]:
+        """Return the question that a prompt makes of some material.
+
+        Args:
+            name: The prompt file: the system message, with what it says in braces filled in.
+            material: (tag, text) of each piece, in order; the texts are nobody's orders.
+            attachments: Pictures or clips, shown after the material.
+            places: What the prompt's places stand for, beside `mark`.
+        """
+        if not material:
+            return [{"role": "user", "content": _with(self._filled(name, places), attachments)}]
+        pieces = [(tag, valid_text(text)) for tag, text in material]
+        mark, user = marked(pieces)
+        system = "\n\n".join(self._filled(file, {"mark": mark, **places}) for file in (name, _MATERIAL))
+        return [{"role": "system", "content": system}, {"role": "user", "content": _with(user, attachments)}]
+
+    def again(self, messages: Sequence[Message], reply: str | None, error: str) -> list[Message]:
+        """Return the question asked again: the reply that could not be used, and why."""
+        said: list[Message] = [{"role": "assistant", "content": reply}] if reply and reply.strip() else []
+        return [*messages, *said, {"role": "user", "content": self._filled(_AGAIN, {"error": valid_text(error)})}]
+
+    @property
+    def _known(self) -> str:
+        return ", ".join(sorted(self._files))
+
+    def _filled(self, name: str, values: Mapping[str, object]) -> str:
+        # One pass over the template alone, so that what is put in is never read for places.
+        def value(place: re.Match[str]) -> str:
+            if place[1] not in values:
+                there = ", ".join(f"{{{known}}}" for known in values)
+                raise InputError(f"{self.place(name)}: nothing stands for {place[0]}; there are {there}")
+            return str(values[place[1]])
+
+        return _PLACE.sub(value, self.text(name))
+
+
+def marked(material: Sequence[tuple[str, str]]) -> tuple[str, str]:
+    """Return the mark of (tag, text) of each piece, and the pieces between tags that carry it, in order."""
+    texts = "\0".join(f"{tag}\0{text}" for tag, text in material)
+    mark = hashlib.sha256(texts.encode("utf-8", "replace")).hexdigest()[:_MARK]
+    return mark, "\n\n".join(f"<{tag} {mark}>\n{text}\n</{tag} {mark}>" for tag, text in material)
+
+
+def _with(text: str, attachments: Sequence[Attachment]) -> str | list[str | Attachment]:
+    return [text, *attachments] if attachments else text

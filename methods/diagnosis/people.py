@@ -1,0 +1,45 @@
+"""A diagnosis as people may judge it: each attempt with the nodes that were settled on it."""
+
+from reelbench.judges.isolation import NodeTag
+from reelbench.judges.tagger_agreement import Judged
+from reelbench.methods.diagnosis.folder import Folder
+
+
+def judged(folder: Folder) -> list[Judged]:
+    """Return every attempt on which the tagger settled a node, in the order of questions and rounds.
+
+    Raises:
+        InputError: The folder has no diagnosis, or something in it is wrong.
+    """
+    folder.settings()
+    questions = {question.id: question for question in folder.questions}
+    graphs, records = folder.graphs, folder.rounds()
+    attempts = {number: folder.answers(number) for number in {record.round for record in records}}
+    order = {key: place for place, key in enumerate(questions)}
+    cues: dict[str, str] = {}
+    found = []
+    for record in sorted(records, key=lambda record: (order[record.id], record.round)):
+        labels = {key: _code(tag) for key, tag in record.nodes.items() if tag.settled == record.round}
+        attempt = attempts[record.round].get(record.id)
+        if labels and attempt is not None:
+            question = questions[record.id]
+            texts = {"question": question.question, "answer": question.answer, "notes": question.steps}
+            found.append(
+                Judged(
+                    question=record.id,
+                    video=question.video,
+                    language=question.language,
+                    texts=texts,
+                    round=record.round,
+                    cue=cues.get(record.id, ""),
+                    output=attempt.output,
+                    graph=graphs[record.id],
+                    labels=labels,
+                )
+            )
+        cues[record.id] = record.cue or ""
+    return found
+
+
+def _code(tag: NodeTag) -> str:
+    return tag.label or tag.status

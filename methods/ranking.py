@@ -1,0 +1,174 @@
+"""Candidates ranked by a small language model (`judges.candidates`): each in a request of its own, or all in one.
+
+The question, where it is known, and the candidates stand verbatim in the user message. Replies are kept as they come,
+so a run that ended early goes on where it was, and equal requests are asked once.
+"""
+
+import asyncio
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any, get_args
+
+from reelbench.judges.candidates import Mode, place_of, score_of, shuffled
+from reelbench.llm.asked import REJECTED, UNPARSABLE, Asked, Read
+from reelbench.llm.asker import Asker
+from reelbench.llm.material import marked
+from reelbench.llm.messages import Message
+from reelbench.llm.options import AskOptions
+from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.files import read_json_or_jsonl, valid_text
+from reelbench.registry.progress import Bar, no_bar
+from reelbench.registry.records import RankerRecord
+
+MODES: tuple[Mode, ...] = get_args(Mode)
+
+_LOCAL_TOKENS = 32  # a server's model ends by itself; one in this process may never, and is not billed by the token
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A question's candidates; `question` is empty where it isn't known."""
+
+    id: str
+    candidates: tuple[str, ...]
+    question: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranker:
+    """The model that ranks, and how it is asked."""
+
+    model: AskOptions
+    mode: Mode = "pointwise"
+    votes: int = 1
+
+    def __post_init__(self) -> None:
+        if self.mode not in MODES:
+            raise InputError(f"--mode: {self.mode!r} is neither {' nor '.join(MODES)}")
+
+    def record(self, k: int) -> RankerRecord:
+        """Return what a result's settings say of a choice among `k` candidates."""
+        digest = hashlib.sha256(_prompt(self.mode).encode()).hexdigest()
+        return RankerRecord(model=self.model.model, k=k, mode=self.mode, votes=self.votes, prompt_sha256=digest)
+
+
+@dataclass(slots=True)
+class Ranked:
+    """The replies by question id (as `judges.candidates.Replies`), and what they came to."""
+
+    replies: dict[str, list[list[str | None]]] = field(default_factory=dict)
+    calls: int = 0
+    cached: int = 0
+    returned: dict[str, int] = field(default_factory=dict)
+
+
+def read_candidates(path: Path) -> list[Case]:
+    """Read JSON Lines `{"id", "candidates": […]}`, or the list `[{"question_id", "answer": […]}]` that LAVIS writes.
+
+    A line may have its `question` too. InputError names the row that is wrong.
+    """
+    document = read_json_or_jsonl(path)
+    cases: dict[str, Case] = {}
+    for number, row in enumerate(document if isinstance(document, list) else [document], start=1):
+        case = _case(row, f"{path}, row {number}")
+        if case.id in cases:
+            raise InputError(f"{path}, row {number}: the id {case.id!r} is there already; keep one of them")
+        cases[case.id] = case
+    if not cases:
+        raise InputError(f"{path}: no candidates in it")
+    return list(cases.values())
+
+
+def _case(row: Any, where: str) -> Case:  # noqa: ANN401 - any JSON value
+    fields = row if isinstance(row, Mapping) else {}
+    name = fields.get("id", fields.get("question_id"))
+    texts = fields.get("candidates", fields.get("answer"))
+    if isinstance(name, bool) or not isinstance(name, str | int) or name == "":
+        raise InputError(f'{where}: has no id; expected {{"id": "…", "candidates": ["…", …]}}')
+    if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
+        raise InputError(f"{where}: the candidates of {str(name)[:80]!r} are not a list of texts, or it is empty")
+    question = fields.get("question") or ""
+    if not isinstance(question, str):
+        raise InputError(f"{where}: the question of {str(name)[:80]!r} is not text")
+    return Case(valid_text(str(name)), tuple(map(valid_text, texts)), valid_text(question))
+
+
+def rank(cases: Sequence[Case], ranker: Ranker, *, note: Callable[[str], None], bar: Bar = no_bar) -> Ranked:
+    """Ask the ranker about all candidates. Not to be called in a running event loop.
+
+    Args:
+        cases: The questions.
+        ranker: Who ranks, and how.
+        note: Told each line that the user should know.
+        bar: Draws a bar.
+
+    Raises:
+        ReelbenchError: Some replies can't be had now; what came is kept.
+    """
+    return asyncio.run(_rank(cases, ranker, note, bar))
+
+
+async def _rank(cases: Sequence[Case], ranker: Ranker, note: Callable[[str], None], bar: Bar) -> Ranked:
+    asker = Asker(ranker.model, {"max_tokens": _LOCAL_TOKENS} if ranker.model.local else None, on_note=note)
+    lacking: Counter[str] = Counter()
+    done = 0
+
+    async def reply(messages: list[Message], read: Read[int], vote: int) -> str | None:
+        asked: Asked[int] = await asker.ask(messages, read, vote=vote)
+        if asked.reason not in (None, UNPARSABLE, REJECTED):
+            lacking[asked.reason or ""] += 1
+        return asked.replies[-1].reply.raw if asked.replies else None
+
+    async def one(case: Case) -> list[list[str | None]]:
+        nonlocal done
+        requests = _pointwise(case) if ranker.mode == "pointwise" else [None]
+        replies = await asyncio.gather(
+            *(
+                asyncio.gather(*(reply(*_request(case, request, vote), vote) for vote in range(ranker.votes)))
+                for request in requests
+            )
+        )
+        done += 1
+        show(done, asker.tally.shown)
+        return [list(votes) for votes in replies]
+
+    with bar(f"ranking by {ranker.model.model}", len(cases)) as show:
+        async with asker:
+            everything = await asyncio.gather(*(one(case) for case in cases))
+    if lacking:
+        why = asker.notes[-1] if asker.notes else "the ranker gave no reply"
+        shown = ", ".join(f"{number} {reason}" for reason, number in lacking.items())
+        raise ReelbenchError(f"{why}; {shown} of the ranker's replies are lacking, run the same command again to go on")
+    tally = asker.tally
+    replies = {case.id: given for case, given in zip(cases, everything, strict=True)}
+    return Ranked(replies, tally.calls, max(tally.replies - tally.calls, 0), dict(sorted(tally.returned.items())))
+
+
+def _pointwise(case: Case) -> list[list[Message] | None]:
+    return [_messages("pointwise", case.question, [("candidate", text)]) for text in case.candidates]
+
+
+def _request(case: Case, messages: list[Message] | None, vote: int) -> tuple[list[Message], Read[int]]:
+    """Return what is asked for one vote, and how its reply is read; listwise, each vote has an order of its own."""
+    if messages is not None:
+        return messages, score_of
+    count = len(case.candidates)
+    order = shuffled(case.id, count, vote)
+    listed = [(f"candidate_{place}", case.candidates[n]) for place, n in enumerate(order, start=1)]
+    return _messages("listwise", case.question, listed, count=count), lambda reply: place_of(reply, count)
+
+
+def _messages(prompt: str, question: str, candidates: list[tuple[str, str]], **places: object) -> list[Message]:
+    mark, text = marked([*([("question", question)] if question.strip() else []), *candidates])
+    system = _prompt(prompt).format(mark=mark, **places)
+    return [{"role": "system", "content": system}, {"role": "user", "content": text}]
+
+
+@cache
+def _prompt(name: str) -> str:
+    return resources.files("reelbench.methods").joinpath("prompts", f"{name}.txt").read_text(encoding="utf-8").strip()

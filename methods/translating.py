@@ -1,0 +1,129 @@
+"""Questions put in other languages once, for runs across languages (CURVE, Fig. 2): a file that every run reads.
+
+The paper names neither its translator nor what it was told. Only the question is translated: references stay, since
+the judge takes an answer in any language or script.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from importlib import resources
+from pathlib import Path
+
+from reelbench.llm.asker import Asker
+from reelbench.llm.material import marked
+from reelbench.llm.messages import Message
+from reelbench.llm.options import AskOptions
+from reelbench.registry import translations
+from reelbench.registry.data.loading import locate
+from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.files import valid_text, write_jsonl
+from reelbench.registry.languages import language_of
+from reelbench.registry.media.library import Library
+from reelbench.registry.progress import Bar, no_bar
+from reelbench.registry.rows import Row
+
+Questions = dict[tuple[str, str], str]
+"""(id, language) -> question."""
+
+
+def wanted(
+    tasks: Iterable[str], languages: Sequence[str], *, limit: int | None = None, shown: bool = True
+) -> dict[tuple[str, str], Row]:
+    """Return the rows of tasks that are to be translated, by id and language.
+
+    Args:
+        tasks: Their names.
+        languages: BCP-47 tags; a row that is in one by itself is not translated into it.
+        limit: Only so many rows of each task, as lmms-eval counts them; None for all.
+        shown: Whether videos are shown, so that rows whose video is missing are not asked.
+
+    Raises:
+        InputError: A task has options, which can't be asked in another language.
+        DataUnavailableError: A task's rows are not here.
+    """
+    rows: dict[tuple[str, str], Row] = {}
+    for name in sorted(tasks):
+        located = locate(name)
+        if located.spec.row_kind != "open":
+            raise InputError(f"--languages: {name} has options, which stay in their language; leave it out")
+        asked = located.read()
+        if shown:
+            missing = {row.id for row in Library(located.spec, located.split).missing(asked)}
+            asked = [row for row in asked if row["id"] not in missing]
+        for row in asked[:limit]:
+            rows |= {(row["id"], tag): row for tag in languages if not translations.is_in(row, tag)}
+    return rows
+
+
+def check(questions: Questions, rows: Iterable[tuple[str, str]], path: Path) -> None:
+    """Raise InputError where a file lacks a question that a run needs."""
+    lacking = [key for key in rows if key not in questions]
+    if lacking:
+        name, language = lacking[0]
+        raise InputError(
+            f"{path}: lacks {len(lacking)} questions (first: {name!r} in {language}); translate them, or leave "
+            "--translations out and give --llm translator=MODEL"
+        )
+
+
+def translate(
+    rows: dict[tuple[str, str], Row], model: AskOptions, *, note: Callable[[str], None], bar: Bar = no_bar
+) -> Questions:
+    """Ask a model for each row's question in each language, once. Not to be called in a running event loop.
+
+    Raises:
+        ReelbenchError: Some can't be had; what came is kept.
+    """
+    return asyncio.run(_translate(rows, model, note, bar))
+
+
+async def _translate(
+    rows: dict[tuple[str, str], Row], model: AskOptions, note: Callable[[str], None], bar: Bar
+) -> Questions:
+    asker = Asker(model, on_note=note)
+    lacking: Counter[str] = Counter()
+    questions: Questions = {}
+
+    async def one(key: tuple[str, str], row: Row) -> None:
+        asked = await asker.ask(_messages(row["question"], key[1]), _read)
+        if asked.value is None:
+            lacking[asked.reason or "unparsable"] += 1
+        else:
+            questions[key] = asked.value
+            show(len(questions), asker.tally.shown)
+
+    with bar(f"translating by {model.model}", len(rows)) as show:
+        async with asker:
+            await asyncio.gather(*(one(key, row) for key, row in rows.items()))
+    if lacking:
+        why = f"{asker.notes[-1]}; " if asker.notes else ""
+        shown = ", ".join(f"{number} {reason}" for reason, number in lacking.items())
+        raise ReelbenchError(f"{why}{shown} questions are not translated; run the same command again to go on")
+    return {key: questions[key] for key in rows}
+
+
+def write(path: Path, questions: Questions) -> None:
+    """Write questions as `--translations` takes them."""
+    write_jsonl(path, ({"id": name, "language": tag, "question": text} for (name, tag), text in questions.items()))
+
+
+def distinct(languages: Sequence[str]) -> list[str]:
+    """Return the languages as given, once each; InputError where two tags are of one language."""
+    codes = [language_of(tag) for tag in languages]
+    again = next((tag for number, tag in enumerate(languages) if codes[number] in codes[:number]), None)
+    if again is not None or not all(code.isalpha() and 2 <= len(code) <= 8 for code in codes):  # noqa: PLR2004
+        wrong = f"{again!r} is there twice" if again is not None else "each is a language's tag"
+        raise InputError(f"--languages {','.join(languages)}: {wrong}; give e.g. en,es,ja")
+    return list(languages)
+
+
+def _read(reply: str) -> str | None:
+    return valid_text(" ".join(reply.split())) or None
+
+
+def _messages(question: str, language: str) -> list[Message]:
+    mark, text = marked([("question", question)])
+    prompt = resources.files("reelbench.methods").joinpath("prompts", "translate.txt").read_text(encoding="utf-8")
+    system = prompt.strip().format(language=f"the language with the BCP-47 tag {language}", mark=mark)
+    return [{"role": "system", "content": system}, {"role": "user", "content": text}]

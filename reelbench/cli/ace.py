@@ -1,0 +1,225 @@
+"""`reelbench ace`: a small language model chooses among a model's candidates; and what that is worth."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from reelbench.cli import console
+from reelbench.cli.asking import only_model, takes_llm
+from reelbench.cli.judging import takes_judge
+from reelbench.cli.options import given
+from reelbench.cli.report import check_judged, report
+from reelbench.cli.said import takes_said
+from reelbench.registry.errors import InputError
+
+if TYPE_CHECKING:
+    from reelbench.judges.llm.options import JudgeOptions
+    from reelbench.llm.options import AskOptions
+    from reelbench.methods.ace import Answers, Enhanced
+    from reelbench.methods.ranking import Case
+    from reelbench.tasks.score import Options, Outcome, Said
+    from reelbench.tasks.submissions import Inputs
+
+ACE_FILE, CHOSEN_FILE = "ace.json", "predictions.jsonl"
+
+
+@takes_judge
+@takes_said
+@takes_llm
+def ace(
+    context: typer.Context,
+    run: Annotated[
+        Path | None, typer.Argument(help="A run whose samples have candidates: its folder, or its result's.")
+    ] = None,
+    *,
+    candidates: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help='JSON Lines {"id", "candidates": […]}, or the list [{"question_id", "answer": […]}] of LAVIS.',
+        ),
+    ] = None,
+    benchmark: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Benchmark, or task, that the file's candidates answer.")
+    ] = None,
+    references: Annotated[Path | None, typer.Option(help="References, where the benchmark's own aren't meant.")] = None,
+    split: Annotated[str | None, typer.Option(help="Split, if not the default one.")] = None,
+    data: Annotated[Path | None, typer.Option(help="The benchmark's own data, where it isn't found by itself.")] = None,
+    mode: Annotated[
+        str, typer.Option(help="pointwise: a score from 0 to 10 for each candidate; listwise: one reply that picks.")
+    ] = "pointwise",
+    llm_votes: Annotated[int, typer.Option("--llm-votes", metavar="K", min=1, help="Replies to each request.")] = 1,
+    k: Annotated[
+        str | None,
+        typer.Option("--k", metavar="N,N,…", help="Only each question's first N candidates; of several N a plot too."),
+    ] = None,
+    output: Annotated[Path | None, typer.Option(help="Folder; each of several N has its own in it.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object (of several N a list).")] = False,
+    no_overlap: Annotated[bool, typer.Option("--no-overlap", help="Leave out BLEU, CIDEr and METEOR.")] = False,
+    no_controls: Annotated[
+        bool, typer.Option("--no-controls", help="Judge the chosen candidates alone, and compare with nothing.")
+    ] = False,
+    said: "Said",
+    llm: "dict[str, AskOptions]",
+    judge: "JudgeOptions | None",
+) -> None:
+    """Choose among a model's candidates by a small language model (ACE), and say what that is worth.
+
+    The choice is a result of its own (MODEL + ACE). Beside it stand, from the same candidates: the first, one at
+    random, the longest, and with a judge the best one. `--llm hf:MODEL` ranks in this process, by transformers.
+
+    reelbench ace runs/beams --llm llama-3.2-1b --llm-url http://127.0.0.1:8000/v1 --judge gpt-4o-mini
+    """
+    from reelbench.methods.ace import Enhanced, limited, of_run
+    from reelbench.methods.ranking import Ranker, rank
+    from reelbench.tasks.score import Options
+    from reelbench.tasks.submissions import Inputs
+
+    ranker = Ranker(only_model(llm), mode, llm_votes)  # type: ignore[arg-type] - held to its modes there
+    options = Options(overlap=not no_overlap, judge=judge, note=console.note, bar=console.progress)
+    sizes = _sizes(k)
+    if candidates is not None and run is None:
+        inputs = Inputs(candidates, references, None, split, data)
+        cases, answers = _of_file(benchmark, inputs, said, judged=judge is not None)
+    elif run is not None and not (candidates or benchmark or references or split or data or said.anything):
+        run = _result(run)
+        cases, answers = of_run(run)
+    else:
+        raise InputError("give either a run, whose folder says what it is of, or --candidates FILE and its options")
+    documents, outcomes = [], []
+    for size in sizes:
+        few = limited(cases, size)
+        enhanced = Enhanced(few, ranker, rank(few, ranker, note=console.note, bar=console.progress), answers)
+        document = enhanced.document({} if no_controls else enhanced.controls(options))
+        outcomes += _write(enhanced, document, options, _folder(output, run, enhanced, several=len(sizes) > 1))
+        documents.append(document)
+        if not as_json:
+            _show(document, answers)
+    if len(documents) > 1 and output is not None:
+        _plot(documents, answers, output)
+    if as_json:
+        console.write(json.dumps(documents if len(documents) > 1 else documents[0], ensure_ascii=False))
+    report(outcomes, as_json=False, again=["reelbench", "ace", *given(context)], quiet=as_json)
+    check_judged(outcomes)
+
+
+def _of_file(
+    benchmark: str | None, inputs: "Inputs", said: "Said", *, judged: bool
+) -> "tuple[list[Case], Answers | None]":
+    from reelbench.methods.ace import of_file
+    from reelbench.methods.ranking import read_candidates
+
+    cases = read_candidates(inputs.predictions)
+    if benchmark is not None:
+        return of_file(benchmark, cases, inputs, said)
+    if inputs.references or inputs.split or inputs.data or said.anything or judged:
+        raise InputError("name the benchmark that the candidates answer with --benchmark")
+    return cases, None
+
+
+def _sizes(text: str | None) -> list[int | None]:
+    if text is None:
+        return [None]
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isascii() and part.isdigit() and 0 < int(part) < 1000 for part in parts):  # noqa: PLR2004
+        raise InputError(f"--k {text!r}: not numbers of candidates, e.g. 3,5,7")
+    return sorted({int(part) for part in parts})
+
+
+def _result(run: Path) -> Path:
+    """Return the folder of the one result in a run."""
+    if (run / "result.json").is_file():
+        return run
+    folders = sorted(path.parent for path in run.rglob("result.json")) if run.is_dir() else []
+    folders = [folder for folder in folders if not (folder / ACE_FILE).is_file()]
+    if len(folders) == 1:
+        return folders[0]
+    if not folders:
+        raise InputError(f"{run}: no result in it; give a folder that `reelbench run` or `score` wrote")
+    raise InputError(f"{run}: has {len(folders)} results; name one of them: {', '.join(map(str, folders[:5]))}")
+
+
+def _folder(output: Path | None, run: Path | None, enhanced: "Enhanced", *, several: bool) -> Path | None:
+    """Return where a choice lies: in a run's folder by default; of a file without a benchmark nowhere."""
+    from reelbench.registry.home import home
+
+    if output is not None:
+        return output / f"k{enhanced.k}" if several else output
+    if run is not None:
+        return run / enhanced.name
+    return None if enhanced.answers is None else home() / "results" / enhanced.name
+
+
+def _write(enhanced: "Enhanced", document: dict[str, Any], options: "Options", folder: Path | None) -> "list[Outcome]":
+    from reelbench.registry.files import write_jsonl, write_text
+
+    if enhanced.unparsed == document["candidates"]:
+        model = enhanced.ranker.model.model
+        console.note(f"{model}: no reply of the ranker could be read, so each choice is the first candidate")
+    outcomes = []
+    if enhanced.answers is not None:
+        evaluation = enhanced.evaluation(options)
+        outcomes = [evaluation.write(folder)] if folder is not None else []
+    elif folder is not None:
+        write_jsonl(
+            folder / CHOSEN_FILE,
+            ({"id": case.id, "prediction": case.candidates[enhanced.chosen[case.id]]} for case in enhanced.cases),
+        )
+    if folder is not None:
+        write_text(folder / ACE_FILE, json.dumps(document, ensure_ascii=False, indent=1) + "\n")
+        if enhanced.answers is None:
+            console.note(f"written to {folder}")
+    return outcomes
+
+
+def _show(document: dict[str, Any], answers: "Answers | None") -> None:
+    ranker, controls = document["ranker"], document["controls"]
+    names = list(dict.fromkeys(name for control in controls.values() for name in control["metrics"]))
+    names = [name for name in names if not name.endswith("_per_question")]
+    title = f"{ranker['model']} among {document['k']} candidates ({ranker['mode']}), {document['questions']} questions"
+    table = console.table(title, "choice", "#mean words", *(f"#{name}" for name in names))
+    for control, found in controls.items():
+        cells = (_cell(answers, found["metrics"], name) for name in names)
+        table.add_row(control, f"{found['mean_words']:.1f}", *cells)
+    if controls:
+        console.show(table)
+    alike = "" if document["similarity"] is None else f"; candidates' similarity {document['similarity']:.2f}"
+    share = 100 * document["not_first"] / document["questions"]
+    console.write(
+        f"not the first: {document['not_first']} of {document['questions']} ({share:.1f} %); ties: {document['ties']}; "
+        f"unparsed candidates: {document['unparsed']} of {document['candidates']}{alike}"
+    )
+    console.write(f"{ranker['calls']} calls, {ranker['cached']} replies from the cache")
+
+
+def _cell(answers: "Answers | None", metrics: dict[str, Any], name: str) -> str:
+    if answers is None or name not in metrics:
+        return ""
+    return f"{metrics[name]['value']:.{max(2, answers.spec.metric(name).in_unit.digits)}f}"
+
+
+def _plot(documents: Sequence[dict[str, Any]], answers: "Answers | None", output: Path) -> None:
+    """Draw each control's first metric against the number of candidates, where there is a metric."""
+    from reelbench.registry.files import write_text
+    from reelbench.registry.plots import Mark, lines
+
+    if answers is None:
+        return
+    there = {name for document in documents for control in document["controls"].values() for name in control["metrics"]}
+    metric = next((metric for metric in answers.spec.metrics if metric.name in there), None)
+    if metric is None:
+        return
+    series: dict[str, list[Mark]] = {}
+    for document in documents:
+        for name, control in document["controls"].items():
+            if value := control["metrics"].get(metric.name):
+                mark = Mark(document["k"], str(document["k"]), value["value"], value["ci95"], value["n"])
+                series.setdefault(name, []).append(mark)
+    path = output / "ace.svg"
+    title = f"{answers.spec.title} · {answers.model.id} + ACE"
+    span = (1.0 if metric.high is None else metric.high) - metric.low
+    write_text(path, lines(title, metric.title, series, "candidates of each question", least=span / 10))
+    console.note(f"written to {path}; a search with 3 beams may find others than the first 3 of 7")

@@ -1,0 +1,103 @@
+"""`reelbench run --languages`: the same questions in several languages, and the scores of each locale in each."""
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reelbench.cli import console
+from reelbench.cli.asking import by_role
+from reelbench.cli.sweep import NATIVE, by_task, first_metric
+from reelbench.registry.errors import InputError
+from reelbench.registry.files import write_text
+from reelbench.tasks.lmms import process
+
+if TYPE_CHECKING:
+    from reelbench.llm.options import AskOptions
+
+LANGUAGES_FILE, TRANSLATIONS_FILE = "languages.json", "translations.jsonl"
+TRANSLATOR = "translator"
+SCHEMA = 1
+_FACET = "locale"
+
+
+def tags(text: str) -> list[str]:
+    """Return the languages of `--languages`; InputError where one is no tag, or there twice."""
+    from reelbench.methods import translating
+
+    return translating.distinct([part.strip() for part in text.split(",") if part.strip() != NATIVE])
+
+
+def translated(
+    arguments: list[str],
+    languages: Sequence[str],
+    given: Path | None,
+    llm: "dict[str, AskOptions]",
+    output: Path,
+    *,
+    shown: bool,
+) -> Path:
+    """Return the file with the questions in these languages, in the run's folder: the user's, or made by a model.
+
+    `shown` says whether the model is shown the videos.
+
+    Raises:
+        InputError: Neither is given, or the file lacks a question.
+    """
+    from reelbench.methods import translating
+    from reelbench.registry import translations
+
+    tasks = process.wanted_tasks(arguments)
+    if not tasks:
+        raise InputError("--languages: name a task of ours with --tasks, e.g. curve")
+    limit = process.option_value(arguments, "--limit") or ""
+    # A limit below 1 is a share of the rows: then all are made ready.
+    asked = int(float(limit)) if re.fullmatch(r"[0-9]+(\.0*)?", limit) else 0
+    rows = translating.wanted(tasks, languages, limit=asked or None, shown=shown)
+    if given is not None:
+        questions = translations.read(given)
+        translating.check(questions, rows, given)
+        questions = {key: questions[key] for key in rows}
+    else:
+        model = by_role(llm, (TRANSLATOR,))[TRANSLATOR]
+        questions = translating.translate(rows, model, note=console.note, bar=console.progress)
+    path = output / TRANSLATIONS_FILE
+    translating.write(path, questions)
+    return path
+
+
+def report_matrix(rows: Sequence[dict[str, Any]], output: Path) -> None:
+    """Write and print the scores of each locale in each language, by task."""
+    from reelbench.registry.plot_matrix import matrix
+
+    documents = []
+    for task, points in by_task(rows).items():
+        metric = first_metric(points)
+        if metric is None:
+            continue
+        languages = [point["language"] for point in points]
+        locales = sorted({label for point in points for label in point["breakdowns"].get(_FACET, {})})
+        found = {"all": {point["language"]: point["metrics"][metric.name] for point in points}}
+        for locale in locales:
+            cells = {point["language"]: point["breakdowns"].get(_FACET, {}).get(locale, {}) for point in points}
+            found[locale] = {tag: values[metric.name] for tag, values in cells.items() if metric.name in values}
+        known = {
+            name: {tag: cell for tag, cell in cells.items() if cell["value"] is not None}
+            for name, cells in found.items()
+        }
+        documents.append({"task": task, "metric": metric.name, "languages": languages, "locales": known})
+        drawn = {
+            name: {tag: (cell["value"], cell["ci95"], cell["n"]) for tag, cell in cells.items()}
+            for name, cells in known.items()
+        }
+        write_text(
+            output / f"languages_{task}.svg",
+            matrix(f"{task} · {points[0]['model']}", metric.title, drawn, languages),
+        )
+        table = console.table(f"{task}: {metric.title}", _FACET, *(f"#{tag}" for tag in languages))
+        for name, cells in known.items():
+            table.add_row(name, *(f"{cells[tag]['value']:.2f}" if tag in cells else "" for tag in languages))
+        console.show(table)
+    write_text(output / LANGUAGES_FILE, json.dumps({"schema_version": SCHEMA, "tasks": documents}, indent=1) + "\n")
+    console.note(f"written to {output / LANGUAGES_FILE}; {NATIVE} is a plain run's")

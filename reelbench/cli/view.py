@@ -1,0 +1,42 @@
+"""`reelbench view`: a page of one run, or of several side by side."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from reelbench.cli import console
+from reelbench.registry.errors import InputError
+
+
+def view(
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN…", help="Folders with results, or result.json files; the first is A.")
+    ],
+    *,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder for the page; by default one in Reelbench's home.")
+    ] = None,
+    pictures: Annotated[int, typer.Option(help="Small pictures of frames at most; 0 for none.", min=0)] = 2000,
+) -> None:
+    """Make a page of a run's questions and answers, or of several runs side by side, to open from the disk.
+
+    It holds what the benchmark's owners wrote, so it is for this machine. Its path is printed; where the runs are of
+    several benchmarks, there is a page for each.
+    """
+    from reelbench.leaderboard.view import page
+    from reelbench.leaderboard.view.runs import grouped
+
+    if absent := [path for path in runs if not path.exists()]:
+        raise InputError(f"{absent[0]}: no such run; give the folder that `reelbench score --output` wrote")
+    groups = grouped(runs)
+    for group in groups:
+        place = page.place_of(group, out, several=len(groups) > 1)
+        total = len({name for run in group for name in run.samples})
+        with console.progress("questions", total) as bar:
+            made = page.write(group, place, pictures=pictures, show=lambda done, bar=bar: bar(done, ""))
+        console.write(str(made.path))
+        if made.asked < made.items:
+            console.note(
+                f"{made.items - made.asked} of {made.items} questions are not on this machine: ids stand for them"
+            )

@@ -1,0 +1,149 @@
+"""What people say of a model, and whether it can be so of this run."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from reelbench.registry.errors import InputError
+from reelbench.registry.frames.sampling import FrameSampling
+from reelbench.registry.records import PEOPLE_ADAPTER, About, ModelRecord, SettingsRecord
+from reelbench.registry.yaml_text import read_mapping
+
+_COUNT = re.compile(r"(\d+(?:\.\d+)?)\s*([KMBT]?)", re.IGNORECASE)
+_FACTORS = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
+_SHORT_COMMIT = 7
+_OPEN = ("unknown", "native")
+"""Frames that a run leaves to the model, or says nothing of."""
+
+
+def read(path: Path) -> About:
+    """Read `model.yaml`; InputError names the line or the field that is wrong."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: can't be read as UTF-8 text ({type(error).__name__})") from None
+    return of(read_mapping(text, str(path), what="the file about a model"), str(path))
+
+
+def of(values: Mapping[str, Any], where: str) -> About:
+    """Return what is said, from plain values as people write them: `7B`, a date, one name for a list of one.
+
+    Raises:
+        InputError: A field is not known or not of its kind; `where` names the source.
+    """
+    try:
+        told = {name: _READ.get(name, _as_is)(value) for name, value in values.items() if value is not None}
+        about = About.model_validate(told)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        known = first["type"] != "extra_forbidden"
+        why = first["msg"] if known else f"is not known; there are {', '.join(About.model_fields)}"
+        raise InputError(f"{where}: {field}: {why} (it is {first['input']!r:.60})") from None
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+    for line in _wrong_links(about):
+        raise InputError(f"{where}: {line}")
+    if about.released is not None and len(about.released) == len("2025-09-23"):
+        try:
+            date.fromisoformat(about.released)
+        except ValueError:
+            raise InputError(f"{where}: released: {about.released} is not a date") from None
+    return about
+
+
+def problems(about: About, benchmark: str, model: ModelRecord, settings: SettingsRecord) -> Iterator[str]:
+    """Yield what can't be so of a run, a line each."""
+    if about.revision and model.revision and not _same_commit(about.revision, model.revision):
+        yield f"about.revision is {about.revision!r}, the run was of {model.revision!r}"
+    if about.frames and settings.frames not in (*_OPEN, about.frames):
+        yield f"about.frames is {about.frames!r}, the run showed {settings.frames!r}"
+    people = model.adapter == PEOPLE_ADAPTER
+    if about.setting and people != (about.setting == "human") and (people or model.adapter):
+        yield f"about.setting is {about.setting!r}, the answers are {'people’s' if people else f'of {model.adapter}'}"
+    yield from (f"about.{line}" for line in _wrong_links(about))
+    if about.setting == "zero-shot" and benchmark in {name.lower() for name in about.trained_on or ()}:
+        yield f"about.setting is 'zero-shot', about.trained_on has {benchmark}"
+
+
+def applied(
+    about: About | None, benchmark: str, model: ModelRecord, settings: SettingsRecord
+) -> tuple[ModelRecord, SettingsRecord]:
+    """Return the records with what is said, beside what was said before; it fills in what they lack.
+
+    Raises:
+        InputError: It contradicts them.
+    """
+    if about is None:
+        return model, settings
+    if model.about is not None:
+        about = about.merged(model.about)
+    for line in problems(about, benchmark, model, settings):
+        raise InputError(f"{line}; leave it out, or say what is so")
+    frames = about.frames if about.frames and settings.frames == "unknown" else settings.frames
+    return (
+        model.model_copy(update={"about": about, "revision": model.revision or about.revision}),
+        settings.model_copy(update={"frames": frames}),
+    )
+
+
+def _wrong_links(about: About) -> Iterator[str]:
+    for url in (about.links or {}).values():
+        if not re.fullmatch(r"https?://\S+", url):
+            yield f"links: {url!r:.80} is not an address that begins with https://"
+
+
+def check_frames(about: About | None, frames: str) -> None:
+    """Hold what is said of the frames to those that are asked for; InputError before anything is run."""
+    applied(about, "", ModelRecord(id=""), SettingsRecord(frames=str(FrameSampling.parse(frames))))
+
+
+def _same_commit(one: str, other: str) -> bool:
+    short, long = sorted((one, other), key=len)
+    return one == other or (len(short) >= _SHORT_COMMIT and long.startswith(short))
+
+
+# --- values as people write them -------------------------------------------------------------------------------------
+
+
+def _as_is(given: Any) -> Any:  # noqa: ANN401 - the record's own check comes after
+    return given
+
+
+def _count(given: object) -> float:
+    number = _COUNT.fullmatch(str(given).strip())
+    if number is None:
+        raise InputError(f"parameters: {given!r} is not a number like 7B, 500M or 7000000000")
+    return float(round(float(number[1]) * _FACTORS[number[2].lower()]))
+
+
+def _day(given: object) -> object:
+    return str(given) if isinstance(given, int | date) else given
+
+
+def _names(given: object) -> object:
+    return [given] if isinstance(given, str) else given
+
+
+def _links(given: object) -> object:
+    urls = _names(given)
+    if isinstance(urls, list):
+        return {re.sub(r"^https?://(www\.)?", "", str(url)).partition("/")[0]: url for url in urls}
+    return given
+
+
+def _frames(given: object) -> str:
+    return str(FrameSampling.parse(str(given)))
+
+
+_READ: dict[str, Callable[[Any], object]] = {
+    "parameters": _count,
+    "released": _day,
+    "trained_on": _names,
+    "links": _links,
+    "frames": _frames,
+}

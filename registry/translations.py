@@ -1,0 +1,72 @@
+"""Questions in another language: a file of JSON Lines `{"id", "language", "question"}` that the environment names.
+
+`REELBENCH_LANGUAGE` is the language that all questions are put in, `REELBENCH_TRANSLATIONS` the file. A question that
+is in that language by itself stays as it is.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from reelbench.registry import settings
+from reelbench.registry.errors import InputError
+from reelbench.registry.files import read_jsonl, sha256_of
+from reelbench.registry.languages import language_of
+from reelbench.registry.rows import Row
+
+
+def is_in(row: Mapping[str, Any], language: str) -> bool:
+    """Whether a row's question is in a language by itself; regions don't count (`es` is the language of `es-MX`)."""
+    return language_of(row["language"]) == language_of(language)
+
+
+def read(path: Path) -> dict[tuple[str, str], str]:
+    """Read a file -> (question id, language) -> the question; InputError names the line that is wrong."""
+    questions: dict[tuple[str, str], str] = {}
+    for number, line in read_jsonl(path):
+        where = f"{path}, line {number}"
+        fields = line if isinstance(line, dict) else {}
+        name, language, question = (fields.get(key) for key in ("id", "language", "question"))
+        if not (isinstance(name, str) and isinstance(language, str) and isinstance(question, str) and question.strip()):
+            raise InputError(f'{where}: is not {{"id": "…", "language": "…", "question": "…"}}')
+        if (name, language) in questions:
+            raise InputError(f"{where}: {name!r} in {language} is there already; keep one of them")
+        questions[name, language] = question
+    return questions
+
+
+@dataclass(frozen=True, slots=True)
+class Translations:
+    """The questions in one language.
+
+    Attributes:
+        language: Its BCP-47 tag.
+        by_id: Question id -> question.
+        sha256: Of the file's bytes; None where no file was needed.
+    """
+
+    language: str
+    by_id: Mapping[str, str]
+    sha256: str | None = None
+
+    @classmethod
+    def from_environment(cls) -> Self | None:
+        """Return what the environment asks for, None where it names no language; for the errors see `read`."""
+        language, path = settings.LANGUAGE.get(), settings.TRANSLATIONS.get()
+        if not language:
+            return None
+        if not path:
+            return cls(language, {})
+        questions = {name: text for (name, tag), text in read(Path(path)).items() if tag == language}
+        return cls(language, questions, sha256_of(path))
+
+    def lacking(self, rows: Iterable[Row]) -> list[str]:
+        """Return the ids of the rows that are in another language and have no translation."""
+        return [row["id"] for row in rows if row["id"] not in self.by_id and not is_in(row, self.language)]
+
+    def of(self, row: Row) -> Row:
+        """Return a row with its question, and so its prompt, in the language."""
+        if is_in(row, self.language):
+            return row
+        return {**row, "language": self.language, "question": self.by_id[row["id"]]}

@@ -1,0 +1,54 @@
+"""YAML from anybody, read within limits: no aliases, nothing deep, nothing long, in time that grows with its length."""
+
+from typing import Any
+
+import yaml
+
+from reelbench.registry.errors import InputError, first_line
+
+MAX_CHARACTERS = 1_000_000
+MAX_DEPTH = 20
+
+LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""The safe loader, in C where that is there."""
+
+
+def read_mapping(text: str, where: str, *, what: str = "the file", line: int = 1) -> dict[str, Any]:
+    """Return the keys and values of a YAML text; empty where it says nothing.
+
+    Args:
+        text: The YAML.
+        where: Names it in errors.
+        what: What it is to its reader, as errors call it.
+        line: The line of the file that it begins on.
+
+    Raises:
+        InputError: It is not YAML, not a mapping, has aliases (a kilobyte of them can stand for gigabytes), or is
+            beyond the limits; with the line.
+    """
+    if len(text) > MAX_CHARACTERS:
+        raise InputError(f"{where}: {what} is longer than {MAX_CHARACTERS} characters; shorten it first")
+    try:
+        _check(text, where, what, line)
+        values = yaml.load(text, Loader=LOADER)  # noqa: S506 - a safe loader
+    except yaml.YAMLError as error:
+        at = getattr(getattr(error, "problem_mark", None), "line", 0) + line
+        raise InputError(f"{where}, line {at}: {what} is not valid YAML; put it right first") from None
+    except (ValueError, TypeError, LookupError, AttributeError) as error:  # a date or a tag without a meaning
+        raise InputError(f"{where}: {what} is not valid YAML ({first_line(error)}); put it right first") from None
+    if values is None:
+        return {}
+    if not isinstance(values, dict):
+        raise InputError(f"{where}: {what} is a {type(values).__name__}, expected keys and values")
+    return values
+
+
+def _check(text: str, where: str, what: str, first: int) -> None:
+    depth = 0
+    for event in yaml.parse(text, Loader=LOADER):
+        line = event.start_mark.line + first
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
+            raise InputError(f"{where}, line {line}: {what} has YAML aliases (& and *); write the values out")
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > MAX_DEPTH:
+            raise InputError(f"{where}, line {line}: {what} is nested more than {MAX_DEPTH} deep")

@@ -1,0 +1,171 @@
+"""What is said of a model, from the command line into the store; the columns that stand beside the scores."""
+
+import json
+
+import pytest
+
+from reelbench.leaderboard import board, columns, entries, store
+from reelbench.registry import discovery
+from reelbench.registry.data import loading
+from reelbench.registry.errors import InputError
+from reelbench.registry.prompts import prompt_sha256
+from reelbench.registry.records import About, SettingsRecord
+
+
+def test_add_files_what_is_said_and_keeps_it(rextime_run, tmp_path):
+    folder = rextime_run()
+    [one] = store.add(folder, tmp_path / "store", about=About(setting="tools", organisation="Lab"))
+    assert one.outcome == "added", one.why
+    assert "about" not in json.loads((folder / "result.json").read_text())["model"]
+    [again] = store.add(folder, tmp_path / "store")
+    assert again.outcome == "same"
+    [stored] = store.read(tmp_path / "store")
+    assert stored.result.model.about == About(setting="tools", organisation="Lab")
+    assert entries.of_run(discovery.get("rextime"), stored).setting == "tools"
+    [other] = store.add(folder, tmp_path / "store", about=About(setting="reasoning"))
+    assert other.outcome == "replaced"
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ({"setting": "zero-shot", "trained_on": ["rextime"]}, "about.trained_on has rextime"),
+        ({"links": {"x": "javascript:alert(1)"}}, "is not an address"),
+        ({"organisation": "La\u202eb"}, "model.about.organisation has the character U+202E"),
+        ({"trained_on": ["  ", "b"]}, "model.about.trained_on is blank"),
+    ],
+)
+def test_a_submission_whose_model_can_t_be_so_is_refused(rextime_run, tamper, tmp_path, said, told):
+    folder = tamper(rextime_run(), result=lambda result: result["model"].update(about=said))
+    [one] = store.add(folder, tmp_path / "store")
+    assert one.outcome == "refused"
+    assert told in one.why
+
+
+def test_add_refuses_what_contradicts_the_run(rextime_run, tmp_path):
+    folder = rextime_run()
+    [one] = store.add(folder, tmp_path / "store", about=About(setting="zero-shot", trained_on=("ReXTime",)))
+    assert one.outcome == "refused"
+    assert "about.trained_on has rextime" in one.why
+
+
+def test_score_and_add_take_it_from_the_command_line(reelbench, tmp_path):
+    rows = loading.locate("rextime", "mini").read()
+    lines = [{"id": row["id"], "prediction": f"{row['answer']} {row['span']}"} for row in rows]
+    (tmp_path / "p.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (tmp_path / "model.yaml").write_text("setting: reasoning\nparameters: 7B\nframes: uniform:16\n")
+    told = ["--about", tmp_path / "model.yaml", "--organisation", "Lab", "--revision", "v2", "--setting", "tools"]
+    score = ["score", "rextime_mini", "--predictions", tmp_path / "p.jsonl", "--model", "lab/m"]
+    done = reelbench(*score, "--output", tmp_path / "out", *told)
+    assert done.returncode == 0, done.stderr
+    result = json.loads((tmp_path / "out" / "result.json").read_text())
+    assert result["model"]["revision"] == "v2"
+    assert result["settings"]["frames"] == "uniform:16"
+    assert result["model"]["about"] == {
+        "setting": "tools",
+        "parameters": 7e9,
+        "organisation": "Lab",
+        "frames": "uniform:16",
+        "revision": "v2",
+    }
+    done = reelbench("leaderboard", "add", tmp_path / "out", "--store", tmp_path / "store", "--licence", "MIT")
+    assert done.returncode == 0, done.stderr
+    [stored] = store.read(tmp_path / "store")
+    assert stored.result.model.about.model_dump()["organisation"] == "Lab"
+    assert stored.result.model.about.licence == "MIT"
+    done = reelbench(*score, "--output", tmp_path / "other", "--frames", "uniform:8", *told)
+    assert done.returncode == 2
+    assert "about.frames is 'uniform:16', the run showed 'uniform:8'" in done.stderr
+    assert not (tmp_path / "other").exists()
+
+
+# --- columns ---
+
+
+def columns_of(path, model):
+    made = board.make(path, published=False)
+    [row] = [row for row in made.entries if row.model == model]
+    return columns.record(made, row)
+
+
+def test_what_an_item_took_is_a_mean_over_those_that_say_it_and_never_a_zero(rextime_run, tamper, tmp_path):
+    def counted(samples):
+        samples[0] |= {"tokens": {"prompt": 1000, "completion": 10}, "seconds": 2.0}
+        samples[1] |= {"tokens": {"prompt": 3000, "completion": 40}, "seconds": 3.0}
+
+    store.add(tamper(rextime_run(), samples=counted), tmp_path / "store")
+    store.add(rextime_run("plain", model="org/plain"), tmp_path / "store")
+    row = columns_of(tmp_path / "store", "org/model")
+    assert [row[name] for name in ("tokens_in", "tokens_out", "seconds", "judge_cost")] == [2000, 25, 2.5, None]
+    row = columns_of(tmp_path / "store", "org/plain")
+    assert [row[name] for name in ("tokens_in", "tokens_out", "seconds", "judge_cost")] == [None] * 4
+
+
+def test_unreadable_answers_are_a_share_and_open_answers_have_none(reelbench, moviecore_run, tmp_path):
+    rows = loading.locate("rextime", "mini").read()
+    lines = [{"id": row["id"], "prediction": f"{row['answer']} {row['span']}"} for row in rows]
+    for line in lines[:3]:
+        line["prediction"] = "I can't tell."
+    (tmp_path / "p.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    told = ["--model", "org/shy", "--output", tmp_path / "out"]
+    done = reelbench("score", "rextime_mini", "--predictions", tmp_path / "p.jsonl", *told)
+    assert done.returncode == 0, done.stderr
+    store.add(tmp_path / "out", tmp_path / "store")
+    store.add(moviecore_run(), tmp_path / "store")
+    assert columns_of(tmp_path / "store", "org/shy")["unreadable"] == 25.0
+    assert columns_of(tmp_path / "store", "org/model")["unreadable"] is None
+
+
+def test_a_run_without_frames_stands_beside_the_models_others(rextime_run, tamper, tmp_path):
+    def shown(frames):
+        return lambda result: result["settings"].update(frames=frames)
+
+    store.add(tamper(rextime_run("seeing", right=9), result=shown("uniform:8")), tmp_path / "store")
+    store.add(tamper(rextime_run("blind", right=3), result=shown("none")), tmp_path / "store")
+    store.add(rextime_run("other", model="org/other"), tmp_path / "store")
+    made = board.make(tmp_path / "store", published=False)
+    beside = {(row.model, row.frames): columns.record(made, row)["blind"] for row in made.entries}
+    assert beside == {("org/model", "uniform:8"): 25.0, ("org/model", "none"): None, ("org/other", "unknown"): None}
+
+
+def test_a_label_and_another_prompt_are_groups_of_their_own(rextime_run, tamper, tmp_path):
+    store.add(rextime_run(), tmp_path / "store")
+    plain = board.make(tmp_path / "store", published=False)
+    labelled = tamper(rextime_run("l", right=12), result=lambda r: r["settings"].update(label="web search"))
+    store.add(labelled, tmp_path / "store")
+    made = board.make(tmp_path / "store", published=False)
+    assert [(row.group.asked, made.ranks[row.key]) for row in made.entries] == [(None, 1), ("label web search", 1)]
+    assert made.main == plain.main
+
+
+def test_subtitles_are_a_group_of_their_own():
+    spec = discovery.get("dramaqa_cogme")
+    settings = SettingsRecord(prompt_sha256=prompt_sha256(spec, "prompt_subtitles.txt"))
+    assert entries._asked(spec, settings) == "subtitles"
+    assert entries._asked(spec, SettingsRecord(prompt_sha256=prompt_sha256(spec))) is None
+
+
+def test_people_correct_the_judge_beside_its_value(reelbench, moviecore_run, tmp_path):
+    folder = moviecore_run()
+    samples = [json.loads(line) for line in (folder / "samples.jsonl").read_text().splitlines()]
+    lines = [f"{s['id']},{name},{score}" for s in samples[:6] for name, score in s["scores"].items()]
+    (tmp_path / "people.csv").write_text("\n".join(["id,criterion,score", *lines]) + "\n")
+    done = reelbench("judge", "calibrate", folder, tmp_path / "people.csv", "--write")
+    assert done.returncode == 0, done.stderr
+    [one] = store.add(folder, tmp_path / "store")
+    assert one.outcome == "added", one.why
+    row = columns_of(tmp_path / "store", "org/model")
+    # People say what the judge said, of half the answers: the mean of the judge's scores of all, 0 to 5 twice, stays.
+    assert row["calibrated"] == pytest.approx(2.5)
+    assert "people scored 6 of 12 answers (people.csv)" in row["calibration"]
+    [again] = store.add(folder, tmp_path / "store")
+    assert again.outcome == "same"
+    path = folder / "calibration.json"
+    path.write_text(path.read_text().replace('"value": 2.5', '"value": 4.5', 1))
+    [forged] = store.add(folder, tmp_path / "other")
+    assert forged.outcome == "refused"
+    assert "is 4.5, interval" in forged.why
+    [kept] = (tmp_path / "store").rglob("calibration.json")
+    kept.write_text(path.read_text())
+    with pytest.raises(InputError, match=r"calibration.json: changed since it was checked"):
+        store.read(tmp_path / "store")

@@ -1,0 +1,160 @@
+"""The overall table on rows made by hand, against hand work."""
+
+import dataclasses
+
+import pytest
+
+from reelbench.leaderboard import aliases, board
+from reelbench.leaderboard.entries import Group
+from reelbench.registry import discovery
+from reelbench.registry.errors import InputError
+from tests.leaderboard.rows import CURVE, DRAMA, MOVIECORE, REXTIME, entry
+
+OPEN = (REXTIME, CURVE, MOVIECORE)
+
+
+def places(*rows):
+    """Model -> its place, in the table's order."""
+    return {model.key[0]: model for model in board.of(discovery.specs(), rows).overall}
+
+
+def everywhere(scores, groups=OPEN):
+    """A row of each model in each group."""
+    return [entry(model, score, group=group) for group in groups for model, score in scores.items()]
+
+
+def test_a_model_with_all_open_benchmarks_is_ranked_by_its_mean_win_rate():
+    models = places(
+        *(entry(name, score) for name, score in (("a", 30.0), ("b", 20.0), ("c", 10.0))),
+        *(entry(name, score, group=CURVE) for name, score in (("a", 50.0), ("b", 60.0), ("c", 40.0))),
+    )
+    # ReXTime: a beats 2 of 2, b 1, c none; CURVE: b beats 2, a 1, c none.
+    assert {name: (model.rank, model.win_rate) for name, model in models.items()} == {
+        "a": (1, 0.75),
+        "b": (1, 0.75),
+        "c": (3, 0.0),
+    }
+
+
+def test_partial_models_stand_below_without_rank_or_score():
+    rows = [*everywhere({"a": 30.0, "b": 20.0, "c": 10.0}), entry("two", 5.0), entry("two", 5.0, group=CURVE)]
+    models = places(*rows, entry("one", 90.0))
+    assert list(models) == ["a", "b", "c", "two", "one"]
+    assert [(model.covered, model.of) for model in models.values()] == [(3, 3)] * 3 + [(2, 3), (1, 3)]
+    assert [(models[name].rank, models[name].win_rate) for name in ("two", "one")] == [(None, None)] * 2
+    # ReXTime: a beats b, c and two of 4; CURVE: all 3; MovieCORE: both others.
+    assert models["a"].win_rate == pytest.approx((3 / 4 + 1 + 1) / 3)
+
+
+def test_under_three_complete_models_there_is_no_ranking():
+    models = places(*everywhere({"a": 30.0, "b": 20.0}), entry("c", 10.0))
+    assert [(model.rank, model.win_rate) for model in models.values()] == [(None, None)] * 3
+    assert {name: model.covered for name, model in models.items()} == {"a": 3, "b": 3, "c": 1}
+
+
+def test_equal_scores_share_a_rank_and_a_shared_rank_counts_half():
+    models = places(*everywhere({"a": 30.0, "b": 30.0, "c": 10.0, "d": 5.0}, (REXTIME, CURVE)))
+    # Of 3 others a and b each beat 2 and tie with 1; c beats 1.
+    assert {name: (model.rank, model.win_rate) for name, model in models.items()} == {
+        "a": (1, 2.5 / 3),
+        "b": (1, 2.5 / 3),
+        "c": (3, 1 / 3),
+        "d": (4, 0.0),
+    }
+
+
+def test_data_under_an_agreement_does_not_count():
+    models = places(*everywhere({"a": 30.0, "b": 20.0, "c": 10.0}, (REXTIME, DRAMA)), entry("d", 99.0, group=DRAMA))
+    assert {name: (model.rank, model.covered, model.of) for name, model in models.items()} == {
+        "a": (1, 1, 1),
+        "b": (2, 1, 1),
+        "c": (3, 1, 1),
+        "d": (None, 0, 1),
+    }
+
+
+def test_published_numbers_never_outvote_runs():
+    own = dataclasses.replace(CURVE, prompts="reelbench@01234567")
+    published = [entry(f"p{i}", 10.0 + i, group=CURVE) for i in range(5)]
+    made = board.of(discovery.specs(), [*published, entry("r", 5.0, group=own, kind="run")])
+    assert made.main == {"curve": own}
+    assert made.groups["curve"] == [own, CURVE]
+    newer = dataclasses.replace(CURVE, version=2)
+    made = board.of(discovery.specs(), [entry("r", 5.0, group=own, kind="run"), entry("p", 5.0, group=newer)])
+    assert made.main == {"curve": newer}
+    # A run that is not ranked decides nothing.
+    made = board.of(discovery.specs(), [*published, entry("r", 5.0, group=own, kind="run", partial="--limit 8")])
+    assert made.main == {"curve": CURVE}
+
+
+def test_another_way_of_asking_never_moves_a_plain_row():
+    plain = everywhere({"a": 30.0, "b": 20.0, "c": 10.0})
+    told = [entry("b", 90.0, group=dataclasses.replace(group, asked="label web search"), kind="run") for group in OPEN]
+    before, after = board.of(discovery.specs(), plain), board.of(discovery.specs(), [*plain, *told])
+    assert {key: rank for key, rank in after.ranks.items() if key in before.ranks} == before.ranks
+    assert after.main == before.main
+    assert [(m.key, m.rank, m.win_rate) for m in after.overall] == [(m.key, m.rank, m.win_rate) for m in before.overall]
+
+
+def test_names_of_one_model_are_one_row():
+    rows = [
+        entry("GPT-5", 30.0, group=CURVE),
+        entry("openai/gpt-5", 30.0, group=MOVIECORE, kind="run", revision="2025-08-07"),
+        entry("OpenAI/GPT-5", 30.0, kind="run"),
+        entry("Org/Model", 20.0),
+        entry("org/model", 20.0, group=CURVE),
+        entry("ORG/model", 20.0, group=MOVIECORE),
+        *everywhere({"c": 10.0}),
+    ]
+    made = board.of(discovery.specs(), rows)
+    assert [(model.key, model.rank) for model in made.overall] == [
+        (("openai/gpt-5", "2025-08-07", "zero-shot"), 1),
+        (("ORG/model", None, "zero-shot"), 2),
+        (("c", None, "zero-shot"), 3),
+    ]
+
+
+def test_revisions_and_settings_stay_apart():
+    rows = [
+        entry("m", 30.0, revision="1", kind="run"),
+        entry("m", 30.0, group=CURVE, revision="2", kind="run"),
+        entry("m", 30.0, group=CURVE, key="other", setting="fine-tuned"),
+    ]
+    keys = {model.key for model in board.of(discovery.specs(), rows).overall}
+    assert keys == {("m", "1", "zero-shot"), ("m", "2", "zero-shot"), ("m", None, "fine-tuned")}
+
+
+def test_a_store_says_what_its_own_models_are_called(tmp_path):
+    (tmp_path / "aliases.yaml").write_text("lab/model-b: [Model B]\n")
+    names = aliases.read(tmp_path).models(["model b", "gpt-5", "x"])
+    assert names == {"model b": "lab/model-b", "gpt-5": "openai/gpt-5", "x": "x"}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("lab/b: [GPT-5]\n", "'GPT-5' is a name of 'lab/b' and of 'openai/gpt-5'"),
+        ("lab/b: GPT-5\n", "expected a list of names"),
+        ("lab/b: [5]\n", "expected a list of names"),
+        ("a: &x [b]\nc: *x\n", "line 1: the file of names has YAML aliases"),
+        ("- a\n", "is a list, expected keys and values"),
+    ],
+)
+def test_a_file_of_names_that_is_wrong_is_told(tmp_path, text, told):
+    (tmp_path / "aliases.yaml").write_text(text)
+    with pytest.raises(InputError) as error:
+        aliases.read(tmp_path)
+    assert told in str(error.value)
+    assert "aliases.yaml" in str(error.value)
+
+
+def test_the_mini_data_counts_only_where_nothing_else_was_run():
+    mini = Group("rextime", 1, "mini")
+    ran = [entry("a", 30.0, group=mini, kind="run"), entry("b", 20.0, group=mini, kind="run")]
+    published = [entry(f"p{i}", 9.0, group=CURVE) for i in range(5)]
+    assert board.of(discovery.specs(), ran).main == {"rextime": mini}
+    only_mini = board.of(discovery.specs(), [*published, *ran])
+    assert only_mini.main == {"rextime": mini}
+    assert [model.key[0] for model in only_mini.overall][:2] == ["a", "b"]  # what was run stands first
+    beside = board.of(discovery.specs(), [*published, *ran, entry("c", 9.0, kind="run")])
+    assert beside.main == {"curve": CURVE, "rextime": REXTIME}

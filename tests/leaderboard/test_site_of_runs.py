@@ -1,0 +1,146 @@
+"""The page with runs on it: the overall table, what rows say of themselves, and what that lets it draw."""
+
+import pytest
+
+from reelbench.leaderboard import board, site, store
+from reelbench.leaderboard.calibrations import Calibrated
+from reelbench.leaderboard.usage import Usage
+from reelbench.registry import discovery
+from reelbench.registry.records import About
+from tests.leaderboard.rows import CURVE, MOVIECORE, REXTIME, entry
+from tests.leaderboard.test_site import drawn, names, page_of, shows, violations
+
+__all__ = ["page_of"]  # a fixture
+
+ABOUT = {
+    "Qwen/Qwen2.5-VL-7B-Instruct": About(parameters=8.3e9, released="2025-01", organisation="Qwen"),
+    "lab/small": About(parameters=3e9, released="2025-06", organisation="Lab", links={"paper": "https://x.test/p"}),
+    "lab/big": About(parameters=72e9, released="2025-06-20", organisation="Lab", setting="reasoning"),
+    "lab/late": About(parameters=9e9, released="2025-12"),
+}
+SCORES = {"Qwen/Qwen2.5-VL-7B-Instruct": 40.0, "lab/small": 20.0, "lab/big": 60.0, "lab/late": 30.0}
+
+
+def written(folder, rows):
+    """Write the site of rows."""
+    folder.mkdir(exist_ok=True)
+    site.write(board.of(discovery.specs(), rows), folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def site_of_runs(tmp_path_factory):
+    """Four models with everything, one without CURVE, and a published number of one under its paper's name."""
+    rows = [
+        entry(
+            model,
+            score / 20 if group is MOVIECORE else score,
+            group=group,
+            kind="run",
+            setting=ABOUT[model].setting or "run",
+            frames="uniform:32",
+            about=ABOUT[model],
+            usage=Usage(tokens_in=100 * score, tokens_out=score),
+            unreadable=None if group is not REXTIME else score / 10,
+            items=10,
+            scored=10,
+        )
+        for model, score in SCORES.items()
+        for group in (REXTIME, CURVE, MOVIECORE)
+    ]
+    rows += [
+        entry("lab/partial", 90.0, kind="run", stated=("references",)),
+        entry("lab/partial", 4.5, kind="run", group=MOVIECORE, calibrated=Calibrated(4.21, None, "people scored 5")),
+        entry("Qwen2.5-VL (7B)", 1.0, group=MOVIECORE),
+    ]
+    return written(tmp_path_factory.mktemp("runs") / "site", rows)
+
+
+@pytest.mark.browser
+def test_the_overall_table(page_of, site_of_runs, tmp_path):
+    from playwright.sync_api import expect
+
+    whole = ["lab/big", "Qwen/Qwen2.5-VL-7B-Instruct", "lab/late", "lab/small"]
+    with page_of(site_of_runs) as page:
+        shows(page, *whole, "lab/partial")
+        ranks = page.locator("table.rows tbody td:first-child")
+        expect(ranks).to_have_text(["1", "2", "3", "4", "–"])
+        last = page.locator("table.rows tbody tr").last
+        expect(last).to_contain_text("2 of 3")
+        expect(last.locator(".meter")).to_have_count(0)
+        expect(page.locator("main")).not_to_contain_text("no overall ranking")
+        page.locator("#f-organisation").select_option("Lab")
+        page.locator("#f-size").select_option("under 100 B")
+        shows(page, "lab/big")
+        page.locator("#f-organisation").select_option("")
+        page.locator("#f-size").select_option("")
+        page.get_by_label("Search").fill("(7b)")  # the name in the paper
+        shows(page, "Qwen/Qwen2.5-VL-7B-Instruct")
+        names(page).first.click()
+        expect(page.locator("main")).to_contain_text("4 results, overall rank 2 (3 of 3 benchmarks)")
+        expect(page.locator("main")).to_contain_text("Also called Qwen2.5-VL (7B)")
+    two = [entry(name, 10.0, group=group, kind="run") for name in "ab" for group in (REXTIME, CURVE)]
+    with page_of(written(tmp_path / "two", [*two, entry("c", 5.0)])) as page:
+        expect(page.locator("main")).to_contain_text("no overall ranking yet: it takes three models")
+        expect(page.locator("table.rows tbody td:first-child")).to_have_text(["–"] * 3)
+        expect(page.get_by_role("columnheader", name="Mean win rate")).to_have_count(0)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [1280, 390])
+def test_scores_are_drawn_against_what_a_model_is_and_takes(page_of, site_of_runs, checkers, width):
+    from playwright.sync_api import expect
+
+    fronts = {"size": 3, "cost": 4, "released": 2}  # by hand from the lists above
+    with page_of(site_of_runs, "#/rextime", width=width) as page:
+        for name, number in fronts.items():
+            place = drawn(page, f"against-{name}")
+            points = place.locator(".frontier").get_attribute("points").split()
+            assert len(points) == number, name
+            # What no lesser row reaches rises from left to right; y counts down.
+            pairs = [tuple(map(float, point.split(","))) for point in points]
+            assert pairs == sorted(pairs, key=lambda pair: (pair[0], -pair[1]))
+            boxes = place.evaluate(
+                """(place) => [...place.querySelectorAll('text:not(.soft)')].map((t) => t.getBoundingClientRect())
+                .map((b) => [b.left, b.top, b.right, b.bottom])"""
+            )
+            for i, (left, top, right, bottom) in enumerate(boxes):
+                assert 0 <= left < right <= width
+                for other in boxes[i + 1 :]:
+                    assert right <= other[0] or other[2] <= left or bottom <= other[1] + 3 or other[3] <= top + 3
+        expect(page.locator(".badge", has_text="recomputed from stated references")).to_have_count(1)
+        assert violations(page, checkers) == []
+
+
+@pytest.mark.browser
+def test_values_beside_the_score_and_what_people_say(page_of, site_of_runs):
+    from playwright.sync_api import expect
+
+    with page_of(site_of_runs, "#/moviecore") as page:
+        row = page.locator("table.rows tbody tr", has_text="lab/partial")
+        expect(page.get_by_role("columnheader", name="Calibrated")).to_be_visible()
+        expect(row).to_contain_text("4.21")
+    with page_of(site_of_runs, "#/rextime?cols=unreadable,tokens_out,parameters,seconds") as page:
+        row = page.locator("table.rows tbody tr", has_text="lab/small")
+        expect(row.locator("td.num")).to_have_text(["5", "3.0", "2.0", "20", "–"])
+    with page_of(site_of_runs, "#/model/lab%2Fsmall") as page:
+        expect(page.locator("dd", has_text="Lab").first).to_be_visible()
+        expect(page.get_by_role("link", name="paper").first).to_have_attribute("href", "https://x.test/p")
+
+
+@pytest.mark.browser
+def test_who_is_above_whom(page_of, rextime_run, checkers, tmp_path):
+    from playwright.sync_api import expect
+
+    for name, right in (("best", 12), ("close", 11), ("far", 1)):
+        store.add(rextime_run(name, model=f"org/{name}", right=right), tmp_path / "store")
+    site.build(tmp_path / "store", tmp_path / "site", published=False)
+    with page_of(tmp_path / "site", "#/rextime") as page:
+        wins = drawn(page, "wins")
+        expect(wins.locator("title", has_text="org/best against org/far: +91.7, told apart")).to_have_count(1)
+        expect(wins.locator("title", has_text="org/far against org/best: −91.7, told apart")).to_have_count(1)
+        expect(wins.locator("title", has_text="org/best against org/close: +8.3, could be noise")).to_have_count(1)
+        expect(wins.locator("rect")).to_have_count(6)
+        assert violations(page, checkers) == []
+        page.get_by_label("Search").fill("best")
+        expect(page.locator("#chart-wins")).to_have_count(0)

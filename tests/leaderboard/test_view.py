@@ -1,0 +1,330 @@
+"""`reelbench view`: the page of one run and of two, its files, and the page in a real browser."""
+
+import base64
+import hashlib
+import json
+import re
+import shutil
+
+import pytest
+
+import reelbench as face
+from reelbench.judges import results
+from reelbench.leaderboard.view import page as pages
+from reelbench.leaderboard.view import pictures, runs
+from reelbench.registry.data import loading
+from reelbench.registry.errors import InputError
+from reelbench.registry.files import in_script
+from reelbench.registry.frames.store import FrameStore
+from tests.leaderboard.test_site import EVIL, invalid, page_of, violations
+
+__all__ = ["page_of"]  # a fixture
+
+FRAMES = "uniform:4,size=96"
+LIGHT, DARK = re.compile(r"^rgb\(2\d\d, 2\d\d, 2\d\d\)$"), re.compile(r"^rgb\(\d\d, \d\d, \d\d\)$")
+METRICS = "table[aria-label=Metrics]"
+
+
+@pytest.fixture
+def asked(tmp_path):
+    """Ask a function ReXTime's mini questions, with frames from the store; of row n it says `say(n, row)`."""
+
+    def run(name, say, *, benchmark="rextime_mini", frames=FRAMES, model="org/model"):
+        rows = loading.locate(benchmark).read()
+        number = {row["id"]: n for n, row in enumerate(rows)}
+        scored = face.evaluate(
+            lambda _question, _frames, row: say(number[row["id"]], row), benchmark, frames=frames, model=model
+        )
+        scored.save(tmp_path / name)
+        return tmp_path / name
+
+    return run
+
+
+def right_below(limit):
+    """Right answers with reasoning below a number, then wrong ones; the last but one can't be read."""
+
+    def say(n, row):
+        if n == 10:
+            return "I see <b>nothing</b> at all."
+        letter = row["answer"] if n < limit else "AB"[row["answer"] == "A"]
+        start, end = row["span"]
+        return f"<think>Thought {n} about it.</think>The answer is {letter}, from {start} to {end} seconds."
+
+    return say
+
+
+def made(out, *folders, pictures=100):
+    [group] = runs.grouped(folders)
+    pages.write(group, out, pictures=pictures)
+    return out
+
+
+def data_of(folder):
+    text = (folder / "index.html").read_text(encoding="utf-8")
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)[1])
+
+
+# --- files ---
+
+
+def test_the_page_holds_its_data_as_plain_json_and_runs_no_other_script(asked, tmp_path):
+    folder = made(tmp_path / "view", asked("run", right_below(6)))
+    text = (folder / "index.html").read_text(encoding="utf-8")
+    policy = re.search(r'Content-Security-Policy" content="([^"]+)"', text)[1]
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    [script] = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}';" in policy
+    data = data_of(folder)
+    rows = loading.locate("rextime", "mini").read()
+    assert [item["question"] for item in data["items"]] == [row["question"] for row in rows]
+    # A line for each item, so that two pages can be compared by their lines.
+    assert sum(line.startswith('{"id":"mini') for line in text.splitlines()) == 12
+    first = data["items"][0]["runs"][0]
+    assert (first["said"].startswith("The answer is"), "Thought 0" in first["raw"], first["right"]) == (
+        True,
+        True,
+        True,
+    )
+    assert {path.suffix for path in folder.rglob("*") if path.is_file()} == {".html", ".jpg"}
+
+
+def test_pictures_are_the_stores_own_and_of_the_recorded_times_alone(asked, tmp_path):
+    from PIL import Image
+
+    run = asked("run", right_below(6))
+    data = data_of(made(tmp_path / "view", run))
+    strip = data["strips"][data["items"][0]["runs"][0]["strip"]]
+    recorded = next(iter(results.read_samples(run))).frame_timestamps
+    assert strip["times"] == pytest.approx(recorded, abs=1e-3)
+    with Image.open(tmp_path / "view" / strip["files"] / "3.jpg") as picture:
+        assert min(picture.size) == 96
+    videos = len({row["video"] for row in loading.locate("rextime", "mini").read()})
+    assert len(data["strips"]) == videos
+    assert data_of(made(tmp_path / "few", run, pictures=4))["items"][-1]["runs"][0]["strip"] == pictures.NO_ROOM
+
+    lines = (run / "samples.jsonl").read_text().splitlines()
+    other = [json.loads(line) for line in lines]
+    for line in other:
+        line["frame_timestamps"][1] += 0.5
+    (run / "samples.jsonl").write_text("".join(json.dumps(line) + "\n" for line in other))
+    assert {item["runs"][0]["strip"] for item in data_of(made(tmp_path / "view", run))["items"]} == {pictures.NOT_HERE}
+    (run / "samples.jsonl").write_text("\n".join(lines))
+    FrameStore().clear()
+    assert {item["runs"][0]["strip"] for item in data_of(made(tmp_path / "view", run))["items"]} == {pictures.NOT_HERE}
+    assert not (tmp_path / "view" / "frames").exists()
+
+
+@pytest.mark.parametrize("frames", ["uniform:4", "uniform:4,as=images", "uniform:5,size=64"])
+def test_frames_are_found_however_they_were_delivered(asked, tmp_path, frames):
+    data = data_of(made(tmp_path / "view", asked("run", right_below(6), frames=frames)))
+    assert data["items"][0]["runs"][0]["strip"] == 0
+
+
+def test_frames_of_a_video_in_pictures(asked, tmp_path):
+    data = data_of(made(tmp_path / "view", asked("run", lambda *_: "A", benchmark="dramaqa_cogme_mini")))
+    assert data["agreed"]
+    assert data["items"][0]["runs"][0]["strip"] == 0
+    assert (tmp_path / "view" / "frames" / "0" / "3.jpg").is_file()
+
+
+def test_questions_come_from_beside_the_samples_or_from_the_rows_that_are_here(asked, tmp_path, monkeypatch):
+    run = asked("run", right_below(6))
+    path = run / "questions.jsonl"
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    lines[0]["question"] = "As it was asked then?"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines[:1]), encoding="utf-8")
+    rows = loading.locate("rextime", "mini").read()
+    questions = [item["question"] for item in data_of(made(tmp_path / "view", run))["items"]]
+    assert questions == ["As it was asked then?", *(row["question"] for row in rows[1:])]
+    path.unlink()
+    monkeypatch.setattr(loading, "mini_folder", lambda _spec: tmp_path / "nowhere")
+    data = data_of(made(tmp_path / "view", run))
+    assert data["asked"] == 0
+    assert not any("question" in item for item in data["items"])
+
+
+def test_a_folder_with_other_files_is_left_alone_and_an_older_page_is_replaced(asked, tmp_path):
+    run = asked("run", right_below(6))
+    with pytest.raises(InputError, match="has other files in it"):
+        made(run, run)
+    assert (run / "result.json").is_file()
+    folder = made(tmp_path / "view", run)
+    (folder / "frames" / "old.jpg").touch()
+    made(folder, run)
+    assert not (folder / "frames" / "old.jpg").exists()
+
+
+def test_what_can_not_be_compared_is_refused(asked, tmp_path):
+    first = asked("a", right_below(6))
+    second = asked("b", lambda *_: "A", benchmark="dramaqa_cogme_mini")
+    with pytest.raises(InputError, match="only results on the same benchmark"):
+        runs.grouped([first, second])
+    shutil.copytree(second, first / "other")
+    assert [len(group) for group in runs.grouped([tmp_path])] == [1, 2]
+
+
+# --- in the browser ---
+
+
+@pytest.fixture
+def two(asked, tmp_path):
+    """Two runs of one model: A has the first six right, B the first four, with fewer frames."""
+    first, second = asked("a", right_below(6)), asked("b", right_below(4), frames="uniform:2")
+    return made(tmp_path / "view", first, second)
+
+
+def ids(page):
+    return page.locator("#list .id")
+
+
+@pytest.mark.browser
+def test_one_run_is_read_searched_filtered_and_gone_through_by_keys(page_of, asked, tmp_path):
+    from playwright.sync_api import expect
+
+    folder = made(tmp_path / "view", asked("run", right_below(6)))
+    names = [row["id"] for row in loading.locate("rextime", "mini").read()]
+    with page_of(folder, f"#sample={names[1]}") as page:
+        card = page.locator("#sample article")
+        expect(card.locator("h2")).to_have_text(names[1])
+        expect(page.locator(f"{METRICS} tr", has_text="mIoU")).to_contain_text("12")
+        expect(card.locator(".text").first).to_have_text(re.compile("^The answer is ., from"))
+        expect(card.get_by_text("Thought 1 about it.")).to_be_hidden()
+        card.locator("summary", has_text="As it came").click()
+        expect(card.get_by_text("Thought 1 about it.")).to_be_visible()
+        expect(card.locator(".options .true .badge")).to_have_text(["reference", "chosen"])
+        expect(card.locator(".read")).to_have_text(re.compile(r"^Read: answer ., span \d+ s to [\d.]+ s$"))
+        expect(card.locator(".lines svg[role=img]")).to_have_count(2)
+        frames = card.locator(".strip img")
+        expect(frames).to_have_count(4)
+        expect(frames.first).to_have_js_property("complete", True)
+        assert frames.first.evaluate("image => image.naturalWidth") > 0
+        # Keys go through what is listed; the address follows.
+        page.keyboard.press("j")
+        expect(card.locator("h2")).to_have_text(names[2])
+        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("k")
+        expect(card.locator("h2")).to_have_text(names[0])
+        expect(page).to_have_url(re.compile(f"#sample={names[0]}$"))
+        page.keyboard.press("/")
+        expect(page.locator("#q")).to_be_focused()
+        page.keyboard.type("<b>nothing</b>")
+        expect(ids(page)).to_have_text([names[10]])
+        page.keyboard.press("Escape")
+        page.keyboard.press("j")
+        expect(card.locator("h2")).to_have_text(names[10])
+        expect(card.locator(".answer h3")).to_contain_text("parse_failed")
+        page.keyboard.press("?")
+        expect(page.get_by_role("dialog")).to_be_visible()
+        page.keyboard.press("Escape")
+        page.locator("#q").fill("")
+        page.get_by_role("button", name="Wrong").click()
+        expect(ids(page)).to_have_text(names[6:])
+        page.get_by_role("button", name="Unreadable").click()
+        expect(ids(page)).to_have_text([names[10]])
+        page.get_by_role("button", name="All").click()
+        label = page.locator("#f-category option").nth(1).get_attribute("value")
+        page.locator("#f-category").select_option(label)
+        there = [row["id"] for row in loading.locate("rextime", "mini").read() if label in row["category"]]
+        expect(ids(page)).to_have_text(there)
+        expect(page.locator("#live")).to_have_text(f"{len(there)} questions")
+    with page_of(folder, "#show=wrong&sample=never") as page:
+        expect(ids(page)).to_have_text(names[6:])
+        expect(page.locator("#sample .banner")).to_contain_text("No question has the id never")
+
+
+@pytest.mark.browser
+def test_two_runs_stand_side_by_side(page_of, two):
+    from playwright.sync_api import expect
+
+    names = [row["id"] for row in loading.locate("rextime", "mini").read()]
+    with page_of(two, "#show=one") as page:
+        # A alone has the fifth and the sixth right.
+        expect(ids(page)).to_have_text(names[4:6])
+        expect(page.get_by_role("button", name="Only A is right")).to_contain_text("2")
+        expect(page.get_by_role("button", name="Only B is right")).to_have_count(0)
+        row = page.locator(f"{METRICS} tbody tr").nth(1)
+        # 6 and 4 of 12 right: 50 - 33.3.
+        expect(row).to_contain_text("+16.7")
+        expect(page.locator(f"{METRICS} thead")).to_contain_text("frames uniform:2")
+        expect(page.locator("#summary tr", has_text="settings.frames")).to_contain_text(f"{FRAMES}uniform:2")
+        expect(page.locator(".answer .badge", has_text=re.compile("^(right|wrong)$"))).to_have_text(["right", "wrong"])
+        expect(page.locator(".answer .strip")).to_have_count(2)
+        expect(page.locator(".lines svg[role=img]")).to_have_count(3)
+
+
+@pytest.mark.browser
+def test_candidates_scores_of_options_and_whatever_else_a_record_holds_are_shown(page_of, asked, tmp_path):
+    from playwright.sync_api import expect
+
+    folder = made(tmp_path / "view", asked("run", right_below(6), frames="none"))
+    path = folder / "index.html"
+    data = data_of(folder)
+    data["items"][0]["runs"][0] |= {
+        "candidates": ["It falls.", "It rises <b>up</b>."],
+        "option_scores": [{"mean": -1.25, "sum": -5}, {"mean": -2, "sum": None}],
+        "how_sure": {"first": 0.5},
+    }
+    text = path.read_text(encoding="utf-8")
+    start = text.index('id="data">') + len('id="data">')
+    path.write_text(text[:start] + in_script(data) + text[text.index("</script>", start) :], encoding="utf-8")
+    with page_of(folder) as page:
+        answer = page.locator("#sample .answer")
+        expect(answer.locator("h4")).to_have_text(["Candidates", "Option scores", "How sure"])
+        expect(answer.locator("ol .text")).to_have_text(["It falls.", "It rises <b>up</b>."])
+        expect(answer.locator("table").nth(0).locator("tr")).to_have_text(["meansum", "A-1.25-5", "B-2–"])
+        expect(answer.locator("table").nth(1).locator("tr")).to_have_text(["first0.5"])
+        expect(page.locator("#sample")).to_contain_text("The model was shown no frames.")
+
+
+@pytest.mark.browser
+def test_judges_replies_stand_beside_each_other(page_of, moviecore_run, tmp_path):
+    from playwright.sync_api import expect
+
+    runs_ = [moviecore_run("a"), moviecore_run("b", model="org/other", votes=2)]
+    with page_of(made(tmp_path / "view", *runs_), "#q=number 5") as page:
+        expect(ids(page)).to_have_count(1)
+        answers = page.locator("#sample .answer")
+        expect(answers.nth(0).locator(".replies > div")).to_have_count(5)
+        expect(answers.nth(1).locator(".replies > div")).to_have_count(10)
+        expect(answers.nth(1)).to_contain_text("accuracy, vote 2: 5")
+
+
+@pytest.mark.browser
+def test_hostile_text_of_a_run_is_inert(page_of, asked, tmp_path):
+    from playwright.sync_api import expect
+
+    run = asked("run", lambda *_: f"{EVIL} /*DATA*/ </script><!-- <script>", model=f"<title>{EVIL}")
+    lines = [json.loads(line) for line in (run / "questions.jsonl").read_text().splitlines()]
+    for line in lines:
+        line |= {"question": EVIL, "options": [EVIL] * 4}
+    (run / "questions.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with page_of(made(tmp_path / "view", run)) as page:
+        expect(page.locator("h1")).to_have_text(f"<title>{EVIL}")
+        expect(page.locator("#sample .question")).to_have_text(EVIL)
+        assert page.evaluate("window.pwned") is None
+        expect(page.locator("#main img, #main script")).to_have_count(4)  # the frames
+        assert page.title().endswith(EVIL)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("look", [("light", 1280), ("dark", 390)], ids=["light", "dark, on a phone"])
+def test_axe_and_the_validator_find_nothing(page_of, two, checkers, tmp_path, look):
+    from playwright.sync_api import expect
+
+    scheme, width = look
+    with page_of(two, width=width, scheme=scheme) as page:
+        expect(page.locator("#sample article")).to_be_visible()
+        for fold in page.locator("main details").all():
+            fold.evaluate("fold => { fold.open = true; }")
+        assert violations(page, checkers) == []
+        expect(page.locator("html")).to_have_js_property("scrollWidth", width)
+        expect(page.locator("body")).to_have_css("background-color", LIGHT if scheme == "light" else DARK)
+        drawn = tmp_path / "drawn.html"
+        drawn.write_text(page.content(), encoding="utf-8")
+        page.emulate_media(media="print")
+        expect(page.locator("body")).to_have_css("background-color", LIGHT)
+        expect(page.locator(".list")).to_be_hidden()
+        expect(page.locator("#sample article")).to_be_visible()
+    assert invalid([two / "index.html", drawn], checkers, tmp_path) == set()

@@ -1,0 +1,39 @@
+"""A ranker on 127.0.0.1: scores a candidate by the last number that its own text says it is `worth`.
+
+As its own process:    python -m tests.servers.ranker --delay 0.2        (prints its URL; GET /calls counts)
+"""
+
+import argparse
+import asyncio
+import contextlib
+import re
+
+from tests.servers.judge import Answer, Call, serve
+
+WORTH = re.compile(r"worth (-?\d+)")
+
+
+def play(call: Call) -> Answer:
+    """Pointwise the number itself; listwise the place of the highest number, the first of equal ones."""
+    worth = [int(number) for number in WORTH.findall(call.user)]
+    if "from 1 to" in call.system:
+        return Answer(str(1 + worth.index(max(worth))) if worth else "none of them")
+    return Answer(str(worth[-1]) if worth else "a fine answer")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--delay", type=float, default=0.0, help="seconds for every reply")
+    given = parser.parse_args()
+
+    def script(call: Call) -> Answer:
+        answer = play(call)
+        answer.delay = given.delay
+        return answer
+
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(serve(0, script))
+
+
+if __name__ == "__main__":
+    main()

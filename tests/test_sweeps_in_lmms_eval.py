@@ -1,0 +1,116 @@
+"""Several settings in one `reelbench run`: languages and arguments, with a model that is loaded once."""
+
+import json
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from reelbench import registry
+from tests.servers.judge import Answer, JudgeServer
+
+pytestmark = pytest.mark.lmms
+
+LANGUAGES = ("native", "en", "es", "ja")
+TOLD = re.compile(r"In (\w+): (.+)")
+
+
+def play(call):
+    """Be the translator, the model under test (right in the question's own words and in English), and the judge."""
+    text = call.body["messages"][-1]["content"]
+    text = text if isinstance(text, str) else " ".join(part.get("text", "") for part in text)
+    match call.body["model"]:
+        case "translator":
+            language = re.search(r"tag (\w+)", call.system)[1]
+            return Answer(f"In {language}: {text.splitlines()[1]}")
+        case "judge":
+            return Answer("2" if "right" in text else "0")
+        case _:
+            told = TOLD.search(text)
+            return Answer("right" if told is None or told[1] == "en" else "wrong")
+
+
+@pytest.fixture(scope="module")
+def server():
+    with JudgeServer(play) as server:
+        yield server
+
+
+def run(reelbench, server, out, *options, model_args="", limit=2):
+    judge = ("--judge", "judge", "--judge-url", server.url)
+    model = f"model=under-test,base_url={server.url},api_key=none{model_args}"
+    return reelbench(
+        "run", "--frames", "none", *judge, *options, "--", "--tasks", "curve_mini", "--model", "openai",
+        "--model_args", model, "--limit", str(limit), "--output_path", str(out), timeout=900,
+    )  # fmt: skip
+
+
+def test_two_locales_in_three_languages(reelbench, server, tmp_path):
+    out = tmp_path / "out"
+    languages = ("--languages", "en,es,ja", "--llm", f"translator=translator@{server.url}", "--label", "web search")
+    done = run(reelbench, server, out, *languages)
+    assert done.returncode == 0, done.stderr
+    assert "models loaded: 1" in done.stderr
+    rows = registry.load("curve_mini")
+    lines = [json.loads(line) for line in (out / "translations.jsonl").read_text(encoding="utf-8").splitlines()]
+    # The English question into two languages, the Japanese one into two.
+    assert [(line["id"], line["language"]) for line in lines] == [
+        ("mini1", "es"), ("mini1", "ja"), ("mini2", "en"), ("mini2", "es"),
+    ]  # fmt: skip
+    assert lines[0]["question"] == f"In es: {rows['question'][0]}"
+    (task,) = json.loads((out / "languages.json").read_text())["tasks"]
+    cells = {name: {tag: cell["value"] for tag, cell in row.items()} for name, row in task["locales"].items()}
+    assert cells == {
+        "all": dict(zip(LANGUAGES, (100, 100, 0, 50), strict=True)),
+        "en-GB": dict(zip(LANGUAGES, (100, 100, 0, 0), strict=True)),
+        "ja-JP": dict(zip(LANGUAGES, (100, 100, 0, 100), strict=True)),
+    }
+    drawn = ET.parse(out / "languages_curve_mini.svg").getroot()  # noqa: S314 - our own file
+    assert len(list(drawn.iter("{http://www.w3.org/2000/svg}rect"))) == 1 + 3 * 4
+    results = {
+        tag: json.loads(next((out / f"language-{tag}").rglob("reelbench/*/result.json")).read_text())
+        for tag in LANGUAGES
+    }
+    assert [result["settings"].get("language") for result in results.values()] == [None, "en", "es", "ja"]
+    assert {result["settings"]["label"] for result in results.values()} == {"web search"}
+    asked = [call for call in server.calls if call.body["model"] == "under-test"]
+    assert "In es: " in json.dumps(asked[-4].body, ensure_ascii=False)
+    plain = run(reelbench, server, tmp_path / "plain")
+    assert plain.returncode == 0, plain.stderr
+    alone = json.loads(next((tmp_path / "plain").rglob("reelbench/*/result.json")).read_text())
+    assert alone["metrics"] == results["native"]["metrics"]
+    assert alone["breakdowns"] == results["native"]["breakdowns"]
+    # The label stays where the run is scored again.
+    folder = next((out / "language-es").rglob("*_results.json")).parent
+    again = reelbench("score", "--run", folder, "--judge", "judge", "--judge-url", server.url)
+    assert again.returncode == 0, again.stderr
+    scored = json.loads(next(folder.rglob("reelbench/*/result.json")).read_text())
+    assert (scored["settings"]["label"], scored["settings"]["language"]) == ("web search", "es")
+
+
+def test_an_argument_of_generation_shares_the_model_and_one_of_the_adapter_does_not(reelbench, server, tmp_path):
+    done = run(reelbench, server, tmp_path, "--sweep", "gen_kwargs.max_new_tokens=8,16", "--sweep-by", "locale")
+    assert done.returncode == 0, done.stderr
+    assert "models loaded: 1" in done.stderr
+    points = json.loads((tmp_path / "sweep.json").read_text())["points"]
+    assert [point["setting"] for point in points] == [
+        {"gen_kwargs.max_new_tokens": "8"}, {"gen_kwargs.max_new_tokens": "16"},
+    ]  # fmt: skip
+    drawn = ET.parse(tmp_path / "sweep_curve_mini_by_locale.svg").getroot()  # noqa: S314 - our own file
+    assert len(list(drawn.iter("{http://www.w3.org/2000/svg}circle"))) == 4
+    assert re.search(r"^max_|^8 +100\.00 +100\.00 +100\.00", done.stdout, re.MULTILINE)
+    other = run(reelbench, server, tmp_path / "b", "--sweep", "max_retries=1,2", limit=1)
+    assert other.returncode == 0, other.stderr
+    assert "models loaded: 2" in other.stderr
+
+
+def test_a_real_model_takes_more_frames_without_being_loaded_again(reelbench, tiny_vlm, tmp_path):
+    done = reelbench(
+        "run", "--frames", "uniform:N,size=56", "--frames-sweep", "0,2,4", "--", "--tasks", "rextime_mini",
+        "--model", "qwen2_5_vl", "--model_args", f"pretrained={tiny_vlm},device=cpu,attn_implementation=eager",
+        "--gen_kwargs", "max_new_tokens=4", "--limit", "1", "--output_path", str(tmp_path / "swept"), timeout=1800,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "models loaded: 1" in done.stderr
+    points = json.loads((tmp_path / "swept" / "sweep.json").read_text())["points"]
+    assert [point["frames_given"] for point in points] == [{"0": 1}, {"2": 1}, {"4": 1}]
