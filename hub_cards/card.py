@@ -104,7 +104,7 @@ def _loading(material: Material) -> str:
 
 def _lmms_eval(material: Material) -> str:
     spec = material.spec
-    whole = [task for task in spec.tasks if not task.only and not task.reasoned]
+    whole = [task for task in spec.tasks if not task.only and task.plain]
     parts = [task for task in spec.tasks if task.only]
     tasks = [[f"`{task.name}`", f"`{task.split}`", spec.mini_note if is_mini(task.split) else ""] for task in whole]
     if parts:
