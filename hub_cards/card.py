@@ -49,7 +49,7 @@ def render(material: Material) -> Card:
         metadata=metadata.card_metadata(material),
         sections=tuple(Section(name, body.strip()) for name, body in bodies.items()),
         plots=drawn,
-        eval_yaml=metadata.to_yaml(metadata.eval_yaml(material.spec, material.config)),
+        eval_yaml=metadata.to_yaml(metadata.eval_yaml(material.spec, material.config, material.framework)),
     )
 
 
@@ -104,7 +104,7 @@ def _loading(material: Material) -> str:
 
 def _lmms_eval(material: Material) -> str:
     spec = material.spec
-    whole = [task for task in spec.tasks if not task.only and not task.reasoned]
+    whole = [task for task in spec.tasks if not task.only and task.plain]
     parts = [task for task in spec.tasks if task.only]
     tasks = [[f"`{task.name}`", f"`{task.split}`", spec.mini_note if is_mini(task.split) else ""] for task in whole]
     if parts:

@@ -47,7 +47,8 @@ class Material:
     """All that a card is rendered from.
 
     `repo_id` is the dataset repository that the card is for, None where it isn't known yet. `data_splits` are the
-    splits whose rows lie in that repository, as the configuration `config`.
+    splits whose rows lie in that repository, as the configuration `config`. `framework` is who evaluates, for
+    `eval.yaml`; None is us.
     """
 
     spec: BenchmarkSpec
@@ -57,6 +58,7 @@ class Material:
     repo_id: str | None
     data_splits: tuple[str, ...]
     config: str
+    framework: str | None = None
 
     @property
     def languages_counted(self) -> bool:
@@ -81,6 +83,7 @@ def gather(
     config: str = CONFIG,
     data_splits: Sequence[str] | None = None,
     labels: Labels | None = None,
+    framework: str | None = None,
 ) -> Material:
     """Gather a card's material from what is on this machine; never asks the network.
 
@@ -91,6 +94,7 @@ def gather(
         config: Name of the configuration that the rows make there.
         data_splits: Splits whose rows are in the repository; by default all that may be.
         labels: Labels that the rows don't hold, such as CogME's tags.
+        framework: The evaluation framework's id for `eval.yaml`.
 
     Raises:
         InputError: What the user named is not there, or can't be read.
@@ -109,7 +113,7 @@ def gather(
         data_splits = () if why_not_redistributed(spec) else tuple(spec.splits)
     has_mini = loading.mini_folder(spec).is_dir()
     example = loading.locate(spec.id, loading.MINI).read()[0] if has_mini else None
-    return Material(spec, datasheet.read(spec), tuple(splits), example, repo_id, tuple(data_splits), config)
+    return Material(spec, datasheet.read(spec), tuple(splits), example, repo_id, tuple(data_splits), config, framework)
 
 
 def located(spec: BenchmarkSpec, data: Path | None) -> dict[str, SplitData]:

@@ -7,7 +7,9 @@ from reelbench.registry.data.loading import is_mini
 from reelbench.registry.languages import language_of
 from reelbench.registry.spec import BenchmarkSpec, LocalFile
 
-FRAMEWORK = "lmms-eval"
+FRAMEWORK = "reelbench"
+"""Who evaluates, by the id that the Hub is to know; see docs/upstream."""
+
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
 
@@ -28,7 +30,7 @@ def card_metadata(material: Material) -> dict[str, Any]:
         "language_creators": list(declared.language_creators),
         "source_datasets": list(declared.source_datasets),
         "size_categories": _size(material),
-        "tags": ["benchmark", "video", "video-question-answering", FRAMEWORK, "reelbench", *declared.tags, *arxiv],
+        "tags": ["benchmark", "video", "video-question-answering", "lmms-eval", "reelbench", *declared.tags, *arxiv],
         "configs": _configs(material) if material.data_splits else None,
     }
     metadata["tags"] = list(dict.fromkeys(metadata["tags"]))
@@ -57,17 +59,17 @@ def _size(material: Material) -> list[str]:
     return [next((name for limit, name in _SIZES if sum(known) < limit), "n>1M")]
 
 
-def eval_yaml(spec: BenchmarkSpec, config: str = CONFIG) -> dict[str, Any]:
+def eval_yaml(spec: BenchmarkSpec, config: str = CONFIG, framework: str | None = None) -> dict[str, Any]:
     """Return the content of `eval.yaml`: a task id per lmms-eval task on a whole split whose answers are public."""
     tasks = [
         {"id": task.name, "config": config, "split": task.split}
         for task in spec.tasks
-        if not (is_mini(task.split) or task.only or task.reasoned or spec.splits[task.split].hidden_answers)
+        if not (is_mini(task.split) or task.only or not task.plain or spec.splits[task.split].hidden_answers)
     ]
     return {
         "name": spec.title,
         "description": f"{spec.summary} Ranked by {spec.primary.title}.",
-        "evaluation_framework": FRAMEWORK,
+        "evaluation_framework": framework or FRAMEWORK,
         "tasks": tasks,
     }
 

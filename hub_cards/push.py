@@ -37,6 +37,7 @@ class Options:
     dry_run: bool = False
     with_data: bool = False
     eval_yaml: bool = False
+    framework: str | None = None
     private: bool = False
 
 
@@ -235,6 +236,7 @@ class _Push:
             config=merge.config_name(readme),
             data_splits=here,
             labels=self.labels,
+            framework=self.options.framework,
         )
         texts, notes = files.texts(made, readme, f"{self.repo_id}, {files.README}")
         if not self.options.eval_yaml:

@@ -13,7 +13,8 @@ from reelbench.judges.agreement import Ratings
 from reelbench.judges.calibration import Calibration, Verdict, calibrate
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, write_text
-from reelbench.registry.records import Record, Sample
+from reelbench.registry.record import Record
+from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec
 
 FILE = "calibration.json"

@@ -117,7 +117,8 @@ def _difference(right: NDArray[np.float64], has: NDArray[np.bool_], videos: NDAr
     if not has.any(axis=0).all():
         return Estimate(None, None)
     either = has.any(axis=1)
-    columns = np.column_stack([right * has[:, 0], has[:, 0], right * has[:, 1], has[:, 1]])[either]
+    of_a, of_b = has.astype(np.float64).T
+    columns = np.stack([right * of_a, of_a, right * of_b, of_b], axis=1)[either]
     sums = bootstrap.cluster_sums(columns, list(videos[either]))
 
     def difference(of: NDArray[np.float64]) -> NDArray[np.float64]:

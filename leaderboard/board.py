@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from reelbench.leaderboard import aliases, entries, overall, ranking, store
+from reelbench.leaderboard import aliases, community, entries, overall, ranking, store
 from reelbench.leaderboard.aliases import Aliases
 from reelbench.leaderboard.entries import Entry, Group, value
 from reelbench.leaderboard.overall import ModelKey, Overall
@@ -22,6 +22,7 @@ class Board:
         specs: Benchmarks, those with rows only.
         entries: Rows, by benchmark and group, each group from its best row down.
         ranks: Key of a row -> its rank in its group.
+        over_judges: Key of a run that a panel judged -> its best and worst rank over the judges.
         noise: Group -> its runs' ranges of ranks, and the smallest difference that it can tell.
         groups: Groups by benchmark, those that somebody ran first, and of these the main one.
         main: Benchmark -> the group that stands for it.
@@ -33,6 +34,7 @@ class Board:
     specs: dict[str, BenchmarkSpec]
     entries: list[Entry]
     ranks: dict[str, int]
+    over_judges: dict[str, tuple[int, int]]
     noise: dict[Group, Noise]
     groups: dict[str, list[Group]]
     main: dict[str, Group]
@@ -49,6 +51,12 @@ def make(path: Path, *, published: bool = True) -> Board:
         for stored in store.read(path)
         if stored.result.benchmark.id in specs
     ]
+    rows += [
+        entry
+        for board in community.read(path)
+        if board.benchmark in specs
+        for entry in entries.of_community(specs[board.benchmark], board)
+    ]
     if published:
         rows += [entry for spec in specs.values() for entry in entries.of_published(spec)]
     return of(specs, rows, aliases.read(path))
@@ -62,9 +70,11 @@ def of(specs: dict[str, BenchmarkSpec], rows: Sequence[Entry], known: Aliases | 
         by_group[entry.group].append(entry)
     ranks: dict[str, int] = {}
     noise: dict[Group, Noise] = {}
+    over_judges: dict[str, tuple[int, int]] = {}
     for group, of_group in by_group.items():
         in_group, noise[group] = ranking.ranked(specs[group.benchmark], of_group)
         ranks |= in_group
+        over_judges |= ranking.over_judges(specs[group.benchmark], of_group)
     main = overall.main_groups(specs, rows, ranks)
     ran = {row.group for row in rows if row.kind == "run"}
     groups: dict[str, list[Group]] = defaultdict(list)
@@ -82,6 +92,7 @@ def of(specs: dict[str, BenchmarkSpec], rows: Sequence[Entry], known: Aliases | 
         specs={name: specs[name] for name in sorted(groups)},
         entries=ordered,
         ranks=ranks,
+        over_judges=over_judges,
         noise=noise,
         groups={name: groups[name] for name in sorted(groups)},
         main=main,

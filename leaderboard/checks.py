@@ -14,7 +14,8 @@ from reelbench.leaderboard.rejudge import Rejudged
 from reelbench.registry import discovery
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, sha256_of
-from reelbench.registry.records import Record, Result
+from reelbench.registry.record import Record
+from reelbench.registry.records import Result
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
 

@@ -62,7 +62,15 @@ def _size(row: Entry) -> str | None:
 
 def rank_range(board: Board, row: Entry) -> str | None:
     """Return `1–3`, or `2` where only one rank is possible; None where none can be told."""
-    best_worst = board.noise[row.group].ranges.get(row.key)
+    return _range(board.noise[row.group].ranges.get(row.key))
+
+
+def ranks_over_judges(board: Board, row: Entry) -> str | None:
+    """Return the ranks that a panel's judges give a run, each taken alone; None where no panel judged."""
+    return _range(board.over_judges.get(row.key))
+
+
+def _range(best_worst: tuple[int, int] | None) -> str | None:
     return None if best_worst is None else "–".join(map(str, dict.fromkeys(best_worst)))
 
 
@@ -116,14 +124,6 @@ BEFORE: tuple[Column, ...] = (
     ),
     Column("judge_prompts", "Judge’s prompts", "text", lambda _, row: row.group.prompts, of_group=True),
     Column(
-        "asked",
-        "Asked",
-        "text",
-        lambda _, row: row.group.asked,
-        "What sets the way of asking apart from the plain one: candidates, a language, a label.",
-        of_group=True,
-    ),
-    Column(
         "frames",
         "Frames",
         "text",
@@ -134,7 +134,44 @@ BEFORE: tuple[Column, ...] = (
     ),
 )
 
-AFTER: tuple[Column, ...] = (
+AFTER: tuple[Column, ...] = (  # files are read by place, too: what is new comes last
+    Column("items", "Questions", "integer", lambda _, row: row.items, part=TRUST),
+    Column(
+        "scored", "Scored", "integer", lambda _, row: row.scored, "Questions whose answer could be scored.", part=TRUST
+    ),
+    Column(
+        "partial", "Partial", "text", lambda _, row: row.partial, "Why a run doesn't cover the whole split.", part=TRUST
+    ),
+    Column(
+        "ids",
+        "Ids",
+        "text",
+        lambda _, row: row.ids,
+        "Whether questions, references and labels were held to the benchmark's own data.",
+        part=TRUST,
+    ),
+    Column("open_weights", "Open weights", "boolean", lambda _, row: row.open_weights, part=MODEL, filter=True),
+    Column("date", "Date", "text", lambda _, row: row.date),
+    Column("citation", "Citation", "text", lambda _, row: row.cite, "Where a published number stands."),
+    Column("url", "Link", "text", lambda _, row: row.url),
+    Column("note", "Note", "text", lambda _, row: row.note),
+    Column(
+        "rank_range",
+        "Ranks",
+        "text",
+        rank_range,
+        "The ranks that the data don't rule out, all pairs of rows compared (Holm); they hold together with 95 %.",
+        part="Beside the score",
+        shown=True,
+    ),
+    Column(
+        "asked",
+        "Asked",
+        "text",
+        lambda _, row: row.group.asked,
+        "What sets the way of asking apart from the plain one: candidates, a language, a label.",
+        of_group=True,
+    ),
     Column(
         "calibrated",
         "Calibrated",
@@ -160,21 +197,6 @@ AFTER: tuple[Column, ...] = (
         lambda _, row: row.unreadable,
         "Share of answers in which no option or span could be read; they are scored as wrong.",
         digits=1,
-        part=TRUST,
-    ),
-    Column("items", "Questions", "integer", lambda _, row: row.items, part=TRUST),
-    Column(
-        "scored", "Scored", "integer", lambda _, row: row.scored, "Questions whose answer could be scored.", part=TRUST
-    ),
-    Column(
-        "partial", "Partial", "text", lambda _, row: row.partial, "Why a run doesn't cover the whole split.", part=TRUST
-    ),
-    Column(
-        "ids",
-        "Ids",
-        "text",
-        lambda _, row: row.ids,
-        "Whether questions, references and labels were held to the benchmark's own data.",
         part=TRUST,
     ),
     Column(
@@ -235,7 +257,6 @@ AFTER: tuple[Column, ...] = (
         digits=5,
         part=COST,
     ),
-    Column("open_weights", "Open weights", "boolean", lambda _, row: row.open_weights, part=MODEL, filter=True),
     Column("parameters", "Parameters, B", "number", lambda _, row: _billions(row), digits=1, part=MODEL),
     Column("size", "Size", "text", lambda _, row: _size(row), "By its number of parameters.", part=MODEL, filter=True),
     Column("organisation", "Organisation", "text", lambda _, row: row.about.organisation, part=MODEL, filter=True),
@@ -257,18 +278,13 @@ AFTER: tuple[Column, ...] = (
         "Whether the model was given the videos' sound.",
         filter=True,
     ),
-    Column("date", "Date", "text", lambda _, row: row.date),
-    Column("citation", "Citation", "text", lambda _, row: row.cite, "Where a published number stands."),
-    Column("url", "Link", "text", lambda _, row: row.url),
-    Column("note", "Note", "text", lambda _, row: row.note),
     Column(
-        "rank_range",
-        "Ranks",
+        "ranks_over_judges",
+        "Ranks over judges",
         "text",
-        rank_range,
-        "The ranks that the data don't rule out, all pairs of rows compared (Holm); they hold together with 95 %.",
+        ranks_over_judges,
+        "Of runs that the same panel judged: the best and the worst rank that its judges give, each taken alone.",
         part="Beside the score",
-        shown=True,
     ),
 )
 

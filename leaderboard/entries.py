@@ -15,6 +15,7 @@ from reelbench.judges import results
 from reelbench.leaderboard import calibrations
 from reelbench.leaderboard import usage as usages
 from reelbench.leaderboard.calibrations import Calibrated
+from reelbench.leaderboard.community import Community
 from reelbench.leaderboard.store import Stored
 from reelbench.leaderboard.usage import Usage
 from reelbench.registry.data import loading
@@ -32,7 +33,7 @@ from reelbench.registry.records import (
 )
 from reelbench.registry.spec import BenchmarkSpec, PublishedResult
 
-Kind = Literal["run", "published", "baseline", "human"]
+Kind = Literal["run", "published", "community", "baseline", "human"]
 BASELINE_ADAPTER = "reelbench_baseline"
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 """A repository's id on the Hub."""
@@ -119,9 +120,9 @@ class Entry:
     stored: Stored | None = field(default=None, compare=False, repr=False)
 
     @property
-    def floor_or_human(self) -> bool:
-        """Whether it stands apart from the ranking."""
-        return self.kind in ("baseline", "human")
+    def apart(self) -> bool:
+        """Whether it stands apart from the ranking: a floor, people, or what the Hub's own board states."""
+        return self.kind in ("baseline", "human", "community")
 
 
 def of_run(spec: BenchmarkSpec, stored: Stored) -> Entry:
@@ -190,6 +191,29 @@ def of_published(spec: BenchmarkSpec) -> Iterable[Entry]:
         )
 
 
+def of_community(spec: BenchmarkSpec, community: Community) -> Iterable[Entry]:
+    """Yield the rows of the Hub's own board of a benchmark."""
+    for number, row in enumerate(community.rows):
+        pending = f"pull request {row.pull_request} of the model's repository" if row.pull_request is not None else ""
+        yield Entry(
+            key=f"community/{spec.id}/{number}",
+            model=row.model,
+            revision=None,
+            kind="community",
+            setting="community",
+            group=Group(spec.id, spec.version, spec.default_split, asked=f"as stated on the Hub, {community.dataset}"),
+            frames="unknown",
+            metrics={spec.primary.name: MetricValue(value=row.value, n=0)},
+            breakdowns={},
+            items=None,
+            scored=None,
+            date=community.fetched,
+            url=row.url,
+            cite="the Hub's board" + (", verified there" if row.verified else ""),
+            note="; ".join(filter(None, (pending, row.notes))),
+        )
+
+
 def samples_of(stored: Stored) -> dict[str, Sample]:
     """Return a stored result's samples by id."""
     return {sample.id: sample for sample in results.read_samples(stored.folder)}
@@ -229,9 +253,11 @@ def _asked(spec: BenchmarkSpec, settings: SettingsRecord) -> str | None:
 
 
 def _in_words(setting: object) -> str:
-    if isinstance(setting, Mapping):
-        return " ".join(f"{name}={_in_words(part)}" for name, part in setting.items() if part is not None)
-    return "+".join(map(str, setting)) if isinstance(setting, list) else str(setting)
+    if not isinstance(setting, Mapping):
+        return "+".join(map(str, setting)) if isinstance(setting, list) else str(setting)
+    words = {name: _in_words(part) for name, part in setting.items() if part is not None}
+    # Of a hash as much as tells it from another.
+    return " ".join(f"{name}={text[:8] if 'sha256' in name else text}" for name, text in words.items())
 
 
 def _prompts(published: PublishedResult) -> str | None:

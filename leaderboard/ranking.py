@@ -1,5 +1,6 @@
 """How rows are ranked in a group: `RULES` is the one definition, and what the site prints."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 
 from reelbench.leaderboard.entries import Entry, value
@@ -13,7 +14,7 @@ anchored at its best row settles that "not different" is not transitive, and eac
 told apart by a paired bootstrap over the videos both were asked about: their difference is real if Student's t for so
 many videos, with the bootstrap's standard error, gives it a p of at most 0.05. A published number has no samples: it is
 told from a run if it lies outside the run's 95 % interval, and from another published number if the two differ. Not
-ranked: floors, human rows, partial runs, and rows without the primary metric.
+ranked: floors, human rows, what the Hub's own board states, partial runs, and rows without the primary metric.
 
 **A run's range of ranks** is what the data don't rule out when all comparisons count at once: every pair of rows is
 tested, the p values are adjusted for their number (Holm 1979), and a run's best rank is one below the rows that are
@@ -35,12 +36,31 @@ def ranked(spec: BenchmarkSpec, entries: Iterable[Entry]) -> tuple[dict[str, int
     return ranks, pairs.together(entries, ranks)
 
 
+def over_judges(spec: BenchmarkSpec, entries: Iterable[Entry]) -> dict[str, tuple[int, int]]:
+    """Return key -> best and worst rank over the judges of a panel, each judge's scores taken alone.
+
+    Of the runs of one group, so they were judged by the same panel; by the primary metric's value, equal ones alike.
+    """
+    by_judge: dict[str, dict[str, float]] = defaultdict(dict)
+    for entry in entries:
+        record = entry.stored.result.judge if entry.stored else None
+        for member in record.panel or () if record and entry.partial is None else ():
+            found = value(member.metrics or {}, spec.primary.name)
+            if found is not None:
+                by_judge[member.requested][entry.key] = found
+    ranks: dict[str, list[int]] = defaultdict(list)
+    for values in by_judge.values():
+        for key, own in values.items():
+            ranks[key].append(1 + sum(other > own for other in values.values()))
+    return {key: (min(found), max(found)) for key, found in ranks.items()}
+
+
 def _ranks(spec: BenchmarkSpec, entries: Iterable[Entry], pairs: Pairs) -> dict[str, int]:
     primary = spec.primary.name
     eligible = [
         (found, entry)
         for entry in entries
-        if not entry.floor_or_human
+        if not entry.apart
         and entry.partial is None
         and (found := value(entry.metrics, primary)) is not None
         and not _thin(entry, primary)

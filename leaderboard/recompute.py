@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from reelbench.judges import answers, calibrated, results, scoring
+from reelbench.judges import answers, calibrated, option_scores, results, scoring
 from reelbench.judges.llm.verdicts import JUDGE_REASONS, JUDGE_UNAVAILABLE
 from reelbench.leaderboard import against_data, choices, differences, identity, replies
 from reelbench.leaderboard.against_data import KnownRows
@@ -26,6 +26,7 @@ from reelbench.registry.files import sha256_of
 from reelbench.registry.records import Item, Result, Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.ways import Answering
 
 AHEAD = timedelta(days=1)
 """How far a date may lie ahead: clocks differ, and so do days."""
@@ -176,6 +177,7 @@ class _Items:
             self.stated.add("ranker replies")
         self._judged = frozenset(spec.judge.criteria if spec.judge else ())
         self._replies = replies.Replies(spec, result.judge, rows_here)
+        self._settings = result.settings
         self._same_reader = result.answers == answers.VERSION
         self._from_tags = {facet.name for facet in spec.facets if not facet.in_rows}
         # What answers are scored on is a matter of the whole file: none of them may lack what others have.
@@ -192,7 +194,7 @@ class _Items:
         for sample in self.samples:
             if any(sample.facets.get(name) for name in self._from_tags):
                 self.stated.add("labels")
-            told = list(self._state(sample))
+            told = [*self._state(sample), *self._asked(sample)]
             yield from told or self._scores(sample)
 
     def _state(self, sample: Sample) -> Iterator[str]:
@@ -229,7 +231,7 @@ class _Items:
 
     def _reading(self, where: str, sample: Sample) -> Iterator[str]:
         if sample.parsed is not None:
-            read = reading(self._spec, sample, self._rows.get(sample.id))
+            read = self._read(sample)
             edited = [name for name, value in read.items() if sample.parsed[name] != value]
             if edited and (self._same_reader or isinstance(sample.prediction, Mapping)):
                 yield from (
@@ -245,6 +247,25 @@ class _Items:
             yield f"{where}: parsed is null, its prediction reads {str(read['text'])[:80]!r}; the answer was edited"
         if (flags := _flags(sample)) != sample.flags:
             yield f"{where}: flags are {sample.flags}, its answer has {flags}"
+
+    def _asked(self, sample: Sample) -> Iterator[str]:
+        """Yield where an item was not asked as the settings say: a way of asking is a row of its own."""
+        where, settings = f"item {sample.id!r}", self._settings
+        if sample.reason in scoring.UNANSWERED:
+            return
+        if bool(sample.option_scores) != (settings.answering is not None):
+            has = "option scores" if sample.option_scores else "no option scores"
+            yield f"{where}: has {has}, and settings.answering is {settings.answering}"
+        if sample.candidates and settings.candidates is None:
+            yield f"{where}: has candidates, and settings.candidates is absent"
+        if sample.candidates and sample.prediction not in sample.candidates:
+            yield f"{where}: its prediction is none of its candidates"
+
+    def _read(self, sample: Sample) -> Mapping[str, Any]:
+        if sample.option_scores is None:
+            return reading(self._spec, sample, self._rows.get(sample.id))
+        answering = Answering.parse(self._settings.answering or "")
+        return option_scores.parsed(sample.option_scores, sample.prediction, answering)
 
 
 def reading(spec: BenchmarkSpec, sample: Sample, row: Row | None) -> Mapping[str, Any]:

@@ -15,7 +15,8 @@ from reelbench.judges.llm.verdicts import needs_no_judge
 from reelbench.leaderboard.against_data import KnownRows
 from reelbench.registry import discovery
 from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.records import Item, JudgeRecord, Record, Sample
+from reelbench.registry.record import Record
+from reelbench.registry.records import Item, JudgeRecord, Sample
 
 if TYPE_CHECKING:
     from reelbench.judges.llm.options import JudgeOptions

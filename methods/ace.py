@@ -82,7 +82,8 @@ def of_file(name: str, cases: Sequence[Case], inputs: Inputs, said: Said) -> tup
     asked = {item.id: item.question for item in submission.items}
     cases = [replace(case, question=asked[case.id] or case.question) for case in cases if case.id in asked]
     model = ModelRecord(id=said.model or inputs.predictions.stem, revision=said.revision)
-    settings = SettingsRecord(frames=said.frames or "unknown", label=said.label)
+    most = max((len(case.candidates) for case in cases), default=0)
+    settings = SettingsRecord(frames=said.frames or "unknown", label=said.label, candidates=f"file:{most}")
     return cases, Answers(spec, submission, model, settings, inputs.data, said)
 
 

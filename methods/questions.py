@@ -52,8 +52,8 @@ class Questions:
         """Find the questions of a benchmark or one of its tasks.
 
         Raises:
-            InputError: The task asks for steps, which `reelbench diagnose run` and lmms-eval alone read; and as
-                `loading.locate`.
+            InputError: The task asks for steps, which `reelbench diagnose run` and lmms-eval alone read, or scores its
+                options; and as `loading.locate`.
         """
         located = locate(name, split, data)
         if located.task is not None and located.task.reasoned:
@@ -61,6 +61,8 @@ class Questions:
                 f"{name}: asks for numbered steps, and their last line alone is judged: run it in lmms-eval, or by "
                 f"`reelbench diagnose run`; to ask for the answer alone name {located.spec.id}"
             )
+        if located.task is not None and located.task.options is not None:
+            raise InputError(f"{name}: its options are scored by their likelihood; use `reelbench run`")
         return cls(located, sampling, limit, data, frames or str(sampling))
 
     @property

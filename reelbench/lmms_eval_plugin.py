@@ -24,6 +24,7 @@ _LEFT_OUT = "_reelbench_left_out"
 _INDEX = ("self", "include_path", "include_defaults")
 _LOAD = ("self", "name_or_config", "task_type", "parent_name", "update_config")
 _LOAD_ALL = ("self", "task_list", "task_type")
+_LOOK_UP = ("self", "model_name", "force_simple")
 
 
 def tasks_folder() -> Path:
@@ -44,6 +45,7 @@ def manifests() -> list[Any]:
         _register_tasks()
         _leave_out_absent()
         _know_the_model()
+        _teach_adapters()
         return list(_models())
     except Exception:
         log.warning("reelbench could not register with this lmms-eval; use --include_path", exc_info=True)
@@ -102,6 +104,24 @@ def _know_the_model() -> None:
     lmms.create_from_arg_string = classmethod(create_from_arg_string)  # type: ignore[method-assign]
 
 
+def _teach_adapters() -> None:
+    """Have each adapter's class answer our tasks the way that was chosen: candidates, or the scores of options."""
+    from lmms_eval.models.registry_v2 import ModelRegistryV2
+
+    if not _replace(ModelRegistryV2, "get_model_class", _LOOK_UP, _taught):
+        log.warning("this lmms-eval looks adapters up in a way that reelbench does not know; no beams")
+
+
+def _taught(original: Callable[..., type]) -> Callable[..., type]:
+    @wraps(original)
+    def get_model_class(self: Any, model_name: str, force_simple: bool = False) -> type:  # noqa: ANN401
+        from reelbench.tasks.lmms.taught import taught
+
+        return taught(original(self, model_name, force_simple))
+
+    return get_model_class
+
+
 def _replace(owner: type, name: str, expected: tuple[str, ...], wrapped: Callable[[Any], Callable[..., Any]]) -> bool:
     """Wrap a method once, if it takes what is expected; False, and nothing changed, if it doesn't."""
     original = getattr(owner, name, None)
@@ -157,7 +177,7 @@ def _without_absent(original: Callable[..., Any]) -> Callable[..., Any]:
         problem = data.ready()
         if problem is None:
             try:
-                return original(self, name_or_config, *args, **kwargs)
+                return _asked_often(original(self, name_or_config, *args, **kwargs))
             except Exception as error:
                 # Set where loading found nothing to ask; an error of ours says what is wrong with the task's own YAML.
                 problem = data.problem or (str(error) if _is_ours(error) else None)
@@ -168,6 +188,20 @@ def _without_absent(original: Callable[..., Any]) -> Callable[..., Any]:
         return {}
 
     return load
+
+
+def _asked_often(loaded: Any) -> Any:  # noqa: ANN401 - tasks by name
+    """Have tasks sampled as often as the environment's candidates say: lmms-eval's own `repeats`."""
+    from reelbench.registry.ways import Candidates
+
+    candidates = Candidates.from_environment()
+    if candidates is None or candidates.how != "sample":
+        return loaded
+    for task in loaded.values():
+        sampling = {"temperature": candidates.temperature, "do_sample": True}
+        task.set_config("repeats", candidates.k)
+        task.set_config("generation_kwargs", {**task.get_config("generation_kwargs"), **sampling})
+    return loaded
 
 
 def _or_nothing_left(original: Callable[..., Any]) -> Callable[..., Any]:

@@ -5,9 +5,11 @@ benchmark's data: `result.json` names what was run and what came out, `samples.j
 """
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import Field
+
+from reelbench.registry.record import OptionScore, Record
 
 RESULT_SCHEMA = 1
 """Version of both records; a change that a reader must know about raises it."""
@@ -16,21 +18,6 @@ State = Literal["scored", "unscored"]
 
 Audio = Literal["kept", "dropped", "none", "unknown"]
 """What became of the videos' sound: given to the model, left out, not there in any of them, or nobody knows."""
-
-
-class Record(BaseModel):
-    """Base of all records: frozen, and a field it does not know is an error.
-
-    `added` names the fields that older records lack. Where absent (None) they are left out of what is written, so that
-    an older record keeps its bytes and its hashes.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-    added: ClassVar[frozenset[str]] = frozenset()
-
-    @model_serializer(mode="wrap")
-    def _without_what_is_absent(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return {name: value for name, value in whole(self).items() if name not in self.added or value is not None}
 
 
 class SourceRecord(Record):
@@ -110,7 +97,7 @@ class RankerRecord(Record):
 class SettingsRecord(Record):
     """What shapes the answers: equal settings make two results comparable."""
 
-    added = frozenset({"audio", "candidates", "label"}) | {"language", "ranker"}
+    added = frozenset({"answering", "audio", "candidates", "label", "language", "ranker"})
 
     frames: str = Field(default="native", description="Frame sampling asked for; `native` leaves it to the model.")
     frames_given: dict[str, int] = Field(
@@ -125,8 +112,13 @@ class SettingsRecord(Record):
     )
     candidates: str | None = Field(
         default=None,
-        description="`beam:5`, `sample:5,t=0.7`: answers to each question, of which the first is scored; absent where "
-        "there was one.",
+        description="`beam:5`, `sample:5,t=0.7`, `file:5` (made elsewhere): answers to each question, of which the "
+        "first is scored unless a ranker chose; absent where there was one.",
+    )
+    answering: str | None = Field(
+        default=None,
+        description="`options:norm=mean,over=sentence,span=predicted`: the likeliest option is the answer; absent "
+        "where the model wrote one.",
     )
     ranker: RankerRecord | None = Field(
         default=None, description="Who chose among the candidates; absent where the first is the answer."
@@ -282,7 +274,7 @@ class JudgeReply(Record):
 class Sample(Record):
     """One line of `samples.jsonl`: everything that the metrics need to know of one item."""
 
-    added = frozenset({"tokens", "seconds", "candidates"}) | {"ranker_replies"}
+    added = frozenset({"tokens", "seconds", "candidates", "option_scores", "ranker_replies"})
 
     id: str
     video: str = Field(description="Media key; questions on one video are resampled together.")
@@ -313,7 +305,10 @@ class Sample(Record):
     )
     candidates: list[str] | None = Field(
         default=None,
-        description="All answers, raw and in order, where there were several; the prediction is among them.",
+        description="All answers, in order, where there were several; the prediction is among them.",
+    )
+    option_scores: list[OptionScore] | None = Field(
+        default=None, description="Of each option, in order, where their likelihood chose; `parsed.answer` follows."
     )
     ranker_replies: list[list[str | None]] | None = Field(
         default=None,
@@ -350,6 +345,7 @@ class Item:
     tokens: dict[str, int] | None = None
     seconds: float | None = None
     candidates: list[str] | None = None
+    option_scores: list[OptionScore] | None = None
     ranker_replies: list[list[str | None]] | None = None
 
     @property
@@ -389,6 +385,7 @@ _OF_BOTH = (
     "tokens",
     "seconds",
     "candidates",
+    "option_scores",
     "ranker_replies",
 )
 

@@ -45,6 +45,16 @@ MEDIA = Setting("REELBENCH_MEDIA", f"folders with your videos, separated by `{os
 FRAMES = Setting(
     "REELBENCH_FRAMES", "frames that a model is shown (`uniform:32`), for a bare lmms-eval", otherwise="the task's own"
 )
+CANDIDATES = Setting(
+    "REELBENCH_CANDIDATES",
+    "answers to each question (`beam:5`, `sample:5,t=0.7`), for a bare lmms-eval",
+    otherwise="one answer",
+)
+ANSWERING = Setting(
+    "REELBENCH_ANSWERING",
+    "how `_options` tasks compare options (`options:norm=sum`), for a bare lmms-eval",
+    otherwise="`norm=mean`, `over=sentence`, the task's own `span`",
+)
 LANGUAGE = Setting(
     "REELBENCH_LANGUAGE", "language that questions are put in; `run --languages` sets it", otherwise="their own"
 )

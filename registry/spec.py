@@ -4,6 +4,7 @@ Data, tasks, scoring, cards and the leaderboard's columns are all read from it. 
 and its enumerations are `Literal` types, so a typo fails at import.
 """
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -257,6 +258,23 @@ class PublishedResult(Declared):
     note: str = Field(default="", description="What a reader must know, such as an inconsistency in the source.")
 
 
+class OptionWords(Declared):
+    """The words whose likelihood a task compares: an option's, by themselves or in a sentence that names a span too."""
+
+    alone: str = Field(default="{option}", description="Template of an answer that names no span.")
+    grounded: str | None = Field(
+        default=None, description="Template of one that does: `{start}` and `{end}` in seconds, `{option}`."
+    )
+    locate: str | None = Field(default=None, description="Prompt file that asks for the span by itself.")
+
+    def sentences(self, options: Sequence[str], span: Sequence[float] | None) -> list[str]:
+        """Return each option as the answer has it, naming `span` (start and end in seconds) where there is one."""
+        if span is None or self.grounded is None:
+            return [self.alone.format(option=option) for option in options]
+        start, end = span
+        return [self.grounded.format(start=start, end=end, option=option) for option in options]
+
+
 class TaskSpec(Declared):
     """One lmms-eval task of a benchmark: its name and the split it runs on."""
 
@@ -266,11 +284,19 @@ class TaskSpec(Declared):
     prompt: str | None = Field(default=None, description="Prompt file, where it is not the benchmark's own.")
     tags: tuple[str, ...] = Field(default=(), description="lmms-eval's names for groups of tasks that run together.")
     max_new_tokens: int = Field(default=512, description="Longest answer that is asked for.")
+    options: OptionWords | None = Field(
+        default=None, description="Set where the options are scored by their likelihood, and no letter is asked for."
+    )
     reasoned: bool = Field(
         default=False,
         description="True where the model writes its steps and, as its last line, the answer; it may be given cues, "
         "so it is never scored for a table.",
     )
+
+    @property
+    def plain(self) -> bool:
+        """Whether it asks for an answer, once and in words: what a benchmark's own numbers are of."""
+        return self.options is None and not self.reasoned
 
 
 class BenchmarkSpec(Declared):

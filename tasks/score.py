@@ -21,6 +21,7 @@ from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.records import About, Item, ModelRecord, Result, Sample, SettingsRecord, SourceRecord
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
+from reelbench.registry.ways import Answering
 from reelbench.tasks import hub_predictions, predictions, questions
 from reelbench.tasks.lmms.logged import (
     LoggedTask,
@@ -34,6 +35,7 @@ from reelbench.tasks.lmms.logged import (
     spec_and_task,
     with_question,
 )
+from reelbench.tasks.lmms.option_scores import compared_anew
 from reelbench.tasks.predictions import Columns
 from reelbench.tasks.submissions import Inputs, Submission, submission_suffix, tagged, write_submission
 
@@ -55,6 +57,8 @@ class Options:
     note: Note = field(default=lambda _: None)
     bar: Bar = no_bar
     about: About | None = None
+    answering: Answering | None = None
+    """Where set, the option scores of a run are compared so, and not as it did."""
 
     def asked(self) -> "scoring.Judge | None":
         """Return the judge that was named, to ask in one batch; None where none was."""
@@ -368,6 +372,8 @@ def _evaluated(logged: LoggedTask, folder: Path, options: Options, *, tags: Path
     source, asked = source_of(spec, data)
     items = run.items + media_missing(data, {item.id for item in run.items}, options.note)
     items = [with_question(item, asked) for item in items]
+    if options.answering is not None:
+        data, items = compared_anew(task, data, items, options.answering)
     notes, beside = [], {"duplicate": len(run.duplicate)}
     if tags is not None:
         labelled = tagged(spec, items, tags)

@@ -12,6 +12,10 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # `tests.servers` and `tools` are importable, whatever pytest was started from
 
+_SETTINGS = (
+    *("REELBENCH_DATA_", "REELBENCH_JUDGE", "REELBENCH_MEDIA", "REELBENCH_FRAMES", "REELBENCH_CANDIDATES", "OPENAI_"),
+    "REELBENCH_ANSWERING",
+)
 # Read by huggingface_hub and transformers when they are imported, so set before any test imports them.
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -39,7 +43,7 @@ def reelbench_home(tmp_path, monkeypatch, request, shared_home):
     home = shared_home if request.node.get_closest_marker("lmms") else tmp_path / "home"
     monkeypatch.setenv("REELBENCH_HOME", str(home))
     for name in list(os.environ):
-        if name.startswith(("REELBENCH_DATA_", "REELBENCH_JUDGE", "REELBENCH_MEDIA", "REELBENCH_FRAMES", "OPENAI_")):
+        if name.startswith(_SETTINGS):
             monkeypatch.delenv(name)
     return home
 

@@ -5,7 +5,7 @@ globalThis.Reelbench = (() => {
   const narrow = matchMedia("(max-width: 640px)");
   const benchmarks = new Map(data.benchmarks.map((benchmark) => [benchmark.id, benchmark]));
   const columns = new Map(data.columns.map((column) => [column.id, column]));
-  const KINDS = { run: "Run", published: "Published", baseline: "Floor", human: "Human" };
+  const KINDS = { run: "Run", published: "Published", community: "On the Hub", baseline: "Floor", human: "Human" };
 
   // --- elements: every string from a result becomes text, never HTML ---
   function fill(element, attributes, children) {
@@ -40,7 +40,7 @@ globalThis.Reelbench = (() => {
   const short = (title) => title.replace(/ \(per label\)$/, "");
   const group = (row) => data.groups[row.group];
   const benchmarkOf = (row) => benchmarks.get(group(row).benchmark);
-  const apart = (row) => row.source === "baseline" || row.source === "human";
+  const apart = (row) => ["baseline", "human", "community"].includes(row.source);
   /** A declared column's value: some are sent once for the whole group. */
   const field = (row, column) => (column.of_group ? group(row) : row)[column.id] ?? null;
   function asText(column, value) {

@@ -185,11 +185,14 @@
   }
   function reference(b, refs, group) {
     if (!refs.length) return [];
+    const stated = refs.some((row) => row.source === "community")
+      ? " On the Hub: what its own board of the dataset lists, as stated there; nothing of it is computed here."
+      : "";
     return [
       h("h2", { text: "Reference points" }),
       h("p", {
         class: "note",
-        text: "Set apart and not ranked: what answering without looking gets, and what people get.",
+        text: `Set apart and not ranked: what answering without looking gets, and what people get.${stated}`,
       }),
       h(
         "ul",

@@ -68,8 +68,7 @@
               : null,
           show:
             !R.narrow.matches &&
-            (column.shown ||
-              (column.part === "Beside the score" && rows.some((row) => value(row) != null)) ||
+            ((column.part === "Beside the score" ? rows.some((row) => value(row) != null) : column.shown) ||
               (group == null && column.filter && groups.some((one) => one[column.id] != null))),
         };
       });

@@ -4,14 +4,15 @@ One file per benchmark and setting, one entry in it: the Hub ranks by one value,
 judge, interval and whatever is unscored stand in the entry's notes. What has no place on the Hub is left out and said.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 from reelbench.leaderboard.entries import HUB_ID
 from reelbench.leaderboard.exports import Exported
 from reelbench.leaderboard.store import Stored
 from reelbench.registry import discovery
-from reelbench.registry.data import loading
+from reelbench.registry.data import hub, loading
 from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.files import write_text
 from reelbench.registry.records import MetricValue
@@ -20,15 +21,22 @@ from reelbench.registry.spec import BenchmarkSpec, HubFile
 _HASH = 12
 
 
-def export(stored: Sequence[Stored], out: Path, datasets: Mapping[str, str] | None = None) -> Iterator[Exported]:
+def export(
+    stored: Sequence[Stored],
+    out: Path,
+    datasets: Mapping[str, str] | None = None,
+    has_board: Callable[[str], bool] = hub.has_leaderboard,
+) -> Iterator[Exported]:
     """Write `<out>/<org>__<model>/.eval_results/<benchmark>-<settings>.yaml` for each result that the Hub can show.
 
     Args:
         stored: Results of a store.
         out: Folder; each folder in it is what a model's repository gets.
         datasets: Benchmark -> dataset repository whose `eval.yaml` names its tasks; by default where its data lies.
+        has_board: Whether a dataset has a leaderboard on the Hub: a result that points to none is shown nowhere.
 
     Raises:
+        DataUnavailableError: The Hub can't be asked.
         ReelbenchError: The installed huggingface_hub doesn't know these files.
     """
     try:
@@ -39,12 +47,15 @@ def export(stored: Sequence[Stored], out: Path, datasets: Mapping[str, str] | No
         ) from None
     import yaml
 
+    boards = cache(has_board)
     for one in stored:
         result, spec = one.result, discovery.get(one.result.benchmark.id)
         repository = (datasets or {}).get(spec.id) or _repository(spec, result.benchmark.split)
         task = task_id(spec, result.benchmark.split)
         found = result.metrics.get(spec.primary.name)
         why = _why_not(one, repository, task, found)
+        if not why and repository is not None and not boards(repository):
+            why = f"{repository} has no leaderboard on the Hub; its owners make one with eval.yaml"
         if why or repository is None or task is None or found is None:
             yield Exported(one.key, why=why)
             continue

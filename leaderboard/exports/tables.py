@@ -121,7 +121,7 @@ def _half(metric: Metric, found: MetricValue | None) -> str:
 def _lines(board: Board, spec: BenchmarkSpec, entries: Sequence[Entry], plus_minus: str) -> list[list[str]]:
     metrics = _shown(spec, entries)
     lines = []
-    for entry in sorted(entries, key=lambda entry: entry.floor_or_human):
+    for entry in sorted(entries, key=lambda entry: entry.apart):
         rank = board.ranks.get(entry.key)
         numbers = []
         for metric in metrics:

@@ -110,4 +110,4 @@ def _said(ask: Mapping[str, object], value: object) -> str:
         return f"{ask['name']} {value}"
     options = {option["value"]: option["text"] for option in ask.get("options", ())}  # type: ignore[attr-defined]
     text = options.get(value, str(value))
-    return f"{value}: {text}" if value in options and value in LETTERS else text
+    return f"{value}: {text}" if value in options and str(value) in LETTERS else text

@@ -1,16 +1,18 @@
 """The models that a diagnosis asks, a role each: they share one cache of replies, one budget, and its prompts."""
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from reelbench.llm.asked import BUDGET, REFUSED, UNAVAILABLE
+from reelbench.llm.asked import BUDGET, REFUSED, UNAVAILABLE, Again, Asked, Read, T
 from reelbench.llm.asker import Asker
 from reelbench.llm.budget import Budget
 from reelbench.llm.material import Prompts
+from reelbench.llm.messages import Message
 from reelbench.llm.options import AskOptions
 
 GRAPH, TAGGER, TRANSLATOR = ROLES = ("graph", "tagger", "translator")
@@ -40,12 +42,31 @@ class Models:
 
     @asynccontextmanager
     async def asked(self, roles: Iterable[str]) -> AsyncIterator[dict[str, Asker]]:
-        """Open an asker for each role, in the running event loop."""
+        """Open an asker for each role, in the running event loop; calls in flight are those of all roles together."""
+        named = {role: self.options[role] for role in roles}
+        room = asyncio.Semaphore(max(options.concurrency for options in named.values()))
         async with AsyncExitStack() as stack:
             yield {
-                role: await stack.enter_async_context(Asker(self.options[role], on_note=self.note, budget=self.budget))
-                for role in roles
+                role: await stack.enter_async_context(
+                    _InTurn(options, room=room, on_note=self.note, budget=self.budget)
+                )
+                for role, options in named.items()
             }
+
+
+class _InTurn(Asker):
+    """One role's asker, which shares its turns with the others'."""
+
+    def __init__(self, options: AskOptions, *, room: asyncio.Semaphore, **more: Any) -> None:  # noqa: ANN401
+        super().__init__(options, **more)
+        self._room = room
+
+    async def ask(
+        self, messages: Sequence[Message], read: Read[T], *, vote: int = 0, again: Again | None = None
+    ) -> Asked[T]:
+        """Ask as any asker does, once there is room."""
+        async with self._room:
+            return await super().ask(messages, read, vote=vote, again=again)
 
 
 def spent(askers: Mapping[str, Asker]) -> Spent:

@@ -21,6 +21,9 @@ Data = Annotated[
     Path | None,
     typer.Option(help="The benchmark's own data, to count in; by default what is on this machine already."),
 ]
+Framework = Annotated[
+    str, typer.Option(metavar="ID", help="Evaluation framework in eval.yaml, by an id that the Hub knows.")
+]
 Tags = Annotated[Path | None, typer.Option(help="CogME tags (JSON Lines) to count, for dramaqa_cogme.")]
 
 
@@ -32,12 +35,13 @@ def render(
     data: Data = None,
     repo: Annotated[str | None, typer.Option(help="Dataset repository that the card is for, ORG/NAME.")] = None,
     tags: Tags = None,
+    framework: Framework = "reelbench",
 ) -> None:
     """Write a dataset card: README.md, eval.yaml, and plots where the data is at hand. Needs no network."""
     from reelbench.hub_cards import files, material
     from reelbench.registry.data.loading import named
 
-    made = material.gather(named(name)[0], data, repo_id=repo, labels=_labels(tags))
+    made = material.gather(named(name)[0], data, repo_id=repo, labels=_labels(tags), framework=framework)
     for note in files.write(made, out):
         console.note(note)
     if missing := [split.name for split in made.splits if split.counted is None]:
@@ -63,17 +67,20 @@ def push(
         typer.Option("--with-data", help="Push the rows as Parquet too, where the licence lets them be passed on."),
     ] = False,
     eval_yaml: Annotated[
-        bool, typer.Option("--eval-yaml", help="Push eval.yaml too; the Hub must know lmms-eval as a framework.")
+        bool, typer.Option("--eval-yaml", help="Push eval.yaml too; the Hub must know --framework.")
     ] = False,
     private: Annotated[bool, typer.Option("--private", help="Make a new repository private.")] = False,
     data: Data = None,
     tags: Tags = None,
+    framework: Framework = "reelbench",
 ) -> None:
     """Merge a dataset card with the one on the Hub, show the difference, and commit it or offer a pull request."""
     from reelbench.hub_cards.push import Options, push
     from reelbench.registry.data.loading import named
 
-    options = Options(create_pr, dry_run=dry_run, with_data=with_data, eval_yaml=eval_yaml, private=private)
+    options = Options(
+        create_pr, dry_run=dry_run, with_data=with_data, eval_yaml=eval_yaml, framework=framework, private=private
+    )
     outcome = push(
         named(name)[0], repo, options, data=data, labels=_labels(tags), show=console.write, note=console.note
     )

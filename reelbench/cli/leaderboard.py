@@ -129,6 +129,23 @@ def remove(
         console.note(f"removed: {key}")
 
 
+@app.command("import-hub")
+def import_hub(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Benchmark, or one of its tasks.")],
+    *,
+    store: Store,
+    dataset: Annotated[
+        str | None, typer.Option(metavar="ORG/NAME", help="Dataset whose board it is; by default the benchmark's own.")
+    ] = None,
+) -> None:
+    """Read what the Hub's own board of a dataset lists: shown as a source of its own, and never ranked."""
+    from reelbench.leaderboard import community
+    from reelbench.registry.data.loading import named
+
+    board = community.fetch(named(name)[0], store, dataset)
+    console.note(f"{len(board.rows)} rows of {board.dataset}")
+
+
 @app.command()
 def build(
     *,

@@ -48,6 +48,22 @@ def run(
             rich_help_panel=_SWEEP,
         ),
     ] = None,
+    candidates: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SPEC",
+            help="Answers to each question, of which the first is scored and all are kept: beam:K (the best of one "
+            "beam search; models of Hugging Face's) or sample:K,t=T. Default: REELBENCH_CANDIDATES.",
+        ),
+    ] = None,
+    answering: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SPEC",
+            help="How an `_options` task compares its options' likelihood: options[:norm=mean|sum|chars,over=sentence|"
+            "option,span=predicted|truth|none]. Default: REELBENCH_ANSWERING, else the first of each.",
+        ),
+    ] = None,
     sweep: Annotated[
         str | None,
         typer.Option(
@@ -91,6 +107,7 @@ def run(
     from reelbench.cli import sweep as sweeps
     from reelbench.registry.about import check_frames
     from reelbench.registry.frames.sampling import FrameSampling
+    from reelbench.registry.ways import Answering, Candidates
     from reelbench.tasks.lmms import process
     from reelbench.tasks.score import Options
 
@@ -102,7 +119,13 @@ def run(
         raise InputError("--translations and --llm are for --languages; name the languages")
     if sweep_by is not None and frames_sweep is None and sweep is None:
         raise InputError("--sweep-by is for --frames-sweep or --sweep")
-    environ = {settings.LABEL.name: label} if label else {}
+    environ = process.ways_chosen(
+        context.args,
+        Candidates.parse(candidates) if candidates is not None else Candidates.from_environment(),
+        Answering.parse(answering) if answering is not None else Answering.from_environment(),
+    )
+    if label:
+        environ[settings.LABEL.name] = label
     if frames_sweep is not None:
         wanted = sweeps.Sweep("frames (log scale)", sweeps.of_frames(frames, frames_sweep), sweep_by, environ)
         sweeps.sweep(*process.with_logging(context.args), wanted, options, judging)

@@ -53,6 +53,10 @@ def score(
     task: Annotated[
         list[str] | None, typer.Option(help="With --run: this task only; may be given several times.")
     ] = None,
+    answering: Annotated[
+        str | None,
+        typer.Option(metavar="SPEC", help="With --run: compare an `_options` task's scores so (options:norm=sum)."),
+    ] = None,
     split: Annotated[str | None, typer.Option(help="Split that is scored, if not the default one.")] = None,
     data: Annotated[Path | None, typer.Option(help="The benchmark's own data, where it isn't found by itself.")] = None,
     output: Annotated[
@@ -93,6 +97,7 @@ def score(
     that is the same for the same file.
     """
     from reelbench.cli import loggers
+    from reelbench.registry.ways import Answering
     from reelbench.tasks.predictions import Columns
     from reelbench.tasks.score import Options, brought, run_evaluations, score_files
     from reelbench.tasks.submissions import Inputs
@@ -108,6 +113,7 @@ def score(
         note=(lambda _: None) if quiet else console.note,
         bar=console.progress,
         about=about,
+        answering=Answering.parse(answering) if answering is not None else None,
     )
     columns = Columns(id_column, text_column)
     if run is not None:
@@ -125,6 +131,8 @@ def score(
             raise InputError("nothing to score: give NAME --predictions FILE, or --run DIR")
         if task:
             raise InputError("--task chooses among the tasks of a run; with --predictions give --split")
+        if answering is not None:
+            raise InputError("--answering compares the option scores of a run; with --predictions leave it out")
         path, said = brought(predictions, said)
         inputs = Inputs(path, references, tags, split, data)
         evaluation = score_files(name, inputs, options, columns=columns, said=said)

@@ -160,6 +160,34 @@ def _info(repo_id: str, revision: str | None, *, files_metadata: bool = False) -
         raise explain(error, repo_id) from error
 
 
+def leaderboard(repo_id: str) -> "list[Any] | None":
+    """Return the rows of a dataset's own leaderboard on the Hub, the best first; None where it has none.
+
+    Each has `model_id`, `value`, `verified`, `source`, `pull_request`, `notes` (`DatasetLeaderboardEntry`).
+    """
+    from huggingface_hub import HfApi, errors
+
+    if offline():
+        raise DataUnavailableError(f"{page(repo_id)}: not asked, because HF_HUB_OFFLINE is set; unset it")
+    try:
+        return HfApi(endpoint=endpoint()).get_dataset_leaderboard(repo_id, base_model_only=False, timeout=_TIMEOUT_S)
+    except (errors.RepositoryNotFoundError, errors.GatedRepoError) as error:
+        raise explain(error, repo_id) from error
+    except errors.HfHubHTTPError as error:
+        if getattr(error.response, "status_code", None) == 404:  # noqa: PLR2004 - HTTP
+            return None
+        raise explain(error, repo_id) from error
+    except (KeyError, TypeError, AttributeError) as error:
+        raise DataUnavailableError(f"{page(repo_id)}: its leaderboard can't be read ({first_line(error)})") from None
+    except client_errors() as error:
+        raise explain(error, repo_id) from error
+
+
+def has_leaderboard(repo_id: str) -> bool:
+    """Whether a dataset has a leaderboard of its own on the Hub."""
+    return leaderboard(repo_id) is not None
+
+
 def check_access(repo_id: str) -> None:
     """Raise DataUnavailableError where the user may not read a dataset's files (gated, private, a bad token)."""
     from huggingface_hub import HfApi

@@ -8,14 +8,20 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 from urllib.parse import quote, unquote
 
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.home import home
 
-_OPTIONAL = ("frames", "encoder", "cues", "language", "translations", "label")
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reelbench.registry.spec import TaskSpec
+    from reelbench.registry.ways import Answering
+
+_OPTIONAL = ("frames", "encoder", "cues", "language", "translations", "label", "candidates", "answering")
 _PLAIN = "/:,=+ "  # stand as they are: a sampling is plain text, and only a label may hold the rest
 _NAME = re.compile(r"reelbench:(?P<task>[\w.-]+)@(?P<fingerprint>[0-9a-z]+)")
 
@@ -34,6 +40,8 @@ class DataName:
         language: The language that the questions were put in; None for their own.
         translations: The first 16 digits of the sha256 of the questions in it.
         label: What the user says of how the answers are made.
+        candidates: How many answers the environment asked for, and how; None for one.
+        answering: How the options' scores are compared, where the task has such.
     """
 
     task: str
@@ -45,6 +53,8 @@ class DataName:
     language: str | None = None
     translations: str | None = None
     label: str | None = None
+    candidates: str | None = None
+    answering: str | None = None
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -108,14 +118,18 @@ class RowsOnDisk(os.PathLike[str]):
 
     @property
     def name(self) -> DataName:
-        """Name the data and how its frames are sampled."""
+        """Name the data, how its frames are sampled and how it is asked."""
+        from reelbench.registry import discovery
         from reelbench.registry.data.loading import locate
+        from reelbench.registry.ways import Candidates
 
         try:
             fingerprint = locate(self.task, fetch=False).source.fingerprint[:16]
         except ReelbenchError:
             fingerprint = "unavailable"
         frames, encoder = _frames()
+        known = discovery.find_task(self.task)
+        task = known[1] if known is not None else None
         language, translations = _language()
         return DataName(
             self.task,
@@ -123,10 +137,12 @@ class RowsOnDisk(os.PathLike[str]):
             self.media_missing,
             frames,
             encoder,
-            _cues(self.task),
+            _cues(task),
             language,
             translations,
             settings.LABEL.get() or None,
+            candidates=_stated(Candidates.from_environment),
+            answering=_stated(lambda: _answering(task)),
         )
 
     def __str__(self) -> str:
@@ -163,13 +179,29 @@ def _language() -> tuple[str | None, str | None]:
     return translations.language, translations.sha256[:16] if translations.sha256 else None
 
 
-def _cues(task: str) -> str | None:
+def _answering(task: "TaskSpec | None") -> "Answering | None":
+    """Return how a task's options are compared; None where they aren't."""
+    from reelbench.registry.ways import Answering
+
+    if task is None or task.options is None:
+        return None
+    return (Answering.from_environment() or Answering()).of(task)
+
+
+def _stated(way: "Callable[[], object | None]") -> str | None:
+    """Return a way of asking as text, or None; `invalid` where the environment names something else."""
+    try:
+        stated = way()
+    except ReelbenchError:
+        return "invalid"
+    return str(stated) if stated is not None else None
+
+
+def _cues(task: "TaskSpec | None") -> str | None:
     """Return the environment's cues, as far as the task takes any."""
-    from reelbench.registry import discovery
     from reelbench.registry.cues import Cues
 
-    known = discovery.find_task(task)
-    if known is None or not known[1].reasoned:
+    if task is None or not task.reasoned:
         return None
     try:
         cues = Cues.from_environment()

@@ -11,6 +11,7 @@ from reelbench.registry.spec import (
     Mean,
     MediaSource,
     Metric,
+    OptionWords,
     Paper,
     SplitSpec,
     TaskSpec,
@@ -21,6 +22,7 @@ _EVALUATOR = "liveseongho/DramaQAChallenge2020 code/scripts/eval_submission.py a
 _COGME = 'CogME, section "Scoring the Questions and Prediction Results"'
 _DOWNLOAD = "https://dramaqa.github.io/Download"
 _SUBTITLES = "prompt_subtitles.txt"
+_OPTIONS = "prompt_options.txt"
 
 
 def _split(name: str, *, hidden_answers: bool = False) -> SplitSpec:
@@ -100,6 +102,8 @@ SPEC = BenchmarkSpec(
         TaskSpec(name="dramaqa_cogme_mini", split="mini", tags=("reelbench_mini",)),
         TaskSpec(name="dramaqa_cogme_subtitles", split="val", prompt=_SUBTITLES),
         TaskSpec(name="dramaqa_cogme_subtitles_mini", split="mini", prompt=_SUBTITLES, tags=("reelbench_mini",)),
+        TaskSpec(name="dramaqa_cogme_options", split="val", prompt=_OPTIONS, options=OptionWords()),
+        TaskSpec(name="dramaqa_cogme_options_mini", split="mini", prompt=_OPTIONS, options=OptionWords()),
         TaskSpec(name="dramaqa_cogme_test", split="test"),
         TaskSpec(name="dramaqa_cogme_test_mini", split="mini_test", tags=("reelbench_mini",)),
     ),

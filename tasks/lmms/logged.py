@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from reelbench.registry.prompts import prompt_sha256
 from reelbench.registry.records import Item, JudgeRecord, ModelRecord, Sample, SettingsRecord, SourceRecord
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
+from reelbench.registry.ways import Answering
 from reelbench.tasks.lmms.adapters import PASS_VIDEO
 from reelbench.tasks.lmms.shown import sound
 
@@ -218,6 +220,22 @@ def _yaml_frames(task_config: Mapping[str, Any], document: Mapping[str, Any]) ->
     return str(FrameSampling.parse(str(spec))) if spec else "native"
 
 
+def _prompts(spec: BenchmarkSpec, task: TaskSpec, data: DataName) -> str:
+    """Return the hash of what a run asked: of two prompts, where the span was asked for by itself, that of both."""
+    asked = prompt_sha256(spec, task.prompt)
+    if data.answering is None or Answering.parse(data.answering).span != "predicted" or task.options is None:
+        return asked
+    return sha256(f"{asked}{prompt_sha256(spec, task.options.locate)}".encode()).hexdigest()
+
+
+def _candidates(data: DataName, task_config: Mapping[str, Any], generation: Mapping[str, Any]) -> str | None:
+    """Return what a run's candidates were; samples may have been asked for by lmms-eval's own `--repeats`."""
+    repeats = task_config.get("repeats") or 1
+    if repeats == 1:
+        return data.candidates
+    return f"sample:{repeats},t={float(generation.get('temperature') or 0):g}"
+
+
 def settings_of(
     spec: BenchmarkSpec,
     document: Mapping[str, Any],
@@ -248,7 +266,9 @@ def settings_of(
         audio=sound(sampling, heard) if heard else None,
         label=data.label,
         language=data.language,
-        prompt_sha256=prompt_sha256(spec, task.prompt),
+        candidates=_candidates(data, task_config, generation),
+        answering=data.answering,
+        prompt_sha256=_prompts(spec, task, data),
         generation=json.loads(json.dumps(generation, default=str)),
         seed=config.get("random_seed"),
         limit=config.get("limit"),

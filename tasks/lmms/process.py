@@ -8,12 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from reelbench.registry import discovery, settings
+from reelbench.registry import discovery, settings, ways
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.home import home
+from reelbench.registry.ways import Answering, Candidates
 from reelbench.tasks.lmms import adapters
-from reelbench.tasks.lmms.logged import LoggedTask, logged_tasks
+from reelbench.tasks.lmms.logged import LoggedTask, logged_tasks, spec_and_task
 from reelbench.tasks.score import Options, Outcome, check_scored, score_logged, scores_folder
 
 Start = Callable[[list[str], dict[str, str], Sequence[int], int | None], None]
@@ -81,6 +82,22 @@ def run(
     if not written:
         raise ReelbenchError("lmms-eval ended without results, though it may have exited with 0; its messages say why")
     return [logged for logged in logged_tasks(output) if logged.results in written]
+
+
+def ways_chosen(arguments: list[str], candidates: Candidates | None, answering: Answering | None) -> dict[str, str]:
+    """Return the variables by which lmms-eval asks as was chosen.
+
+    Raises:
+        InputError: One of our tasks can't be asked so, or none of ours is asked.
+    """
+    chosen = {settings.CANDIDATES.name: candidates, settings.ANSWERING.name: answering}
+    stated = {name: str(way) for name, way in chosen.items() if way is not None}
+    names = sorted(wanted_tasks(arguments))
+    if stated and not names:
+        raise InputError(f"{' and '.join(stated.values())}: for tasks of ours, and --tasks names none")
+    for name in names:
+        ways.check(spec_and_task(name)[1], candidates, answering)
+    return stated
 
 
 def check_all_there(arguments: list[str], outcomes: list[Outcome]) -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from reelbench.judges import scoring
 from reelbench.judges.isolation import last_line
 from reelbench.judges.llm import modes
-from reelbench.registry import rows, settings
+from reelbench.registry import rows, settings, ways
 from reelbench.registry.cues import Cues
 from reelbench.registry.data.loading import upstream_split
 from reelbench.registry.data.rows_on_disk import RowsOnDisk
@@ -31,7 +31,8 @@ from reelbench.registry.records import Item, Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, MeanOf, Metric, TaskSpec
 from reelbench.registry.translations import Translations
-from reelbench.tasks.lmms import adapters
+from reelbench.registry.ways import Answering, Candidates
+from reelbench.tasks.lmms import adapters, option_scores, taught
 from reelbench.tasks.lmms import shown as frames
 from reelbench.tasks.prompting import CUE, prompt_of
 from reelbench.tasks.submissions import answered, hides, submission_suffix, write_submission
@@ -102,7 +103,9 @@ class LmmsTask:
         sampling = None
         try:
             sampling = frames.sampling()
-            if self._task(data.task).reasoned:
+            task = self._task(data.task)
+            dataset = _asked_as_chosen(dataset, task)
+            if task.reasoned:
                 dataset = _with_cues(dataset)
             self._translations = Translations.from_environment()
             dataset = _translated(self.spec, dataset, self._translations)
@@ -163,11 +166,18 @@ class LmmsTask:
 
     # --- what its answer is worth -----------------------------------------------------------------------------------
 
-    def item(self, doc: Row, answer: str) -> Item:
-        """Return a row with a model's raw answer, ready to be scored; of steps with an answer, the answer is."""
+    def item(self, doc: Row, answer: str, *others: str) -> Item:
+        """Return a row with a model's raw answer, ready to be scored; of steps with an answer, the answer is.
+
+        `others` are further answers to the same question, which are kept and not scored.
+        """
         shown = self._frames.recorded(self._library(doc["split"]), doc)
         reasoned = CUE in doc and not scoring.is_failure(answer)
-        given = answered(self.spec, last_line(answer) if reasoned else answer, doc.get("options", ()))
+        scores = None
+        if option_scores.ANSWERING in doc:
+            given, scores = option_scores.answered(doc, answer)
+        else:
+            given = answered(self.spec, last_line(answer) if reasoned else answer, doc.get("options", ()))
         reason = given.reason
         if reason is None and hides(self.spec, doc["split"]):
             reason = "answers_hidden"
@@ -185,11 +195,13 @@ class LmmsTask:
             flags=given.flags if reason != frames.UNREADABLE else (),
             frame_timestamps=list(shown.timestamps) if shown.timestamps is not None else None,
             frame_padding=shown.padding,
+            candidates=[text for text in (answer, *others) if not scoring.is_failure(text)] if others else None,
+            option_scores=scores,
         )
 
     def process_results(self, doc: Row, results: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Score one answer; every metric's dict says which metric and item it is, the first has the whole sample."""
-        item = self.item(doc, valid_text(results[0]) if results else "")
+        item = self.item(doc, *(map(valid_text, results) if results else [""]))
         try:
             sample = scoring.to_sample(self.spec, item, self._judge.judge(item))
         except Exception:  # a scorer's bug must not cost the run its answers: it is logged and counted
@@ -234,6 +246,22 @@ class LmmsTask:
             log.warning("%s: the submission could not be written to %s: %s", self.spec.id, path, error)
         else:
             log.warning("%s: the answers are hidden; submit %s to the owners' server", self.spec.id, path)
+
+
+def _asked_as_chosen(dataset: "Dataset", task: TaskSpec) -> "Dataset":
+    """Return the rows with how they are answered, where options are scored.
+
+    InputError where the environment's way of asking is none, or not for this task, or no adapter here was taught it.
+    """
+    candidates, answering = Candidates.from_environment(), Answering.from_environment()
+    ways.check(task, candidates, answering)
+    beams = candidates is not None and candidates.how == "beam"
+    if (beams or task.options is not None) and not taught.any_adapter:
+        raise InputError("the model is not from lmms-eval's list of models: it has neither beams nor option scores")
+    if task.options is None:
+        return dataset
+    stated = str((answering or Answering()).of(task))
+    return dataset.add_column(option_scores.ANSWERING, [stated] * len(dataset))  # type: ignore[call-arg] - see `_with_cues`
 
 
 def _translated(spec: BenchmarkSpec, dataset: "Dataset", translations: Translations | None) -> "Dataset":

@@ -68,6 +68,10 @@ def _yaml(spec: BenchmarkSpec, task: TaskSpec) -> str:
         "  temperature: 0",
         "  do_sample: false",
         "  until: []  # lmms-eval's default would cut the answer at its first blank line",
+        "filter_list:",
+        "  - name: none",
+        "    filter:",
+        "      - function: !function reelbench.tasks.lmms.candidates.AllAnswers",
         "cluster_key: video",
         "metric_list:",
     ]

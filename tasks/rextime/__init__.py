@@ -8,12 +8,16 @@ from reelbench.registry.spec import (
     Mean,
     MediaSource,
     Metric,
+    OptionWords,
     Paper,
     SplitSpec,
     TaskSpec,
 )
 from reelbench.tasks.rextime.published import PUBLISHED
 
+_OPTIONS = "prompt_options.txt"
+# The supplement's C.5; the full stop is in the owners' sentences.
+_WORDS = OptionWords(alone="{option}.", grounded="From {start:g} to {end:g}, {option}.", locate="prompt_span.txt")
 _EVALUATOR = "ReXTime/ReXTime evaluation/rextime_eval.py at cb9f484"
 
 
@@ -86,6 +90,8 @@ SPEC = BenchmarkSpec(
     tasks=(
         TaskSpec(name="rextime", split="val", tags=("reelbench",)),
         TaskSpec(name="rextime_mini", split="mini", tags=("reelbench_mini",)),
+        TaskSpec(name="rextime_options", split="val", prompt=_OPTIONS, options=_WORDS),
+        TaskSpec(name="rextime_options_mini", split="mini", prompt=_OPTIONS, options=_WORDS),
         TaskSpec(name="rextime_test", split="test", tags=("reelbench",)),
         TaskSpec(name="rextime_test_mini", split="mini_test", tags=("reelbench_mini",)),
     ),

@@ -15,5 +15,7 @@ aggregate = TASK.aggregate
 
 REXTIME = TASK.data["rextime"]
 REXTIME_MINI = TASK.data["rextime_mini"]
+REXTIME_OPTIONS = TASK.data["rextime_options"]
+REXTIME_OPTIONS_MINI = TASK.data["rextime_options_mini"]
 REXTIME_TEST = TASK.data["rextime_test"]
 REXTIME_TEST_MINI = TASK.data["rextime_test_mini"]

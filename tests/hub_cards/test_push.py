@@ -297,8 +297,13 @@ def test_an_interrupted_upload_commits_nothing_and_the_next_push_does(hub, pushe
 def test_eval_yaml_goes_along_on_request(hub, pushed):
     pushed(eval_yaml=True)
     found = yaml.safe_load(hub.repo(REPO).files()["eval.yaml"])
-    assert found["evaluation_framework"] == "lmms-eval"
+    assert found["evaluation_framework"] == "reelbench"
     assert found["tasks"] == [{"id": "moviecore", "config": "default", "split": "test"}]
+
+
+def test_the_framework_is_an_option(hub, pushed):
+    pushed(eval_yaml=True, framework="lmms-eval")
+    assert yaml.safe_load(hub.repo(REPO).files()["eval.yaml"])["evaluation_framework"] == "lmms-eval"
 
 
 def test_a_card_that_the_hub_refuses_is_told(hub, pushed):

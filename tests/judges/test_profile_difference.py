@@ -55,11 +55,18 @@ def test_a_label_may_be_weak_by_one_file_alone():
 
 
 def test_intervals_lie_over_videos():
-    found = profile_difference(ANSWERS, A, B).labels["target.Character"]
-    assert found.a.ci95[0] < 50 < found.a.ci95[1]
-    # b's two answers are on one video.
-    assert found.b.ci95 is None
-    assert found.difference.ci95[0] < -50 < found.difference.ci95[1]
+    many = [answer(number, number % 3 == 0) for number in range(60)]
+    a = {f"q{n}": tags("Character") for n in range(60)}
+    b = {f"q{n}": tags("Character" if n % 2 and n < 50 else "Object") for n in range(60)}
+    found = profile_difference(many, a, b).labels
+    character, thing = found["target.Character"], found["target.Object"]
+    assert character.a.ci95[0] < 100 / 3 < character.a.ci95[1]
+    assert character.difference.ci95[0] < character.difference.value < character.difference.ci95[1]
+    # b's Objects lie on all thirty videos, a has none: no difference can be told.
+    assert thing.b.ci95 is not None
+    assert (thing.a.ci95, thing.difference.ci95) == (None, None)
+    # Six answers on three videos are too few for an interval.
+    assert profile_difference(ANSWERS, A, B).labels["target.Character"].a.ci95 is None
 
 
 def test_the_same_tags_differ_in_nothing():

@@ -155,11 +155,10 @@ class TestWhatEveryAggregationKeeps:
 
 def test_a_label_of_one_video_alone_has_no_interval_and_its_neighbours_have():
     spec = registry.get("dramaqa_cogme")
+    asked = [(f"v{n}", level, "AB"[n % 2]) for level in "13" for n in range(12)] + [("v0", "2", "A"), ("v0", "2", "B")]
     made = [
-        Item(f"q{n}", video, {"answer": "A"}, "A", {"answer": letter}, facets={"difficulty": [level]})
-        for n, (video, level, letter) in enumerate(
-            [("v1", "1", "A"), ("v2", "1", "B"), ("v3", "2", "A"), ("v3", "2", "B"), ("v1", "3", "A"), ("v4", "3", "B")]
-        )
+        Item(f"q{n}", video, {"answer": "A"}, letter, {"answer": letter}, facets={"difficulty": [level]})
+        for n, (video, level, letter) in enumerate(asked)
     ]
     levels = scoring.score(spec, made).breakdowns["difficulty"]
     assert [levels[level]["accuracy"].value for level in "123"] == [50, 50, 50]

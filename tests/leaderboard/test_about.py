@@ -9,7 +9,7 @@ from reelbench.registry import discovery
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 from reelbench.registry.prompts import prompt_sha256
-from reelbench.registry.records import About, SettingsRecord
+from reelbench.registry.records import About, RankerRecord, SettingsRecord
 
 
 def test_add_files_what_is_said_and_keeps_it(rextime_run, tmp_path):
@@ -169,3 +169,9 @@ def test_people_correct_the_judge_beside_its_value(reelbench, moviecore_run, tmp
     kept.write_text(path.read_text())
     with pytest.raises(InputError, match=r"calibration.json: changed since it was checked"):
         store.read(tmp_path / "store")
+
+
+def test_who_chose_the_answers_is_told_in_words():
+    ranker = RankerRecord(model="small", k=5, mode="pointwise", prompt_sha256="0123456789abcdef")
+    asked = entries._asked(discovery.get("moviecore"), SettingsRecord(candidates="beam:5", ranker=ranker))
+    assert asked == "candidates beam:5, ranker model=small k=5 mode=pointwise votes=1 prompt_sha256=01234567"

@@ -3,13 +3,18 @@
 import hashlib
 import io
 import json
+import os
 import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pyarrow.parquet
 import pytest
+import yaml
 
 from reelbench.leaderboard import publish as publishing
-from reelbench.leaderboard import store
+from reelbench.leaderboard import site, store
 from reelbench.registry.errors import InputError, ReelbenchError
 from tests.servers.hub import HubServer, Token
 
@@ -195,3 +200,37 @@ def test_samples_of_data_under_an_agreement_stay_at_home(hub, stored, tamper):
     assert not [path for path in files(hub, DATASET, "dataset") if "dramaqa" in path]
     assert len([path for path in files(hub, SPACE, "space") if path.startswith("data/samples/")]) == 1
     assert any("1 results are left out" in line for line in told)
+
+
+@pytest.mark.parametrize(
+    ("change", "refused"),
+    [("adds", False), ("replaces another's", True), ("removes", True), ("moves", True)],
+)
+def test_the_checks_of_a_git_mirror_take_what_is_added_and_nothing_that_removes(rextime_run, tmp_path, change, refused):
+    workflow = yaml.safe_load((Path(site.__file__).parent / "assets" / "check_submissions.yaml").read_text())
+    script = workflow["jobs"]["check"]["steps"][-1]["run"]
+    mirror = tmp_path / "mirror"
+
+    def git(*arguments):
+        who = ("-c", "user.name=a", "-c", "user.email=a@b.c")
+        return subprocess.run(["git", *who, *arguments], cwd=mirror, check=True, capture_output=True, text=True).stdout
+
+    [one] = store.add(rextime_run("one"), mirror / "results")
+    git("init", "--quiet")
+    git("add", ".")
+    git("commit", "--quiet", "--message", "base")
+    base = git("rev-parse", "HEAD").strip()
+    if change == "adds":
+        store.add(rextime_run("two", model="org/other"), mirror / "results")
+    elif change == "removes":
+        shutil.rmtree(one.place)
+    elif change == "moves":
+        one.place.rename(one.place.with_name("elsewhere"))
+    else:
+        samples = one.place / "samples.jsonl"
+        samples.write_text(samples.read_text().replace('"A"', '"B"'))
+    git("add", "--all", ".")
+    git("commit", "--quiet", "--message", "change")
+    environ = {**os.environ, "BASE": base, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    done = subprocess.run(["bash", "-e", "-c", script], cwd=mirror, env=environ, capture_output=True, check=False)
+    assert (done.returncode != 0) == refused, done.stderr

@@ -1,14 +1,15 @@
 """Ranks in a group, against hand work."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from reelbench.leaderboard import board, entries, ranking, store
 from reelbench.leaderboard.entries import Group
 from reelbench.registry import discovery
-from reelbench.registry.records import MetricValue
-from tests.leaderboard.rows import entry
+from reelbench.registry.records import JudgeRecord, MetricValue
+from tests.leaderboard.rows import MOVIECORE, entry
 
 
 def ranks_of(rows):
@@ -76,3 +77,26 @@ def test_split_judge_prompts_version_and_way_of_asking_make_columns(left, right,
 )
 def test_frame_counts(frames, count):
     assert entries.frame_count(frames) == count
+
+
+def test_a_panels_judges_give_a_range_of_ranks():
+    """Three runs, three judges: fair says a, b, c; mild says b, a, c; strict gives b and c the same, a the most."""
+
+    def run(model, **by_judge):
+        metrics = {name: {"average": {"value": number, "ci95": None, "n": 10}} for name, number in by_judge.items()}
+        panel = [
+            JudgeRecord(requested=name, prompt="official", prompt_sha256="0" * 64, metrics=of_judge)
+            for name, of_judge in metrics.items()
+        ]
+        judge = JudgeRecord(requested="fair,mild,strict", prompt="official", prompt_sha256="0" * 64, panel=panel)
+        stored = SimpleNamespace(result=SimpleNamespace(judge=judge))
+        return entry(model, 3.0, group=MOVIECORE, kind="run", stored=stored)
+
+    rows = [
+        run("a", fair=4.0, mild=4.0, strict=2.0),
+        run("b", fair=3.0, mild=5.0, strict=1.0),
+        run("c", fair=2.0, mild=3.0, strict=1.0),
+        entry("published", 9.0, group=MOVIECORE),
+    ]
+    found = ranking.over_judges(discovery.get("moviecore"), rows)
+    assert {row.model: found.get(row.key) for row in rows} == {"a": (1, 2), "b": (1, 2), "c": (2, 3), "published": None}

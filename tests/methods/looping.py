@@ -60,8 +60,8 @@ class UnderTest:
 def run(
     url: str, out: Path, count: int = 2, *, under_test: UnderTest | None = None, key: str = "none", **more: Any
 ) -> Folder:
-    """Run the loop one call at a time, so that what is asked comes in one order."""
-    options = AskOptions(model="m", url=url, api_key=key, concurrency=1, tries=1)
+    """Run the loop, one call at a time if nothing else is said, so that what is asked comes in one order."""
+    options = AskOptions(model="m", url=url, api_key=key, concurrency=more.pop("concurrency", 1), tries=1)
     told = more.pop("told", [])
     plan = Plan(
         questions=questions(count),

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -186,6 +187,13 @@ def test_the_same_call_again_asks_nobody(tmp_path):
         assert len(server.calls) == paid
     assert under_test.runs == []
     assert again == first
+
+
+def test_calls_in_flight_are_those_of_all_roles_together(tmp_path):
+    scripted = Models(nodes=CHAIN)
+    with JudgeServer(lambda call: replace(scripted(call), delay=0.05)) as server:
+        run(server.url, tmp_path, 24, rounds=1, concurrency=4)
+        assert server.most_in_flight <= 4
 
 
 def test_another_diagnosis_needs_another_folder(tmp_path):

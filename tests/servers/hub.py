@@ -213,6 +213,7 @@ class HubServer(FileServer):
         self.repos: dict[tuple[str, str], Repo] = {}
         self.tokens: dict[str, Token] = {"hf_owner": Token("owner")}
         self.page_size = 1000
+        self.boards: dict[str, list[dict[str, Any]]] = {}
         self._uploads: dict[str, bytes] = {}
         self.cdn.handle = self._cdn_handle  # type: ignore[method-assign]
 
@@ -380,6 +381,12 @@ class HubServer(FileServer):
             **({"sdk": "static"} if repo.kind == "space" else {}),
         }
         return _json(info)
+
+    def _get_leaderboard(self, call: _Call) -> Response:
+        rows = self.boards.get(call.repo.id)
+        if rows is None:
+            raise _HubError(404, None, "This dataset has no leaderboard")
+        return _json(rows)
 
     def _get_auth_check(self, call: _Call) -> Response:
         self._check_gate(call)

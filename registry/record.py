@@ -1,0 +1,37 @@
+"""What every record on disk is, and one that stands in several: how likely a model holds an option."""
+
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+
+
+class Record(BaseModel):
+    """Base of all records: frozen, and a field it does not know is an error.
+
+    `added` names the fields that older records lack. Where absent (None) they are left out of what is written, so that
+    an older record keeps its bytes and its hashes.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    added: ClassVar[frozenset[str]] = frozenset()
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_absent(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {name: value for name, value in whole(self).items() if name not in self.added or value is not None}
+
+
+class Likelihood(Record):
+    """How likely a model holds some words of its answer, after the words before them."""
+
+    sum: float = Field(allow_inf_nan=False, le=0, description="Natural logarithm of the words' probability.")
+    tokens: int = Field(ge=1)
+    characters: int = Field(ge=1)
+
+
+class OptionScore(Record):
+    """How likely a model holds one option: as a whole sentence, and from where the options' sentences differ."""
+
+    sentence: Likelihood
+    option: Likelihood = Field(
+        description="From the first token in which the options' sentences differ; its characters are the option's own."
+    )

@@ -1,0 +1,138 @@
+"""Several answers to each question, from any adapter of lmms-eval's that calls Hugging Face's `generate`.
+
+No adapter reads `num_return_sequences`, and some mix up all later answers where one request gives five. So a request
+is asked by itself, and the adapter's own call of `generate` is caught: it searches with as many beams as are wanted and
+keeps all their sequences, and the adapter gets the best one, as ever. Samples need no such thing: lmms-eval asks each
+question `repeats` times by itself, and `AllAnswers` keeps what its own filters throw away.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from reelbench.judges import scoring
+from reelbench.registry.errors import ReelbenchError, first_line
+
+if TYPE_CHECKING:
+    from lmms_eval.api.instance import Instance
+
+Ask = Callable[[Any, "Sequence[Instance]"], list[Any]]
+"""An adapter's own `generate_until`, unbound."""
+
+FAILED = scoring.FAILURE_MARKERS[0]
+
+
+class AllAnswers:
+    """A filter of lmms-eval's that keeps all answers to a question: a list, where there are several."""
+
+    def apply(self, resps: Sequence[Sequence[Any]], docs: object) -> list[Any]:  # noqa: ARG002 - lmms-eval's own names
+        """Return each question's answers."""
+        return [answers[0] if len(answers) == 1 else list(answers) for answers in resps]
+
+
+def beams(adapter: Any, request: "Instance", ask: Ask, *, k: int) -> "list[str] | str":  # noqa: ANN401 - lmms-eval's model
+    """Return the `k` best sequences of one beam search, best first, as the adapter would have written them.
+
+    Where `generate` itself failed and the adapter says nothing of it, the one mark of a failed request.
+
+    Raises:
+        ReelbenchError: The adapter has no beams, or edits its text, so that only it knows what another beam would say.
+    """
+    model = getattr(adapter, "model", None)
+    name = type(adapter).__name__
+    no_beams = f"{name} has no beams: it doesn't call Hugging Face's generate; try candidates sample:{k},t=0.7"
+    if not callable(getattr(model, "generate", None)):
+        raise ReelbenchError(no_beams)
+    search = _Search(model.generate, k)  # type: ignore[union-attr] - checked above
+    with replaced(model, "generate", search):
+        [answer] = ask(adapter, [request])
+    if search.error is not None:
+        return f"{FAILED}: {first_line(search.error)}]"
+    if search.sequences is None:
+        raise ReelbenchError(no_beams)
+    written = text_of(answer).strip()
+    texts = [""]
+    for decoded in _decodings(tokenizer_of(adapter), search.sequences):
+        texts = [text.strip() for text in decoded]
+        if texts[0] == written:
+            return texts
+    raise ReelbenchError(
+        f"{name} edits its text: it says {written[:60]!r} where its best beam is {texts[0][:60]!r}, so the other beams "
+        f"can't be told; try candidates sample:{k},t=0.7"
+    )
+
+
+class _Search:
+    """Stands in for a model's `generate`: the same call with `k` beams, of which the caller gets the best."""
+
+    def __init__(self, generate: Callable[..., Any], k: int) -> None:
+        self._generate = generate
+        self._k = k
+        self.sequences: Any = None
+        self.error: Exception | None = None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - Hugging Face's
+        greedy = {"do_sample": False, "temperature": None, "top_p": None, "top_k": None}
+        several = {"num_beams": self._k, "num_return_sequences": self._k}
+        try:
+            out = self._generate(*args, **{**kwargs, **greedy, **several})
+        except Exception as error:
+            self.error = error  # some adapters take it for an empty answer
+            raise
+        sequences = getattr(out, "sequences", out)
+        if len(sequences) != self._k:
+            raise ReelbenchError(f"{len(sequences)} sequences where {self._k} beams of one question were asked for")
+        self.sequences = _continued(sequences, prompt_ids(args, kwargs))
+        if sequences is out:
+            return sequences[:1]
+        out.sequences = sequences[:1]
+        return out
+
+
+def prompt_ids(args: Sequence[Any], kwargs: Any) -> Any:  # noqa: ANN401 - a tensor, imported late
+    """Return the prompt's tokens, 1 × length, of a call of `generate`; None where it was given embeddings."""
+    return kwargs.get("input_ids", kwargs.get("inputs", args[0] if args else None))
+
+
+def _continued(sequences: Any, prompt: Any) -> Any:  # noqa: ANN401 - tensors
+    # Models return the prompt too, unless they were given embeddings of it.
+    if prompt is None:
+        return sequences
+    length = prompt.shape[1]
+    repeated = sequences.shape[1] >= length and bool((sequences[0, :length] == prompt[0]).all())
+    return sequences[:, length:] if repeated else sequences
+
+
+def tokenizer_of(adapter: Any) -> Any:  # noqa: ANN401 - lmms-eval's model
+    """Return an adapter's tokenizer, Hugging Face's."""
+    for name in ("tokenizer", "processor", "_tokenizer", "_processor", "_image_processor"):
+        part = getattr(adapter, name, None)
+        part = getattr(part, "tokenizer", part)
+        if hasattr(part, "batch_decode"):
+            return part
+    raise ReelbenchError(f"{type(adapter).__name__} has no tokenizer of Hugging Face's that is known here")
+
+
+def _decodings(tokenizer: Any, sequences: Any) -> Iterator[list[str]]:  # noqa: ANN401 - Hugging Face's
+    """Yield the sequences as text in the ways in which adapters turn them into text."""
+    yield tokenizer.batch_decode(sequences, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+    yield tokenizer.batch_decode(sequences, skip_special_tokens=True)
+
+
+def text_of(answer: Any) -> str:  # noqa: ANN401 - a text or lmms-eval's GenerationResult
+    """Return what an adapter answered."""
+    return str(getattr(answer, "text", answer))
+
+
+@contextmanager
+def replaced(owner: Any, name: str, stand_in: Any) -> Iterator[None]:  # noqa: ANN401
+    """Have `stand_in` for an object's attribute, and what was there before afterwards."""
+    own = vars(owner).get(name)
+    setattr(owner, name, stand_in)
+    try:
+        yield
+    finally:
+        if own is None:
+            delattr(owner, name)
+        else:
+            setattr(owner, name, own)

@@ -1,0 +1,112 @@
+"""How likely a model of Hugging Face's holds continuations of one prompt: read once, where that gives the same."""
+
+import copy
+import inspect
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+log = logging.getLogger("reelbench")
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Sentences as a model holds them: each one's tokens, and their natural log-probabilities."""
+
+    tokens: list[list[int]]
+    logprobs: list[list[float]]
+
+
+_reads_once: "WeakKeyDictionary[Any, bool]" = WeakKeyDictionary()
+"""Models whose first question was asked both ways: whether both gave the same."""
+
+
+def of_model(model: Any, inputs: Mapping[str, Any], tokens: list[list[int]]) -> Held:  # noqa: ANN401 - Hugging Face's
+    """Return how likely each continuation is after a prompt, in float32.
+
+    The prompt, with thousands of tokens of video, is read once and its cache shared. A model's first question is asked
+    by whole forwards too; where the two differ by more than rounding, that model is asked by whole forwards ever after.
+
+    Args:
+        model: Called with `inputs`.
+        inputs: What its `generate` was given, `input_ids` (1 × length) among it.
+        tokens: The continuations.
+    """
+    import torch
+
+    with torch.inference_mode():
+        if _reads_once.get(model) is False:
+            return Held(tokens, _whole(model, inputs, tokens))
+        try:
+            shared = _shared(model, inputs, tokens)
+        except Exception as error:  # noqa: BLE001 - whatever a model makes of its cache, there is a way without
+            shared = None
+            log.debug("%s can't go on from a prompt's cache: %s", type(model).__name__, error)
+        if model in _reads_once and shared is not None:
+            return Held(tokens, shared)
+        whole = _whole(model, inputs, tokens)
+        _reads_once[model] = shared is not None and _same(model, shared, whole)
+        return Held(tokens, whole)
+
+
+def _same(model: Any, shared: list[list[float]], whole: list[list[float]]) -> bool:  # noqa: ANN401
+    import torch
+
+    rounding = max(1e-4, 10 * torch.finfo(next(model.parameters()).dtype).eps)
+    pairs = zip(shared, whole, strict=True)
+    return all(abs(a - b) <= rounding for one, other in pairs for a, b in zip(one, other, strict=True))
+
+
+def _whole(model: Any, inputs: Mapping[str, Any], tokens: Sequence[Sequence[int]]) -> list[list[float]]:  # noqa: ANN401
+    """Read the prompt anew for each continuation."""
+    logprobs = []
+    for ids in tokens:
+        out = model(**_longer(inputs, ids), **_last(model, len(ids) + 1))
+        logprobs.append(_of(out.logits[0, -len(ids) - 1 : -1], ids))
+    return logprobs
+
+
+def _shared(model: Any, inputs: Mapping[str, Any], tokens: Sequence[Sequence[int]]) -> list[list[float]]:  # noqa: ANN401
+    """Read the prompt once, and each continuation after a copy of its cache."""
+    import torch
+
+    prompt = model(**inputs, use_cache=True, **_last(model, 1))
+    only = {name: part for name, part in inputs.items() if name in {"input_ids", "attention_mask"}}
+    logprobs = []
+    for ids in tokens:
+        longer = _longer(only, ids) | {"input_ids": _row(inputs["input_ids"], ids)}
+        out = model(**longer, past_key_values=copy.deepcopy(prompt.past_key_values), use_cache=True)
+        logits = torch.cat([prompt.logits[:, -1:], out.logits[:, -len(ids) : -1]], dim=1)
+        logprobs.append(_of(logits[0], ids))
+    return logprobs
+
+
+def _longer(inputs: Mapping[str, Any], ids: Sequence[int]) -> dict[str, Any]:
+    """Return a prompt's inputs with a continuation: all that has a value for each token gets more of them."""
+    import torch
+
+    prompt = inputs["input_ids"]
+    longer = dict(inputs)
+    for name, part in inputs.items():
+        if name != "input_ids" and isinstance(part, torch.Tensor) and part.shape == prompt.shape:
+            more = torch.full((1, len(ids)), int(name == "attention_mask"), dtype=part.dtype, device=part.device)
+            longer[name] = torch.cat([part, more], dim=1)
+    return longer | {"input_ids": torch.cat([prompt, _row(prompt, ids)], dim=1)}
+
+
+def _row(like: Any, ids: Sequence[int]) -> Any:  # noqa: ANN401 - tensors
+    import torch
+
+    return torch.tensor([list(ids)], dtype=like.dtype, device=like.device)
+
+
+def _last(model: Any, logits: int) -> dict[str, int]:  # noqa: ANN401
+    """Return the argument by which only the last logits are computed, where the model knows it."""
+    return {"logits_to_keep": logits} if "logits_to_keep" in inspect.signature(model.forward).parameters else {}
+
+
+def _of(logits: Any, ids: Sequence[int]) -> list[float]:  # noqa: ANN401 - a tensor, length × vocabulary
+    logprobs = logits.float().log_softmax(dim=-1)
+    return [float(logprobs[place, token]) for place, token in enumerate(ids)]

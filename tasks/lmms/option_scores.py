@@ -1,0 +1,119 @@
+"""Asking an adapter of lmms-eval's for the likelihood of a question's options, where a task is scored by that.
+
+Frames, chat template and preprocessing are the adapter's own: it is asked as ever, and only its last call, the one that
+reaches the model, is another (`taps`). What lmms-eval gets for the request is one JSON text, which `answered` reads.
+"""
+
+import copy
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from reelbench.judges import answers, option_scores, scoring
+from reelbench.registry import rows, ways
+from reelbench.registry.data.rows_on_disk import DataName
+from reelbench.registry.errors import InputError, first_line
+from reelbench.registry.record import OptionScore
+from reelbench.registry.records import Item
+from reelbench.registry.rows import Row
+from reelbench.registry.spec import BenchmarkSpec, TaskSpec
+from reelbench.registry.ways import Answering
+from reelbench.tasks.lmms import taps
+from reelbench.tasks.lmms.candidates import FAILED, Ask, text_of
+from reelbench.tasks.prompting import prompt_of
+from reelbench.tasks.submissions import Prediction
+
+if TYPE_CHECKING:
+    from lmms_eval.api.instance import Instance
+
+ANSWERING = "answering"
+"""The column that the rows of such a task have beside the benchmark's own: how it is answered."""
+
+
+def asked(adapter: Any, request: "Instance", ask: Ask, *, spec: BenchmarkSpec, task: TaskSpec) -> str:  # noqa: ANN401
+    """Return a question's option scores as one text, or the mark of a failed request.
+
+    Raises:
+        ReelbenchError: The adapter can't give them, or its server doesn't.
+    """
+    row, words = _row(adapter, request), task.options
+    assert words is not None  # noqa: S101 - the caller asks for such tasks only
+    answering = Answering.parse(row[ANSWERING])
+    taps.check(adapter)
+    located, span = None, None
+    if answering.span == "predicted":
+        [said] = ask(adapter, [_reworded(adapter, request, prompt_of(spec, row, words.locate))])
+        located = text_of(said)
+        if scoring.is_failure(located):
+            return located
+        span = answers.read_span(located)
+    elif answering.oracle:
+        [span, *_] = rows.target(spec, row)["spans"]
+    sentences = words.sentences(row["options"], span)
+    held = taps.held(adapter, _again(request), ask, sentences)
+    if isinstance(held, str):
+        return held
+    try:
+        scores = option_scores.of_tokens(sentences, row["options"], held.tokens, held.logprobs)
+    except ValueError as error:
+        return f"{FAILED}: {first_line(error)}]"
+    text = json.dumps({"located": located, "option_scores": [score.model_dump() for score in scores]})
+    return text.replace("<", "\\u003c")  # lmms-eval cuts out what it takes for reasoning, and JSON with it
+
+
+def answered(row: Row, reply: str) -> tuple[Prediction, list[OptionScore] | None]:
+    """Return what a text of `asked` says: the prediction with what is read from it, and the scores."""
+    if scoring.is_failure(reply):
+        return Prediction(reply, reason="model_failed"), None
+    held = json.loads(reply)
+    scores = [OptionScore.model_validate(score) for score in held["option_scores"]]
+    read = option_scores.parsed(scores, held["located"], Answering.parse(row[ANSWERING]))
+    flags = answers.flags("-" if held["located"] is None else held["located"], read)
+    return Prediction(held["located"], read, flags), scores
+
+
+def compared_anew(
+    task: TaskSpec, data: DataName, items: Sequence[Item], answering: Answering
+) -> tuple[DataName, list[Item]]:
+    """Return a run's data and items with its option scores compared in another way.
+
+    Raises:
+        InputError: The task has no option scores, or was run with other spans.
+    """
+    ways.check(task, None, answering)
+    run = Answering.parse(data.answering or "options").of(task)
+    if answering.span not in {None, run.span}:
+        raise InputError(f"answering {answering}: {task.name} was run with span={run.span}; run it again for another")
+    chosen = replace(answering, span=run.span)
+    return replace(data, answering=str(chosen)), [option_scores.rescored(item, chosen) for item in items]
+
+
+def _row(adapter: Any, request: "Instance") -> Row:  # noqa: ANN401
+    arguments: tuple[Any, ...] = request.args
+    number, task, split = arguments[-3:]
+    return adapter.task_dict[task][split][number]
+
+
+def _again(request: "Instance", replaced: Mapping[int, Any] | None = None) -> "Instance":
+    """Return a request that can be asked once more: some adapters take its settings apart."""
+    told = copy.copy(request)
+    given = (copy.deepcopy(part) if isinstance(part, dict) else part for part in request.args)
+    told.arguments = tuple((replaced or {}).get(place, part) for place, part in enumerate(given))
+    return told
+
+
+def _reworded(adapter: Any, request: "Instance", prompt: str) -> "Instance":  # noqa: ANN401
+    """Return a request that shows the same and asks something else."""
+    if adapter.is_simple:
+        return _again(request, {0: prompt})
+    arguments: tuple[Any, ...] = request.args
+    messages: Callable[[Row], list[dict[str, Any]]] = arguments[1]
+
+    def reworded(row: Row) -> list[dict[str, Any]]:
+        told = copy.deepcopy(messages(row))
+        [text] = [part for part in told[-1]["content"] if part["type"] == "text"]
+        text["text"] = prompt
+        return told
+
+    return _again(request, {0: prompt, 1: reworded})
