@@ -72,7 +72,7 @@ RECIPES = {
         swaps={"--judge batch-model": "--judge batch-model --judge-url {batches}"},
     ),
     "papers": Recipe(("run/result.json", "results/**/check.json"), script=always('{"score": 3}')),
-    "leaderboard": Recipe(("site/index.html", "export/*", "results/**/result.json")),
+    "leaderboard": Recipe(("site/index.html", "results/**/check.json"), swaps={"http://localhost:8000/v1": "{server}"}),
     "add_benchmark": Recipe(("card/README.md",), swaps={"make ": "make --dry-run --directory {root} "}),
     "make_benchmark": Recipe(
         ("discussed/funnel.json", "tide.html", "moments/rextime.json", "tags.jsonl", "profile/*"),
@@ -110,7 +110,7 @@ def test_every_recipe_is_in_the_table_or_says_that_it_is_not_run():
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=recipe.marks) for name, recipe in RECIPES.items()])
-def test_a_recipe_runs_as_it_stands(name, tmp_path, reelbench_home, request):
+def test_a_recipe_runs_as_it_stands(name, tmp_path, request):
     recipe = RECIPES[name]
     here = tmp_path / "here"
     here.mkdir()

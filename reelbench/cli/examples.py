@@ -53,5 +53,5 @@ EXAMPLES = {
     "leaderboard check": ("results",),
     "leaderboard tables": ("--store results --format latex",),
     "leaderboard publish": ("--store results --repo ORG/SPACE --dataset ORG/RESULTS --dry-run",),
-    "leaderboard export": ("results --out export --format eee",),
+    "leaderboard export": ("results --out export --format eee --organization ORG",),
 }
