@@ -55,7 +55,7 @@ def test_every_command_and_option_that_is_named_exists(path):
             named = words.split()
             known = [" ".join(named[:length]) for length in (2, 1) if " ".join(named[:length]) in OPTIONS]
             assert known, f"{path.name}: `reelbench {words.strip()}` is not a command"
-            ours = rest.split(" -- ", maxsplit=1)[0]
+            ours = f" {rest}".split(" -- ", maxsplit=1)[0]
             for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", ours):
                 assert option in OPTIONS[known[0]], f"{path.name}: {known[0]} has no {option}"
 

@@ -1,4 +1,4 @@
-"""The recipe of docs/recipes/local_judge.md against the server of its title: `transformers serve` with a tiny random model."""
+"""The recipe of local judges against the server of its title: `transformers serve` with a tiny random model."""
 
 import json
 import os
