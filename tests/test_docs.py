@@ -2,10 +2,13 @@
 
 import ast
 import inspect
+import json
 import re
 from pathlib import Path
 
+import jsonschema
 import pytest
+import yaml
 
 import reelbench
 from reelbench.registry import settings
@@ -45,6 +48,27 @@ def test_every_public_name_is_in_the_reference():
         assert ast.get_docstring(api_page.definition(module, name)), f"{module}.{name} says nothing of itself"
 
 
+@pytest.mark.parametrize(
+    ("name", "pattern"), [("result", "**/result.json"), ("sample", "**/samples.jsonl"), ("check", "**/check.json")]
+)
+def test_what_0_1_0_wrote_is_valid_by_the_schemas(name, pattern):
+    validator = jsonschema.Draft202012Validator(
+        json.loads((ROOT / "docs" / "schemas" / f"{name}.json").read_text("utf-8"))
+    )
+    files = sorted((ROOT / "tests" / "fixtures" / "v0_1_0").glob(pattern))
+    assert files
+    for path in files:
+        text = path.read_text(encoding="utf-8")
+        for document in text.splitlines() if path.suffix == ".jsonl" else [text]:
+            validator.validate(json.loads(document))
+            assert not validator.is_valid({**json.loads(document), "another_field": 1})
+
+
+def test_the_citation_names_this_version():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert (cited["version"], cited["license"]) == (reelbench.__version__, "Apache-2.0")
+
+
 @pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_every_command_and_option_that_is_named_exists(path):
     text = path.read_text(encoding="utf-8")
@@ -80,8 +104,6 @@ def test_no_variable_is_named_but_where_it_is_declared():
 
 
 def test_settings_are_listed_with_their_values_but_never_a_key(reelbench):
-    import json
-
     env = {"REELBENCH_JUDGE": " some-model ", "REELBENCH_JUDGE_API_KEY": "sk-secret", "REELBENCH_DATA_REXTIME": "/data"}
     done = reelbench("settings", "--json", env=env)
     listed = json.loads(done.stdout)
