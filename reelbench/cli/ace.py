@@ -71,7 +71,6 @@ def ace(
     The choice is a result of its own (MODEL + ACE). Beside it stand, from the same candidates: the first, one at
     random, the longest, and with a judge the best one. `--llm hf:MODEL` ranks in this process, by transformers.
 
-    reelbench ace runs/beams --llm llama-3.2-1b --llm-url http://127.0.0.1:8000/v1 --judge gpt-4o-mini
     """
     from reelbench.methods.ace import Enhanced, limited, of_run
     from reelbench.methods.ranking import Ranker, rank

@@ -8,14 +8,29 @@ EXAMPLES = {
         "rextime --predictions answers.csv --split val --model my-model",
         "moviecore --predictions answers.jsonl --judge gpt-4o-mini-2024-07-18 --judge-budget '$2'",
         "--run out --task moviecore_mini --judge judge-model --judge-url http://127.0.0.1:8000/v1",
+        "moviecore --predictions answers.jsonl --judge judge-a,judge-b --judge-estimate",
         "rextime --template --output answers.csv",
     ),
     "ask": ("rextime_mini --llm my-model --llm-url http://127.0.0.1:8000/v1 --frames uniform:32 --output out",),
     "compare": ("out/first/reelbench/rextime_mini out/second/reelbench/rextime_mini",),
+    "view": ("out/reelbench/rextime_mini --out page", "out/first out/second"),
+    "power": ("out/reelbench/rextime_mini --effect 2", "moviecore --icc 0.1"),
+    "ace": (
+        "out --llm small-model --llm-url http://127.0.0.1:8000/v1 --judge judge-model --output chosen",
+        "--candidates candidates.jsonl --llm small-model --k 3,5,7 --output chosen",
+    ),
     "profile": ("rextime_mini curve_mini --output profile",),
     "run": (
         (
             "--frames uniform:32 -- --tasks reelbench_mini --model qwen2_5_vl "
+            "--model_args pretrained=Qwen/Qwen2.5-VL-3B-Instruct --output_path out"
+        ),
+        (
+            "--candidates beam:5 -- --tasks moviecore_mini --model qwen2_5_vl "
+            "--model_args pretrained=Qwen/Qwen2.5-VL-3B-Instruct --output_path out"
+        ),
+        (
+            "--languages en,es,ja --llm translator=my-model -- --tasks curve_mini --model qwen2_5_vl "
             "--model_args pretrained=Qwen/Qwen2.5-VL-3B-Instruct --output_path out"
         ),
         (
@@ -36,7 +51,10 @@ EXAMPLES = {
     "diagnose errors": ("out/reelbench/curve_mini --llm my-model --graphs graphs --out errors",),
     "diagnose run": ("curve_mini --llm my-model --out errors -- --model qwen2_5_vl --model_args pretrained=MODEL",),
     "diagnose report": ("errors",),
-    "review page": ("rextime_mini --ask spans --sample 20 --output review.html",),
+    "review page": (
+        "rextime_mini --ask spans --sample 20 --output review.html",
+        "curve_mini --ask nodes --diagnosis errors --output nodes.html",
+    ),
     "review agree": ("ada.jsonl ben.jsonl --benchmark dramaqa_cogme",),
     "review summarize": ("ada.json ben.json --write merged.jsonl",),
     "judge agree": ("first/samples.jsonl second/samples.jsonl",),
@@ -49,6 +67,7 @@ EXAMPLES = {
     "leaderboard add": ("out/reelbench/rextime_mini --store results",),
     "leaderboard list": ("--store results",),
     "leaderboard remove": ("KEY --store results",),
+    "leaderboard import-hub": ("rextime --store results",),
     "leaderboard build": ("--store results --out site",),
     "leaderboard check": ("results",),
     "leaderboard tables": ("--store results --format latex",),

@@ -44,8 +44,6 @@ def power(
     """Say what difference so many videos tell, and how many a difference needs: t tests over videos, power 80 %.
 
     A result says how far its own videos differ; two models on the same questions (--paired) need far fewer.
-
-    reelbench power runs/a --effect 2; reelbench power runs/a --paired runs/b; reelbench power moviecore --icc 0.1
     """
     from reelbench.judges import power as powers
 
