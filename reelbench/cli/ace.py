@@ -70,7 +70,6 @@ def ace(
 
     The choice is a result of its own (MODEL + ACE). Beside it stand, from the same candidates: the first, one at
     random, the longest, and with a judge the best one. `--llm hf:MODEL` ranks in this process, by transformers.
-
     """
     from reelbench.methods.ace import Enhanced, limited, of_run
     from reelbench.methods.ranking import Ranker, rank
