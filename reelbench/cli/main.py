@@ -34,7 +34,6 @@ from reelbench.registry.errors import InputError, ReelbenchError
 
 _CALLERS = {EACCES, EEXIST, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS}
 """Errors of the system that come from a path as the caller gave it."""
-_STOPPED = 130
 """The exit status of Ctrl-C."""
 
 app = App(
@@ -100,10 +99,6 @@ def main() -> None:
         sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.exit(1)
-    except SystemExit as end:
-        if end.code == _STOPPED:
-            console.note("reelbench: stopped; what came is kept, and the same command goes on from there")
-        raise
     except OSError as error:
         if debug:
             raise

@@ -3,10 +3,6 @@
 import json
 import re
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -110,18 +106,3 @@ def test_a_timeout_that_is_none(reelbench):
     done = reelbench(*MOVIECORE, "--judge", "m", "--judge-url", "http://127.0.0.1:9/v1", "--judge-timeout", "0")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "--judge-timeout" in done.stderr
-
-
-def test_ctrl_c_says_that_the_same_command_goes_on():
-    with JudgeServer(lambda call: Answer(delay=600 if call.number >= 5 else 0)) as server:
-        command = [Path(sys.executable).with_name("reelbench"), *MOVIECORE, "--no-overlap"]
-        command += ["--judge", "m", "--judge-url", server.url]
-        process = subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True)
-        deadline = time.monotonic() + 300
-        while len(server.calls) < 6 and time.monotonic() < deadline:
-            time.sleep(0.01)
-        process.send_signal(signal.SIGINT)
-        _, told = process.communicate(timeout=300)
-    assert process.returncode == 130
-    assert told.endswith("reelbench: stopped; what came is kept, and the same command goes on from there\n")
-    assert "Traceback" not in told

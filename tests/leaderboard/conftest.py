@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from reelbench.judges import bootstrap
+from reelbench.judges import bootstrap, scoring
 from reelbench.judges.llm import JudgeOptions
 from reelbench.registry.data import loading
 from reelbench.tasks.score import Options
@@ -18,6 +18,7 @@ from tests.servers.judge import Answer, JudgeServer
 def few_videos(monkeypatch):
     """Let the mini data, which has four videos, have intervals."""
     monkeypatch.setattr(bootstrap, "LEAST", 2)
+    monkeypatch.setattr(scoring, "LEAST_IN_A_PART", 2)
 
 
 @pytest.fixture
