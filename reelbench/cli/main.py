@@ -34,7 +34,6 @@ from reelbench.registry.errors import InputError, ReelbenchError
 
 _CALLERS = {EACCES, EEXIST, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS}
 """Errors of the system that come from a path as the caller gave it."""
-"""The exit status of Ctrl-C."""
 
 app = App(
     "Evaluate video-language models on story and culture: tasks for lmms-eval, scores, a leaderboard, cards.",
