@@ -109,7 +109,7 @@ def test_the_same_answers_are_written_to_the_same_place(predictions, reelbench, 
 
 
 def test_a_run_has_no_say_beside_its_own(tmp_path, reelbench):
-    for option in (["--model", "m"], ["--label", "tools"], ["--id-column", "id"]):
+    for option in (["--model", "m"], ["--id-column", "id"]):
         done = reelbench("score", "--run", tmp_path, *option)
         assert done.returncode == 2
         assert done.stderr.startswith("reelbench: --run reads everything from the run's folder")
@@ -119,7 +119,7 @@ def test_frames_that_are_none_are_one_line(predictions, reelbench):
     done = reelbench("score", "rextime_mini", "--predictions", predictions("rextime"), "--frames", "many")
     assert done.returncode == 2
     (line,) = done.stderr.strip().splitlines()
-    assert "'many' is no kind of sampling" in line
+    assert "'many' is not a kind of sampling" in line
 
 
 # --- loggers --------------------------------------------------------------------------------------------------------
@@ -158,7 +158,7 @@ def test_wandb_gets_the_results_numbers_and_nobodys_sentences(predictions, tmp_p
     for name, metric in document["metrics"].items():
         assert logged["history"][f"dramaqa_cogme/{name}"] == metric["value"]
         assert logged["history"][f"dramaqa_cogme/{name}.n"] == metric["n"]
-        assert logged["history"][f"dramaqa_cogme/{name}.low"] == metric["ci95"][0]
+        assert f"dramaqa_cogme/{name}.low" not in logged["history"]  # of four videos there is no interval
     assert logged["config"]["dramaqa_cogme"]["model"]["id"] == "dramaqa_cogme"
     sent = b"".join(file.read_bytes() for file in (tmp_path / "wandb").rglob("*") if file.is_file())
     assert not any(row["question"].encode() in sent for row in locate("dramaqa_cogme", "mini").read())

@@ -118,7 +118,7 @@ def test_the_controls_of_ten_rows_by_hand(reelbench, candidates, tmp_path):
     random = found["controls"]["random"]
     assert random["metrics"]["accuracy_per_question"]["value"] == pytest.approx(fmean(fmean(row[1]) for row in TABLE))
     assert random["mean_words"] == pytest.approx(fmean(fmean(row[2]) for row in TABLE))
-    assert random["metrics"]["accuracy_per_question"]["ci95"] is not None
+    assert random["metrics"]["accuracy_per_question"]["ci95"] is None  # of four videos
     result = json.loads((tmp_path / "out" / "result.json").read_text())
     assert result["model"]["id"] == "org/vlm + ACE"
     stated = {name: result["settings"]["ranker"][name] for name in ("model", "k", "mode", "votes")}
