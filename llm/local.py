@@ -7,6 +7,7 @@ first reply is needed that is not in the cache.
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 from reelbench.llm.cache import Reply
@@ -26,7 +27,9 @@ class LocalClient:
         """Load the model; InputError where it or transformers is not here."""
         try:
             import torch
-            from transformers import AutoModelForCausalLM, AutoTokenizer
+
+            # By name: a type checker that follows transformers' lazy package reads all its models, for minutes.
+            transformers: Any = import_module("transformers")
         except ImportError:
             raise InputError(
                 f"{options.option} {LOCAL}…: transformers is not installed; pip install 'reelbench[lmms-eval]'"
@@ -35,8 +38,8 @@ class LocalClient:
         self._torch = torch
         self._options = options
         try:
-            self._tokenizer: Any = AutoTokenizer.from_pretrained(name)
-            self._model: Any = AutoModelForCausalLM.from_pretrained(name, dtype="auto")
+            self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(name)
+            self._model: Any = transformers.AutoModelForCausalLM.from_pretrained(name, dtype="auto")
         except (OSError, ValueError) as error:
             raise InputError(f"{options.option} {options.model}: can't be loaded: {first_line(error)}") from None
         self._model.to("cuda" if torch.cuda.is_available() else "cpu").eval()

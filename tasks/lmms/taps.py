@@ -6,6 +6,7 @@ log-probabilities of a prompt (vLLM's `prompt_logprobs`); vLLM in this process, 
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from reelbench.registry.errors import ReelbenchError, first_line
@@ -91,7 +92,6 @@ class _Generate(_Tap):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - Hugging Face's
         import torch
-        from transformers import GenerationConfig
 
         prompt = prompt_ids(args, kwargs)
         if prompt is None or len(prompt) != 1:
@@ -99,7 +99,7 @@ class _Generate(_Tap):
             raise ReelbenchError(self.problem)
         tokenizer = tokenizer_of(self._asked)
         tokens = [tokenizer(sentence, add_special_tokens=False)["input_ids"] for sentence in self._sentences]
-        settings = GenerationConfig().to_dict().keys() | {
+        settings = import_module("transformers").GenerationConfig().to_dict().keys() | {
             "inputs",
             "generation_config",
             "stopping_criteria",

@@ -1,5 +1,7 @@
 """All pairs of a table's rows at once: ranges of ranks, and the smallest difference, by hand."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from reelbench.leaderboard import board, columns, pairs, ranking, store
@@ -26,7 +28,7 @@ def drama_run(tmp_path):
         text = "".join(sample.model_dump_json() + "\n" for sample in samples)
         (folder / "samples.jsonl").write_text(text)
         value = 100 * sum(map(int, marks)) / len(marks)
-        stored = store.Stored(model, folder, None, None)
+        stored = store.Stored(model, folder, SimpleNamespace(judge=None), None)
         return entry(model, value, group=DRAMA, kind="run", setting="run", stored=stored, ci95=(value - 1, value + 1))
 
     return run
