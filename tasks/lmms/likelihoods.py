@@ -73,11 +73,17 @@ def _shared(model: Any, inputs: Mapping[str, Any], tokens: Sequence[Sequence[int
     import torch
 
     prompt = model(**inputs, use_cache=True, **_last(model, 1))
-    only = {name: part for name, part in inputs.items() if name in {"input_ids", "attention_mask"}}
+    mask = inputs.get("attention_mask")
+    # A mask that hides nothing says nothing, and Qwen2.5-VL takes its length for that of what is new.
+    masked = {} if mask is None or bool(mask.all()) else {"attention_mask": mask}
     logprobs = []
     for ids in tokens:
-        longer = _longer(only, ids) | {"input_ids": _row(inputs["input_ids"], ids)}
-        out = model(**longer, past_key_values=copy.deepcopy(prompt.past_key_values), use_cache=True)
+        longer = _longer({"input_ids": inputs["input_ids"], **masked}, ids)
+        out = model(
+            **longer | {"input_ids": _row(inputs["input_ids"], ids)},
+            past_key_values=copy.deepcopy(prompt.past_key_values),
+            use_cache=True,
+        )
         logits = torch.cat([prompt.logits[:, -1:], out.logits[:, -len(ids) : -1]], dim=1)
         logprobs.append(_of(logits[0], ids))
     return logprobs
