@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from reelbench.cli.main import app
-from reelbench.registry.errors import ReelbenchError
+from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.tasks import score as scoring_runs
 from reelbench.tasks.lmms import process
 from tests import lmms_runs
@@ -156,7 +156,7 @@ def test_run_and_a_bare_lmms_eval_leave_the_same(server, monkeypatch, tmp_path):
 
 def test_what_is_not_candidates_ends_before_anything_is_run(server, monkeypatch):
     done = CliRunner().invoke(app, ["run", "--candidates", "beam", "--", "--tasks", TASK])
-    assert done.exit_code == 2
+    assert isinstance(done.exception, InputError)
     monkeypatch.setenv("REELBENCH_CANDIDATES", "sample:5")
     with pytest.raises(Exception, match="candidates 'sample:5': give beam:K or sample:K,t=T"):
         evaluate("openai", model_at(server), TASK)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from reelbench.judges import scoring
 from reelbench.registry.errors import ReelbenchError, first_line
 from reelbench.tasks.lmms.candidates import FAILED, Ask, prompt_ids, replaced, text_of, tokenizer_of
 from reelbench.tasks.lmms.likelihoods import Held, of_model
@@ -39,6 +40,8 @@ def held(adapter: Any, request: "Instance", ask: Ask, sentences: Sequence[str]) 
         return tap.held
     if tap.error is not None:
         return f"{FAILED}: {first_line(tap.error)}]"
+    if scoring.is_failure(answer):  # lmms-eval's own word for a call that failed in its adapter
+        return answer
     raise ReelbenchError(f"{name} has no option scores: it was asked ({answer[:60]!r}), but {_NEEDED}")
 
 
