@@ -24,10 +24,10 @@ def play(call):
             language = re.search(r"tag (\w+)", call.system)[1]
             return Answer(f"In {language}: {text.splitlines()[1]}")
         case "judge":
-            return Answer("2" if "right" in text else "0")
+            return Answer("2" if "zebra" in text else "0")  # a word of no question, reference or rubric
         case _:
             told = TOLD.search(text)
-            return Answer("right" if told is None or told[1] == "en" else "wrong")
+            return Answer("a zebra" if told is None or told[1] == "en" else "wrong")
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +107,7 @@ def test_an_argument_of_generation_shares_the_model_and_one_of_the_adapter_does_
 def test_a_real_model_takes_more_frames_without_being_loaded_again(reelbench, tiny_vlm, tmp_path):
     done = reelbench(
         "run", "--frames", "uniform:N,size=56", "--frames-sweep", "0,2,4", "--", "--tasks", "rextime_mini",
-        "--model", "qwen2_5_vl", "--model_args", f"pretrained={tiny_vlm},device=cpu,attn_implementation=eager",
+        "--model", "qwen2_5_vl", "--model_args", f"pretrained={tiny_vlm},device=cpu,device_map=cpu,attn_implementation=eager",
         "--gen_kwargs", "max_new_tokens=4", "--limit", "1", "--output_path", str(tmp_path / "swept"), timeout=1800,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
