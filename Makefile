@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 # uv: the one on PATH, else one of our own in .uv (pip alone takes five times as long over the lmms-eval stack).
 UV     := $(shell command -v uv 2>/dev/null || echo .uv/bin/uv)
 
-# Thousands of modules are started over and over: they are compiled once, whatever the environment says of it.
+# Tests start thousands of modules over and over: what was compiled is kept, whatever the environment says of it.
 unexport PYTHONDONTWRITEBYTECODE
 
 # The core's tests, for environments that have no lmms-eval.
@@ -32,7 +32,7 @@ install: $(VENV)/.installed
 # Remade when what it installs has changed.
 $(VENV)/.installed: setup.cfg pyproject.toml requirements-dev.txt tools/link_rooms.py $(filter .uv/bin/uv,$(UV))
 	$(UV) venv --quiet --allow-existing --python $(PYTHON) $(VENV)
-	$(UV) pip install --quiet --compile-bytecode --python $(BIN)/python --editable '.[lmms-eval]' --requirement requirements-dev.txt
+	$(UV) pip install --quiet --python $(BIN)/python --editable '.[lmms-eval]' --requirement requirements-dev.txt
 	$(BIN)/python tools/link_rooms.py
 	@touch $@
 

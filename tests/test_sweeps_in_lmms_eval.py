@@ -107,7 +107,8 @@ def test_an_argument_of_generation_shares_the_model_and_one_of_the_adapter_does_
 def test_a_real_model_takes_more_frames_without_being_loaded_again(reelbench, tiny_vlm, tmp_path):
     done = reelbench(
         "run", "--frames", "uniform:N,size=56", "--frames-sweep", "0,2,4", "--", "--tasks", "rextime_mini",
-        "--model", "qwen2_5_vl", "--model_args", f"pretrained={tiny_vlm},device=cpu,device_map=cpu,attn_implementation=eager",
+        "--model", "qwen2_5_vl",
+        "--model_args", f"pretrained={tiny_vlm},device=cpu,device_map=cpu,attn_implementation=eager",
         "--gen_kwargs", "max_new_tokens=4", "--limit", "1", "--output_path", str(tmp_path / "swept"), timeout=1800,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
