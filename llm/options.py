@@ -1,5 +1,6 @@
 """What the user asks of a language model: which, where, how many calls at once, and at what cost at most."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +23,9 @@ REJECTIONS = 8
 
 LOCAL = "hf:"
 """How the name of a model begins that is loaded in this process, in the place of a server's."""
+
+
+_SERVED = re.compile(r"(?P<model>.+?)(?:@(?P<url>https?://.+))?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,6 +163,12 @@ class AskOptions:
         for secret in (self.api_key, *(value for name, value in query if name != "api-version")):
             text = text.replace(secret, "[key]") if secret else text
         return text
+
+
+def model_and_url(text: str) -> tuple[str, str | None]:
+    """Return what `MODEL[@URL]` names: the model, and the server of its own or None."""
+    match = _SERVED.fullmatch(text)
+    return (match["model"], match["url"]) if match else (text, None)
 
 
 def api_key(*variables: str) -> str | None:

@@ -295,28 +295,6 @@ def takes_tags(spec: BenchmarkSpec) -> bool:
 # --- from lmms-eval's output ----------------------------------------------------------------------------------------
 
 
-def score_run(
-    run: Path,
-    folder: Path | None,
-    options: Options,
-    *,
-    tags: Path | None = None,
-    tasks: Sequence[str] | None = None,
-    label: str | None = None,
-) -> Iterator[Outcome]:
-    """Score the tasks of ours in an lmms-eval output folder, each into a folder of its own.
-
-    That is `reelbench/<task>` beside lmms-eval's own files, or `<task>` under `folder` where one is given. `tags` go to
-    the tasks of the benchmarks that take them. `label` is what the user says of how the answers were made, where the
-    run itself doesn't.
-
-    Raises:
-        InputError: None of the tasks takes tags, or one of `tasks` is not in the run.
-    """
-    for evaluated, place in run_evaluations(run, folder, options, tags=tags, tasks=tasks, label=label):
-        yield evaluated.write(place)
-
-
 def run_evaluations(
     run: Path,
     folder: Path | None,
@@ -326,7 +304,15 @@ def run_evaluations(
     tasks: Sequence[str] | None = None,
     label: str | None = None,
 ) -> Iterator[tuple[Evaluation, Path]]:
-    """Score as `score_run` does, and write nothing: yield each task's evaluation, and where it belongs."""
+    """Score the tasks of ours in an lmms-eval output folder; yield each one's evaluation, and where it belongs.
+
+    That is `reelbench/<task>` beside lmms-eval's own files, or `<task>` under `folder` where one is given. `tags` go to
+    the tasks of the benchmarks that take them. `label` is what the user says of how the answers were made, where the
+    run itself doesn't.
+
+    Raises:
+        InputError: None of the tasks takes tags, or one of `tasks` is not in the run.
+    """
     logged = logged_tasks(run)
     if tasks:
         there = {task.task for task in logged}

@@ -11,6 +11,7 @@ from reelbench.tasks import score as scoring_runs
 from reelbench.tasks.lmms import process
 from tests import lmms_runs
 from tests.lmms_runs import evaluate, samples, texts
+from tests.scored import score_run
 from tests.servers.judge import Answer, JudgeServer
 
 pytestmark = pytest.mark.lmms
@@ -124,7 +125,7 @@ def test_samples_are_all_kept_however_they_are_asked_for(server, monkeypatch, tm
             assert sample["candidates"] == said
             assert sample["prediction"] == said[0]
         folder = lmms_runs.written(done, tmp_path / str(before))
-        [outcome] = scoring_runs.score_run(folder, None, scoring_runs.Options())
+        [outcome] = score_run(folder, None, scoring_runs.Options())
         assert outcome.result.settings.candidates == "sample:3,t=0.7"
     assert {call.body["temperature"] for call in server.calls} == {0.7}
 

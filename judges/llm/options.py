@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, get_args
 
-from reelbench.llm.options import AskOptions, api_key, base_url
+from reelbench.llm.options import AskOptions, api_key, base_url, model_and_url
 from reelbench.llm.prices import of_model as prices_of_model
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
@@ -72,9 +72,9 @@ class JudgeOptions(AskOptions):
         """
         judges = []
         for part in text.split(","):
-            model, at, own = part.strip().partition("@http")
+            model, own = model_and_url(part.strip())
             cost = prices_of_model(prices, model, batch=shared.get("batch", False)) if prices and model else {}
-            judges.append(cls(model=model, url=f"http{own}" if at else url, **{**shared, **cost}))
+            judges.append(cls(model=model, url=own or url, **{**shared, **cost}))
         return replace(judges[0], others=tuple(judges[1:]))
 
     @classmethod

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _PANEL = "Language model"
 _ANY = ""  # the role of a model that was named without one
-_NAMED = re.compile(r"(?:(?P<role>[a-z][a-z0-9_]*)=)?(?P<model>.+?)(?:@(?P<url>https?://.+))?", re.DOTALL)
+_NAMED = re.compile(r"(?:(?P<role>[a-z][a-z0-9_]*)=)?(?P<model>.+)", re.DOTALL)
 
 Models = Annotated[
     list[str] | None,
@@ -49,7 +49,7 @@ def llm_options(
     llm_timeout: Timeout = 120.0,
 ) -> "dict[str, AskOptions]":
     """Return the model of each role that was named; under `""` the one that was named without a role."""
-    from reelbench.llm.options import AskOptions, api_key, base_url
+    from reelbench.llm.options import AskOptions, api_key, base_url, model_and_url
 
     shared: dict[str, Any] = {
         "api_key": api_key(AskOptions.key_variable),
@@ -68,7 +68,8 @@ def llm_options(
         role = match["role"] or _ANY
         if role in named:
             raise InputError(f"--llm: two models for {role or 'every role'}; name one")
-        named[role] = AskOptions(model=match["model"], url=match["url"] or default, **shared)
+        model, own = model_and_url(match["model"])
+        named[role] = AskOptions(model=model, url=own or default, **shared)
     return named
 
 

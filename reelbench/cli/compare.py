@@ -42,7 +42,7 @@ def compare(
             raise InputError("--items: the two results answer different questions, so no item is in both")
         _by_video(first, second, as_json=as_json)
         return
-    spec = _same_benchmark(first.result, second.result, a, b)
+    spec = same_benchmark(first.result, second.result, a, b)
     found = tested(first.samples, second.samples, spec)
     by_label = _by_label(first.samples, second.samples) if labels else None
     if items is not None:
@@ -137,14 +137,14 @@ def agree(
     from reelbench.judges.agreement import ratings_of, read_ratings
     from reelbench.registry import discovery
 
-    first = _read(a)
+    first = read_one(a)
     spec = discovery.get(first.result.benchmark.id)
     ratings: Ratings
     if b.suffix.lower() == ".csv":
         ratings, other = read_ratings(b, spec), b.name
     else:
-        second = _read(b)
-        _same_benchmark(first.result, second.result, a, b)
+        second = read_one(b)
+        same_benchmark(first.result, second.result, a, b)
         ratings, other = ratings_of(second.samples, spec), _judge(second.result)
     report = agreement(first.samples, ratings_of(first.samples, spec), ratings, spec)
     if as_json:
@@ -186,7 +186,7 @@ class _Read:
         self.samples = samples
 
 
-def _read(path: Path) -> _Read:
+def read_one(path: Path) -> _Read:
     """Read the one result in a folder, below it, or of a `result.json`."""
     folders = _folders(path)
     if len(folders) > 1:
@@ -227,7 +227,8 @@ def _of(folder: Path) -> _Read:
     return _Read(results.read(folder), list(results.read_samples(folder)))
 
 
-def _same_benchmark(a: "Result", b: "Result", path_a: Path, path_b: Path) -> "BenchmarkSpec":
+def same_benchmark(a: "Result", b: "Result", path_a: Path, path_b: Path) -> "BenchmarkSpec":
+    """Return what two results are of; InputError where that is not the same benchmark, version and split."""
     from reelbench.registry import discovery
 
     first, second = a.benchmark, b.benchmark

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.compare import Json, _read, _same_benchmark
+from reelbench.cli.compare import Json, read_one, same_benchmark
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -86,12 +86,12 @@ def _measured(path: Path, paired: Path | None) -> "tuple[BenchmarkSpec, Pilot]":
     from reelbench.judges import pilots
     from reelbench.registry import discovery
 
-    first = _read(path)
+    first = read_one(path)
     if paired is None:
         spec = discovery.get(first.result.benchmark.id)
         return spec, pilots.of_result(spec, first.samples)
-    second = _read(paired)
-    spec = _same_benchmark(first.result, second.result, path, paired)
+    second = read_one(paired)
+    spec = same_benchmark(first.result, second.result, path, paired)
     return spec, pilots.of_two(spec, first.samples, second.samples)
 
 

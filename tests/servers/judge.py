@@ -205,6 +205,21 @@ async def serve(port: int, script: Script) -> None:
     await server.serve_forever()
 
 
+def serve_with_delay(play: Script, description: str | None) -> None:
+    """Serve `play` as a process of its own; `--delay` puts every reply off."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--delay", type=float, default=0.0, help="seconds for every reply")
+    given = parser.parse_args()
+
+    def script(call: Call) -> Answer:
+        answer = play(call)
+        answer.delay = given.delay
+        return answer
+
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(serve(0, script))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port", type=int, default=0)

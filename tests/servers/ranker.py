@@ -3,12 +3,9 @@
 As its own process:    python -m tests.servers.ranker --delay 0.2        (prints its URL; GET /calls counts)
 """
 
-import argparse
-import asyncio
-import contextlib
 import re
 
-from tests.servers.judge import Answer, Call, serve
+from tests.servers.judge import Answer, Call, serve_with_delay
 
 WORTH = re.compile(r"worth (-?\d+)")
 
@@ -21,19 +18,5 @@ def play(call: Call) -> Answer:
     return Answer(str(worth[-1]) if worth else "a fine answer")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--delay", type=float, default=0.0, help="seconds for every reply")
-    given = parser.parse_args()
-
-    def script(call: Call) -> Answer:
-        answer = play(call)
-        answer.delay = given.delay
-        return answer
-
-    with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(serve(0, script))
-
-
 if __name__ == "__main__":
-    main()
+    serve_with_delay(play, __doc__)

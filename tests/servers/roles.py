@@ -6,14 +6,11 @@ request alone, so that any two runs get the same replies.
 As its own process:    python -m tests.servers.roles --delay 0.02        (prints its URL; GET /calls counts)
 """
 
-import argparse
-import asyncio
-import contextlib
 import hashlib
 import json
 import re
 
-from tests.servers.judge import Answer, Call, serve
+from tests.servers.judge import Answer, Call, serve_with_delay
 
 DISCUSSION = ("expert", "skeptic", "detective", "meta_reviewer")
 CAPTIONS = ("relation", "sequential", "cause_effect", "means_to_an_end", "verification", "options")
@@ -103,19 +100,5 @@ def play(call: Call) -> Answer:  # noqa: PLR0911 - one for each role
             return Answer(f"{role} says {tag}: look at the third scene again.")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--delay", type=float, default=0.0, help="seconds for every reply")
-    given = parser.parse_args()
-
-    def script(call: Call) -> Answer:
-        answer = play(call)
-        answer.delay = given.delay
-        return answer
-
-    with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(serve(0, script))
-
-
 if __name__ == "__main__":
-    main()
+    serve_with_delay(play, __doc__)

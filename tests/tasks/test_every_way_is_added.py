@@ -8,9 +8,9 @@ from reelbench import registry
 from reelbench.judges.llm import JudgeOptions
 from reelbench.leaderboard import store
 from reelbench.registry.data.loading import mini_folder
-from reelbench.tasks.score import Options, score_run
+from reelbench.tasks.score import Options
 from reelbench.tasks.submissions import Inputs
-from tests.scored import score_files
+from tests.scored import score_files, score_run
 from tests.servers.judge import Answer, JudgeServer
 from tests.tasks.test_score_offline import MINI_FILES, default_task, logged_run, predictions
 
@@ -139,7 +139,7 @@ def test_tags_that_fit_or_not(tagged, others, from_run, added, tmp_path):
     tags = write_tags(tmp_path / "tags.jsonl", [*ids[tagged], *others])
     if from_run:
         logged_run(tmp_path / "run", spec, next(task for task in spec.tasks if task.split == "mini"))
-        list(score_run(tmp_path / "run", None, PLAIN, tags=tags))
+        score_run(tmp_path / "run", None, PLAIN, tags=tags)
         stored = added(tmp_path / "run")
     else:
         path = predictions(tmp_path / "predictions.json", spec)
@@ -156,7 +156,7 @@ def test_tags_that_fit_or_not(tagged, others, from_run, added, tmp_path):
 def test_runs(spec, mini, added, tmp_path):
     task = next(task for task in spec.tasks if task.split == "mini") if mini else default_task(spec)
     logged_run(tmp_path / "run", spec, task)
-    list(score_run(tmp_path / "run", None, PLAIN))
+    score_run(tmp_path / "run", None, PLAIN)
     stored = added(tmp_path / "run")
     assert stored.check.ids == ("checked" if mini else "unchecked")
 
@@ -170,7 +170,7 @@ def test_limited_runs(spec, added, tmp_path):
     document = json.loads((tmp_path / "run" / "1_results.json").read_text())
     document["config"]["limit"] = 4
     (tmp_path / "run" / "1_results.json").write_text(json.dumps(document))
-    list(score_run(tmp_path / "run", None, PLAIN))
+    score_run(tmp_path / "run", None, PLAIN)
     assert added(tmp_path / "run").check.partial.startswith("--limit 4: 4 items")
 
 
