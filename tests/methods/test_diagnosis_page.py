@@ -92,16 +92,23 @@ def test_the_figures_are_those_counted_by_hand(tmp_path):
         LABELS["T"]: 2, LABELS["A"]: 1, LABELS["R"]: 1,
     }  # fmt: skip
     assert counted["labels"][LABELS["T"]]["share"] == 0.5
-    # Of two videos one has T, R and A, the other T alone: a draw has the first twice, both, or the second twice.
-    assert counted["labels"][LABELS["T"]]["ci95"] == pytest.approx([1 / 3, 1])
+    assert counted["labels"][LABELS["T"]]["ci95"] is None  # errors on two videos
     assert counted["perception"]["share"] == 0.75
     assert counted["later"] == {"n": 1, "of_first": 1 / 3, "of_all": 1 / 4, "reasoning": 1}
     assert counted["settled"] == [{"round": 1, "n": 1, "share": 0.25}, {"round": 2, "n": 3, "share": 0.75}]
     assert counted["locales"]["ja-JP"]["n"] == 3
-    assert counted["locales"]["ja-JP"]["perception"] == {"n": 2, "share": 1, "ci95": pytest.approx([1, 1])}
+    assert counted["locales"]["ja-JP"]["perception"] == {"n": 2, "share": 1, "ci95": None}
     assert counted["locales"]["en-GB"]["rounds"][1]["labels"][LABELS["R"]] == 1
     assert counted["nodes"]["divergent_share"] == 1 / 7
     assert counted["questions"] == {"asked": 4, "right": 0, "unjudged": 0, "entered": 4}
+
+
+def test_a_share_of_errors_is_wilsons_over_videos(tmp_path):
+    rows = [(f"q{n}", f"v{n}", "en-GB", ["T+" if n < 9 else "R+"], "all_evaluated") for n in range(12)]
+    share = report.figures(diagnosed(tmp_path, rows))["labels"][LABELS["T"]]
+    # 9 of 12, each on a video of its own, with the error of 11: Wilson's with t(11)² / 11 = 0.4404.
+    assert (share["n"], share["share"]) == (9, 0.75)
+    assert share["ci95"] == pytest.approx((0.4222, 0.9249), abs=0.02)
 
 
 def test_two_diagnoses_are_held_against_each_other(tmp_path):
