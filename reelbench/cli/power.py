@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from statistics import median
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -104,6 +103,8 @@ def _guessed(
     score: float | None,
     questions: float | None,
 ) -> "tuple[BenchmarkSpec, Assumed, Pilot]":
+    from statistics import median
+
     from reelbench.judges import pilots
     from reelbench.registry import discovery
 
