@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.compare import Json, read_one, same_benchmark
+from reelbench.cli.compare import read_one, same_benchmark
+from reelbench.cli.options import Json
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
