@@ -11,7 +11,7 @@ from reelbench.cli.about import takes_about
 from reelbench.cli.asking import only_model, shared_budget, takes_llm
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
-from reelbench.cli.options import given
+from reelbench.cli.options import Json, Quiet, given
 from reelbench.cli.report import check_judged, report
 from reelbench.registry import settings
 
@@ -59,9 +59,8 @@ def ask(
         str | None, typer.Option(metavar="TEXT", help='What else shapes the answers, e.g. "web search".')
     ] = None,
     output: Annotated[Path | None, typer.Option(help="Folder; each benchmark's result lies in one of its own.")] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object on stdout (a list for several).")
-    ] = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
     no_overlap: Annotated[bool, typer.Option("--no-overlap", help="Leave out BLEU, CIDEr and METEOR.")] = False,
     llm: "dict[str, AskOptions]",
     about: "About | None",
@@ -81,7 +80,8 @@ def ask(
     from reelbench.tasks.score import Options
 
     model, budget = only_model(llm), shared_budget(llm)
-    options = Options(overlap=not no_overlap, judge=judge, note=console.note, bar=console.progress, about=about)
+    note = console.noted(quiet=quiet)
+    options = Options(overlap=not no_overlap, judge=judge, note=note, bar=console.progress, about=about)
     spec = frames or settings.FRAMES.get() or _FRAMES
     check_frames(about, spec)
     several = Candidates.parse(candidates) if candidates is not None else Candidates.from_environment()
@@ -91,5 +91,5 @@ def ask(
         questions = asking.questions(name, spec, split=split, limit=limit, data=data)
         evaluation = asking.ask(questions, model, options, candidates=several, budget=budget)
         outcomes.append(evaluation.labelled(label).write(folder / name))
-    report(outcomes, as_json=as_json, again=["reelbench", "ask", *given(context)])
+    report(outcomes, as_json=as_json, again=["reelbench", "ask", *given(context)], quiet=quiet)
     check_judged(outcomes)

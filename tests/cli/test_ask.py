@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -42,12 +43,27 @@ def test_a_run_is_scored_recorded_and_paid_for_once(ask, tmp_path, reelbench):
         assert samples[0]["tokens"] == {"prompt": 100, "completion": 10}
         assert 0 < samples[0]["seconds"] < 60
         assert len(server.calls) == 12
-        done = ask(server)
+        done = ask(server, "--quiet")
         again, _ = result(tmp_path)
         assert (done.returncode, len(server.calls)) == (0, 12)
+        assert (done.stdout, done.stderr) == ("", "")
         assert again["metrics"] == first["metrics"]
-    added = reelbench("leaderboard", "add", tmp_path / "out" / MINI, "--store", tmp_path / "store")
-    assert added.returncode == 0, added.stderr
+    for outcome in ("added", "same"):
+        added = reelbench("leaderboard", "add", tmp_path / "out" / MINI, "--store", tmp_path / "store", "--json")
+        assert added.returncode == 0, added.stderr
+        (filed,) = json.loads(added.stdout)["results"]
+        assert (filed["source"], filed["outcome"]) == (str(tmp_path / "out" / MINI), outcome)
+    assert json.loads((Path(filed["place"]) / "result.json").read_text())["model"]["id"] == "org/model"
+    built = reelbench("leaderboard", "build", "--store", tmp_path / "store", "--out", tmp_path / "site", "--json")
+    page = tmp_path / "site" / "index.html"
+    assert json.loads(built.stdout).items() >= {"page": str(page), "runs": 1}.items()
+    assert page.is_file()
+    (tmp_path / "out" / MINI / "samples.jsonl").write_text("")
+    refused = reelbench("leaderboard", "add", tmp_path / "out" / MINI, "--store", tmp_path / "store", "--json")
+    assert refused.returncode == 2
+    (filed,) = json.loads(refused.stdout)["results"]
+    assert (filed["outcome"], filed["place"]) == ("refused", None)
+    assert filed["why"] in refused.stderr
 
 
 def test_several_benchmarks_share_a_budget_and_a_run_goes_on(ask, tmp_path):

@@ -212,6 +212,28 @@ def test_a_disk_that_is_really_full(tmp_path):
         subprocess.run([shutil.which("umount"), disk], check=True)
 
 
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("mount"), reason="mounting a disk needs root")
+def test_a_disk_that_is_read_only(curve, options, home):
+    item, other = judged_item("q", "Why?", "Because.", "Hm."), judged_item("p", "Who?", "He.", "She.")
+    with JudgeServer(always("1")) as server:
+        (first,) = judge_items(curve, [item], options(server.url))
+        mount = [shutil.which("mount"), "--bind", home, home]
+        if subprocess.run(mount, check=False).returncode:
+            pytest.skip("this container may not mount")
+        try:
+            subprocess.run([mount[0], "-o", "remount,ro,bind", home], check=True)
+            run = judge_items(curve, [item], options(server.url))
+            assert list(run) == [first]
+            assert len(server.calls) == 1
+            (note,) = (note for note in run.notes if "judge cache" in note)
+            assert note == f"judge cache {home / 'judge.sqlite'}: it can't be written; what it holds is read"
+            with pytest.raises(ReelbenchError, match="make it writable, or set REELBENCH_HOME to another folder"):
+                list(judge_items(curve, [other], options(server.url)))
+            assert len(server.calls) == 1
+        finally:
+            subprocess.run([shutil.which("umount"), home], check=True)
+
+
 # --- damaged and foreign files ---------------------------------------------------------------------------------------
 
 
