@@ -34,7 +34,7 @@ _log = logging.getLogger("reelbench.llm")
 class Asker:
     """Asks one language model. `look` may be called from any thread; `ask` belongs to one event loop.
 
-    `openai` is imported by the first reply that is not in the cache.
+    aiohttp is imported by the first reply that is not in the cache.
     """
 
     def __init__(
@@ -246,7 +246,7 @@ class Asker:
                 return None
 
     def _ready(self) -> ChatClient | LocalClient:
-        # Before the first claim: importing `openai` takes seconds on a busy machine, and a claim would lapse meanwhile.
+        # Before the first claim: importing aiohttp takes a while on a busy machine, and a claim would lapse meanwhile.
         if self._client is None:
             try:
                 self._client = LocalClient(self.options) if self.options.local else ChatClient(self.options)
