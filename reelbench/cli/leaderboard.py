@@ -1,5 +1,6 @@
 """`reelbench leaderboard`: results into a store, and from there to a table, a page and the Hub."""
 
+import json
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -9,6 +10,7 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.about import takes_about
 from reelbench.cli.app import App
+from reelbench.cli.compare import Json
 from reelbench.cli.judging import Budget, Concurrency, JudgeUrl, Price, Prompts, budget_of, price_of
 from reelbench.cli.options import takes
 
@@ -163,17 +165,36 @@ def build(
 
 
 @app.command()
-def check(folder: Annotated[Path, typer.Argument(help="Folder of a pull request to the results dataset.")]) -> None:
+def check(
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="FOLDER...", help="Folders of a pull request to the results dataset.")
+    ],
+    *,
+    store: Annotated[
+        Path | None, typer.Option(help="Store whose rows the results are held against: rank, paired differences.")
+    ] = None,
+    markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="Write there what people read of it.")] = None,
+    as_json: Json = False,
+) -> None:
     """Check results as the results dataset's CI does: every number again from the samples, and where they lie."""
     from reelbench.leaderboard import store as stores
+    from reelbench.leaderboard import submission, submission_page
     from reelbench.registry.errors import InputError
+    from reelbench.registry.files import write_text
 
-    checked = stores.check(folder)
+    checked = stores.check(*folders)
+    if as_json or markdown is not None:
+        report = submission.Report(submission.read(checked, store))
+        if markdown is not None:
+            write_text(markdown, submission_page.markdown(report))
+        if as_json:
+            console.write(json.dumps(report.as_json(), ensure_ascii=False))
     for one in checked:
         if one.outcome != "refused":
             console.note(f"holds: {one.source}" + (f" ({one.why})" if one.why else ""))
     _refuse([one.why for one in checked if one.outcome == "refused"], len(checked), InputError)
-    console.write(f"{len(checked)} results hold")
+    if not as_json:
+        console.write(f"{len(checked)} results hold")
 
 
 @app.command()
