@@ -6,7 +6,7 @@ answers to the same questions, pair by pair. `submission_page` writes it as Mark
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -111,10 +111,14 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All results of a submission; `problems` are of the change as a whole, and refuse it."""
+    """All results of a submission.
+
+    `problems` are of the change as a whole, and refuse it; `notes` are no fault of the submission's.
+    """
 
     submissions: tuple[Submission, ...]
     problems: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def refused(self) -> int:
@@ -131,22 +135,27 @@ class Report:
         return {
             "holds": self.holds,
             "problems": list(self.problems),
+            "notes": list(self.notes),
             "results": [submission.as_json() for submission in self.submissions],
         }
 
 
-def read(checked: Sequence[Added], against: Path | None = None) -> tuple[Submission, ...]:
+def read(checked: Sequence[Added], against: Path | None = None, *, below: Path | None = None) -> tuple[Submission, ...]:
     """Return what people should know of results that were checked; refused ones first.
 
     Args:
         checked: What `store.check` gave.
         against: The store whose rows they are held against.
+        below: Folder that theirs are named from.
 
     Raises:
         InputError: The store can't be read.
     """
     tables = _Tables(against, {_benchmark_of(one.source) for one in checked})
-    of_all = [_submission(one, tables) for one in checked]
+    of_all = [
+        replace(_submission(one, tables), folder=one.source.relative_to(below) if below else one.source)
+        for one in checked
+    ]
     return tuple(sorted(of_all, key=lambda submission: submission.verdict != "refused"))
 
 

@@ -16,6 +16,9 @@ from reelbench.registry.spec import Metric
 LONGEST = 60_000
 """Characters of a comment; GitHub takes 65,536."""
 
+TITLE = "### Reelbench:"
+"""What every text begins with."""
+
 _NAME, _REASON = 80, 1000
 """Characters shown of a stranger's name, and of why a result is refused."""
 _LISTED = 20
@@ -63,13 +66,14 @@ def verbatim(text: str, longest: int = _NAME) -> str:
 def _head(report: Report, commit: str | None) -> Iterator[str]:
     number = len(report.submissions)
     held = number - report.refused
-    yield f"### Reelbench: {held} of {number} result{'s' if number != 1 else ''} hold{'s' if number == 1 else ''}"
+    yield f"{TITLE} {held} of {number} result{'s' if number != 1 else ''} hold{'s' if number == 1 else ''}"
     checked = f"commit `{commit}`" if commit else "the files"
     yield f"Every number of {checked} was computed again from its samples, by Reelbench {__version__}."
-    if report.problems:
-        lines = [f"- **refused**: {verbatim(problem, _REASON)}" for problem in report.problems[:_LISTED]]
-        if len(report.problems) > _LISTED:
-            lines.append(f"- and {len(report.problems) - _LISTED} more")
+    lines = [f"- **refused**: {verbatim(problem, _REASON)}" for problem in report.problems[:_LISTED]]
+    if len(report.problems) > _LISTED:
+        lines.append(f"- and {len(report.problems) - _LISTED} more")
+    lines += [f"- {verbatim(note, _REASON)}" for note in report.notes]
+    if lines:
         yield "\n".join(lines)
 
 
@@ -84,7 +88,8 @@ def _section(submission: Submission) -> Iterator[str]:
         yield _metrics(submission)
     if submission.rank is not None:
         rank, ranked = submission.rank
-        yield f"It would be rank {rank} of {ranked} in {verbatim(submission.table or '', 2 * _NAME)}."
+        where = verbatim(submission.table or "", 2 * _NAME)
+        yield f"It would be rank {rank} of {ranked} in {where}, where rows that can't be told apart share a rank."
     if submission.near:
         yield _near(submission)
     if submission.missing:
