@@ -72,7 +72,7 @@ def publish(
     if webhook and not dataset:
         raise InputError("--webhook needs --dataset ORG/NAME, the results whose pull requests it checks")
     named: dict[_What, str | None] = {"results": dataset, "site": space, "webhook": webhook}
-    repositories = {
+    repositories: dict[_What, Repository] = {
         what: Repository(repo, "dataset" if what == "results" else "space") for what, repo in named.items() if repo
     }
     if not repositories:

@@ -85,16 +85,13 @@ class Submission:
     def as_json(self) -> dict[str, Any]:
         """Return what scripts read; values are unrounded, and absent where they are null."""
         result = self.result
-        of = {
-            "model": result.model.id,
-            "benchmark": result.benchmark.id,
-            "split": result.benchmark.split,
-        }
         return {
             "folder": str(self.folder),
             "verdict": self.verdict,
             "why": self.why,
-            **(of if result else dict.fromkeys(of)),
+            "model": result and result.model.id,
+            "benchmark": result and result.benchmark.id,
+            "split": result and result.benchmark.split,
             "key": self.key,
             "table": self.table,
             "rank": self.rank and self.rank[0],

@@ -5,8 +5,8 @@ What a stranger wrote stands in code spans alone: there nothing links, loads or 
 """
 
 from collections.abc import Iterator
+from importlib.metadata import version
 
-from reelbench import __version__
 from reelbench.hub_cards.markdown import table
 from reelbench.leaderboard.submission import Near, Report, Submission
 from reelbench.registry.errors import printable
@@ -68,7 +68,7 @@ def _head(report: Report, commit: str | None) -> Iterator[str]:
     held = number - report.refused
     yield f"{TITLE} {held} of {number} result{'s' if number != 1 else ''} hold{'s' if number == 1 else ''}"
     checked = f"commit `{commit}`" if commit else "the files"
-    yield f"Every number of {checked} was computed again from its samples, by Reelbench {__version__}."
+    yield f"Every number of {checked} was computed again from its samples, by Reelbench {version('reelbench')}."
     lines = [f"- **refused**: {verbatim(problem, _REASON)}" for problem in report.problems[:_LISTED]]
     if len(report.problems) > _LISTED:
         lines.append(f"- and {len(report.problems) - _LISTED} more")
