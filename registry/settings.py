@@ -85,6 +85,7 @@ HF_HUB_CACHE = Setting("HF_HUB_CACHE", "its file cache", otherwise="`hub` in `HF
 HUGGINGFACE_HUB_CACHE = Setting("HUGGINGFACE_HUB_CACHE", "the older name of `HF_HUB_CACHE`")
 HF_HUB_OFFLINE = Setting("HF_HUB_OFFLINE", "`1`: nothing is fetched from the Hub", otherwise="online")
 TRANSFORMERS_OFFLINE = Setting("TRANSFORMERS_OFFLINE", "likewise", otherwise="online")
+WEBHOOK_SECRET = Setting("WEBHOOK_SECRET", "what the Hub sends along to `leaderboard webhook`", secret=True)
 XDG_CACHE_HOME = Setting("XDG_CACHE_HOME", "the user's cache", "~/.cache")
 
 ALL: tuple[Setting, ...] = tuple(value for value in tuple(globals().values()) if isinstance(value, Setting))
