@@ -11,7 +11,6 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.about import takes_about
 from reelbench.cli.app import App
-from reelbench.cli.compare import Json
 from reelbench.cli.judging import Budget, Concurrency, JudgeUrl, Price, Prompts, budget_of, price_of
 from reelbench.cli.options import Json, takes
 
