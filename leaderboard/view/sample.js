@@ -44,7 +44,7 @@
 
   // --- on the video's line ---
   const spansOf = (item) => item.target.spans || [];
-  const spanOf = (run) => (run?.parsed?.span ? [run.parsed.span] : []);
+  const spanOf = (run) => (Array.isArray(run?.parsed?.span) ? [run.parsed.span] : []);
   function line(title, spans, end, kind, times) {
     const at = (time) => `${((100 * Math.max(0, Math.min(time, end))) / end).toFixed(2)}%`;
     const told = spans.map(([from, to]) => `${seconds(from)} to ${seconds(to)}`).join(", ") || "none";
@@ -188,7 +188,7 @@
       name,
       value == null
         ? R.none("Could not be read")
-        : bdi(name === "span" ? value.map(seconds).join(" to ") : String(value)),
+        : bdi(name === "span" && Array.isArray(value) ? value.map(seconds).join(" to ") : String(value)),
     ]);
     return [
       pairs.length > 0 &&

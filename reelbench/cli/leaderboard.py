@@ -1,6 +1,8 @@
 """`reelbench leaderboard`: results into a store, and from there to a table, a page and the Hub."""
 
+import json
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -10,7 +12,7 @@ from reelbench.cli import console
 from reelbench.cli.about import takes_about
 from reelbench.cli.app import App
 from reelbench.cli.judging import Budget, Concurrency, JudgeUrl, Price, Prompts, budget_of, price_of
-from reelbench.cli.options import takes
+from reelbench.cli.options import Json, takes
 
 if TYPE_CHECKING:
     from reelbench.leaderboard.rejudge import Rejudge
@@ -61,6 +63,7 @@ def add(
     run_dir: Annotated[Path, typer.Argument(help="Folder with result.json and samples.jsonl, or with such folders.")],
     *,
     store: Store,
+    as_json: Json = False,
     about: "About | None",
     rejudge: "Rejudge | None",
 ) -> None:
@@ -79,6 +82,9 @@ def add(
             ", ".join(f"{number} {outcome}" for outcome, number in sorted(Counter(o.outcome for o in done).items()))
         )
     _tell_unjudged(done)
+    if as_json:
+        rows = [{**asdict(one), "source": str(one.source), "place": one.place and str(one.place)} for one in done]
+        console.write(json.dumps({"results": rows}, ensure_ascii=False))
     _refuse([one.why for one in done if one.outcome == "refused"], len(done), InputError)
 
 
@@ -103,10 +109,14 @@ def _tell_unjudged(done: "list[Added]") -> None:
 
 
 @app.command("list")
-def list_(*, store: Store) -> None:
+def list_(*, store: Store, as_json: Json = False) -> None:
     """List the results in a store, a line each with its key."""
     from reelbench.leaderboard import store as stores
 
+    if as_json:
+        rows = [{"key": one.key, "result": str(one.folder / "result.json")} for one in stores.read(store)]
+        console.write(json.dumps({"results": rows}, ensure_ascii=False))
+        return
     table = console.table("", "key", "model", "#scored", "partial", "as stated", "date")
     for stored in stores.read(store):
         result, check = stored.result, stored.check
@@ -152,6 +162,7 @@ def build(
     store: Store,
     out: Annotated[Path, typer.Option(help="Folder for the site; what an earlier build left there is replaced.")],
     published: Annotated[bool, typer.Option(help="List what others published, too.")] = True,
+    as_json: Json = False,
 ) -> None:
     """Write the leaderboard's page, which works from a disk and on any static host."""
     from reelbench.leaderboard import site
@@ -159,21 +170,42 @@ def build(
     made = site.build(store, out, published=published)
     runs = sum(entry.stored is not None for entry in made.entries)
     console.note(f"{runs} results of runs and {len(made.entries) - runs} published ones")
-    console.write(str(out / "index.html"))
+    page = str(out / "index.html")
+    counted = {"page": page, "runs": runs, "published": len(made.entries) - runs}
+    console.write(json.dumps(counted, ensure_ascii=False) if as_json else page)
 
 
 @app.command()
-def check(folder: Annotated[Path, typer.Argument(help="Folder of a pull request to the results dataset.")]) -> None:
+def check(
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="FOLDER...", help="Folders of a pull request to the results dataset.")
+    ],
+    *,
+    store: Annotated[
+        Path | None, typer.Option(help="Store whose rows the results are held against: rank, paired differences.")
+    ] = None,
+    markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="Write there what people read of it.")] = None,
+    as_json: Json = False,
+) -> None:
     """Check results as the results dataset's CI does: every number again from the samples, and where they lie."""
     from reelbench.leaderboard import store as stores
+    from reelbench.leaderboard import submission, submission_page
     from reelbench.registry.errors import InputError
+    from reelbench.registry.files import write_text
 
-    checked = stores.check(folder)
+    checked = stores.check(*folders)
+    if as_json or markdown is not None:
+        report = submission.Report(submission.read(checked, store))
+        if markdown is not None:
+            write_text(markdown, submission_page.markdown(report))
+        if as_json:
+            console.write(json.dumps(report.as_json(), ensure_ascii=False))
     for one in checked:
         if one.outcome != "refused":
             console.note(f"holds: {one.source}" + (f" ({one.why})" if one.why else ""))
     _refuse([one.why for one in checked if one.outcome == "refused"], len(checked), InputError)
-    console.write(f"{len(checked)} results hold")
+    if not as_json:
+        console.write(f"{len(checked)} results hold")
 
 
 @app.command()
@@ -203,16 +235,44 @@ def publish(
     create_pr: Annotated[
         bool, typer.Option("--create-pr", help="Offer pull requests; to the dataset, of the results alone.")
     ] = False,
+    webhook: Annotated[
+        str | None,
+        typer.Option(metavar="ORG/NAME", help="Space that checks pull requests to --dataset; made where you may."),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would change, and change nothing.")] = False,
 ) -> None:
-    """Publish the page as a static Space, and the results as a dataset."""
+    """Publish the page as a static Space, the results as a dataset, and a Space that checks what is handed in."""
     from reelbench.leaderboard import publish as publishing
 
     done = publishing.publish(
-        store, space=repo, dataset=dataset, create_pr=create_pr, dry_run=dry_run, note=console.note
+        store, space=repo, dataset=dataset, webhook=webhook, create_pr=create_pr, dry_run=dry_run, note=console.note
     )
     for one in done:
         console.write(f"{one.done}: {one.url}")
+
+
+@app.command()
+def webhook(
+    *,
+    dataset: Annotated[str, typer.Option(metavar="ORG/NAME", help="Results dataset whose pull requests are checked.")],
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "0.0.0.0",  # noqa: S104 - it is to be reached
+    port: Annotated[int, typer.Option(metavar="N", help="Port to listen on; 0 takes a free one.")] = 7860,
+) -> None:
+    """Serve the Hub's webhook of a results dataset: check each pull request, and say what came of it in a comment.
+
+    It comments as whoever HF_TOKEN names; WEBHOOK_SECRET is what the Hub sends along. `publish --webhook` makes a Space
+    that runs it.
+    """
+    from reelbench.leaderboard import webhook as webhooks
+    from reelbench.leaderboard.pull_request import PullRequests
+    from reelbench.registry.errors import InputError
+    from reelbench.registry.settings import WEBHOOK_SECRET
+
+    if not WEBHOOK_SECRET.is_set:
+        raise InputError(
+            "WEBHOOK_SECRET is not set: without it anybody could call; set it here and at the Hub's webhook"
+        )
+    webhooks.serve(PullRequests(dataset), WEBHOOK_SECRET.get(), host=host, port=port, note=console.note)
 
 
 @app.command()

@@ -2,13 +2,13 @@
 
 import json
 from pathlib import Path
-from statistics import median
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.compare import Json, read_one, same_benchmark
+from reelbench.cli.compare import read_one, same_benchmark
+from reelbench.cli.options import Json
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -105,6 +105,8 @@ def _guessed(
     score: float | None,
     questions: float | None,
 ) -> "tuple[BenchmarkSpec, Assumed, Pilot]":
+    from statistics import median
+
     from reelbench.judges import pilots
     from reelbench.registry import discovery
 

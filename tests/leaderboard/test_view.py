@@ -269,6 +269,9 @@ def test_candidates_scores_of_options_and_whatever_else_a_record_holds_are_shown
         "option_scores": [{"mean": -1.25, "sum": -5}, {"mean": -2, "sum": None}],
         "how_sure": {"first": 0.5},
     }
+    # What a page by JavaScript might stumble over: `in_script` writes it as it stands.
+    odd = {"__proto__": {"answer": "B", "polluted": 1}, "constructor": "x", "span": "from 1 to 2"}
+    data["items"][1]["runs"][0] |= {"parsed": odd, "__proto__": {"said": "B"}, "toString": {"__proto__": {"a": 1}}}
     text = path.read_text(encoding="utf-8")
     start = text.index('id="data">') + len('id="data">')
     path.write_text(text[:start] + in_script(data) + text[text.index("</script>", start) :], encoding="utf-8")
@@ -279,6 +282,10 @@ def test_candidates_scores_of_options_and_whatever_else_a_record_holds_are_shown
         expect(answer.locator("table").nth(0).locator("tr")).to_have_text(["meansum", "A-1.25-5", "B-2–"])
         expect(answer.locator("table").nth(1).locator("tr")).to_have_text(["first0.5"])
         expect(page.locator("#sample")).to_contain_text("The model was shown no frames.")
+        page.keyboard.press("j")
+        expect(page.locator("#sample .read")).to_contain_text("constructor x, span from 1 to 2")
+        expect(page.locator("#sample .answer h4")).to_have_text(["  proto  ", "ToString"])
+        assert page.evaluate("[({}).polluted, ({}).said, ({}).answer, ({}).a]") == [None] * 4
 
 
 @pytest.mark.browser
