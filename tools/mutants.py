@@ -63,7 +63,7 @@ TESTS: dict[str, list[str]] = {
     "leaderboard/against_data": STORE,
     "leaderboard/differences": STORE,
     "leaderboard/recompute": STORE,
-    "leaderboard/replies": STORE,
+    "leaderboard/replies": [*STORE, "cli/test_judge_panel.py"],
     "leaderboard/ranking": ["leaderboard/test_ranking.py", "leaderboard/test_published.py"],
 }
 """Module -> the test files that hold its numbers, quickest first."""

@@ -55,6 +55,14 @@ def test_kappa_is_undefined_where_both_always_say_the_same(weights):
     assert cohen_kappa([2, 2, 1], [2, 2, 1], weights=weights) == pytest.approx(1)
 
 
+def test_judges_who_always_agree_are_as_sure_as_their_videos_are_many():
+    # Wilson's interval where all of n = 12 say the same: n / (n + t²) to 1, Student's t for 12 videos 2.200985.
+    samples = [sample(f"q{n}", {"score": n % 3}, video=f"v{n}") for n in range(12)]
+    found = agree(samples, ratings_of(samples, CURVE), ratings_of(samples, CURVE), CURVE).criteria["score"]
+    assert (found.n, found.exact) == (12, 100)
+    assert found.exact_ci95 == pytest.approx((71.24056, 100), abs=1e-4)
+
+
 # --- two judges ------------------------------------------------------------------------------------------------------
 
 # ja-JP: a gives 2 1 0 (50 %), b gives 2 2 0 (66.7 %); ko-KR: a gives 2 (100 %), b gives 0; q6 only a, q7 only b.
