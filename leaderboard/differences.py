@@ -13,7 +13,14 @@ SHOWN = 3
 
 
 class RefusedError(InputError):
-    """A result that is not what its samples say; the message names each thing that does not match."""
+    """A result that is not what its samples say; the message names each thing that does not match.
+
+    `metrics` are those that its samples give, where the samples themselves hold.
+    """
+
+    def __init__(self, message: str, metrics: Metrics | None = None) -> None:
+        self.metrics = metrics
+        super().__init__(message)
 
 
 def of_columns(where: str, stated: Mapping[str, float], expected: Mapping[str, float]) -> Iterator[str]:

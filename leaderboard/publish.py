@@ -1,5 +1,6 @@
 """Publishing: the site as a static Space, the results as a dataset, and a submission as a pull request to it.
 
+Beside them a Space that checks submissions, which is a Dockerfile around `reelbench leaderboard webhook`.
 Only what differs is uploaded, in one commit for each repository.
 """
 
@@ -28,6 +29,8 @@ _OURS: dict[RepoType, tuple[str, ...]] = {"space": ("data/", "downloads/", "lib/
 """Folders that are ours alone: what is in them and no longer made is deleted (`lib/` is of the first version).
 
 Results are never deleted."""
+_What = Literal["results", "site", "webhook"]
+_SDK: dict[_What, str] = {"site": "static", "webhook": "docker"}
 _SHOWN = 10
 
 
@@ -46,6 +49,7 @@ def publish(
     *,
     space: str | None = None,
     dataset: str | None = None,
+    webhook: str | None = None,
     create_pr: bool = False,
     dry_run: bool = False,
     note: Note = lambda _: None,
@@ -56,6 +60,7 @@ def publish(
         path: The store.
         space: Repository of the static Space, `ORG/NAME`; made where it is not there.
         dataset: Repository of the results dataset; made where it is not there.
+        webhook: Repository of the Space that checks pull requests to the dataset; made where it is not there.
         create_pr: Offer pull requests. To the dataset only the results themselves are offered.
         dry_run: Say what would change, and change nothing.
         note: Called with each line that the user should know.
@@ -64,30 +69,41 @@ def publish(
         InputError: The call is wrong, or the dataset has results that this store lacks.
         ReelbenchError: The Hub refused or broke off; each repository is as it was, or changed whole.
     """
-    wanted: list[tuple[str, RepoType]] = []
-    if dataset:
-        wanted.append((dataset, "dataset"))
-    if space:
-        wanted.append((space, "space"))
-    if not wanted:
+    if webhook and not dataset:
+        raise InputError("--webhook needs --dataset ORG/NAME, the results whose pull requests it checks")
+    named: dict[_What, str | None] = {"results": dataset, "site": space, "webhook": webhook}
+    repositories: dict[_What, Repository] = {
+        what: Repository(repo, "dataset" if what == "results" else "space") for what, repo in named.items() if repo
+    }
+    if not repositories:
         raise InputError("nothing to publish to: give --repo ORG/NAME (the site), --dataset ORG/NAME (the results)")
-    repositories = [Repository(repo, kind) for repo, kind in wanted]
     if hub.offline():
         raise ReelbenchError("not published, because HF_HUB_OFFLINE is set; unset it")
     board = boards.make(path)
+    stage: dict[_What, Callable[[Path], None]] = {
+        "results": lambda folder: _stage_results(board, folder, note, pull_request=create_pr),
+        "site": lambda folder: _stage_site(board, folder),
+        "webhook": lambda folder: _stage_webhook(str(dataset), folder),
+    }
     done = []
     with TemporaryDirectory(prefix="reelbench-publish-") as folder:
-        for repository in repositories:
-            staged = Path(folder) / repository.kind
+        for what, repository in repositories.items():
+            staged = Path(folder) / what
             staged.mkdir()
-            (_stage_site if repository.kind == "space" else _stage_results)(board, staged, note, pull_request=create_pr)
-            done.append(_Push(repository, staged, create_pr=create_pr, dry_run=dry_run, note=note).run())
+            stage[what](staged)
+            push = _Push(repository, staged, sdk=_SDK.get(what), create_pr=create_pr, dry_run=dry_run, note=note)
+            done.append(push.run())
     return done
 
 
-def _stage_site(board: Board, folder: Path, note: Note, *, pull_request: bool) -> None:  # noqa: ARG001 - one shape
+def _stage_site(board: Board, folder: Path) -> None:
     site.write(board, folder)
     (folder / "README.md").write_text(_asset("space_readme.md"), encoding="utf-8")
+
+
+def _stage_webhook(dataset: str, folder: Path) -> None:
+    for name, asset in (("README.md", "webhook_readme.md"), ("Dockerfile", "webhook_dockerfile.txt")):
+        (folder / name).write_text(_asset(asset).replace("ORG/RESULTS", dataset), encoding="utf-8")
 
 
 def _stage_results(board: Board, folder: Path, note: Note, *, pull_request: bool) -> None:
@@ -149,8 +165,10 @@ def _asset(name: str) -> str:
 class _Push:
     """One repository and the folder with what it should hold."""
 
-    def __init__(self, repository: Repository, folder: Path, *, create_pr: bool, dry_run: bool, note: Note) -> None:
-        self.repository, self.folder = repository, folder
+    def __init__(
+        self, repository: Repository, folder: Path, *, sdk: str | None, create_pr: bool, dry_run: bool, note: Note
+    ) -> None:
+        self.repository, self.folder, self.sdk = repository, folder, sdk
         self.create_pr, self.dry_run, self.note = create_pr, dry_run, note
 
     def run(self) -> Published:
@@ -213,7 +231,7 @@ class _Push:
             gone,
             title=f"Reelbench: {f'{count} results' if kind == 'dataset' and count else 'leaderboard'}",
             description="Written by `reelbench leaderboard publish`.",
-            create={"space_sdk": "static"} if kind == "space" else {},
+            create={"space_sdk": self.sdk} if self.sdk else {},
             create_pr=self.create_pr,
         )
         if self.create_pr:

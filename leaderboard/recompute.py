@@ -23,7 +23,7 @@ from reelbench.registry.data import loading
 from reelbench.registry.data.loading import imported
 from reelbench.registry.errors import InputError, first_line
 from reelbench.registry.files import sha256_of
-from reelbench.registry.records import Item, Result, Sample
+from reelbench.registry.records import Item, Metrics, Result, Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.ways import Answering
@@ -47,6 +47,7 @@ class Verified:
         subset: The part of the split that is a task of its own (`locale ja-JP`), where that is what was run.
         partial: Why it says less than its task asks, or None; a partial result is never ranked.
         stated: What its numbers follow from and could not be held to anything else.
+        metrics: As its samples give them.
     """
 
     result: Result
@@ -55,6 +56,7 @@ class Verified:
     subset: str | None
     partial: str | None
     stated: tuple[Stated, ...]
+    metrics: Metrics
 
 
 def verify(folder: Path, *, known: KnownRows | None = None) -> Verified:
@@ -91,7 +93,7 @@ def verify(folder: Path, *, known: KnownRows | None = None) -> Verified:
         problems = list(calibrated.problems(people, spec, samples))
     if problems:
         more = f"; and {len(problems) - SHOWN} more" if len(problems) > SHOWN else ""
-        raise RefusedError(f"{folder}: {'; '.join(problems[:SHOWN])}{more}")
+        raise RefusedError(f"{folder}: {'; '.join(problems[:SHOWN])}{more}", items.metrics if items.hold else None)
     subset = None if rows_here is None else against_data.subset(spec, samples, rows_here)
     wanted = len(samples) if subset else None if rows_here is None else len(rows_here)
     return Verified(
@@ -101,6 +103,7 @@ def verify(folder: Path, *, known: KnownRows | None = None) -> Verified:
         subset=subset,
         partial=against_data.partial(spec, result, wanted),
         stated=tuple(name for name in get_args(Stated) if name in items.stated),
+        metrics=items.metrics,
     )
 
 
@@ -132,8 +135,10 @@ def _problems(
     if rows_here is not None:
         yield from against_data.problems(spec, result, samples, rows_here)
     yield from replies.of_record(spec, result.judge)
-    yield from items.problems()
-    yield from _numbers(spec, result, samples, rows_here)
+    of_items = list(items.problems())
+    items.hold = not of_items
+    yield from of_items
+    yield from _numbers(spec, result, items, rows_here)
 
 
 def date_of(result: Result) -> datetime:
@@ -156,13 +161,19 @@ def _date(result: Result) -> Iterator[str]:
 
 
 class _Items:
-    """Each item of a result, held to its own words; `stated` grows with what can't be held to anything."""
+    """Each item of a result, held to its own words.
+
+    `stated` grows with what can't be held to anything; `metrics` are what the samples give, once they were computed;
+    `hold` says whether every item is what its own words say.
+    """
 
     def __init__(
         self, spec: BenchmarkSpec, result: Result, samples: list[Sample], rows_here: Mapping[str, Row] | None
     ) -> None:
         self.samples = samples
         self.stated: set[Stated] = set() if rows_here is not None else {"references"}
+        self.metrics: Metrics = {}
+        self.hold = False
         self._spec = spec
         self._rows = rows_here or {}
         self._result = result
@@ -297,9 +308,8 @@ def _item(spec: BenchmarkSpec, sample: Sample, row: Row | None) -> Item:
 # --- numbers ---------------------------------------------------------------------------------------------------------
 
 
-def _numbers(
-    spec: BenchmarkSpec, result: Result, samples: Sequence[Sample], rows_here: Mapping[str, Row] | None
-) -> Iterator[str]:
+def _numbers(spec: BenchmarkSpec, result: Result, items: _Items, rows_here: Mapping[str, Row] | None) -> Iterator[str]:
+    samples = items.samples
     corpus = {metric.name for metric in spec.metrics if metric.aggregate.how == "corpus"}
     overlap = bool(corpus & result.metrics.keys())
     known = against_data.as_the_data_has_them(spec, samples, rows_here)
@@ -313,6 +323,7 @@ def _numbers(
     except Exception as error:  # noqa: BLE001 - whatever a stranger's values lead to refuses their result alone
         yield f"its metrics can't be computed again ({first_line(error)})"
         return
+    items.metrics = metrics
     told = list(differences.of_metrics("metrics", result.metrics, metrics))
     if told and unlabelled:
         yield f"its references lack labels that the data of {spec.id} has; score it again without --references"

@@ -26,6 +26,7 @@ from reelbench.judges import calibrated, results
 from reelbench.leaderboard import checks
 from reelbench.leaderboard.against_data import KnownRows
 from reelbench.leaderboard.checks import CHECK_FILE, Check, compare, held, kept, read_check
+from reelbench.leaderboard.differences import RefusedError
 from reelbench.leaderboard.identity import key_of
 from reelbench.leaderboard.recompute import AHEAD, Verified, date_of, verify
 from reelbench.leaderboard.rejudge import Rejudge, Rejudged
@@ -33,7 +34,7 @@ from reelbench.registry import about as abouts
 from reelbench.registry import discovery
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
 from reelbench.registry.files import sha256_of
-from reelbench.registry.records import About, Result
+from reelbench.registry.records import About, Metrics, Result
 
 _MANY = 64  # results from which on it pays to start a second process
 _DEPTH = 4  # folders in a key
@@ -43,12 +44,23 @@ Outcome = Literal["added", "same", "replaced", "older", "refused"]
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What came of one folder; `why` is the reason where it was refused or not taken."""
+    """What came of one folder.
+
+    Attributes:
+        source: The folder.
+        outcome: What was done with it; `same` where it was checked alone, and holds.
+        place: Where it lies in the store.
+        why: The reason where it was refused or not taken, else what to know of it.
+        check: Of a result that was checked alone: what holds.
+        metrics: Likewise, as its samples give them; of a refused one where its samples hold.
+    """
 
     source: Path
     outcome: Outcome
     place: Path | None = None
     why: str = ""
+    check: Check | None = None
+    metrics: Metrics | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +138,18 @@ def _answers(folder: Path) -> dict[str, Any] | None:
         return None
 
 
-def check(path: Path) -> list[Added]:
-    """Verify every result under `path` and where it lies, and file nothing: what a results dataset asks of a change."""
-    return list(_each(partial(_refusing, _check_one), results.folders(path)))
+def check(*paths: Path) -> list[Added]:
+    """Verify every result under `paths` and where it lies, and file nothing: what a pull request is asked for."""
+    folders: dict[Path, None] = {}
+    refused = []
+    for path in paths:
+        try:
+            folders |= dict.fromkeys(results.folders(path))
+        except InputError as error:
+            if not path.is_dir():
+                raise
+            refused.append(Added(path, "refused", why=str(error)))
+    return [*refused, *_each(partial(_refusing, _check_one), list(folders))]
 
 
 def _refusing(work: Callable[..., Added], folder: Path, *, known: KnownRows | None = None) -> Added:
@@ -137,7 +158,8 @@ def _refusing(work: Callable[..., Added], folder: Path, *, known: KnownRows | No
         return work(folder, known=known or _known)
     except ReelbenchError as error:
         told = str(error)
-        return Added(folder, "refused", why=told if str(folder) in told else f"{folder}: {told}")
+        why = told if str(folder) in told else f"{folder}: {told}"
+        return Added(folder, "refused", why=why, metrics=error.metrics if isinstance(error, RefusedError) else None)
     except Exception as error:  # noqa: BLE001 - one bad folder never stops the others
         return Added(folder, "refused", why=f"{folder}: can't be checked ({type(error).__name__}: {first_line(error)})")
 
@@ -148,10 +170,25 @@ def _check_one(folder: Path, known: KnownRows) -> Added:
     parts = folder.resolve().parts
     # In a results dataset a result lies under its key, or it would stand beside what it replaces.
     if "results" in parts[:-1] and not folder.resolve().as_posix().endswith(f"/{key}"):
-        raise InputError(f"{folder}: belongs at results/{key}")
+        raise RefusedError(f"{folder}: belongs at results/{key}", verified.metrics)
     if (folder / CHECK_FILE).is_file():
         compare(folder / CHECK_FILE, verified)
-    return Added(folder, "same", folder, f"ids {verified.ids}; {checks.told(verified)}".removesuffix("; "))
+    why = f"ids {verified.ids}; {checks.told(verified)}".removesuffix("; ")
+    check = _checked(folder, verified, (folder / results.RESULT_FILE).read_bytes())
+    return Added(folder, "same", folder, why, check, verified.metrics)
+
+
+def _checked(folder: Path, verified: Verified, document: bytes, rejudged: Rejudged | None = None) -> Check:
+    return Check(
+        ids=verified.ids,
+        subset=verified.subset,
+        partial=verified.partial,
+        stated=verified.stated,
+        rejudged=rejudged,
+        result_sha256=hashlib.sha256(document).hexdigest(),
+        samples_sha256=str(verified.result.provenance.samples_sha256),
+        calibration_sha256=_calibration(folder),
+    )
 
 
 def _each(work: Callable[..., Added], folders: Sequence[Path], *, alone: bool = False) -> Iterator[Added]:
@@ -230,16 +267,7 @@ def _file(folder: Path, store: Path, verified: Verified, rejudged: Rejudged | No
     document = (folder / results.RESULT_FILE).read_bytes()
     if result.model.about is not None and result.model_dump() != results.read(folder).model_dump():
         document = results.as_text(result).encode()
-    check = Check(
-        ids=verified.ids,
-        subset=verified.subset,
-        partial=verified.partial,
-        stated=verified.stated,
-        rejudged=rejudged,
-        result_sha256=hashlib.sha256(document).hexdigest(),
-        samples_sha256=str(result.provenance.samples_sha256),
-        calibration_sha256=_calibration(folder),
-    )
+    check = _checked(folder, verified, document, rejudged)
     outcome: Outcome = "added"
     if there is not None:
         if (there.model.id, there.model.revision) != (result.model.id, result.model.revision):

@@ -47,6 +47,14 @@ def ask(
     split: Annotated[str | None, typer.Option(help="Split that is asked, if not the default one.")] = None,
     data: Annotated[Path | None, typer.Option(help="The benchmark's own data, where it isn't found by itself.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many questions of each.")] = None,
+    candidates: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SPEC",
+            help="Answers to each question, of which the first is scored and all are kept for `ace`: sample:K,t=T. "
+            "Default: REELBENCH_CANDIDATES.",
+        ),
+    ] = None,
     label: Annotated[
         str | None, typer.Option(metavar="TEXT", help='What else shapes the answers, e.g. "web search".')
     ] = None,
@@ -68,6 +76,7 @@ def ask(
     from reelbench.methods import asking
     from reelbench.registry.about import check_frames
     from reelbench.registry.home import home
+    from reelbench.registry.ways import Candidates
     from reelbench.tasks.score import Options
 
     model, budget = only_model(llm), shared_budget(llm)
@@ -75,11 +84,12 @@ def ask(
     options = Options(overlap=not no_overlap, judge=judge, note=note, bar=console.progress, about=about)
     spec = frames or settings.FRAMES.get() or _FRAMES
     check_frames(about, spec)
+    several = Candidates.parse(candidates) if candidates is not None else Candidates.from_environment()
     folder = output or home() / "runs" / datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
     outcomes = []
     for name in names:
         questions = asking.questions(name, spec, split=split, limit=limit, data=data)
-        evaluation = asking.ask(questions, model, options, budget=budget)
+        evaluation = asking.ask(questions, model, options, candidates=several, budget=budget)
         outcomes.append(evaluation.labelled(label).write(folder / name))
     report(outcomes, as_json=as_json, again=["reelbench", "ask", *given(context)], quiet=quiet)
     check_judged(outcomes)

@@ -69,8 +69,9 @@ EXAMPLES = {
     "leaderboard remove": ("KEY --store results",),
     "leaderboard import-hub": ("rextime --store results",),
     "leaderboard build": ("--store results --out site",),
-    "leaderboard check": ("results",),
+    "leaderboard check": ("results", "submitted --store results --markdown comment.md"),
     "leaderboard tables": ("--store results --format latex",),
     "leaderboard publish": ("--store results --repo ORG/SPACE --dataset ORG/RESULTS --dry-run",),
+    "leaderboard webhook": ("--dataset ORG/RESULTS",),
     "leaderboard export": ("results --out export --format eee --organization ORG",),
 }

@@ -176,17 +176,36 @@ def build(
 
 
 @app.command()
-def check(folder: Annotated[Path, typer.Argument(help="Folder of a pull request to the results dataset.")]) -> None:
+def check(
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="FOLDER...", help="Folders of a pull request to the results dataset.")
+    ],
+    *,
+    store: Annotated[
+        Path | None, typer.Option(help="Store whose rows the results are held against: rank, paired differences.")
+    ] = None,
+    markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="Write there what people read of it.")] = None,
+    as_json: Json = False,
+) -> None:
     """Check results as the results dataset's CI does: every number again from the samples, and where they lie."""
     from reelbench.leaderboard import store as stores
+    from reelbench.leaderboard import submission, submission_page
     from reelbench.registry.errors import InputError
+    from reelbench.registry.files import write_text
 
-    checked = stores.check(folder)
+    checked = stores.check(*folders)
+    if as_json or markdown is not None:
+        report = submission.Report(submission.read(checked, store))
+        if markdown is not None:
+            write_text(markdown, submission_page.markdown(report))
+        if as_json:
+            console.write(json.dumps(report.as_json(), ensure_ascii=False))
     for one in checked:
         if one.outcome != "refused":
             console.note(f"holds: {one.source}" + (f" ({one.why})" if one.why else ""))
     _refuse([one.why for one in checked if one.outcome == "refused"], len(checked), InputError)
-    console.write(f"{len(checked)} results hold")
+    if not as_json:
+        console.write(f"{len(checked)} results hold")
 
 
 @app.command()
@@ -216,16 +235,44 @@ def publish(
     create_pr: Annotated[
         bool, typer.Option("--create-pr", help="Offer pull requests; to the dataset, of the results alone.")
     ] = False,
+    webhook: Annotated[
+        str | None,
+        typer.Option(metavar="ORG/NAME", help="Space that checks pull requests to --dataset; made where you may."),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would change, and change nothing.")] = False,
 ) -> None:
-    """Publish the page as a static Space, and the results as a dataset."""
+    """Publish the page as a static Space, the results as a dataset, and a Space that checks what is handed in."""
     from reelbench.leaderboard import publish as publishing
 
     done = publishing.publish(
-        store, space=repo, dataset=dataset, create_pr=create_pr, dry_run=dry_run, note=console.note
+        store, space=repo, dataset=dataset, webhook=webhook, create_pr=create_pr, dry_run=dry_run, note=console.note
     )
     for one in done:
         console.write(f"{one.done}: {one.url}")
+
+
+@app.command()
+def webhook(
+    *,
+    dataset: Annotated[str, typer.Option(metavar="ORG/NAME", help="Results dataset whose pull requests are checked.")],
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "0.0.0.0",  # noqa: S104 - it is to be reached
+    port: Annotated[int, typer.Option(metavar="N", help="Port to listen on; 0 takes a free one.")] = 7860,
+) -> None:
+    """Serve the Hub's webhook of a results dataset: check each pull request, and say what came of it in a comment.
+
+    It comments as whoever HF_TOKEN names; WEBHOOK_SECRET is what the Hub sends along. `publish --webhook` makes a Space
+    that runs it.
+    """
+    from reelbench.leaderboard import webhook as webhooks
+    from reelbench.leaderboard.pull_request import PullRequests
+    from reelbench.registry.errors import InputError
+    from reelbench.registry.settings import WEBHOOK_SECRET
+
+    if not WEBHOOK_SECRET.is_set:
+        raise InputError(
+            "WEBHOOK_SECRET is not set: without it anybody could call; set it here and at the Hub's webhook"
+        )
+    webhooks.serve(PullRequests(dataset), WEBHOOK_SECRET.get(), host=host, port=port, note=console.note)
 
 
 @app.command()

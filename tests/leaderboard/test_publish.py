@@ -203,12 +203,20 @@ def test_samples_of_data_under_an_agreement_stay_at_home(hub, stored, tamper):
 
 
 @pytest.mark.parametrize(
-    ("change", "refused"),
-    [("adds", False), ("replaces another's", True), ("removes", True), ("moves", True)],
+    ("change", "refused", "told"),
+    [
+        ("adds", False, "| `org/model` | best of the table |"),
+        ("replaces another's", True, "0 of 1 result holds"),
+        ("removes", True, "a submission removes no results"),
+        ("moves", True, "a submission removes no results"),
+    ],
 )
-def test_the_checks_of_a_git_mirror_take_what_is_added_and_nothing_that_removes(rextime_run, tmp_path, change, refused):
+def test_the_checks_of_a_git_mirror_take_what_is_added_and_nothing_that_removes(
+    rextime_run, tmp_path, change, refused, told
+):
     workflow = yaml.safe_load((Path(site.__file__).parent / "assets" / "check_submissions.yaml").read_text())
-    script = workflow["jobs"]["check"]["steps"][-1]["run"]
+    steps = {step.get("name"): step.get("run") for step in workflow["jobs"]["check"]["steps"]}
+    script, show = steps["Compute every number again"], steps["Show it in the summary"]
     mirror = tmp_path / "mirror"
 
     def git(*arguments):
@@ -234,3 +242,6 @@ def test_the_checks_of_a_git_mirror_take_what_is_added_and_nothing_that_removes(
     environ = {**os.environ, "BASE": base, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     done = subprocess.run(["bash", "-e", "-c", script], cwd=mirror, env=environ, capture_output=True, check=False)
     assert (done.returncode != 0) == refused, done.stderr
+    summary = tmp_path / "summary.md"
+    subprocess.run(["bash", "-e", "-c", show], cwd=mirror, env={"GITHUB_STEP_SUMMARY": str(summary)}, check=True)
+    assert told in summary.read_text()

@@ -27,9 +27,9 @@ import pytest
 import yaml
 
 from tests.servers.files import FileServer, Request, Response
+from tests.servers.pull_requests import DATE, PullRequest
 
 _KINDS = {"models": "model", "datasets": "dataset", "spaces": "space"}
-_DATE = "2026-01-01T00:00:00.000Z"
 _LICENSES = {"mit", "apache-2.0", "cc-by-4.0", "cc-by-sa-4.0", "cc-by-nc-4.0", "cc-by-nc-sa-4.0", "cc0-1.0", "other"}
 _POINTER = 134  # bytes of a git-lfs pointer file
 
@@ -73,19 +73,6 @@ class Commit:
     description: str
     author: str
     files: dict[str, Blob]
-
-
-@dataclass
-class PullRequest:
-    num: int
-    title: str
-    description: str
-    author: str
-    status: str = "open"
-
-    @property
-    def ref(self) -> str:
-        return f"refs/pr/{self.num}"
 
 
 class Repo:
@@ -367,8 +354,8 @@ class HubServer(FileServer):
             "id": repo.id,
             "author": repo.id.split("/")[0],
             "sha": commit.oid,
-            "lastModified": _DATE,
-            "createdAt": _DATE,
+            "lastModified": DATE,
+            "createdAt": DATE,
             "private": repo.private,
             "gated": "manual" if repo.gated else False,
             "disabled": False,
@@ -441,7 +428,7 @@ class HubServer(FileServer):
                     "title": commit.title,
                     "message": commit.description,
                     "authors": [{"user": commit.author}],
-                    "date": _DATE,
+                    "date": DATE,
                 }
                 for commit in call.repo.history(unquote(call.rest))
             ]
@@ -458,19 +445,43 @@ class HubServer(FileServer):
         return _json({"branches": branches, "converts": [], "tags": [], "pullRequests": pulls})
 
     def _get_discussions(self, call: _Call) -> Response:
-        found = [
-            {
-                "num": pr.num,
-                "title": pr.title,
-                "author": {"name": pr.author},
-                "createdAt": _DATE,
-                "status": pr.status,
-                "isPullRequest": True,
-                "repo": {"name": call.repo.id, "type": call.repo.kind},
-            }
+        self._check_gate(call)
+        if call.rest:
+            return _json(self._pull_request(call, call.rest).detailed(call.repo.id, call.repo.kind))
+        wanted, kind = ((call.query.get(name) or ["all"])[0] for name in ("status", "type"))
+        pulls = [
+            pr
             for pr in reversed(call.repo.pull_requests)
+            if kind != "discussion" and wanted in ("all", "open" if pr.status in ("open", "draft") else "closed")
         ]
-        return _json({"discussions": found, "count": len(found), "start": 0})
+        size = min(self.page_size, 50)
+        start = size * int((call.query.get("p") or ["0"])[0])
+        page = [pr.listed(call.repo.id, call.repo.kind) for pr in pulls[start : start + size]]
+        return _json({"discussions": page, "count": len(pulls), "start": start})
+
+    def _post_discussions(self, call: _Call) -> Response:
+        """Take a comment of anybody who is logged in, or the edit of one by who wrote it."""
+        if call.token is None or call.token.role != "write":
+            raise _HubError(401 if call.token is None else 403, None, "You may not take part in discussions")
+        num, _, action = call.rest.partition("/")
+        pull_request = self._pull_request(call, num)
+        if action == "comment":
+            text = call.json["comment"]
+            if not text or len(text) > 65_536:
+                raise _HubError(400, None, "Invalid comment")
+            return _json({"newMessage": pull_request.add_comment(text, call.token.user)})
+        found = re.fullmatch(r"comment/([0-9a-f]+)/edit", action)
+        event = next((event for event in pull_request.events if found and event["id"] == found[1]), None)
+        if event is None or event["author"]["name"] != call.token.user:
+            raise _HubError(403 if event else 404, None, "No such comment of yours")
+        pull_request.edit(event, call.json["content"])
+        return _json({"updatedComment": event})
+
+    def _pull_request(self, call: _Call, num: str) -> PullRequest:
+        pull_request = next((pr for pr in call.repo.pull_requests if str(pr.num) == num), None)
+        if pull_request is None:
+            raise _HubError(404, None, "No such discussion")
+        return pull_request
 
     def _resolve_file(self, call: _Call) -> Response:
         self._check_gate(call)
@@ -580,6 +591,7 @@ class HubServer(FileServer):
             if create_pr:
                 num = len(call.repo.pull_requests) + 1
                 pull_request = PullRequest(num, header["summary"], header.get("description", ""), token.user)
+                pull_request.add_comment(pull_request.description, token.user)
                 call.repo.pull_requests.append(pull_request)
                 branch = pull_request.ref
                 call.repo.refs[branch] = base.oid
@@ -591,6 +603,9 @@ class HubServer(FileServer):
                 author=token.user,
                 description=header.get("description", ""),
             )
+            changed = next((pr for pr in call.repo.pull_requests if pr.ref == branch), None)
+            if changed is not None:
+                changed.add_commit(oid, header["summary"], token.user)
         page = f"{self.url}{call.repo.prefix}/{call.repo.id}"
         return _json(
             {

@@ -1,7 +1,7 @@
 """The local Hub against the real client: what the tests of cards and of the leaderboard will rely on."""
 
 import pytest
-from huggingface_hub import CommitOperationAdd, CommitOperationDelete, DatasetCard, HfApi
+from huggingface_hub import CommitOperationAdd, CommitOperationDelete, DatasetCard, HfApi, WebhookPayload
 from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError
 
 from tests.servers.hub import HubServer, Token, skip_unless_cards_are_validated_here
@@ -148,3 +148,34 @@ def test_models_and_spaces_are_served_like_datasets(server, kind):
     assert hub.repo_info("owner/thing", repo_type=kind).sha == repo.head
     hub.upload_file(path_or_fileobj=b"<b>", path_in_repo="index.html", repo_id="owner/thing", repo_type=kind)
     assert repo.files()["index.html"] == b"<b>"
+
+
+def test_a_pull_request_is_talked_about(server):
+    repo = server.add("owner/data", {"a.txt": "1"})
+    api(server, "hf_stranger").create_commit(
+        "owner/data",
+        [CommitOperationAdd("a.txt", b"better")],
+        commit_message="improve",
+        repo_type="dataset",
+        create_pr=True,
+    )
+    hub = api(server)
+
+    said = hub.comment_discussion("owner/data", 1, "Thank you", repo_type="dataset")
+    hub.edit_discussion_comment("owner/data", 1, said.id, "Thank you!", repo_type="dataset")
+
+    details = hub.get_discussion_details("owner/data", 1, repo_type="dataset")
+    assert (details.is_pull_request, details.target_branch) == (True, "refs/heads/main")
+    assert [event.type for event in details.events] == ["comment", "commit", "comment"]
+    assert (details.events[-1].content, details.events[-1].author, details.events[-1].edited) == (
+        "Thank you!",
+        "owner",
+        True,
+    )
+    with pytest.raises(HfHubHTTPError):
+        api(server, "hf_stranger").edit_discussion_comment("owner/data", 1, said.id, "No", repo_type="dataset")
+    payloads = repo.pull_requests[0].payloads(repo.id, repo.kind, server.url, repo.refs["refs/pr/1"])
+    assert [WebhookPayload.model_validate(payload).event.scope for payload in payloads] == [
+        "discussion",
+        "repo.content",
+    ]

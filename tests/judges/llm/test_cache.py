@@ -36,7 +36,7 @@ items = (
 try:
     run = judge_items(SPEC, items, JudgeOptions(model="judge-1", url=url, api_key=key, concurrency=8, backoff=0.01))
     scored = {v.id: [v.scores, v.reasons] for v in run}
-    print(json.dumps({"scored": scored, "calls": run.record.calls, "openai": "openai" in sys.modules}))
+    print(json.dumps({"scored": scored, "calls": run.record.calls, "client": "aiohttp" in sys.modules}))
 except Exception as error:
     print(f"{type(error).__name__}: {error}", file=sys.stderr)
     sys.exit(1)
@@ -89,7 +89,7 @@ def test_a_killed_run_loses_only_what_was_in_flight(home):
         rerun = finished(scorer(home, server.url, 40))
     assert rerun["scored"] == again["scored"]
     assert all(len(scores) == 5 for scores, _ in again["scored"].values())
-    assert (rerun["calls"], rerun["openai"]) == (0, False)  # nothing to ask: the client is not even imported
+    assert (rerun["calls"], rerun["client"]) == (0, False)  # nothing to ask: the client is not even imported
 
 
 def test_two_scorers_at_once_pay_once(home):

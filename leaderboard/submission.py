@@ -1,0 +1,288 @@
+"""A submission, for the people who decide on it: does it hold, where would it stand, and what is missing.
+
+Every result that was handed in is checked as `store.check` does, and held against the rows of its own table: their
+answers to the same questions, pair by pair. `submission_page` writes it as Markdown.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from reelbench.judges import bootstrap, results
+from reelbench.judges.compare import Difference, compare
+from reelbench.leaderboard import entries, ranking, store
+from reelbench.leaderboard.entries import Entry, Group, value
+from reelbench.leaderboard.identity import key_of
+from reelbench.leaderboard.store import Added, Stored
+from reelbench.registry import discovery
+from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.records import Metrics, MetricValue, Result, Sample
+from reelbench.registry.spec import BenchmarkSpec
+
+Verdict = Literal["holds", "partial", "refused"]
+Place = Literal["replaced", "best", "above", "below"]
+
+_AS_STATED = {
+    "references": "the benchmark's data is not on the machine that checked, so ids and references are as stated",
+    "labels": "labels of the questions (tags) are as stated",
+    "answers": "what was read from the answers is as stated: this version reads them otherwise, or lacks the options",
+    "judge replies": "the judge's replies are as stated, as nobody signs them; `leaderboard add --rejudge N` asks anew",
+    "ranker replies": "the ranker's replies are as stated, as nobody signs them",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """A row of the same table.
+
+    Attributes:
+        place: Why it is here: replaced by the submission, the table's best, the next one above or below.
+        key: Its key in the store.
+        model: Its model.
+        value: Its primary metric.
+        paired: The submission minus it, in the primary metric, on the questions that both answered; None without any.
+    """
+
+    place: Place
+    key: str
+    model: str
+    value: float
+    paired: Difference | None
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """One result that was handed in.
+
+    Attributes:
+        folder: Where it lies.
+        verdict: Whether it holds; `partial` holds, and is never ranked.
+        why: Why it is refused or partial.
+        result: As it states itself; None where that can't be read.
+        spec: Its benchmark; None where there is no such one.
+        key: Its place in a store.
+        table: The rows that it would stand among, in words.
+        metrics: Metric -> as stated and as its samples give it; None where one of them is absent.
+        rank: The rank that it would have, and of how many.
+        near: Rows of its table that have answers, too.
+        missing: What a reader would miss, a line each.
+    """
+
+    folder: Path
+    verdict: Verdict
+    why: str
+    result: Result | None = None
+    spec: BenchmarkSpec | None = None
+    key: str | None = None
+    table: str | None = None
+    metrics: Mapping[str, tuple[MetricValue | None, MetricValue | None]] = field(default_factory=dict)
+    rank: tuple[int, int] | None = None
+    near: tuple[Near, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what scripts read; values are unrounded, and absent where they are null."""
+        result = self.result
+        return {
+            "folder": str(self.folder),
+            "verdict": self.verdict,
+            "why": self.why,
+            "model": result and result.model.id,
+            "benchmark": result and result.benchmark.id,
+            "split": result and result.benchmark.split,
+            "key": self.key,
+            "table": self.table,
+            "rank": self.rank and self.rank[0],
+            "ranked": self.rank and self.rank[1],
+            "metrics": {
+                name: {"stated": stated and stated.value, "recomputed": again and again.value}
+                | {"ci95": again and again.ci95, "n": again and again.n}
+                for name, (stated, again) in self.metrics.items()
+            },
+            "near": [asdict(row) for row in self.near],
+            "missing": list(self.missing),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All results of a submission.
+
+    `problems` are of the change as a whole, and refuse it; `notes` are no fault of the submission's.
+    """
+
+    submissions: tuple[Submission, ...]
+    problems: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def refused(self) -> int:
+        """How many results are refused."""
+        return sum(submission.verdict == "refused" for submission in self.submissions)
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing is wrong with it."""
+        return not self.refused and not self.problems
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what scripts read."""
+        return {
+            "holds": self.holds,
+            "problems": list(self.problems),
+            "notes": list(self.notes),
+            "results": [submission.as_json() for submission in self.submissions],
+        }
+
+
+def read(checked: Sequence[Added], against: Path | None = None, *, below: Path | None = None) -> tuple[Submission, ...]:
+    """Return what people should know of results that were checked; refused ones first.
+
+    Args:
+        checked: What `store.check` gave.
+        against: The store whose rows they are held against.
+        below: Folder that theirs are named from.
+
+    Raises:
+        InputError: The store can't be read.
+    """
+    tables = _Tables(against, {_benchmark_of(one.source) for one in checked})
+    of_all = [
+        replace(_submission(one, tables), folder=one.source.relative_to(below) if below else one.source)
+        for one in checked
+    ]
+    return tuple(sorted(of_all, key=lambda submission: submission.verdict != "refused"))
+
+
+class _Tables:
+    """Group -> rows of a store, and what others published; without a store nothing is `known`."""
+
+    def __init__(self, path: Path | None, benchmarks: set[str | None]) -> None:
+        self._rows: dict[Group, list[Entry]] = defaultdict(list)
+        self.known = path is not None
+        specs = {name: spec for name, spec in discovery.specs().items() if name in benchmarks}
+        for stored in store.read(path) if path is not None else ():
+            if spec := specs.get(stored.result.benchmark.id):
+                self._add(entries.of_run(spec, stored))
+        for spec in specs.values() if path is not None else ():
+            for entry in entries.of_published(spec):
+                self._add(entry)
+
+    def _add(self, entry: Entry) -> None:
+        self._rows[entry.group].append(entry)
+
+    def beside(self, entry: Entry) -> tuple[list[Entry], Entry | None]:
+        """Return the rows that a new one would stand among, and the one that it replaces."""
+        rows = self._rows.get(entry.group, [])
+        return [row for row in rows if row.key != entry.key], next((row for row in rows if row.key == entry.key), None)
+
+
+def _benchmark_of(folder: Path) -> str | None:
+    result = _result(folder)
+    return result and result.benchmark.id
+
+
+def _result(folder: Path) -> Result | None:
+    try:
+        return results.read(folder)
+    except (ReelbenchError, OSError):
+        return None
+
+
+def _submission(one: Added, tables: _Tables) -> Submission:
+    result = _result(one.source)
+    spec = discovery.specs().get(result.benchmark.id) if result else None
+    metrics = _both(spec, result, one.metrics) if spec and result else {}
+    if one.check is None or result is None or spec is None:
+        why = one.why.removeprefix(f"{one.source}: ").replace(f"{one.source}/", "")
+        return Submission(one.source, "refused", why, result, spec, metrics=metrics)
+    entry = entries.of_run(spec, Stored(key_of(result), one.source, result, one.check))
+    rows, replaced = tables.beside(entry)
+    ranks = ranking.rank_group(spec, [*rows, entry]) if tables.known else {}
+    rank = ranks.get(entry.key)
+    samples = list(results.read_samples(one.source))
+    return Submission(
+        one.source,
+        "partial" if one.check.partial else "holds",
+        one.check.partial or "",
+        result,
+        spec,
+        key=entry.key,
+        table=f"{spec.title}, {entry.group.label}",
+        metrics=metrics,
+        rank=None if rank is None else (rank, len(ranks)),
+        near=tuple(_near(spec, entry, samples, rows, replaced)),
+        missing=tuple(_missing(spec, entry, samples)),
+    )
+
+
+def _both(
+    spec: BenchmarkSpec, result: Result, again: Metrics | None
+) -> dict[str, tuple[MetricValue | None, MetricValue | None]]:
+    found = again or {}
+    names = [metric.name for metric in spec.metrics if metric.name in result.metrics or metric.name in found]
+    return {name: (result.metrics.get(name), found.get(name)) for name in names}
+
+
+def _near(
+    spec: BenchmarkSpec, entry: Entry, samples: Sequence[Sample], rows: Sequence[Entry], replaced: Entry | None
+) -> Iterator[Near]:
+    """Yield the row that is replaced, the best, and the next above and below: those that have samples to pair."""
+    primary = spec.primary.name
+    own = value(entry.metrics, primary)
+    if own is None:
+        return
+    runs = [
+        (score, row)
+        for row in rows
+        if row.stored is not None and row.partial is None and (score := value(row.metrics, primary)) is not None
+    ]
+    runs.sort(key=lambda pair: (-pair[0], pair[1].key))
+    above = [pair for pair in runs if pair[0] >= own]
+    below = [pair for pair in runs if pair[0] < own]
+    places: list[tuple[Place, list[tuple[float, Entry]]]] = [
+        ("best", runs[:1]),
+        ("above", above[-1:]),
+        ("below", below[:1]),
+    ]
+    if replaced is not None and (score := value(replaced.metrics, primary)) is not None:
+        places.insert(0, ("replaced", [(score, replaced)]))
+    shown: set[str] = set()
+    for place, of_place in places:
+        for score, row in of_place:
+            if row.key not in shown:
+                shown.add(row.key)
+                yield Near(place, row.key, row.model, score, _paired(spec, samples, row))
+
+
+def _paired(spec: BenchmarkSpec, samples: Sequence[Sample], row: Entry) -> Difference | None:
+    assert row.stored is not None  # noqa: S101 - rows with samples only
+    try:
+        return compare(samples, list(entries.samples_of(row.stored).values()), spec).metrics.get(spec.primary.name)
+    except InputError:  # no question was answered by both
+        return None
+
+
+def _missing(spec: BenchmarkSpec, entry: Entry, samples: Sequence[Sample]) -> Iterator[str]:
+    """Yield what a reader would miss in a result that holds."""
+    assert entry.stored is not None  # noqa: S101 - a run
+    result, counts = entry.stored.result, entry.stored.result.counts
+    if spec.judge is not None and result.judge is None and spec.primary.judged:
+        yield f"not judged, so there is no {spec.primary.name} and no rank: `reelbench score` with --judge"
+    if hidden := counts.unscored.get("answers_hidden"):
+        yield f"{hidden} questions whose answers only the benchmark's owners have"
+    for name in entry.stated:
+        yield _AS_STATED[name]
+    videos = len({sample.video for sample in samples if sample.state == "scored"})
+    if 0 < videos < bootstrap.LEAST:
+        yield f"{videos} videos: no intervals, which fewer than {bootstrap.LEAST} can't give"
+    if counts.parse_failed or counts.empty:
+        yield f"{counts.parse_failed} unreadable and {counts.empty} empty answers, which count as wrong"
+    if result.model.about is None:
+        yield "nothing is said of the model: setting, parameters, what it was trained on (`leaderboard add --about`)"
+    if result.model.revision is None:
+        yield "no revision of the model"
+    if entry.group.mini:
+        yield "on mini data, which is for trying things out: never ranked overall"

@@ -1,0 +1,138 @@
+"""What people read of a submission, as Markdown for a comment on a pull request.
+
+What a stranger wrote stands in code spans alone: there nothing links, loads or runs, and no name calls a person
+(GitHub notifies whoever stands behind an @ in any other text, an escaped one too).
+"""
+
+from collections.abc import Iterator
+from importlib.metadata import version
+
+from reelbench.hub_cards.markdown import table
+from reelbench.leaderboard.submission import Near, Report, Submission
+from reelbench.registry.errors import printable
+from reelbench.registry.records import MetricValue
+from reelbench.registry.spec import Metric
+
+LONGEST = 60_000
+"""Characters of a comment; GitHub takes 65,536."""
+
+TITLE = "### Reelbench:"
+"""What every text begins with."""
+
+_NAME, _REASON = 80, 1000
+"""Characters shown of a stranger's name, and of why a result is refused."""
+_LISTED = 20
+_P = 0.001
+
+_VERDICTS = {"holds": "holds", "partial": "holds, not ranked: partial", "refused": "**refused**"}
+_PLACES = {
+    "replaced": "which it replaces",
+    "best": "best of the table",
+    "above": "next above",
+    "below": "next below",
+}
+
+
+def markdown(report: Report, *, commit: str | None = None) -> str:
+    """Return the text: what came of it in a line, then a section for each result as long as there is room.
+
+    Args:
+        report: What was found.
+        commit: What was checked, where it is a commit.
+    """
+    text = "\n\n".join(_head(report, commit))
+    for number, submission in enumerate(report.submissions):
+        section = "\n\n".join(_section(submission))
+        left = len(report.submissions) - number
+        more = f"\n\n{left} more results: no room here; `reelbench leaderboard check` shows them.\n"
+        if len(text) + len(section) + len(more) > LONGEST:
+            return text + more
+        text += f"\n\n{section}"
+    return text + "\n"
+
+
+def verbatim(text: str, longest: int = _NAME) -> str:
+    """Return a stranger's text as a code span of one line, its middle left out where it is longer."""
+    text = " ".join(printable(text[: 4 * longest] + text[4 * longest :][-longest:]).split())
+    if len(text) > longest:
+        text = f"{text[: longest // 2]} … {text[-longest // 2 :]}"
+    # A span ends at as many backticks as it began with.
+    fence = "`"
+    while fence in text:
+        fence += "`"
+    return f"{fence} {text} {fence}" if "`" in text else f"{fence}{text or ' '}{fence}"
+
+
+def _head(report: Report, commit: str | None) -> Iterator[str]:
+    number = len(report.submissions)
+    held = number - report.refused
+    yield f"{TITLE} {held} of {number} result{'s' if number != 1 else ''} hold{'s' if number == 1 else ''}"
+    checked = f"commit `{commit}`" if commit else "the files"
+    yield f"Every number of {checked} was computed again from its samples, by Reelbench {version('reelbench')}."
+    lines = [f"- **refused**: {verbatim(problem, _REASON)}" for problem in report.problems[:_LISTED]]
+    if len(report.problems) > _LISTED:
+        lines.append(f"- and {len(report.problems) - _LISTED} more")
+    lines += [f"- {verbatim(note, _REASON)}" for note in report.notes]
+    if lines:
+        yield "\n".join(lines)
+
+
+def _section(submission: Submission) -> Iterator[str]:
+    result = submission.result
+    name = verbatim(result.model.id) if result else verbatim(str(submission.folder))
+    of = f", {verbatim(f'{result.benchmark.id} {result.benchmark.split}')}" if result else ""
+    yield f"#### {name}{of}: {_VERDICTS[submission.verdict]}"
+    if submission.why:
+        yield verbatim(submission.why, _REASON)
+    if submission.metrics:
+        yield _metrics(submission)
+    if submission.rank is not None:
+        rank, ranked = submission.rank
+        where = verbatim(submission.table or "", 2 * _NAME)
+        yield f"It would be rank {rank} of {ranked} in {where}, where rows that can't be told apart share a rank."
+    if submission.near:
+        yield _near(submission)
+    if submission.missing:
+        yield "\n".join(["To know:", "", *(f"- {line}" for line in submission.missing)])
+
+
+def _metrics(submission: Submission) -> str:
+    assert submission.spec is not None  # noqa: S101 - metrics are a benchmark's
+    lines = []
+    for name, (stated, again) in submission.metrics.items():
+        metric = submission.spec.metric(name)
+        interval = again.ci95 if again else None
+        shown = f"**{name}**" if metric == submission.spec.primary else name
+        values = (_value(metric, stated), _value(metric, again), _interval(metric, interval))
+        lines.append((shown, metric.in_unit.label, *values, str(again.n) if again else ""))
+    return table(("metric", "unit", "#stated", "#recomputed", "#95 % interval", "#n"), lines)
+
+
+def _near(submission: Submission) -> str:
+    assert submission.spec is not None  # noqa: S101 - rows are a benchmark's
+    metric = submission.spec.primary
+    heads = ("row", "", f"#{metric.name}", "#difference", "#95 % interval", "#p", "#questions", "#videos")
+    return table(heads, [_row(metric, row) for row in submission.near])
+
+
+def _row(metric: Metric, row: Near) -> tuple[str, ...]:
+    paired = row.paired
+    if paired is None:
+        cells = ("no question in common", "", "", "0", "0")
+    else:
+        p = "" if paired.p is None else "< 0.001" if paired.p < _P else f"{paired.p:.3f}"
+        difference = f"{paired.difference:+.{_digits(metric)}f}"
+        cells = (difference, _interval(metric, paired.ci95), p, str(paired.n), str(paired.videos))
+    return verbatim(row.model), _PLACES[row.place], f"{row.value:.{_digits(metric)}f}", *cells
+
+
+def _value(metric: Metric, found: MetricValue | None) -> str:
+    return "–" if found is None or found.value is None else f"{found.value:.{_digits(metric)}f}"
+
+
+def _interval(metric: Metric, ci95: tuple[float, float] | None) -> str:
+    return "" if ci95 is None else " to ".join(f"{bound:.{_digits(metric)}f}" for bound in ci95)
+
+
+def _digits(metric: Metric) -> int:
+    return max(2, metric.in_unit.digits)

@@ -1,0 +1,159 @@
+"""A small server that the Hub tells of pull requests to a results dataset; each is checked and commented on.
+
+What the Hub sends says no more than which pull request to look at: everything else is asked of the Hub itself. Pull
+requests that nobody told of (the server slept, the Hub was down) are found by looking at all open ones, at the start
+and once an hour.
+"""
+
+import asyncio
+import hmac
+import re
+import socket
+from collections.abc import AsyncIterator, Callable
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, Field, ValidationError
+
+from reelbench.leaderboard.pull_request import PullRequests
+from reelbench.registry.errors import ReelbenchError, first_line
+
+if TYPE_CHECKING:
+    from aiohttp import web
+
+PATH = "/webhooks/check"
+EVERY_S = 3600
+_COMMENTS = "discussion.comment"
+
+Note = Callable[[str], None]
+
+
+class _Event(BaseModel):
+    scope: str
+
+
+class _Repo(BaseModel):
+    type: str
+    name: str
+
+
+class _Discussion(BaseModel):
+    num: int
+    is_pull_request: bool = Field(alias="isPullRequest")
+
+
+class _Ref(BaseModel):
+    ref: str
+
+
+class Payload(BaseModel):
+    """What is read of a webhook's payload; the Hub's documentation has all of it."""
+
+    event: _Event
+    repo: _Repo
+    discussion: _Discussion | None = None
+    refs: list[_Ref] = Field(default=[], alias="updatedRefs")
+
+    def pull_requests(self, dataset: str) -> list[int]:
+        """Return the numbers of the dataset's pull requests that were opened or changed; comments change none."""
+        if (self.repo.type, self.repo.name) != ("dataset", dataset) or self.event.scope.startswith(_COMMENTS):
+            return []
+        changed = [int(found[1]) for ref in self.refs if (found := re.fullmatch(r"refs/pr/([1-9]\d{0,8})", ref.ref))]
+        opened = [self.discussion.num] if self.discussion and self.discussion.is_pull_request else []
+        return [*opened, *changed]
+
+
+class Server:
+    """Takes the Hub's calls, and looks at one pull request after the other."""
+
+    def __init__(self, pull_requests: PullRequests, secret: str, note: Note) -> None:
+        self._pull_requests = pull_requests
+        self._secret = secret.encode()
+        self._note = note
+        self._waiting: dict[int, None] = {}
+        self._more = asyncio.Event()
+
+    def application(self) -> "web.Application":
+        """Return the aiohttp application: the webhook, and a page that says what this is."""
+        from aiohttp import web
+
+        app = web.Application()
+        app.router.add_post(PATH, self._take)
+        app.router.add_get("/", self._page)
+        app.cleanup_ctx.append(self._working)
+        return app
+
+    async def _take(self, request: "web.Request") -> "web.Response":
+        from aiohttp import web
+
+        given = request.headers.get("X-Webhook-Secret")
+        if given is None:
+            return web.json_response({"error": "no X-Webhook-Secret"}, status=401)
+        if not hmac.compare_digest(given.encode(), self._secret):
+            return web.json_response({"error": "another X-Webhook-Secret"}, status=403)
+        try:
+            payload = Payload.model_validate_json(await request.read())
+        except ValidationError as error:
+            return web.json_response({"error": f"not a webhook's payload: {first_line(error)}"}, status=400)
+        numbers = payload.pull_requests(self._pull_requests.dataset)
+        self._add(numbers)
+        return web.json_response({"pull_requests": numbers}, status=202)
+
+    async def _page(self, _: "web.Request") -> "web.Response":
+        from aiohttp import web
+
+        return web.Response(text=f"Checks results that are handed in to {self._pull_requests.dataset}.\n")
+
+    def _add(self, numbers: list[int]) -> None:
+        self._waiting |= dict.fromkeys(numbers)
+        self._more.set()
+
+    async def _working(self, _: "web.Application") -> AsyncIterator[None]:
+        tasks = [asyncio.create_task(self._look()), asyncio.create_task(self._work())]
+        yield
+        for task in tasks:
+            task.cancel()
+
+    async def _look(self) -> None:
+        """Find open pull requests that nobody told of."""
+        while True:
+            try:
+                numbers = await asyncio.to_thread(self._pull_requests.open)
+                self._note(f"{len(numbers)} open pull requests")
+                self._add(numbers)
+            except ReelbenchError as error:
+                self._note(str(error))
+            await asyncio.sleep(EVERY_S)
+
+    async def _work(self) -> None:
+        while True:
+            await self._more.wait()
+            self._more.clear()
+            while self._waiting:
+                number = next(iter(self._waiting))
+                # Gone first: a commit that comes while this one is looked at is looked at again.
+                del self._waiting[number]
+                try:
+                    done: str = await asyncio.to_thread(self._pull_requests.comment, number)
+                except ReelbenchError as error:
+                    done = str(error)
+                except Exception as error:  # noqa: BLE001 - one pull request never stops the others
+                    done = f"{type(error).__name__}: {first_line(error)}"
+                self._note(f"pull request {number}: {done}")
+
+
+def serve(pull_requests: PullRequests, secret: str, *, host: str, port: int, note: Note) -> None:
+    """Serve until stopped; port 0 takes a free one, which `note` is told."""
+    from aiohttp import web
+
+    async def run() -> None:
+        with socket.create_server((host, port)) as listening:
+            runner = web.AppRunner(Server(pull_requests, secret, note).application())
+            await runner.setup()
+            await web.SockSite(runner, listening).start()
+            note(f"listening on http://{host}:{listening.getsockname()[1]}{PATH}")
+            try:
+                await asyncio.Event().wait()
+            finally:
+                await runner.cleanup()
+
+    asyncio.run(run())

@@ -1,0 +1,234 @@
+"""The webhook's server as a real process, against a server that speaks the Hub's protocol to its real client."""
+
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+from http.client import HTTPConnection
+from pathlib import Path
+from tempfile import gettempdir
+from urllib.parse import urlsplit
+
+import pytest
+from huggingface_hub import HfApi
+
+from reelbench.leaderboard import publish as publishing
+from reelbench.leaderboard import store
+from reelbench.leaderboard.webhook import Payload
+from tests.servers.hub import HubServer, Token
+
+DATASET, SECRET = "museum/results", "open sesame"
+LONGEST_WAIT_S = 120
+
+
+@pytest.fixture
+def hub(monkeypatch, tmp_path):
+    with HubServer() as server:
+        server.use(monkeypatch, tmp_path / "hf")
+        server.tokens["hf_museum"] = Token("curator", orgs=("museum",))
+        server.tokens["hf_visitor"] = Token("visitor")
+        server.tokens["hf_bot"] = Token("bot")
+        monkeypatch.setenv("HF_TOKEN", "hf_visitor")
+        yield server
+
+
+@pytest.fixture
+def table(hub, rextime_run, tmp_path, monkeypatch):
+    """Publish a results dataset with one result."""
+    store.add(rextime_run("first", model="org/first", right=8), tmp_path / "museum")
+    monkeypatch.setenv("HF_TOKEN", "hf_museum")
+    publishing.publish(tmp_path / "museum", dataset=DATASET)
+    monkeypatch.setenv("HF_TOKEN", "hf_visitor")
+    return hub.repo(DATASET)
+
+
+class Served:
+    """The process, what it says line by line, and calls to it."""
+
+    def __init__(self, hub, home):
+        command = [Path(sys.executable).with_name("reelbench"), "leaderboard", "webhook", "--dataset", DATASET]
+        told = {"HF_TOKEN": "hf_bot", "WEBHOOK_SECRET": SECRET, "REELBENCH_HOME": str(home / "bot")}
+        self._process = subprocess.Popen(
+            [*command, "--host", "127.0.0.1", "--port", "0"],
+            env={**os.environ, **hub.env(home / "bot-hf"), **told},
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+        )
+        self._lines = queue.Queue()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+        self.url = self.until("listening on").split()[-1]
+
+    def _read(self):
+        with self._process.stderr as lines:
+            for line in lines:
+                self._lines.put(line)
+
+    def until(self, text):
+        """Return the next line that has `text` in it."""
+        while text not in (line := self._lines.get(timeout=LONGEST_WAIT_S)):
+            pass
+        return line
+
+    def post(self, body, secret=SECRET):
+        headers = {"Content-Type": "application/json", **({"X-Webhook-Secret": secret} if secret else {})}
+        address = urlsplit(self.url)
+        connection = HTTPConnection(address.netloc)
+        connection.request("POST", address.path, body if isinstance(body, bytes) else json.dumps(body), headers)
+        status = connection.getresponse().status
+        connection.close()
+        return status
+
+    def stop(self):
+        self._process.terminate()
+        self._process.wait()
+        self._reader.join()
+
+
+@pytest.fixture
+def served(hub, table, tmp_path):  # noqa: ARG001 - published before
+    server = Served(hub, tmp_path)
+    # It has looked for open pull requests, and found none: from now on it knows what it is told.
+    server.until("0 open pull requests")
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def offer(table, hub, rextime_run, tmp_path):
+    """Offer a result as a pull request, as `publish --create-pr` does; `change` spoils it before."""
+
+    def run(name, *, change=None, **options):
+        [added] = store.add(rextime_run(name, model=f"me/{name}", **options), tmp_path / f"{name}-store")
+        if change is not None:
+            change(added.place)
+        HfApi(endpoint=hub.url).upload_folder(
+            repo_id=DATASET,
+            repo_type="dataset",
+            folder_path=tmp_path / f"{name}-store",
+            path_in_repo="results",
+            create_pr=True,
+            commit_message=name,
+        )
+        return table.pull_requests[-1]
+
+    return run
+
+
+def payloads(hub, table, pull_request):
+    return pull_request.payloads(table.id, "dataset", hub.url, table.refs[pull_request.ref])
+
+
+def test_a_pull_request_gets_one_comment_however_often_it_is_told_of(hub, table, served, offer):
+    pull_request = offer("mine", right=6)
+    opened, pushed = payloads(hub, table, pull_request)
+    assert [served.post(opened), served.post(opened, "open sesam"), served.post(pushed, None)] == [202, 403, 401]
+    assert "commented" in served.until("pull request 1")
+    assert served.post(pushed) == 202
+    assert "unchanged" in served.until("pull request 1")
+    [comment] = pull_request.comments
+    assert comment.startswith("### Reelbench: 1 of 1 result holds")
+    assert table.refs["refs/pr/1"] in comment
+    assert "| `org/first` | best of the table | 66.67 | -16.67 |" in comment
+    assert pull_request.events[-1]["author"]["name"] == "bot"
+
+
+def test_a_damaged_submission_is_told_so_and_again_when_it_is_put_right(hub, table, served, offer):
+    def better(folder):
+        path = folder / "result.json"
+        path.write_text(path.read_text().replace('"value": 50.0', '"value": 90.0'))
+
+    pull_request = offer("better", right=6, change=better)
+    served.post(payloads(hub, table, pull_request)[0])
+    assert "commented" in served.until("pull request 1")
+    [comment] = pull_request.comments
+    assert "0 of 1 result holds" in comment
+    assert "metrics.accuracy_at_iou_0.5 is 90.0, recomputed 50.0" in comment
+    assert gettempdir() not in comment
+    mended = table.files(pull_request.ref)
+    mended = {p: d.replace(b'"value": 90.0', b'"value": 50.0') for p, d in mended.items() if p.endswith("result.json")}
+    table.commit(mended, "put right", branch=pull_request.ref, author="visitor")
+    served.post(payloads(hub, table, pull_request)[1])
+    assert "updated" in served.until("pull request 1")
+    [comment] = pull_request.comments
+    assert "1 of 1 result holds" in comment
+
+
+def test_what_is_no_submission_is_refused_or_left_alone(hub, table, served, offer):
+    offer("honest")
+    strange = offer("strange")
+    stored = next(path for path in table.files() if path.endswith("samples.jsonl"))
+    table.commit(
+        {"results/note.txt": "x", "README.md": "mine", "results/a/b/rextime/c/result.json": "{"},
+        delete=[stored],
+        branch=strange.ref,
+    )
+    table.commit({"README.md": "the museum's"}, "main goes on")
+    served.post(payloads(hub, table, strange)[0])
+    assert "commented" in served.until("pull request 2")
+    [comment] = strange.comments
+    for line in (f"{stored}: removed", "results/note.txt: not a file", "README.md: not a file"):
+        assert f"- **refused**: `{line}" in comment
+    assert "1 of 2 results hold" in comment
+    assert "`results/a/b/rextime/c`: **refused**" in comment
+    words = HfApi(endpoint=hub.url).upload_file(
+        path_or_fileobj=b"better words", path_in_repo="README.md", repo_id=DATASET, repo_type="dataset", create_pr=True
+    )
+    served.post(payloads(hub, table, table.pull_requests[-1])[0])
+    assert "skipped" in served.until(f"pull request {words.pr_num}")
+    talk = {"event": {"action": "create", "scope": "discussion.comment"}}
+    assert served.post({**payloads(hub, table, strange)[0], **talk}) == 202
+    assert served.post(b"not json") == 400
+
+
+def test_pull_requests_that_nobody_told_of_are_found_at_the_start(hub, table, offer, tmp_path):
+    pull_request = offer("early", right=6)
+    merged = offer("merged", right=6)
+    table.merge(merged)
+    server = Served(hub, tmp_path)
+    try:
+        assert "commented" in server.until("pull request 1")
+    finally:
+        server.stop()
+    assert len(pull_request.comments) == 1
+    assert merged.comments == []
+    # What was merged since stands in the table.
+    assert "me/merged" in pull_request.comments[0]
+
+
+def test_what_others_send_names_no_pull_request():
+    refs = [{"ref": "refs/heads/main"}, {"ref": "refs/pr/7"}, {"ref": "refs/pr/007"}, {"ref": "refs/pr/7/../8"}]
+    sent = {"event": {"scope": "repo.content"}, "repo": {"type": "dataset", "name": DATASET}, "updatedRefs": refs}
+    assert Payload.model_validate(sent).pull_requests(DATASET) == [7]
+    assert Payload.model_validate(sent).pull_requests("museum/other") == []
+    talk = {"num": 3, "isPullRequest": False}
+    said = {"event": {"scope": "discussion"}, "repo": sent["repo"], "discussion": talk}
+    assert Payload.model_validate(said).pull_requests(DATASET) == []
+
+
+def test_without_a_secret_nothing_is_served(reelbench, hub):
+    done = reelbench("leaderboard", "webhook", "--dataset", DATASET, env={"WEBHOOK_SECRET": ""})
+    assert done.returncode == 2
+    assert "WEBHOOK_SECRET is not set" in done.stderr
+    done = reelbench("leaderboard", "webhook", "--dataset", DATASET, env={"WEBHOOK_SECRET": "x", "HF_TOKEN": "hf_old"})
+    assert done.returncode == 1
+    assert "the Hub refused the token" in done.stderr
+    assert hub.asked("GET /api/whoami-v2")
+
+
+def test_publish_writes_the_space(hub, rextime_run, tmp_path, monkeypatch):
+    store.add(rextime_run(), tmp_path / "store")
+    monkeypatch.setenv("HF_TOKEN", "hf_museum")
+    done = publishing.publish(tmp_path / "store", dataset=DATASET, webhook="museum/checker")
+    assert [one.done for one in done] == ["committed", "committed"]
+    written = hub.repo("museum/checker", "space").files()
+    assert written.keys() - {".gitattributes"} == {"Dockerfile", "README.md"}
+    assert b'"--dataset", "museum/results"]' in written["Dockerfile"]
+    assert b"sdk: docker" in written["README.md"]
+    [created] = [json.loads(r.body) for r in hub.asked("POST /api/repos/create") if b"checker" in r.body]
+    assert created["sdk"] == "docker"
+    assert [one.done for one in publishing.publish(tmp_path / "store", dataset=DATASET, webhook="museum/checker")] == [
+        "unchanged"
+    ] * 2
