@@ -1,6 +1,7 @@
 import math
 import random
 
+import numpy as np
 import pytest
 
 from reelbench.judges.agreement import agree, cohen_kappa, krippendorff_alpha, ratings_of, read_ratings
@@ -61,6 +62,18 @@ def test_judges_who_always_agree_are_as_sure_as_their_videos_are_many():
     found = agree(samples, ratings_of(samples, CURVE), ratings_of(samples, CURVE), CURVE).criteria["score"]
     assert (found.n, found.exact) == (12, 100)
     assert found.exact_ci95 == pytest.approx((71.24056, 100), abs=1e-4)
+
+
+def test_the_agreement_is_a_share_and_has_a_share_s_interval():
+    from reelbench.judges.bootstrap import mean_over_clusters
+
+    rng = random.Random(2)
+    scores = [(rng.randrange(3), rng.randrange(3)) for _ in range(60)]
+    a, b = ([sample(f"q{n}", {"score": pair[i]}, video=f"v{n % 20}") for n, pair in enumerate(scores)] for i in (0, 1))
+    found = agree(a, ratings_of(a, CURVE), ratings_of(b, CURVE), CURVE).criteria["score"]
+    same = np.array([100.0 * (one == other) for one, other in scores])
+    alone = mean_over_clusters(same, [one.video for one in a], bounds=(0, 100))
+    assert (found.exact, found.exact_ci95) == (pytest.approx(alone.value), pytest.approx(alone.ci95))
 
 
 # --- two judges ------------------------------------------------------------------------------------------------------
