@@ -6,15 +6,16 @@ Nothing that the spec declares or that rows can be counted for is written here.
 """
 
 import re
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Literal
 
 import yaml
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from reelbench.registry.errors import InputError
-from reelbench.registry.spec import BenchmarkSpec, Declared
+from reelbench.registry.spec import BenchmarkSpec
 
 FILE = "datasheet.md"
 LIMITATIONS = "Limitations"
@@ -23,7 +24,7 @@ SECTIONS = ("Motivation", "Composition", "Collection", "Preprocessing", "Uses", 
 Creator = Literal["crowdsourced", "expert-generated", "found", "machine-generated", "other"]
 
 
-class Declarations(Declared):
+class Declarations(BaseModel, frozen=True, extra="forbid"):
     """The front matter: values of the Hub's dataset card metadata."""
 
     task_categories: tuple[
@@ -36,7 +37,8 @@ class Declarations(Declared):
     tags: tuple[str, ...]
 
 
-class Datasheet(Declared):
+@dataclass(frozen=True)
+class Datasheet:
     """The whole datasheet; `sections` are in the order of `SECTIONS`."""
 
     declared: Declarations

@@ -163,7 +163,7 @@ def cohen_kappa(a: Sequence[float], b: Sequence[float], *, weights: Weights = "n
 
 
 def krippendorff_alpha(
-    units: Iterable[Sequence[int]], *, level: Literal["ordinal", "nominal"] = "ordinal"
+    units: Iterable[Sequence[float]], *, level: Literal["ordinal", "nominal"] = "ordinal"
 ) -> float | None:
     """Return Krippendorff's alpha: 1 is full agreement, 0 chance, below 0 systematic disagreement.
 

@@ -46,9 +46,10 @@ class Paired:
         a: The value of a, in its own unit.
         b: The value of b.
         difference: a minus b.
-        ci95: 95 % interval of the difference, by Student's t over videos; None under ten videos, and where the
-            difference is the same whichever videos are drawn.
-        p: Two-sided, of no difference, by the same t (`bootstrap.p_value`); None from one video alone.
+        ci95: 95 % interval of the difference over videos (`bootstrap.of_difference`); None under ten videos, and where
+            the difference is the same whichever videos are drawn.
+        p: Two-sided, of no difference, by a t test over videos (`bootstrap.p_value`); None from one video alone. It
+            doesn't know the scale's ends as the interval does, so near them one may say what the other doesn't.
     """
 
     n: int
@@ -141,7 +142,7 @@ def _difference(spec: BenchmarkSpec, metric: Metric, a: Sequence[Sample], b: Seq
     ci95 = p = None
     if by_a.draws is not None and by_b.draws is not None:
         ci95, p = bootstrap.of_difference(
-            by_a.value - by_b.value, by_a.draws - by_b.draws, by_a.videos, scoring.bounds(metric)
+            (by_a.value, by_b.value), (by_a.draws, by_b.draws), by_a.videos, scoring.bounds(metric)
         )
     return Difference(
         n=by_a.n,

@@ -50,19 +50,18 @@ def compare_labels(samples_a: Sequence[Sample], samples_b: Sequence[Sample]) -> 
 def _difference(label: str, pairs: Sequence[tuple[Sample, Sample]]) -> LabelDifference:
     right = np.array([[100 * a.scores["correct"], 100 * b.scores["correct"]] for a, b in pairs])
     videos = [a.video for a, _ in pairs]
-    by_a, by_b = right.mean(axis=0)
-    columns = np.stack([right[:, 0] - right[:, 1], np.ones(len(pairs))], axis=1)
-    sums = bootstrap.cluster_sums(columns, videos)
+    by_a, by_b = (float(rate) for rate in right.mean(axis=0))
+    sums = bootstrap.cluster_sums(np.column_stack([right, np.ones(len(pairs))]), videos)
     draws = np.concatenate(list(bootstrap.resampled_sums(sums)))
-    means, difference = draws[:, 0] / draws[:, 1], float(by_a - by_b)
-    ends, p = bootstrap.of_difference(difference, means, len(sums), (0, 100))
+    of_a, of_b = draws[:, 0] / draws[:, 2], draws[:, 1] / draws[:, 2]
+    ends, p = bootstrap.of_difference((by_a, by_b), (of_a, of_b), len(sums), (0, 100))
     return LabelDifference(
         label=label,
         n=len(pairs),
         videos=len(sums),
-        a=float(by_a),
-        b=float(by_b),
-        difference=difference,
+        a=by_a,
+        b=by_b,
+        difference=by_a - by_b,
         ci95=ends,
         p=p,
     )

@@ -2,8 +2,8 @@
 
 All rests on the standard error of a score over videos (`standard_error` of its bootstrap), which falls with the root of
 their number, and on the t test over videos, so that questions on one video are never taken for independent ones. In
-simulation the promised power is met within 3 points at 30 and at 170 videos (`perf/coverage.py`). At 10 it is within 6;
-at 5 within 6 in the middle of a scale, and up to 20 too high near its end, where a pilot often sees no noise at all.
+simulation the power is met within 3 points from 30 videos on (`perf/coverage.py`), which is where it is promised. With
+10 to 20 videos it is within 3 in the middle of a scale and 3 to 6 off near its end; with 5 up to 20.
 """
 
 import math
@@ -12,6 +12,9 @@ from dataclasses import dataclass
 
 from reelbench.judges import student_t
 from reelbench.judges.bootstrap import UNBOUNDED, Bounds
+
+LEAST = 30
+"""Videos, both of a pilot and of what is planned, from which on power is promised: within 3 points."""
 
 POWER = 0.8
 ALPHA = 0.05
@@ -65,6 +68,11 @@ class Pilot:
             return 1.0
         share = min(max((value - low) / (high - low), 0.0), 1.0)
         return share * (1 - share)
+
+
+def is_promised(pilot: Pilot, videos: int) -> bool:
+    """Whether what is said of so many videos holds within 3 points of power; of fewer than `LEAST` it is a guess."""
+    return min(pilot.videos, videos) >= LEAST
 
 
 def power(pilot: Pilot, effect: float, videos: int, *, alpha: float = ALPHA) -> float:

@@ -5,12 +5,11 @@ P(T <= x) is the mean of Phi(x·S - shift) over S: one smooth integral, by Gauss
 """
 
 import math
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(256)
 _REACH = 9.0  # chi's standard deviation is at most 0.71: what lies further from its mean weighs under 1e-30
 
 
@@ -44,7 +43,14 @@ def quantile(share: float, dof: int) -> float:
 def _chi(dof: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Places of S and their probabilities, which sum to 1."""
     low, high = max(0.0, math.sqrt(dof) - _REACH), math.sqrt(dof) + _REACH
-    chi = low + (high - low) * (_NODES + 1) / 2
+    nodes, node_weights = _rule()
+    chi = low + (high - low) * (nodes + 1) / 2
     logs = (dof - 1) * np.log(chi) - chi**2 / 2
-    weights = _WEIGHTS * np.exp(logs - logs.max())
+    weights = node_weights * np.exp(logs - logs.max())
     return chi / math.sqrt(dof), weights / weights.sum()
+
+
+@cache
+def _rule() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Places in -1 to 1 and their weights; made where they are first needed, since that takes tens of milliseconds."""
+    return np.polynomial.legendre.leggauss(256)

@@ -34,7 +34,7 @@ class Noise:
     Attributes:
         ranges: Key of a run -> its best and its worst rank, by Holm's adjustment over all pairs.
         smallest: The smallest difference that two of its runs show with power 0.8, in the primary metric's unit, by the
-            median noise of its pairs; None of fewer than two runs.
+            median noise of its pairs; None of fewer than two runs, and where so few videos promise no power.
         pairs: Keys of a run and of another row -> by how much the first is higher, and the p of no difference adjusted
             for all pairs (Holm), None where it can't be told.
     """
@@ -136,4 +136,5 @@ def _smallest(runs: Sequence[_Run]) -> float | None:
     if not pilots:
         return None
     error, videos = median(error for error, _ in pilots), min(videos for _, videos in pilots)
-    return power.smallest_difference(power.Pilot(error, videos, paired=True), videos) if error else None
+    pilot = power.Pilot(error, videos, paired=True)
+    return power.smallest_difference(pilot, videos) if error and power.is_promised(pilot, videos) else None

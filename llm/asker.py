@@ -27,6 +27,9 @@ from reelbench.registry.errors import ReelbenchError
 
 _OTHERS = 0.2  # seconds between looks at whether another process has got its reply
 _SHORT_REPLY = 64  # tokens
+_FOLLOWED = (
+    8  # questions followed at once, for each call in flight: thousands at once would keep the first from going out
+)
 
 _log = logging.getLogger("reelbench.llm")
 
@@ -34,7 +37,7 @@ _log = logging.getLogger("reelbench.llm")
 class Asker:
     """Asks one language model. `look` may be called from any thread; `ask` belongs to one event loop.
 
-    `openai` is imported by the first reply that is not in the cache.
+    aiohttp is imported by the first reply that is not in the cache.
     """
 
     def __init__(
@@ -44,6 +47,7 @@ class Asker:
         *,
         on_note: Callable[[str], None] | None = None,
         budget: Budget | None = None,
+        pacer: Pacer | None = None,
         as_it_stands: bool = False,
     ) -> None:
         """Set up, without sending anything.
@@ -53,6 +57,7 @@ class Asker:
             sampling: Sent with each call beside model and messages (`temperature`, …); part of the key.
             on_note: Called with each line that the user should know, perhaps from another thread; by default logged.
             budget: Shared with other askers; by default the options' own.
+            pacer: Shared with other askers of the same server, which then stop together; by default its own.
             as_it_stands: Read a reply that is empty or was cut short too, as the answer that it is.
         """
         self.options = options
@@ -65,7 +70,8 @@ class Asker:
         self.cache = ReplyCache(options.cache_path, self.note)
         self._budget = budget or Budget(options.budget_calls, options.budget_usd)
         # What follows lives in the event loop alone.
-        self._pacer = Pacer(options.concurrency)
+        self._pacer = pacer or Pacer(options.concurrency)
+        self._followed = asyncio.Semaphore(_FOLLOWED * options.concurrency)
         self._client: ChatClient | LocalClient | None = None
         self._asking: dict[bytes, asyncio.Task[str | None]] = {}
         self._heart: asyncio.Task[None] | None = None
@@ -104,12 +110,12 @@ class Asker:
         Raises:
             ReelbenchError: The cache can't be written; what it holds is kept.
         """
-        walk = self._walk(messages, read, vote, again)
-        while (key := walk.advance()) is not None:
-            reason = await self._get(key, walk.messages)
-            if reason is not None:
-                return self.counted(walk.asked(reason))
-        return self.counted(walk.asked())
+        reason = None
+        async with self._followed:
+            walk = self._walk(messages, read, vote, again)
+            while reason is None and (key := walk.advance()) is not None:
+                reason = await self._get(key, walk.messages)
+        return self.counted(walk.asked(reason))
 
     def counted(self, asked: Asked[T]) -> Asked[T]:
         """Add the replies behind an answer to the tally."""
@@ -208,7 +214,7 @@ class Asker:
                         return PENDING
                     if state == "theirs":
                         await turn.pass_on(_OTHERS)
-                return await self._call_until_kept(client, turn, key, messages)
+                reason = await self._call_until_kept(client, turn, key, messages)
             except RejectedError as error:
                 return self._reject(error)
             except ReelbenchError:
@@ -216,6 +222,9 @@ class Asker:
                 # turn ends, or the next in line would be let in.
                 self._stop(UNAVAILABLE, None)
                 raise
+            else:
+                claimed = reason is not None  # with a reply its claim is given up
+                return reason
             finally:
                 if claimed:
                     self.cache.release(key)
@@ -246,7 +255,7 @@ class Asker:
                 return None
 
     def _ready(self) -> ChatClient | LocalClient:
-        # Before the first claim: importing `openai` takes seconds on a busy machine, and a claim would lapse meanwhile.
+        # Before the first claim: importing aiohttp takes a while on a busy machine, and a claim would lapse meanwhile.
         if self._client is None:
             try:
                 self._client = LocalClient(self.options) if self.options.local else ChatClient(self.options)

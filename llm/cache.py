@@ -195,9 +195,28 @@ class ReplyCache:
         try:
             self._connect()
         except sqlite3.DatabaseError as error:
-            if not _is_corrupt(error):
+            if _is_corrupt(error):
+                self._start_anew(error)
+            elif not self._opened_to_read(error):
                 raise
-            self._start_anew(error)
+
+    def _opened_to_read(self, error: sqlite3.DatabaseError) -> bool:
+        """Open a file that can't be written, as one on a disk that is read only; False where it isn't that."""
+        if _code(error) not in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN} or not self.path.is_file():
+            return False
+        # A log can be read where its index is there too; without a log no index is needed.
+        for how in ("mode=ro", "immutable=1"):
+            place = f"{self.path.absolute().as_uri()}?{how}"
+            connection = sqlite3.connect(place, uri=True, isolation_level=None, check_same_thread=False)
+            with contextlib.suppress(sqlite3.Error):
+                (version,) = connection.execute("PRAGMA user_version").fetchone()
+                self._refuse_newer(version)
+                if version == SCHEMA:
+                    self._connection = connection
+                    self._on_note(f"judge cache {self.path}: it can't be written; what it holds is read")
+                    return True
+            connection.close()
+        return False
 
     def _connect(self) -> None:
         connection = sqlite3.connect(self.path, timeout=_BUSY, isolation_level=None, check_same_thread=False)
@@ -268,7 +287,7 @@ class ReplyCache:
         try:
             yield
         except sqlite3.Error as error:
-            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+            code = _code(error)
             if code in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}:
                 what = "the disk is full" if code == sqlite3.SQLITE_FULL else f"the disk can't be written ({error})"
                 todo = "free some space and run again: replies that it holds are kept"
@@ -303,8 +322,12 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
+def _code(error: sqlite3.Error) -> int:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
 def _is_corrupt(error: sqlite3.DatabaseError) -> bool:
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+    return _code(error) in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
 def _checksum(*parts: object) -> bytes:

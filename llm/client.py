@@ -1,24 +1,31 @@
 """One call to a language model: what is sent, what comes back, and what each failure means.
 
-`openai` is imported when the first call is made, so that a run from the cache never pays for it.
+Calls go by aiohttp: openai's client, which batches are asked by, takes three times its processor time (perf/README.md).
+It is imported when the first call is made, so that a run from the cache never pays for it.
 """
 
 import asyncio
 import json
 import math
 import os
+import ssl
 import time
 import zlib
 from collections.abc import Mapping, Sequence
 from email.utils import parsedate_to_datetime
-from typing import Any
-from urllib.parse import SplitResult, parse_qsl, urlsplit, urlunsplit
+from typing import TYPE_CHECKING, Any
+from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit, urlunsplit
+from urllib.request import getproxies, proxy_bypass
 
 from reelbench.llm.cache import Reply
 from reelbench.llm.messages import Message, on_the_wire
 from reelbench.llm.options import OPENAI_URL, AskOptions
+from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import valid_text
+
+if TYPE_CHECKING:
+    from aiohttp import ClientResponse
 
 _PLACEHOLDER_KEY = "no-key"  # the client wants one, local servers ignore it
 MAX_BYTES = 4_000_000
@@ -26,7 +33,7 @@ MAX_BYTES = 4_000_000
 
 _LONGEST_NAME = 200  # characters of a model's id or a finish reason
 _MOST_TOKENS = 1_000_000_000
-_OF_THE_TRANSFER = {"content-encoding", "content-length", "transfer-encoding"}
+_IDLE = 5.0  # seconds after which a connection is not used again: servers close theirs by themselves
 _AZURE_HOSTS = (".openai.azure.com", ".cognitiveservices.azure.com")
 
 
@@ -60,12 +67,23 @@ class ChatClient:
     """Asks an OpenAI-compatible server for chat completions; must be made and used in one running event loop."""
 
     def __init__(self, options: AskOptions) -> None:
-        import openai
+        import aiohttp
 
-        self._openai = openai
         self._options = options
         _check_key(options)
-        self._client = _make_client(openai, options)
+        self._url, headers = _completions(options)
+        parts = urlsplit(self._url)
+        connector = aiohttp.TCPConnector(
+            limit=0, keepalive_timeout=_IDLE, ssl=_certificates() if parts.scheme == "https" else True
+        )
+        self._session = aiohttp.ClientSession(
+            connector=connector,
+            headers=headers,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(),  # ours is around the whole call
+            auto_decompress=False,  # `_content` counts what a body comes to
+            proxy=_proxy(parts),
+        )
 
     async def ask(self, messages: Sequence[Message], sampling: Mapping[str, Any]) -> Reply:
         """Send one request, once.
@@ -75,22 +93,25 @@ class ChatClient:
             RejectedError: This request is over.
             TransientError: Try again.
         """
-        openai, options = self._openai, self._options
+        options = self._options
         body = {"model": options.model, "messages": on_the_wire(messages), **sampling}
         began = time.monotonic()
         try:
-            async with asyncio.timeout(options.timeout):
-                # The bytes, not `chat.completions.create`: that spends more time on rewriting its arguments by their
-                # types than on all else together (perf/judge.py).
-                content = await self._client.post("/chat/completions", cast_to=bytes, body=body)
-        except openai.APIStatusError as error:
-            raise self._meaning(error) from None
-        except TransientError:
-            raise
+            data = json.dumps(body, separators=(",", ":"), allow_nan=False).encode()
+            async with (
+                asyncio.timeout(options.timeout),
+                self._session.post(self._url, data=data, allow_redirects=False) as response,
+            ):
+                content = await _content(response)
         except TimeoutError:
             raise self._too_late() from None
-        except Exception as error:  # noqa: BLE001 - whatever a server makes the libraries raise is that server's failure
+        except Exception as error:  # noqa: BLE001 - whatever a server makes the library raise is that server's failure
             raise self._broken(error) from None
+        if content is None:
+            line = f"{options.who} at {options.host} sent more than {MAX_BYTES / 1e6:g} MB; cut off"
+            raise TransientError(line, maybe_paid=True)
+        if not 200 <= response.status < 300:  # noqa: PLR2004
+            raise self._meaning(response.status, response.headers, content)
         try:
             return reply_of(json.loads(content), options, time.monotonic() - began)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
@@ -100,46 +121,51 @@ class ChatClient:
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._client.close()
+        await self._session.close()
 
     def _too_late(self) -> TransientError:
         options = self._options
         line = f"{options.who} at {options.host} did not answer within {options.timeout:g} s"
         return TransientError(line, maybe_paid=True)
 
-    def _broken(self, error: BaseException) -> TransientError:
-        """Return what a call without a status means, by its causes: libraries call a refused connection a timeout."""
+    def _broken(self, error: Exception) -> TransientError:
+        """Return what a call without a status means, by its causes."""
+        import aiohttp
+
         options = self._options
-        causes = [error]
+        causes: list[BaseException] = [error]
         while (cause := causes[-1].__cause__) is not None:
             causes.append(cause)
-        names = [type(cause).__name__ for cause in causes]
-        if any(isinstance(cause, TimeoutError) for cause in causes) or names[-1].endswith("Timeout"):
+        if any(isinstance(cause, TimeoutError) for cause in causes):
             return self._too_late()
         deepest = causes[-1]
-        number = deepest.errno if isinstance(deepest, OSError) else None
-        what = options.redact(os.strerror(number) if number and number > 0 else str(deepest) or names[-1])
-        never_there = any("Connector" in name or name == "ConnectError" for name in names)
-        where = f"{options.who} at {options.host}"
+        # The number of an SSLError is OpenSSL's, not the system's.
+        number = deepest.errno if isinstance(deepest, OSError) and not isinstance(deepest, ssl.SSLError) else None
+        said = os.strerror(number) if number and number > 0 else str(deepest) or type(deepest).__name__
+        what, where = options.redact(said), f"{options.who} at {options.host}"
+        never_there = isinstance(error, (aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError))
         line = f"no connection to {where} ({what})" if never_there else f"{where} sent no whole reply ({what})"
         return TransientError(one_line(line), maybe_paid=not never_there)
 
-    def _meaning(self, error: Any) -> Exception:  # noqa: ANN401 - openai.APIStatusError, imported late
-        status, host = error.status_code, self._options.host
+    def _meaning(self, status: int, headers: Mapping[str, str], content: bytes) -> Exception:
+        """Return what a reply with a status other than success means."""
+        options = self._options
         if 300 <= status < 400:  # noqa: PLR2004 - questions and key go to nobody but the server that was named
-            there = _host_of(error.response.headers.get("location", ""))
+            there = _host_of(headers.get("location", ""))
             return RefusedError(
-                f"{self._options.who} at {host} answered {status}, sending us on to {there}; "
-                f"give the URL of the server itself as {self._options.option}-url"
+                f"{options.who} at {options.host} answered {status}, sending us on to {there}; "
+                f"give the URL of the server itself as {options.option}-url"
             )
-        said = one_line(self._options.redact(_said(error)))  # in this order: half a key is a secret too
-        line = f"{self._options.who} at {host} answered {status}: {said}"
-        if status in {401, 403, 404} or error.code == "insufficient_quota":
+        error = _error(content)
+        said = one_line(options.redact(_said(error)))  # in this order: half a key is a secret too
+        line = f"{options.who} at {options.host} answered {status}: {said or 'nothing else'}"
+        code, param = (error.get("code"), error.get("param")) if isinstance(error, dict) else (None, None)
+        if status in {401, 403, 404} or code == "insufficient_quota":
             return RefusedError(line)
-        if error.param == "temperature":
-            return RefusedError(f"{line}; this model takes no temperature: add {self._options.option}-temperature none")
+        if param == "temperature":
+            return RefusedError(f"{line}; this model takes no temperature: add {options.option}-temperature none")
         if status in {408, 409, 429} or status >= 500:  # noqa: PLR2004
-            return TransientError(line, limited=status == 429, wait=_retry_after(error.response.headers))  # noqa: PLR2004
+            return TransientError(line, limited=status == 429, wait=_retry_after(headers))  # noqa: PLR2004
         return RejectedError(line)
 
 
@@ -204,68 +230,70 @@ def _is_azure(parts: SplitResult) -> bool:
     return own or "/openai/deployments/" in parts.path
 
 
-def _make_client(openai: Any, options: AskOptions) -> Any:  # noqa: ANN401 - openai is imported late
+def _completions(options: AskOptions) -> tuple[str, dict[str, str]]:
+    """Return the address that chat completions are asked of, and the headers that go there."""
     parts, base, query = _address(options)
-    common: dict[str, Any] = {
-        "default_headers": {"Accept-Encoding": "gzip"},
-        "max_retries": 0,
-        "timeout": options.timeout,
-        "http_client": _http_client(openai, options),
-    }
     key = options.api_key or _PLACEHOLDER_KEY
+    headers = {"Accept": "application/json", "Accept-Encoding": "gzip", "Content-Type": "application/json"}
     if _is_azure(parts):
-        version = query.pop("api-version", None)
-        if version is None:
+        if "api-version" not in query:
             raise InputError(
                 f"{options.option}-url: an Azure URL needs its API version: end it in ?api-version=2024-10-21, say"
             )
         if "/openai/deployments/" not in parts.path:
-            base = f"{base.removesuffix('/openai')}/openai/deployments/{options.model}"
+            base = f"{base.removesuffix('/openai')}/openai/deployments/{quote(options.model, safe='')}"
         base = base.removesuffix("/chat/completions")
-        return openai.AsyncAzureOpenAI(api_key=key, base_url=base, api_version=version, default_query=query, **common)
-    return openai.AsyncOpenAI(api_key=key, base_url=base, default_query=query, **common)
+        headers["api-key"] = key
+    else:
+        headers["Authorization"] = f"Bearer {key}"
+        if organization := settings.OPENAI_ORG_ID.get():
+            headers["OpenAI-Organization"] = organization
+        if project := settings.OPENAI_PROJECT_ID.get():
+            headers["OpenAI-Project"] = project
+    return f"{base}/chat/completions" + (f"?{urlencode(query)}" if query else ""), headers
 
 
-def _http_client(openai: Any, options: AskOptions) -> Any:  # noqa: ANN401 - openai is imported late
-    # The aiohttp back end takes much less processor time than the default one.
-    return _bounded(openai.DefaultAioHttpClient, options)
+def _certificates() -> ssl.SSLContext:
+    known = ssl.get_default_verify_paths()  # those of SSL_CERT_FILE and SSL_CERT_DIR among them
+    if known.cafile or known.capath:
+        return ssl.create_default_context()
+    import truststore  # a system that keeps its certificates elsewhere, as macOS does
+
+    return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
-def _bounded(client: Any, options: AskOptions) -> Any:  # noqa: ANN401 - openai is imported late
-    """Return a client of a class that follows no redirect and reads at most `MAX_BYTES` of a reply."""
-
-    class Bounded(client):
-        async def send(self, request: Any, **more: Any) -> Any:  # noqa: ANN401
-            response = await super().send(request, **{**more, "stream": True, "follow_redirects": False})
-            try:
-                content = await _content(response)
-            finally:
-                await response.aclose()
-            if content is None:
-                line = f"{options.who} at {options.host} sent more than {MAX_BYTES / 1e6:g} MB; cut off"
-                raise TransientError(line, maybe_paid=True)
-            headers = [(k, v) for k, v in response.headers.multi_items() if k.lower() not in _OF_THE_TRANSFER]
-            return type(response)(response.status_code, headers=headers, content=content, request=request)
-
-    return Bounded(timeout=options.timeout)
+def _proxy(parts: SplitResult) -> str | None:
+    """Return the proxy that the environment (`HTTPS_PROXY`, `NO_PROXY`, …) names for an address, or None."""
+    # Not by aiohttp's own `trust_env`: that looks for a password in ~/.netrc at every call.
+    proxies = getproxies()
+    return None if proxy_bypass(parts.netloc) else proxies.get(parts.scheme) or proxies.get("all")
 
 
-async def _content(response: Any) -> bytes | None:  # noqa: ANN401 - an httpx response whose body is still to come
+async def _content(response: "ClientResponse") -> bytes | None:
     """Read a body, decompressed; None where it is longer than `MAX_BYTES`."""
     compressed = response.headers.get("content-encoding", "identity").lower() in {"gzip", "x-gzip", "deflate"}
     expand = zlib.decompressobj(wbits=47) if compressed else None  # 47: gzip and zlib alike
     content = bytearray()
-    async for chunk in response.aiter_raw():
+    async for chunk in response.content.iter_any():
         content += expand.decompress(chunk, MAX_BYTES + 1 - len(content)) if expand else chunk
         if len(content) > MAX_BYTES:
             return None
     return bytes(content)
 
 
-def _said(error: Any) -> str:  # noqa: ANN401 - openai.APIStatusError
-    body = error.body
-    inner = (body.get("message") or body.get("error") or body.get("detail")) if isinstance(body, dict) else body
-    return inner if isinstance(inner, str) else error.message
+def _error(content: bytes) -> object:
+    """Return what an error's body says, as a dictionary where it is one, else its text."""
+    text = content.decode("utf-8", "replace").strip()
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return body.get("error", body) if isinstance(body, dict) else text
+
+
+def _said(error: object) -> str:
+    inner = (error.get("message") or error.get("error") or error.get("detail")) if isinstance(error, dict) else error
+    return inner if isinstance(inner, str) else json.dumps(error)
 
 
 def one_line(text: str, longest: int = 300) -> str:

@@ -25,17 +25,18 @@ class StoppedError(Exception):
 class Pacer:
     """Lets calls pass, at most `limit` at once.
 
-    The first call goes alone, so that a wrong key costs one refusal and not 32. After that the limit is the concurrency
-    asked for. A 429 halves it (once for all calls that were in flight at the time) and holds everything for as long as
-    the server asks; each full round of good replies raises it by one again.
+    The first call goes alone, so that a wrong key costs one refusal and not 32; unless `proven`, where the server has
+    given a reply before. After that the limit is the concurrency asked for. A 429 halves it (once for all calls that
+    were in flight at the time) and holds everything for as long as the server asks; each full round of good replies
+    raises it by one again.
 
     Lives in one event loop.
     """
 
-    def __init__(self, concurrency: int) -> None:
+    def __init__(self, concurrency: int, *, proven: bool = False) -> None:
         self._most = concurrency
-        self._limit = 1.0
-        self._probing = True
+        self._limit = float(concurrency) if proven else 1.0
+        self._probing = not proven
         self._active = 0
         self._round = 0
         self._held_until = 0.0

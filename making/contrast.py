@@ -2,9 +2,10 @@
 
 MovieCORE's Table 1 (Flesch-Kincaid grade; depth of the parse tree with a parser, Bloom's level and the share of
 higher-order ones with a model that tells them), words, and specificity: names and numbers in a text. Each is a mean
-over texts, with an interval over videos for the difference.
+over texts, with an interval over videos for the difference (none under ten videos, `judges.bootstrap`).
 """
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
@@ -12,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from reelbench.judges.bootstrap import interval, resampled_sums
+from reelbench.judges.bootstrap import UNBOUNDED, Bounds, mean_over_clusters, of_difference, resampled_sums
 from reelbench.making import bloom, readability
 from reelbench.making.discussion_files import Question
 from reelbench.registry.languages import words
@@ -28,6 +29,9 @@ Levels = dict[Side, dict[str, int]]
 
 Measure = Callable[[Side, Sequence[str]], Sequence[float | None]]
 """Side and texts -> the value of each, None where it has none."""
+
+_BOUNDS: Mapping[str, Bounds] = {"higher_order": (0.0, 100.0), "bloom": (1.0, float(len(bloom.LEVELS)))}
+"""The ends of the scales that have any."""
 
 _NAME = re.compile(r"(?<=[^\s.!?\"“] )[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)*")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,:]\d+)*(?!\w)")
@@ -69,7 +73,9 @@ def comparison(
             for text in texts
         ]
     measured = {
-        f"{name}_{side}": _difference(pairs, side, measure) for name, measure in measures.items() for side in SIDES
+        f"{name}_{side}": _difference(pairs, side, measure, _BOUNDS.get(name, UNBOUNDED))
+        for name, measure in measures.items()
+        for side in SIDES
     }
     return {
         "videos": len(pairs),
@@ -78,22 +84,24 @@ def comparison(
     }
 
 
-def _difference(pairs: Pairs, side: Side, measure: Measure) -> dict[str, Any]:
+def _difference(pairs: Pairs, side: Side, measure: Measure, bounds: Bounds) -> dict[str, Any]:
     """Return both means of a measure, and the difference with its interval, questions or answers."""
     sums = np.zeros((len(pairs), 4))
     for place, sets in enumerate(pairs.values()):
         for which, questions in enumerate(sets):
             values = [value for value in measure(side, [getattr(one, side) for one in questions]) if value is not None]
             sums[place, 2 * which : 2 * which + 2] = sum(values), len(values)
-    first, last = _means(sums.sum(axis=0))
-    both = [_means(block) for block in resampled_sums(sums)] if len(pairs) else []
-    ends = interval(np.concatenate([after - before for before, after in both])) if both else None
-    known = not (np.isnan(first) or np.isnan(last))
+    first, last = (float(mean) for mean in _means(sums.sum(axis=0)))
+    known = not (math.isnan(first) or math.isnan(last))
+    ends = None
+    if known:
+        before, after = _means(np.concatenate(list(resampled_sums(sums))))
+        ends, _ = of_difference((last, first), (after, before), len(pairs), bounds)
     return {
-        "single_pass": float(first) if not np.isnan(first) else None,
-        "discussion": float(last) if not np.isnan(last) else None,
-        "difference": float(last - first) if known else None,
-        "ci95": list(ends) if ends and known else None,
+        "single_pass": None if math.isnan(first) else first,
+        "discussion": None if math.isnan(last) else last,
+        "difference": last - first if known else None,
+        "ci95": list(ends) if ends else None,
     }
 
 
@@ -104,12 +112,11 @@ def _means(sums: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.f
 
 def _win_rate(verdicts: Mapping[str, tuple[float, float]]) -> dict[str, Any]:
     """Return how often the discussion's questions are the better ones, a tie counting half, and by order."""
-    scores = np.array([[sum(orders) / 2, 1.0] for orders in verdicts.values()])
-    draws = np.concatenate([block[:, 0] / block[:, 1] for block in resampled_sums(scores)])
-    ends = interval(draws)
+    scores = np.array([sum(orders) / 2 for orders in verdicts.values()])
+    rate = mean_over_clusters(scores, list(verdicts), bounds=(0, 1))
     return {
-        "value": float(scores[:, 0].mean()),
-        "ci95": list(ends) if ends else None,
+        "value": rate.value,
+        "ci95": list(rate.ci95) if rate.ci95 else None,
         "videos": len(verdicts),
         "same_in_both_orders": sum(first == second for first, second in verdicts.values()) / len(verdicts),
         "single_pass_shown_first": sum(first for first, _ in verdicts.values()) / len(verdicts),

@@ -5,9 +5,10 @@ Every reply is kept as it arrives, so a run that ended early goes on where it wa
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from mimetypes import guess_type
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from reelbench.llm.asked import Asked
 from reelbench.llm.asker import Asker
@@ -15,11 +16,12 @@ from reelbench.llm.budget import Budget
 from reelbench.llm.messages import Attachment, Message
 from reelbench.llm.options import AskOptions
 from reelbench.methods.questions import MISSING, Questions
-from reelbench.registry.errors import ReelbenchError
+from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.frames.sampling import MOST_FRAMES, FrameSampling
 from reelbench.registry.progress import Show
 from reelbench.registry.records import ModelRecord
 from reelbench.registry.rows import Row
+from reelbench.registry.ways import Candidates
 from reelbench.tasks.lmms.shown import UNREADABLE, Shown
 from reelbench.tasks.score import Evaluation, Options
 from reelbench.tasks.submissions import Prediction, answered
@@ -32,6 +34,7 @@ ADAPTER = "reelbench-ask"
 
 _REASONING_MODELS = ("o1", "o3", "o4", "gpt-5")  # in the name of a model: lmms-eval's own test
 _MAX_NEW_TOKENS = 512
+_Number = TypeVar("_Number", int, float)
 
 log = logging.getLogger("reelbench")
 
@@ -70,6 +73,7 @@ def ask(
     model: AskOptions,
     options: Options,
     *,
+    candidates: Candidates | None = None,
     budget: Budget | None = None,
 ) -> Evaluation:
     """Ask a model questions, and score its answers, in the data's order. Not to be called in a running event loop.
@@ -78,6 +82,8 @@ def ask(
         asked: The questions.
         model: The model and how to ask it.
         options: How to score; its `note` is told what the user should know, and its `bar` how far asking has come.
+        candidates: How many answers to each question, of which the first is scored and all are kept; samples only. A
+            question that lacks one of them is unscored, until the same call has them all.
         budget: Shared with other runs; by default the model's own.
 
     Returns:
@@ -85,9 +91,10 @@ def ask(
 
     Raises:
         ReelbenchError: Nothing was answered at all, or a reply can't be kept.
+        InputError: The candidates can't be had of the model.
     """
     with options.bar(f"asking {asked.spec.id}", len(asked.rows)) as show:
-        run = _Run(asked, model, options, budget, show)
+        run = _Run(asked, model, options, show, candidates=candidates, budget=budget)
         asyncio.run(run.ask_all())
     run.check()
     return asked.scored(
@@ -96,19 +103,29 @@ def ask(
         options,
         model=ModelRecord(id=model.model, adapter=ADAPTER, args=dict(model.extra)),
         generation=run.generation,
-        beside=run.costs,
+        candidates=candidates,
+        beside=run.beside,
     )
 
 
-def generation(model: str, max_new_tokens: int, sampling: FrameSampling) -> dict[str, Any]:
+def generation(
+    model: str, max_new_tokens: int, sampling: FrameSampling, candidates: Candidates | None = None
+) -> dict[str, Any]:
     """Return what goes with each question, as lmms-eval's `openai` adapter sends it (0.7.3, `build_payload_for_index`).
 
     A server that takes a video is told to take as many frames of it as were asked for: all that the clip has.
+
+    Raises:
+        InputError: The candidates are beams, which no server gives, or the model takes no temperature.
     """
+    if candidates is not None and candidates.temperature is None:
+        raise InputError(f"{candidates}: a server gives samples only; try sample:{candidates.k},t=0.7")
     if any(part in model for part in _REASONING_MODELS):
+        if candidates is not None:
+            raise InputError(f"{candidates}: {model} takes no temperature, so it can't be asked for such samples")
         sent: dict[str, Any] = {"response_format": {"type": "text"}, "max_completion_tokens": max_new_tokens}
     else:
-        sent = {"max_tokens": max_new_tokens, "temperature": 0}
+        sent = {"max_tokens": max_new_tokens, "temperature": candidates.temperature if candidates else 0}
     if sampling.decodes and sampling.form == "clip":
         sent["media_io_kwargs"] = {"video": {"num_frames": sampling.frames or MOST_FRAMES}}
     return sent
@@ -131,12 +148,15 @@ class _Run:
         questions: Questions,
         model: AskOptions,
         options: Options,
-        budget: Budget | None,
         show: Show,
+        *,
+        candidates: Candidates | None,
+        budget: Budget | None,
     ) -> None:
         self._questions = questions
         task = questions.located.task
-        own = generation(model.model, task.max_new_tokens if task else _MAX_NEW_TOKENS, questions.sampling)
+        own = generation(model.model, task.max_new_tokens if task else _MAX_NEW_TOKENS, questions.sampling, candidates)
+        self._answers = candidates.k if candidates else 1
         self.generation = own | dict(model.extra)
         self._asker = Asker(model, own, on_note=options.note, budget=budget, as_it_stands=True)
         self._note = options.note
@@ -146,7 +166,7 @@ class _Run:
         self._ready = asyncio.Semaphore(2 * model.concurrency)
         self.predictions: dict[str, Prediction] = {}
         self.shown: dict[str, Shown] = {}
-        self.costs: dict[str, Mapping[str, Any]] = {}
+        self.beside: dict[str, Mapping[str, Any]] = {}
         self._reasons: dict[str, int] = {}
 
     async def ask_all(self) -> None:
@@ -180,22 +200,31 @@ class _Run:
         except ReelbenchError as error:
             log.warning("%s: %s is not asked (%s): %s", questions.spec.id, row["id"], UNREADABLE, error)
             return Prediction(None, reason=UNREADABLE)
-        asked: Asked[str] = await self._asker.ask(messages(questions.prompt(row), shown), str)
-        if asked.value is None:
-            reason = asked.reason or "unanswered"
+        question = messages(questions.prompt(row), shown)
+        replies = await asyncio.gather(*(self._asker.ask(question, str, vote=n) for n in range(self._answers)))
+        texts = [asked.value for asked in replies if asked.value is not None]
+        if len(texts) < len(replies):
+            reason = next(asked.reason for asked in replies if asked.value is None) or "unanswered"
             self._reasons[reason] = self._reasons.get(reason, 0) + 1
             return Prediction(None, reason="model_failed")
-        self.costs[row["id"]] = _cost(asked)
-        return answered(questions.spec, asked.value, row.get("options", ()))
+        self.beside[row["id"]] = _cost(replies) | {"candidates": texts if len(texts) > 1 else None}
+        return answered(questions.spec, texts[0], row.get("options", ()))
 
 
-def _cost(asked: Asked[str]) -> dict[str, Any]:
-    """Return the tokens and seconds behind an answer, as its sample has them."""
-    reply = asked.replies[-1].reply
+def _cost(answers: Sequence[Asked[str]]) -> dict[str, Any]:
+    """Return the tokens and seconds behind a question's answers, as its sample has them; of all answers together."""
+    replies = [asked.replies[-1].reply for asked in answers]
     counts = {
-        "prompt": reply.prompt_tokens or None,
-        "completion": reply.completion_tokens or None,
-        "reasoning": reply.reasoning_tokens,
-        "cached": reply.cached_tokens,
+        "prompt": _sum([reply.prompt_tokens or None for reply in replies]),
+        "completion": _sum([reply.completion_tokens or None for reply in replies]),
+        "reasoning": _sum([reply.reasoning_tokens for reply in replies]),
+        "cached": _sum([reply.cached_tokens for reply in replies]),
     }
-    return {"tokens": {name: n for name, n in counts.items() if n is not None} or None, "seconds": reply.seconds}
+    tokens = {name: count for name, count in counts.items() if count is not None}
+    return {"tokens": tokens or None, "seconds": _sum([reply.seconds for reply in replies])}
+
+
+def _sum(values: Sequence[_Number | None]) -> _Number | None:
+    """Add numbers up; None where one of them isn't known."""
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None

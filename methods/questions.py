@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -15,6 +15,8 @@ from reelbench.registry.prompts import prompt_sha256
 from reelbench.registry.records import Item, ModelRecord, SettingsRecord
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.translations import Translations
+from reelbench.registry.ways import Candidates
 from reelbench.tasks.lmms.shown import Shown, show, sound
 from reelbench.tasks.prompting import prompt_of
 from reelbench.tasks.score import Evaluation, Options, evaluation
@@ -28,15 +30,16 @@ MISSING = Prediction(None, reason="media_missing")
 class Questions:
     """The first `limit` questions of a split (None: all), in the data's order.
 
-    `frames` is the sampling as the record says it.
+    `frames` is the sampling as the record says it. They are put in the language that the environment names; those that
+    have no translation into it are left out.
     """
 
     located: SplitData
     sampling: FrameSampling
     limit: int | None = None
     data: Path | None = None
-
     frames: str = "native"
+    translations: Translations | None = field(default_factory=Translations.from_environment)
 
     @classmethod
     def of(
@@ -73,7 +76,9 @@ class Questions:
     @cached_property
     def rows(self) -> Sequence[Row]:
         """The rows."""
-        return self.located.read()[: self.limit]
+        rows = self.located.read()
+        lacking = self.translations.lacking(self.spec, rows) if self.translations else ()
+        return [row for row in rows if row["id"] not in lacking][: self.limit]
 
     @cached_property
     def missing(self) -> set[str]:
@@ -82,7 +87,7 @@ class Questions:
 
     def prompt(self, row: Row) -> str:
         """Return what is asked."""
-        return prompt_of(self.spec, row, self._prompt)
+        return prompt_of(self.spec, self.translations.of(row) if self.translations else row, self._prompt)
 
     def show(self, row: Row) -> Shown:
         """Return what is shown of the row's video; ReelbenchError where that can't be."""
@@ -96,6 +101,7 @@ class Questions:
         *,
         model: ModelRecord,
         generation: Mapping[str, Any] | None = None,
+        candidates: Candidates | None = None,
         beside: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> Evaluation:
         """Score the answers.
@@ -106,6 +112,7 @@ class Questions:
             options: How to score.
             model: The model, for the record.
             generation: The settings that were sent with each question, for the record.
+            candidates: How several answers to each question were asked for, where they were.
             beside: Id -> further fields of its sample.
         """
         spec, split = self.spec, self.located.split
@@ -125,6 +132,8 @@ class Questions:
                 frames=self.frames,
                 frames_given=_counted(items),
                 audio=sound(self.sampling, [one.audio for one in shown.values()]),
+                candidates=str(candidates) if candidates else None,
+                language=self.translations.language if self.translations else None,
                 prompt_sha256=prompt_sha256(spec, self._prompt),
                 generation=dict(generation or {}),
                 limit=self.limit,

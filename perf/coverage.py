@@ -5,7 +5,7 @@
 A video's questions share its ease, two models share a question's, and a video may suit one model more than the other:
 normal terms, whose sum is cut into 0/1 (right or wrong) or 0 to 5 (a judge's scale). Videos have 1 question and a
 Poisson number of mean 4 more. `icc` is the share of variance (before the cut) that a video's questions share.
-A thousand repetitions take a minute (coverage, differences, macro), four minutes (power) and half an hour
+A thousand repetitions take a minute or two (coverage, differences, macro), four minutes (power) and half an hour
 (calibration).
 """
 
@@ -109,31 +109,48 @@ def coverage(repetitions: int) -> None:
 
 
 def differences(repetitions: int) -> None:
-    """Print how often the interval of a paired difference holds the truth, and how often p finds one that isn't."""
-    print("| population | true difference | videos | percentile % | length | t % | length | p at most 0.05 % |")
-    print("|" + "---|" * 8)
+    """Print how often the intervals of a paired difference hold the truth, and how often p finds one that isn't.
+
+    `given` is the share that has an interval: two models that differ by the same on every video have none.
+    """
+    print(
+        "| population | true difference | videos | percentile % | length | t % | length | given % | ours % | length "
+        "| p at most 0.05 % |"
+    )
+    print("|" + "---|" * 11)
     for population in POPULATIONS:
         top = float(len(population.cuts))
         for effect in (0.0, 0.05 * top):
             for videos in VIDEOS:
                 rng = np.random.default_rng(videos)
-                covered, length, alarms = np.zeros(2), np.zeros(2), 0
+                covered, length, given, alarms = np.zeros(3), np.zeros(3), 0, 0
                 for _ in range(repetitions):
-                    a, b, video = population.draw(videos, rng, effect)
-                    value, draws, clusters = resampled(b - a, video)
-                    t, p = bootstrap.of_difference(value, draws, clusters, (0.0, top))
-                    for at, ends in enumerate((bootstrap.interval(draws), t)):
-                        low, high = ends or (value, value)
-                        covered[at] += low - 1e-9 <= effect <= high + 1e-9
-                        length[at] += (high - low) / repetitions
+                    b, a, video = population.draw(videos, rng, effect)
+                    values, draws, clusters = sides(a, b, video)
+                    value, gaps = values[0] - values[1], draws[0] - draws[1]
+                    ours, p = bootstrap.of_difference(values, draws, clusters, (0.0, top))
                     alarms += p is not None and p <= power.ALPHA
-                cells = " | ".join(
-                    f"{100 * c / repetitions:.1f} | {n:.3g}" for c, n in zip(covered, length, strict=True)
-                )
+                    if ours is None:
+                        continue
+                    given += 1
+                    t = bootstrap.confidence_interval(value, gaps, clusters, method="t")
+                    for at, ends in enumerate((bootstrap.interval(gaps), t, ours)):
+                        low, high = ends or (value, value)
+                        covered[at] += low <= effect <= high
+                        length[at] += high - low
+                cells = [f"{100 * c / given:.1f} | {n / given:.3g}" for c, n in zip(covered, length, strict=True)]
+                cells.insert(2, f"{100 * given / repetitions:.1f}")
                 print(
-                    f"| {population.name} | {effect:g} | {videos} | {cells} | {100 * alarms / repetitions:.1f} |",
+                    f"| {population.name} | {effect:g} | {videos} | {' | '.join(cells)} "
+                    f"| {100 * alarms / repetitions:.1f} |",
                     flush=True,
                 )
+
+
+def sides(a: Array, b: Array, video: NDArray[np.intp]) -> tuple[tuple[float, float], tuple[Array, Array], int]:
+    """Two models' means, their draws and their clusters."""
+    (value_a, draws_a, clusters), (value_b, draws_b, _) = resampled(a, video), resampled(b, video)
+    return (value_a, value_b), (draws_a, draws_b), clusters
 
 
 def macro(repetitions: int) -> None:

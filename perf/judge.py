@@ -19,6 +19,7 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 QUESTIONS, CRITERIA, CONCURRENCY = 850, 5, 64
 PEER_QUESTIONS, PEER_WORKERS = 80, 8
@@ -60,8 +61,8 @@ def judged(url: str, questions: int, criteria: int) -> dict[str, int]:
     from reelbench.registry.records import Item
     from reelbench.tasks.moviecore import SPEC
 
-    judge = SPEC.judge.model_copy(update={"criteria": SPEC.judge.criteria[:criteria]})
-    spec = SPEC.model_copy(update={"judge": judge})
+    judge = replace(SPEC.judge, criteria=SPEC.judge.criteria[:criteria])
+    spec = replace(SPEC, judge=judge)
     items = (
         Item(str(n), "film", {"text": TEXT}, TEXT.upper(), question=f"Why does he return? ({n})")
         for n in range(questions)

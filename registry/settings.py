@@ -73,6 +73,8 @@ OPENAI_BASE_URL = Setting(
     "OPENAI_BASE_URL", "server of a model that was named without one", otherwise="https://api.openai.com/v1"
 )
 OPENAI_API_KEY = Setting("OPENAI_API_KEY", "key where no variable of ours gives one", secret=True)
+OPENAI_ORG_ID = Setting("OPENAI_ORG_ID", "organization that OpenAI's calls are billed to", otherwise="the key's own")
+OPENAI_PROJECT_ID = Setting("OPENAI_PROJECT_ID", "project that they are billed to", otherwise="the key's own")
 SPACY_MODEL = Setting("REELBENCH_SPACY_MODEL", "spaCy model for parse depths, name or folder", "en_core_web_sm")
 GITHUB_RAW = Setting(
     "REELBENCH_GITHUB_RAW", "mirror of GitHub's raw files, for official prompts", "https://raw.githubusercontent.com"

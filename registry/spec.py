@@ -1,25 +1,21 @@
 """`BenchmarkSpec`: all that Reelbench knows of a benchmark, declared once.
 
-Data, tasks, scoring, cards and the leaderboard's columns are all read from it. It is frozen, refuses unknown fields,
-and its enumerations are `Literal` types, so a typo fails at import.
+Data, tasks, scoring, cards and the leaderboard's columns are all read from it. It is frozen, and refuses unknown fields
+and values that are not of their field's type, so a typo fails at import.
 """
 
+import re
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from dataclasses import field
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
-
+from reelbench.registry.declared import Declared
+from reelbench.registry.errors import InputError
 from reelbench.registry.units import UNITS, Unit, UnitName
 
 Split = str
 Kind = Literal["temporal_span", "choice", "text_overlap", "exact_match", "cognitive_profile", "llm_judge"]
 """A kind of scoring; each is one module of `reelbench.judges`."""
-
-
-class Declared(BaseModel):
-    """Base of everything in a spec."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 # --- where annotations come from -----------------------------------------------------------------------------------
@@ -33,7 +29,8 @@ class HubFile(Declared):
 
     kind: Literal["hub"] = "hub"
     repo_id: str
-    filenames: tuple[str, ...] = Field(description="Candidates in order of preference; the first that exists is read.")
+    filenames: tuple[str, ...]
+    """Candidates in order of preference; the first that exists is read."""
     revision: str | None = None
     gated: bool = False
 
@@ -51,23 +48,25 @@ class LocalFile(Declared):
 
     kind: Literal["local"] = "local"
     filenames: tuple[str, ...]
-    form_url: str = Field(description="Where access is asked for.")
+    form_url: str  # where access is asked for
 
 
-Source = Annotated[HubFile | UrlFile | LocalFile, Field(discriminator="kind")]
+Source = HubFile | UrlFile | LocalFile
 
 
 class SplitSpec(Declared):
     """One split: its source, its size as the owner states it, and whether its answers are public."""
 
     source: Source
-    rows: int | None = Field(default=None, description="Rows as published; None where the sources disagree.")
+    rows: int | None = None
+    """Rows as published; None where the sources disagree."""
     videos: int | None = None
-    joined: tuple[str, ...] = Field(
-        default=(), description="Files read too, joined by id, where a local folder has them."
-    )
-    hidden_answers: bool = Field(default=False, description="True where only the owners' server can score it.")
-    cite: str = Field(default="", description="Where the counts are stated.")
+    joined: tuple[str, ...] = ()
+    """Files read too, joined by id, where a local folder has them."""
+    hidden_answers: bool = False
+    """True where only the owners' server can score it."""
+    cite: str = ""
+    """Where the counts are stated."""
 
 
 # --- where videos come from ----------------------------------------------------------------------------------------
@@ -76,10 +75,14 @@ class SplitSpec(Declared):
 class ImageFolders(Declared):
     """Videos that lie as folders of numbered pictures, one folder or several to a video."""
 
-    folders: str = Field(description="`package.module:function`: a row -> its folders, in order, for `{video}`.")
-    number: str = Field(description="Regular expression on a picture's file name; its group 1 is the number.")
-    numbers_per_second: float = Field(description="How far the numbers rise in a second: a picture's true time.")
-    fps: float = Field(description="Pictures per second, as the owners state it.")
+    folders: str
+    """`package.module:function`: a row -> its folders, in order, for `{video}`."""
+    number: str
+    """Regular expression on a picture's file name; its group 1 is the number."""
+    numbers_per_second: float
+    """How far the numbers rise in a second: a picture's true time."""
+    fps: float
+    """Pictures per second, as the owners state it."""
 
 
 class MediaSource(Declared):
@@ -87,23 +90,22 @@ class MediaSource(Declared):
 
     title: str
     kind: Literal["hub", "archive", "youtube", "form"]
-    location: str = Field(description="Repository id, URL, or the form's page.")
+    location: str
+    """Repository id, URL, or the form's page."""
     revision: str | None = None
     gated: bool = False
-    path: str = Field(default="", description="Path of one video inside the repository or archive, with `{video}`.")
-    layouts: tuple[str, ...] = Field(
-        default=(), description="Paths searched under every media root, `{video}` in them."
-    )
-    roots: tuple[str, ...] = Field(
-        default=(), description="Media roots beside the user's; `~` and `$VAR` are expanded."
-    )
-    matches: str | None = Field(
-        default=None, description="Regular expression on the media key: which videos are from here."
-    )
-    splits: tuple[Split, ...] = Field(default=(), description="Splits whose videos are here; empty for all.")
-    images: ImageFolders | None = Field(
-        default=None, description="Set where the videos are folders of pictures, not files."
-    )
+    path: str = ""
+    """Path of one video inside the repository or archive, with `{video}`."""
+    layouts: tuple[str, ...] = ()
+    """Paths searched under every media root, `{video}` in them."""
+    roots: tuple[str, ...] = ()
+    """Media roots beside the user's; `~` and `$VAR` are expanded."""
+    matches: str | None = None
+    """Regular expression on the media key: which videos are from here."""
+    splits: tuple[Split, ...] = ()
+    """Splits whose videos are here; empty for all."""
+    images: ImageFolders | None = None
+    """Set where the videos are folders of pictures, not files."""
     note: str = ""
 
 
@@ -121,7 +123,8 @@ class Mean(Declared):
     column: str
     scale: float = 1.0
     weight_by: str | None = None
-    weights: dict[str, float] = Field(default_factory=dict, description="Label of `weight_by` -> weight; default 1.")
+    weights: dict[str, float] = field(default_factory=dict)
+    """Label of `weight_by` -> weight; default 1."""
 
 
 class MeanOf(Declared):
@@ -155,13 +158,15 @@ class Metric(Declared):
     unit: UnitName
     low: float = 0.0
     high: float | None = None
-    aggregate: Annotated[Mean | MeanOf | Macro | Corpus, Field(discriminator="how")]
-    judged: bool = Field(default=False, description="True where an LLM judge scores the items.")
-    in_breakdowns: bool = Field(
-        default=True, description="Whether facets that name no metrics of their own break it down."
-    )
-    cite: str = Field(default="", description="Paper and section, or the owner's file.")
-    about: str = Field(default="", description="One line on what it measures, for a reader of the table.")
+    aggregate: Mean | MeanOf | Macro | Corpus
+    judged: bool = False
+    """True where an LLM judge scores the items."""
+    in_breakdowns: bool = True
+    """Whether facets that name no metrics of their own break it down."""
+    cite: str = ""
+    """Paper and section, or the owner's file."""
+    about: str = ""
+    """One line on what it measures, for a reader of the table."""
 
     @property
     def in_unit(self) -> Unit:
@@ -179,23 +184,23 @@ class Facet(Declared):
     name: str
     title: str
     labels: tuple[str, ...] | None = None
-    in_rows: bool = Field(default=True, description="False where the labels come from elsewhere (a tags file).")
+    in_rows: bool = True
+    """False where the labels come from elsewhere (a tags file)."""
     metrics: tuple[Metric, ...] = ()
 
 
 class JudgeSpec(Declared):
     """How an LLM judge scores a benchmark: criteria, scale, and the owners' choices."""
 
-    criteria: tuple[str, ...] = Field(description="One call each; the item's column has the criterion's name.")
+    criteria: tuple[str, ...]
+    """One call each; the item's column has the criterion's name."""
     low: int
     high: int
     default_model: str
-    prompts: str = Field(
-        default="judge",
-        description="Folder in the benchmark's package, or `package:folder`: a `<criterion>.txt` each, and `user.txt`.",
-    )
-    official_temperature: float | None = Field(default=None, description="None: the owners send none.")
-    official_prompts: UrlFile | None = Field(default=None, description="The owners' prompts at a pinned commit.")
+    prompts: str = "judge"
+    """Folder in the benchmark's package, or `package:folder`: a `<criterion>.txt` each, and `user.txt`."""
+    official_temperature: float | None = None  # None: the owners send none
+    official_prompts: UrlFile | None = None  # at a pinned commit
 
 
 # --- the rest ------------------------------------------------------------------------------------------------------
@@ -204,7 +209,7 @@ class JudgeSpec(Declared):
 class Paper(Declared):
     """The paper to cite."""
 
-    key: str = Field(description="BibTeX key.")
+    key: str  # of BibTeX
     title: str
     authors: tuple[str, ...]
     venue: str
@@ -243,29 +248,34 @@ class PublishedResult(Declared):
     model: str
     split: Split
     setting: Literal["zero-shot", "fine-tuned", "human", "baseline"]
-    metrics: dict[str, float] = Field(description="Metric of the spec -> value, in its unit.")
-    breakdowns: dict[str, dict[str, dict[str, float]]] = Field(
-        default_factory=dict, description="Facet -> label -> metric -> value."
-    )
+    metrics: dict[str, float]
+    """Metric of the spec -> value, in its unit."""
+    breakdowns: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
+    """Facet -> label -> metric -> value."""
     cite: str
     url: str | None = None
-    verified: Literal["V", "3P"] = Field(default="V", description="Read in the owners' own file, or in another's.")
+    verified: Literal["V", "3P"] = "V"
+    """Read in the owners' own file, or in another's."""
     judge: str | None = None
-    prompts: str | None = Field(default=None, description="The judge's prompt set, as a run's record names it.")
+    prompts: str | None = None
+    """The judge's prompt set, as a run's record names it."""
     frames: str | None = None
-    subset: str | None = Field(default=None, description="Part of the split that it covers: a column of its own.")
+    subset: str | None = None
+    """Part of the split that it covers: a column of its own."""
     open_weights: bool | None = None
-    note: str = Field(default="", description="What a reader must know, such as an inconsistency in the source.")
+    note: str = ""
+    """What a reader must know, such as an inconsistency in the source."""
 
 
 class OptionWords(Declared):
     """The words whose likelihood a task compares: an option's, by themselves or in a sentence that names a span too."""
 
-    alone: str = Field(default="{option}", description="Template of an answer that names no span.")
-    grounded: str | None = Field(
-        default=None, description="Template of one that does: `{start}` and `{end}` in seconds, `{option}`."
-    )
-    locate: str | None = Field(default=None, description="Prompt file that asks for the span by itself.")
+    alone: str = "{option}"
+    """Template of an answer that names no span."""
+    grounded: str | None = None
+    """Template of one that does: `{start}` and `{end}` in seconds, `{option}`."""
+    locate: str | None = None
+    """Prompt file that asks for the span by itself."""
 
     def sentences(self, options: Sequence[str], span: Sequence[float] | None) -> list[str]:
         """Return each option as the answer has it, naming `span` (start and end in seconds) where there is one."""
@@ -280,18 +290,19 @@ class TaskSpec(Declared):
 
     name: str
     split: Split
-    only: dict[str, str] = Field(default_factory=dict, description="Facet -> label: that part of the split.")
-    prompt: str | None = Field(default=None, description="Prompt file, where it is not the benchmark's own.")
-    tags: tuple[str, ...] = Field(default=(), description="lmms-eval's names for groups of tasks that run together.")
-    max_new_tokens: int = Field(default=512, description="Longest answer that is asked for.")
-    options: OptionWords | None = Field(
-        default=None, description="Set where the options are scored by their likelihood, and no letter is asked for."
-    )
-    reasoned: bool = Field(
-        default=False,
-        description="True where the model writes its steps and, as its last line, the answer; it may be given cues, "
-        "so it is never scored for a table.",
-    )
+    only: dict[str, str] = field(default_factory=dict)
+    """Facet -> label: that part of the split."""
+    prompt: str | None = None
+    """Prompt file, where it is not the benchmark's own."""
+    tags: tuple[str, ...] = ()
+    """lmms-eval's names for groups of tasks that run together."""
+    max_new_tokens: int = 512
+    """Longest answer that is asked for."""
+    options: OptionWords | None = None
+    """Set where the options are scored by their likelihood, and no letter is asked for."""
+    reasoned: bool = False
+    """True where the model writes its steps and, as its last line, the answer; it may be given cues, so it is never
+    scored for a table."""
 
     @property
     def plain(self) -> bool:
@@ -302,33 +313,33 @@ class TaskSpec(Declared):
 class BenchmarkSpec(Declared):
     """A benchmark, in full. `version` is the comparability number: a change that moves scores raises it."""
 
-    id: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    id: str
     title: str
-    version: int = Field(ge=1)
+    version: int
     summary: str
     homepage: str
-    license: str = Field(description="SPDX-like id as the Hub writes it, of the annotations.")
+    license: str
+    """SPDX-like id as the Hub writes it, of the annotations."""
     license_note: str = ""
-    open_data: bool = Field(default=True, description="False: agreement-gated; never fetched, never pushed.")
-    languages: tuple[str, ...] = Field(description="BCP-47 tags.")
+    open_data: bool = True
+    """False: agreement-gated; never fetched, never pushed."""
+    languages: tuple[str, ...]  # BCP-47
     row_kind: Literal["open", "grounded_choice", "choice"]
-    columns: tuple[Column, ...] = Field(default=(), description="Columns beside those of the row kind and the facets.")
+    columns: tuple[Column, ...] = ()
+    """Columns beside those of the row kind and the facets."""
     splits: dict[Split, SplitSpec]
     default_split: Split
     mini_note: str = "a dozen rows written for Reelbench, with clips made on first use"
-    package: str = Field(
-        description="Import name of the package that holds the benchmark's code, prompts and mini data."
-    )
-    reader: str = Field(
-        default="",
-        description="`package.module:function`: upstream files -> rows; by default `data:read` in `package`.",
-    )
-    reader_version: int = Field(default=1, description="Raised when the reader's rows change; part of the cache's key.")
-    formats: str = Field(
-        default="",
-        description="Module that reads the owners' prediction and reference files; by default `formats` in `package`.",
-    )
-    prompt: str = Field(default="prompt.txt", description="File in `package`; a .json one has one per language.")
+    package: str
+    """Import name of the package of its code, prompts and mini data."""
+    reader: str = ""
+    """`package.module:function`: upstream files -> rows; by default `data:read` in `package`."""
+    reader_version: int = 1
+    """Raised when the reader's rows change; part of the cache's key."""
+    formats: str = ""
+    """Module that reads the owners' prediction and reference files; by default `formats` in `package`."""
+    prompt: str = "prompt.txt"
+    """File in `package`; a .json one has one per language."""
     media: tuple[MediaSource, ...]
     tasks: tuple[TaskSpec, ...]
     kinds: tuple[Kind, ...]
@@ -336,9 +347,8 @@ class BenchmarkSpec(Declared):
     facets: tuple[Facet, ...] = ()
     judge: JudgeSpec | None = None
     paper: Paper
-    builds_on: tuple[Paper, ...] = Field(
-        default=(), description="Papers to cite as well: of what the benchmark is made from."
-    )
+    builds_on: tuple[Paper, ...] = ()
+    """Papers to cite as well: of what the benchmark is made from."""
     published: tuple[PublishedResult, ...] = ()
 
     @property
@@ -348,45 +358,40 @@ class BenchmarkSpec(Declared):
 
     def metric(self, name: str) -> Metric:
         """Return the metric called `name`; KeyError where there is none."""
-        for metric in self.metrics:
-            if metric.name == name:
-                return metric
-        raise KeyError(name)
+        return {metric.name: metric for metric in self.metrics}[name]
 
     def facet(self, name: str) -> Facet:
         """Return the facet called `name`; KeyError where there is none."""
-        for facet in self.facets:
-            if facet.name == name:
-                return facet
-        raise KeyError(name)
+        return {facet.name: facet for facet in self.facets}[name]
 
-    @model_validator(mode="before")
-    @classmethod
-    def _where_code_lies(cls, values: dict[str, Any]) -> dict[str, Any]:
-        if package := values.get("package"):
-            return {"reader": f"{package}.data:read", "formats": f"{package}.formats", **values}
-        return values
+    def __post_init__(self) -> None:
+        for name, place in (("reader", f"{self.package}.data:read"), ("formats", f"{self.package}.formats")):
+            object.__setattr__(self, name, getattr(self, name) or place)
+        super().__post_init__()
+        self._check()
 
-    @model_validator(mode="after")
-    def _names_agree(self) -> "BenchmarkSpec":
+    def _check(self) -> None:
+        if not re.fullmatch(r"[a-z][a-z0-9_]*", self.id):
+            raise InputError(f"{self.id}: an id is lower-case letters, digits and _, a letter first")
+        if self.version < 1:
+            raise InputError(f"{self.id}: version is {self.version}; versions begin at 1")
         names = [metric.name for metric in self.metrics]
         if len(set(names)) != len(names):
-            raise ValueError(f"{self.id}: a metric's name is there twice: {names}")
+            raise InputError(f"{self.id}: a metric's name is there twice: {names}")
         facets = {facet.name for facet in self.facets}
         for metric in (*self.metrics, *(m for f in self.facets for m in f.metrics)):
             how = metric.aggregate
             if isinstance(how, MeanOf) and not set(how.metrics) <= set(names):
-                raise ValueError(f"{self.id}: {metric.name} is the mean of unknown metrics {how.metrics}")
+                raise InputError(f"{self.id}: {metric.name} is the mean of unknown metrics {how.metrics}")
             facet = how.facet if isinstance(how, Macro) else how.weight_by if isinstance(how, Mean) else None
             if facet is not None and facet not in facets:
-                raise ValueError(f"{self.id}: {metric.name} names an unknown facet {facet!r}")
+                raise InputError(f"{self.id}: {metric.name} names an unknown facet {facet!r}")
         if self.default_split not in self.splits:
-            raise ValueError(f"{self.id}: default split {self.default_split!r} is not among {sorted(self.splits)}")
+            raise InputError(f"{self.id}: default split {self.default_split!r} is not among {sorted(self.splits)}")
         for task in self.tasks:
             if unknown := task.only.keys() - facets:
-                raise ValueError(f"{self.id}: task {task.name} picks by unknown facets {sorted(unknown)}")
+                raise InputError(f"{self.id}: task {task.name} picks by unknown facets {sorted(unknown)}")
             if task.split != "mini" and not task.split.startswith("mini_") and task.split not in self.splits:
-                raise ValueError(f"{self.id}: task {task.name} names an unknown split {task.split!r}")
+                raise InputError(f"{self.id}: task {task.name} names an unknown split {task.split!r}")
         if (self.judge is None) != ("llm_judge" not in self.kinds):
-            raise ValueError(f"{self.id}: `judge` and the kind `llm_judge` go together")
-        return self
+            raise InputError(f"{self.id}: `judge` and the kind `llm_judge` go together")

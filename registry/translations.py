@@ -4,7 +4,8 @@
 is in that language by itself stays as it is.
 """
 
-from collections.abc import Iterable, Mapping
+import logging
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -14,6 +15,9 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_jsonl, sha256_of
 from reelbench.registry.languages import language_of
 from reelbench.registry.rows import Row
+from reelbench.registry.spec import BenchmarkSpec
+
+log = logging.getLogger("reelbench")
 
 
 def is_in(row: Mapping[str, Any], language: str) -> bool:
@@ -61,9 +65,29 @@ class Translations:
         questions = {name: text for (name, tag), text in read(Path(path)).items() if tag == language}
         return cls(language, questions, sha256_of(path))
 
-    def lacking(self, rows: Iterable[Row]) -> list[str]:
-        """Return the ids of the rows that are in another language and have no translation."""
-        return [row["id"] for row in rows if row["id"] not in self.by_id and not is_in(row, self.language)]
+    def lacking(self, spec: BenchmarkSpec, rows: Collection[Row]) -> set[str]:
+        """Return the ids of the rows that are in another language and have no translation, and say how many.
+
+        Raises:
+            InputError: The benchmark's questions have options, or none of them is there in the language.
+        """
+        if spec.row_kind != "open":
+            raise InputError(
+                f"{settings.LANGUAGE.name}: {spec.id} has options, which stay in their language; leave it out"
+            )
+        lacking = {row["id"] for row in rows if row["id"] not in self.by_id and not is_in(row, self.language)}
+        if not lacking:
+            return lacking
+        if len(lacking) == len(rows):
+            raise InputError(f"{settings.TRANSLATIONS.name}: has no question in {self.language}")
+        log.warning(
+            "%s: %d of %d questions are left out because they have no translation into %s",
+            spec.id,
+            len(lacking),
+            len(rows),
+            self.language,
+        )
+        return lacking
 
     def of(self, row: Row) -> Row:
         """Return a row with its question, and so its prompt, in the language."""

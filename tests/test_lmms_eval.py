@@ -80,10 +80,12 @@ class TestTheCommand:
 
     def test_run_scores_what_was_logged(self, reelbench, tmp_path):
         done = reelbench(
-            "run", "--", "--tasks", "rextime_mini,moviecore_mini", "--model", "reelbench_baseline",
+            "run", "--json", "--", "--tasks", "rextime_mini,moviecore_mini", "--model", "reelbench_baseline",
             "--model_args", "kind=whole_video", "--limit", "6", "--output_path", tmp_path, timeout=1800,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
+        printed = [document["benchmark"] for document in json.loads(done.stdout)]  # and nothing else
+        assert sorted(printed) == ["moviecore", "rextime"]
         (path,) = tmp_path.rglob("reelbench/rextime_mini/result.json")
         result = json.loads(path.read_text(encoding="utf-8"))
         assert result["model"]["id"] == "reelbench/baseline-whole_video"

@@ -119,6 +119,8 @@ def test_a_reasoning_model_scores_the_same_every_way(server, expected, reelbench
         for name, value in metrics.items():
             if value is not None and f"{name},none" in by_python["results"][task]:
                 assert by_python["results"][task][f"{name},none"] == pytest.approx(value), (task, name)
+        # The server's usage, by lmms-eval's samples.
+        assert {json.dumps(sample["tokens"]) for sample in samples} == {'{"prompt": 100, "completion": 10}'}
         for sample in samples:
             _, letter, span, text = expected[task, sample["id"]]
             if text is not None:

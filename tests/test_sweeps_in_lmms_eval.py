@@ -89,8 +89,10 @@ def test_two_locales_in_three_languages(reelbench, server, tmp_path):
 
 
 def test_an_argument_of_generation_shares_the_model_and_one_of_the_adapter_does_not(reelbench, server, tmp_path):
-    done = run(reelbench, server, tmp_path, "--sweep", "gen_kwargs.max_new_tokens=8,16", "--sweep-by", "locale")
+    lengths = ("--sweep", "gen_kwargs.max_new_tokens=8,16", "--sweep-by", "locale")
+    done = run(reelbench, server, tmp_path, *lengths, "--json")
     assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == json.loads((tmp_path / "sweep.json").read_text())  # and nothing else
     assert "models loaded: 1" in done.stderr
     points = json.loads((tmp_path / "sweep.json").read_text())["points"]
     assert [point["setting"] for point in points] == [
@@ -98,9 +100,9 @@ def test_an_argument_of_generation_shares_the_model_and_one_of_the_adapter_does_
     ]  # fmt: skip
     drawn = ET.parse(tmp_path / "sweep_curve_mini_by_locale.svg").getroot()  # noqa: S314 - our own file
     assert len(list(drawn.iter("{http://www.w3.org/2000/svg}circle"))) == 4
-    assert re.search(r"^max_|^8 +100\.00 +100\.00 +100\.00", done.stdout, re.MULTILINE)
     other = run(reelbench, server, tmp_path / "b", "--sweep", "max_retries=1,2", limit=1)
     assert other.returncode == 0, other.stderr
+    assert re.search(r"^max_retries +all\n1 +100\.00\n2 +100\.00$", other.stdout, re.MULTILINE)
     assert "models loaded: 2" in other.stderr
 
 

@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import closing
+from threading import Semaphore
 from types import TracebackType
 from typing import Self, cast
 
@@ -17,7 +18,11 @@ from reelbench.registry.records import Item, JudgeRecord
 from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
 
 WINDOW = 2048
-"""Items under way at once in a batch: bounds memory, and lets work go on behind one slow reply."""
+"""Items held at once in a batch: bounds memory, and lets work go on behind one slow reply."""
+_AHEAD = 2
+"""Items asked about at once, for each call in flight: preparing more of them would keep the calls waiting."""
+
+_SLICE = 0.2  # seconds: the progress bar moves while one slow reply is waited for
 
 _log = logging.getLogger("reelbench.judges.llm")
 
@@ -28,6 +33,7 @@ class JudgeRun(Iterator[Verdict]):
     def __init__(self, engine: Panel, items: Iterable[Item], progress: Callable[[Tally], None] | None) -> None:
         self._engine = engine
         self._progress = progress
+        self._room = Semaphore(_AHEAD * engine.options.concurrency)
         self._verdicts = self._judged(items)
 
     def __next__(self) -> Verdict:
@@ -57,11 +63,19 @@ class JudgeRun(Iterator[Verdict]):
         waiting: deque[Verdict | Future[Verdict]] = deque()
         with closing(self._engine):
             for item in items:
-                waiting.append(self._engine.start(item))
+                waiting.append(self._started(item))
                 while waiting and (len(waiting) >= WINDOW or _ready(waiting[0])):
                     yield self._next(waiting)
             while waiting:
                 yield self._next(waiting)
+
+    def _started(self, item: Item) -> Verdict | Future[Verdict]:
+        started = self._engine.start(item)
+        if isinstance(started, Future):
+            while not self._room.acquire(timeout=_SLICE):
+                self._tell()
+            started.add_done_callback(lambda _: self._room.release())
+        return started
 
     def _next(self, waiting: deque[Verdict | Future[Verdict]]) -> Verdict:
         head = waiting.popleft()
@@ -70,8 +84,7 @@ class JudgeRun(Iterator[Verdict]):
         else:
             while True:
                 try:
-                    # In slices, so that the progress bar moves while one slow reply is waited for.
-                    verdict = head.result(timeout=0.2 if self._progress else None)
+                    verdict = head.result(timeout=_SLICE if self._progress else None)
                     break
                 except TimeoutError:
                     if head.done():

@@ -113,6 +113,7 @@
           apply,
         }),
         holder,
+        g?.tells != null && tells(b.metrics[0], g.tells),
         explained(b),
         ...reference(b, refs, group),
         pictures,
@@ -132,6 +133,15 @@
       `${how} To stand beside those: `,
       h("code", { text: `reelbench score --run DIR --judge ${b.judge} --judge-prompts official` }),
       ", then add it again.",
+    );
+  }
+  /** What a reader shouldn't make of the table: which gaps are too small for its videos. */
+  function tells(metric, smallest) {
+    return h(
+      "p",
+      { class: "note" },
+      h("b", { text: `Differences under ${num(smallest, metric.unit)} points can’t be told apart here. ` }),
+      `A true difference of that much in ${R.short(metric.title)} is found four times in five on these videos, by the median noise of the table’s pairs; a smaller one is missed more often.`,
     );
   }
   function pickBox(row, picked) {

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,29 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _HEADING = 3
 """Settings at most in a run's heading."""
 
-_PLAIN = frozenset({"id", "video", "prediction", "target", "facets", "frame_timestamps", "frame_padding"})
-"""Fields of a sample that the page has elsewhere than in `more`."""
+_PLAIN = frozenset(
+    {"id", "video", "prediction", "parsed", "target", "facets", "judge_replies", "frame_timestamps", "frame_padding"}
+)
+"""Fields of a sample that the page has elsewhere, or not as they are."""
+
+_OF_REPLIES = {"criterion", "judge", "vote", "attempt", "score", "raw"}
+
+
+class _Once:
+    """Values that many answers share: a page holds each once, and its place wherever it belongs."""
+
+    def __init__(self) -> None:
+        self.all: list[Any] = []
+        self._places: dict[Any, int] = {}
+
+    def place(self, value: str | Sequence[float] | None) -> int | None:
+        if value is None:
+            return None
+        key = value if isinstance(value, str) else tuple(value)
+        if key not in self._places:
+            self._places[key] = len(self.all)
+            self.all.append(value)
+        return self._places[key]
 
 
 def document(
@@ -41,7 +63,8 @@ def document(
     spec, split = runs[0].spec, runs[0].split
     rows = rows_here(spec, split)
     strips = Strips(Library(spec, split, make=False), folder, pictures)
-    items = list(_items(runs, rows, strips, show))
+    times, unseen = _Once(), _Once()
+    items = list(_items(runs, rows, _Seen(strips, times, unseen), show))
     apart = side_by_side.settings_apart([run.result for run in runs])
     return {
         "units": site.units(),
@@ -56,6 +79,8 @@ def document(
         "runs": [_run(run, number, runs, apart) for number, run in enumerate(runs)],
         "differences": [_differences(runs[0], run) for run in runs[1:]],
         "strips": strips.all,
+        "unseen": unseen.all,
+        "times": times.all,
         "items": items,
     }
 
@@ -107,8 +132,22 @@ def _differences(first: Run, other: Run) -> dict[str, Any]:
 # --- items ----------------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What models saw: strips of pictures, the times of all frames, and why there is no strip."""
+
+    strips: Strips
+    times: _Once
+    unseen: _Once
+
+    def of(self, sample: Sample, frames: str, media: str | None, row: Mapping[str, Any] | None) -> dict[str, Any]:
+        strip = self.strips.of(sample, frames, media, row)
+        where = {"unseen": self.unseen.place(strip)} if isinstance(strip, str) else {"strip": strip}
+        return where | {"times": self.times.place(sample.frame_timestamps)}
+
+
 def _items(
-    runs: Sequence[Run], rows: Mapping[str, Mapping[str, Any]], strips: Strips, show: Callable[[int], None]
+    runs: Sequence[Run], rows: Mapping[str, Mapping[str, Any]], seen: _Seen, show: Callable[[int], None]
 ) -> Iterator[dict[str, Any]]:
     ids = dict.fromkeys(name for run in runs for name in run.samples)
     for number, name in enumerate(ids):
@@ -124,28 +163,34 @@ def _items(
             item["duration"] = row["duration"]
         media = (asked or {}).get("media")
         item["runs"] = [
-            None if sample is None else _answer(run, sample, strips.of(sample, run.result.settings.frames, media, row))
+            None if sample is None else _answer(run, sample) | seen.of(sample, run.result.settings.frames, media, row)
             for run, sample in zip(runs, there, strict=True)
         ]
         yield item
         show(number + 1)
 
 
-def _answer(run: Run, sample: Sample, strip: int | str) -> dict[str, Any]:
+def _answer(run: Run, sample: Sample) -> dict[str, Any]:
     score = side_by_side.score_of(run.spec, sample)
     raw = sample.prediction if isinstance(sample.prediction, str) else _json(sample.prediction)
     words = strip_reasoning(raw)
+    # What came is mostly the thoughts and then what is said, which the page holds once.
+    said = raw if words is None else words
+    thoughts = raw.removesuffix(said)
+    replies = (reply.model_dump(mode="json", include=_OF_REPLIES) for reply in sample.judge_replies)
     answer = {
         # Candidates, option scores and whatever else a record has are shown as they are.
-        **{name: value for name, value in sample.model_dump(mode="json").items() if name not in _PLAIN},
-        "said": raw if words is None else words,
+        **sample.model_dump(mode="json", exclude=set(_PLAIN)),
+        # Of an open answer the text that was read is what it said.
+        "parsed": {name: value for name, value in (sample.parsed or {}).items() if name != "text"},
+        "judge_replies": [{name: of for name, of in reply.items() if name == "score" or of} for reply in replies],
+        "said": said,
         "cut": words is None,
-        "raw": raw if words != raw else None,
+        "thoughts": thoughts if thoughts + said == raw else None,
+        "raw": None if thoughts + said == raw else raw,
         "score": score,
         "right": side_by_side.is_right(run.spec, score),
         "disagree": side_by_side.judges_disagree(sample),
-        "times": sample.frame_timestamps,
-        "strip": strip,
     }
     kept = {name: value for name, value in answer.items() if value is not None and value is not False}
     return {name: value for name, value in kept.items() if value not in ([], {}, "")} | {"right": answer["right"]}

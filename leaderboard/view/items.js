@@ -14,7 +14,7 @@
   const some = (test) => (item) => answers(item).some(test);
   const told = (item) => item.runs.filter((run) => run && run.right != null);
   const onlyOne = (item) => told(item).length > 1 && told(item).filter((run) => run.right).length === 1;
-  const reading = (run) => JSON.stringify(run.parsed?.answer === undefined ? run.said : run.parsed.answer);
+  const reading = (run) => (run.parsed?.answer === undefined ? run.said : JSON.stringify(run.parsed.answer));
   const CHIPS = [
     ["", "All", () => true],
     [
@@ -60,7 +60,6 @@
   ];
 
   // --- what is searched: made when there is time, at the latest for the first search ---
-  const texts = new Map();
   let prepared = 0;
   const textOf = (item) =>
     [
@@ -78,7 +77,7 @@
       .toLowerCase();
   function prepare(until) {
     while (prepared < items.length && !until()) {
-      texts.set(items[prepared], textOf(items[prepared]));
+      items[prepared].searched = textOf(items[prepared]);
       prepared += 1;
     }
   }
@@ -108,7 +107,7 @@
       (item) =>
         (!shown || shown.has(item)) &&
         chosen.every((test) => test(item)) &&
-        words.every((word) => texts.get(item).includes(word)),
+        words.every((word) => item.searched.includes(word)),
     );
     const order = ORDERS.find(([name]) => name === (state.get("order") || ""))?.[2];
     if (order) view = view.toSorted(order);

@@ -3,12 +3,13 @@
 (() => {
   const R = globalThis.Reelbench;
   const { data, h, svg, bdi, badge } = R;
-  const { runs, strips } = data;
+  const { runs, strips, unseen } = data;
   const [benchmark] = data.benchmarks;
   const several = runs.length > 1;
   const primary = benchmark.metrics[0];
   const seconds = (time) => `${+time.toFixed(2)} s`;
   const letter = (i) => String.fromCharCode(65 + i);
+  const timesOf = (run) => data.times[run?.times] || [];
   const list = (value) => (value == null ? [] : Array.isArray(value) ? value : [value]);
 
   // --- what was asked ---
@@ -43,7 +44,7 @@
 
   // --- on the video's line ---
   const spansOf = (item) => item.target.spans || [];
-  const spanOf = (run) => (run?.parsed?.span ? [run.parsed.span] : []);
+  const spanOf = (run) => (Array.isArray(run?.parsed?.span) ? [run.parsed.span] : []);
   function line(title, spans, end, kind, times) {
     const at = (time) => `${((100 * Math.max(0, Math.min(time, end))) / end).toFixed(2)}%`;
     const told = spans.map(([from, to]) => `${seconds(from)} to ${seconds(to)}`).join(", ") || "none";
@@ -73,14 +74,14 @@
   function timeline(item) {
     const spans = [...spansOf(item), ...item.runs.flatMap(spanOf)];
     if (!spans.length) return null;
-    const ends = [...spans.map(([, to]) => to), ...item.runs.flatMap((run) => run?.times || [])];
+    const ends = [...spans.map(([, to]) => to), ...item.runs.flatMap(timesOf)];
     const end = item.duration || Math.max(...ends, 1);
     return h(
       "div",
       { class: "lines" },
       spansOf(item).length > 0 && line("true", spansOf(item), end, "span-true"),
       item.runs.map(
-        (run, i) => run && line(several ? runs[i].letter : "predicted", spanOf(run), end, `c${i % 6}`, run.times),
+        (run, i) => run && line(several ? runs[i].letter : "predicted", spanOf(run), end, `c${i % 6}`, timesOf(run)),
       ),
       h(
         "p",
@@ -93,9 +94,9 @@
   }
 
   // --- what was seen ---
-  function strip(item, number, whose) {
-    if (typeof number === "string") return h("p", { class: "note", text: number });
-    const { times, files, of } = strips[number];
+  function strip(item, run, whose) {
+    if (run.strip == null) return h("p", { class: "note", text: unseen[run.unseen] });
+    const { times, files, of } = strips[run.strip];
     const within = (time) => spansOf(item).some(([from, to]) => from <= time && time <= to);
     return h(
       "div",
@@ -119,12 +120,11 @@
       of > times.length && h("p", { class: "note" }, `${times.length} of the ${of} frames that the model saw.`),
     );
   }
-  const seen = (run) => run?.strip;
-  const shared = (item) => new Set(item.runs.filter(Boolean).map((run) => String(run.strip))).size === 1;
+  const shared = (item) => new Set(item.runs.filter(Boolean).map((run) => `${run.strip} ${run.unseen}`)).size === 1;
 
   // --- what was answered ---
   const SHOWN = new Set(
-    "id state reason flags facets scores parsed judge_replies said cut raw score right disagree times strip tokens seconds".split(
+    "id state reason flags facets scores parsed judge_replies said cut thoughts raw score right disagree times strip unseen tokens seconds".split(
       " ",
     ),
   );
@@ -183,12 +183,12 @@
   }
   const titled = (name) => name.replaceAll("_", " ").replace(/^./, (first) => first.toUpperCase());
   function read(run) {
-    const { text, output, ...rest } = run.parsed || {};
+    const { output, ...rest } = run.parsed || {};
     const pairs = Object.entries(rest).map(([name, value]) => [
       name,
       value == null
         ? R.none("Could not be read")
-        : bdi(name === "span" ? value.map(seconds).join(" to ") : String(value)),
+        : bdi(name === "span" && Array.isArray(value) ? value.map(seconds).join(" to ") : String(value)),
     ]);
     return [
       pairs.length > 0 &&
@@ -202,13 +202,14 @@
     ];
   }
   function words(run) {
+    const raw = run.raw || (run.thoughts && run.thoughts + run.said);
     const all =
-      run.raw &&
+      raw &&
       h(
         "details",
         {},
-        h("summary", { text: `As it came, with the reasoning (${run.raw.length.toLocaleString("en")} characters)` }),
-        R.longText(run.raw),
+        h("summary", { text: `As it came, with the reasoning (${raw.length.toLocaleString("en")} characters)` }),
+        R.longText(raw),
       );
     if (run.cut)
       return [
@@ -273,7 +274,7 @@
       ],
       !shared(item) && [
         h("h4", { text: "Frames it saw" }),
-        strip(item, seen(run), `Frames that ${runs[i].letter} saw`),
+        strip(item, run, `Frames that ${runs[i].letter} saw`),
       ],
     );
   }
@@ -302,7 +303,7 @@
       timeline(item),
       shared(item) && [
         h("h3", { text: several ? "Frames they saw" : "Frames it saw" }),
-        strip(item, seen(item.runs.find(Boolean)), "Frames"),
+        strip(item, item.runs.find(Boolean), "Frames"),
       ],
       h(
         "div",

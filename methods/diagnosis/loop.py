@@ -169,10 +169,13 @@ class _Tagging:
         self._askers: Mapping[str, Asker] = {}
 
     async def run(self, attempts: Sequence[Attempt], show: Show) -> Spent:
+        # A few at once: to prepare all before the first call goes out takes seconds.
+        room = asyncio.Semaphore(2 * self._plan.models.concurrency)
         async with self._plan.models.asked(ROLES) as self._askers:
 
             async def one(attempt: Attempt) -> None:
-                self.records[attempt.id] = await self._record(attempt)
+                async with room:
+                    self.records[attempt.id] = await self._record(attempt)
                 show(len(self.records), "")
 
             await asyncio.gather(*map(one, attempts))

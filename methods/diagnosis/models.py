@@ -1,19 +1,18 @@
 """The models that a diagnosis asks, a role each: they share one cache of replies, one budget, and its prompts."""
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from reelbench.llm.asked import BUDGET, REFUSED, UNAVAILABLE, Again, Asked, Read, T
+from reelbench.llm.asked import BUDGET, REFUSED, UNAVAILABLE
 from reelbench.llm.asker import Asker
 from reelbench.llm.budget import Budget
 from reelbench.llm.material import Prompts
-from reelbench.llm.messages import Message
 from reelbench.llm.options import AskOptions
+from reelbench.llm.pacing import Pacer
 
 GRAPH, TAGGER, TRANSLATOR = ROLES = ("graph", "tagger", "translator")
 
@@ -39,34 +38,27 @@ class Models:
     budget: Budget = field(default_factory=Budget)
     note: Callable[[str], None] = field(default=lambda _: None)
     prompts: Prompts = field(default_factory=prompts_of)
+    _proven: set[tuple[str | None, str | None]] = field(default_factory=set, init=False, repr=False)
+    """URL and key of the servers that have given a reply."""
+
+    @property
+    def concurrency(self) -> int:
+        """Calls in flight at most, at any server."""
+        return max(options.concurrency for options in self.options.values())
 
     @asynccontextmanager
     async def asked(self, roles: Iterable[str]) -> AsyncIterator[dict[str, Asker]]:
-        """Open an asker for each role, in the running event loop; calls in flight are those of all roles together."""
+        """Open an asker for each role, in the running event loop; those of one server share its calls in flight."""
         named = {role: self.options[role] for role in roles}
-        room = asyncio.Semaphore(max(options.concurrency for options in named.values()))
+        servers = {role: (options.url, options.api_key) for role, options in named.items()}
+        pacers = {server: Pacer(self.concurrency, proven=server in self._proven) for server in servers.values()}
         async with AsyncExitStack() as stack:
-            yield {
-                role: await stack.enter_async_context(
-                    _InTurn(options, room=room, on_note=self.note, budget=self.budget)
-                )
+            askers = {
+                role: Asker(options, on_note=self.note, budget=self.budget, pacer=pacers[servers[role]])
                 for role, options in named.items()
             }
-
-
-class _InTurn(Asker):
-    """One role's asker, which shares its turns with the others'."""
-
-    def __init__(self, options: AskOptions, *, room: asyncio.Semaphore, **more: Any) -> None:  # noqa: ANN401
-        super().__init__(options, **more)
-        self._room = room
-
-    async def ask(
-        self, messages: Sequence[Message], read: Read[T], *, vote: int = 0, again: Again | None = None
-    ) -> Asked[T]:
-        """Ask as any asker does, once there is room."""
-        async with self._room:
-            return await super().ask(messages, read, vote=vote, again=again)
+            yield {role: await stack.enter_async_context(asker) for role, asker in askers.items()}
+            self._proven.update(servers[role] for role, asker in askers.items() if asker.tally.calls)
 
 
 def spent(askers: Mapping[str, Asker]) -> Spent:

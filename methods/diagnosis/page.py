@@ -17,7 +17,7 @@ from reelbench.methods.diagnosis.questions import Question
 from reelbench.methods.diagnosis.tagging import Attempt
 from reelbench.registry import discovery
 from reelbench.registry.errors import MediaError
-from reelbench.registry.files import address, in_script, write_text
+from reelbench.registry.files import address, in_script, palette, write_text
 from reelbench.registry.media.library import Library
 
 PAGE = "report.html"
@@ -50,7 +50,8 @@ def write(folders: Sequence[Folder], figures: Sequence[dict[str, Any]], out: Pat
         "questions": list(shown.values()),
     }
     template = (resources.files("reelbench.methods.diagnosis") / "page.html").read_text(encoding="utf-8")
-    write_text(out, template.replace(_DATA, in_script(data)))
+    # The data last, so that nothing in a text is taken for one of ours.
+    write_text(out, template.replace("/*PALETTE*/\n", palette(), 1).replace(_DATA, in_script(data), 1))
 
 
 def _library(settings: dict[str, Any]) -> Library | None:

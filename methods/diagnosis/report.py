@@ -10,7 +10,7 @@ import numpy as np
 
 from reelbench.judges import isolation
 from reelbench.judges.agreement import cohen_kappa
-from reelbench.judges.bootstrap import cluster_sums, interval, resampled_sums
+from reelbench.judges.bootstrap import mean_over_clusters
 from reelbench.judges.findings import LABELS, Label
 from reelbench.judges.isolation import NodeTag, Round, Status
 from reelbench.methods.diagnosis.attempts import JUDGE
@@ -46,8 +46,8 @@ def figures(folder: Folder) -> dict[str, Any]:
     """Compute a diagnosis' figures; counts are whole, shares from 0 to 1 with 95 % intervals over videos.
 
     Returns:
-        What `judges.isolation.report` says, `ci95` beside each label's share (None where errors are on one video
-        alone), and: `questions` (asked, right at first, unjudged, entered), `perception`, `locales` (locale -> `n`
+        What `judges.isolation.report` says, `ci95` beside each label's share (None where errors are on fewer than
+        ten videos), and: `questions` (asked, right at first, unjudged, entered), `perception`, `locales` (locale -> `n`
         questions, `labels`, `perception`, `rounds`), `later` (errors that later rounds found: `n`, beside the first
         round's, of all, and how many are of reasoning), `settled` (by round, questions whose end is known), `nodes`
         (status -> n; `hint_ignored`, `recovered`, `divergent_share` of those evaluated), `models` and `judge`.
@@ -125,17 +125,11 @@ def _labels(errors: Sequence[_Error]) -> dict[str, dict[str, Any]]:
 
 def _share(errors: Sequence[_Error], labels: frozenset[Label]) -> dict[str, Any]:
     """Return how many errors have one of the labels, their share of all, and its interval."""
-    n = sum(error.label in labels for error in errors)
-    return {"n": n, "share": n / len(errors) if errors else None, "ci95": _interval(errors, labels)}
-
-
-def _interval(errors: Sequence[_Error], labels: frozenset[Label]) -> tuple[float, float] | None:
-    clusters = [error.cluster for error in errors]
-    if len(set(clusters)) <= 1:
-        return None
-    counts = np.array([[float(error.label in labels), 1.0] for error in errors])
-    draws = np.concatenate(list(resampled_sums(cluster_sums(counts, clusters))))
-    return interval(draws[:, 0] / draws[:, 1])
+    if not errors:
+        return {"n": 0, "share": None, "ci95": None}
+    of_them = np.array([float(error.label in labels) for error in errors])
+    share = mean_over_clusters(of_them, [error.cluster for error in errors], bounds=(0, 1))
+    return {"n": int(of_them.sum()), "share": share.value, "ci95": share.ci95}
 
 
 def _locales(

@@ -118,7 +118,7 @@ def _of_file(
     return cases, None
 
 
-def _sizes(text: str | None) -> list[int | None]:
+def _sizes(text: str | None) -> Sequence[int | None]:
     if text is None:
         return [None]
     parts = [part.strip() for part in text.split(",")]

@@ -11,7 +11,7 @@ from reelbench.cli.about import takes_about
 from reelbench.cli.asking import only_model, shared_budget, takes_llm
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
-from reelbench.cli.options import given
+from reelbench.cli.options import Json, Quiet, given
 from reelbench.cli.report import check_judged, report
 from reelbench.registry import settings
 
@@ -47,13 +47,20 @@ def ask(
     split: Annotated[str | None, typer.Option(help="Split that is asked, if not the default one.")] = None,
     data: Annotated[Path | None, typer.Option(help="The benchmark's own data, where it isn't found by itself.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many questions of each.")] = None,
+    candidates: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SPEC",
+            help="Answers to each question, of which the first is scored and all are kept for `ace`: sample:K,t=T. "
+            "Default: REELBENCH_CANDIDATES.",
+        ),
+    ] = None,
     label: Annotated[
         str | None, typer.Option(metavar="TEXT", help='What else shapes the answers, e.g. "web search".')
     ] = None,
     output: Annotated[Path | None, typer.Option(help="Folder; each benchmark's result lies in one of its own.")] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object on stdout (a list for several).")
-    ] = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
     no_overlap: Annotated[bool, typer.Option("--no-overlap", help="Leave out BLEU, CIDEr and METEOR.")] = False,
     llm: "dict[str, AskOptions]",
     about: "About | None",
@@ -69,17 +76,20 @@ def ask(
     from reelbench.methods import asking
     from reelbench.registry.about import check_frames
     from reelbench.registry.home import home
+    from reelbench.registry.ways import Candidates
     from reelbench.tasks.score import Options
 
     model, budget = only_model(llm), shared_budget(llm)
-    options = Options(overlap=not no_overlap, judge=judge, note=console.note, bar=console.progress, about=about)
+    note = console.noted(quiet=quiet)
+    options = Options(overlap=not no_overlap, judge=judge, note=note, bar=console.progress, about=about)
     spec = frames or settings.FRAMES.get() or _FRAMES
     check_frames(about, spec)
+    several = Candidates.parse(candidates) if candidates is not None else Candidates.from_environment()
     folder = output or home() / "runs" / datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
     outcomes = []
     for name in names:
         questions = asking.questions(name, spec, split=split, limit=limit, data=data)
-        evaluation = asking.ask(questions, model, options, budget=budget)
+        evaluation = asking.ask(questions, model, options, candidates=several, budget=budget)
         outcomes.append(evaluation.labelled(label).write(folder / name))
-    report(outcomes, as_json=as_json, again=["reelbench", "ask", *given(context)])
+    report(outcomes, as_json=as_json, again=["reelbench", "ask", *given(context)], quiet=quiet)
     check_judged(outcomes)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console
+from reelbench.cli.options import Json
 from reelbench.cli.review_tables import interval, number
 from reelbench.registry.errors import InputError
 
@@ -22,7 +23,7 @@ def calibrate(
     write: Annotated[
         bool, typer.Option("--write", help="Keep it beside the result; `leaderboard add` takes it from there.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Correct the judge's mean by people's scores: beside it, never instead of it, and on the judge's own scale."""
     from reelbench.judges import calibrated, results

@@ -9,6 +9,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.app import App
+from reelbench.cli.options import Json
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from reelbench.registry.spec import BenchmarkSpec
 
 app = App("How far two judges, or a judge and people, agree.")
-
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 
 
 def compare(

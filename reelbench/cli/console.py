@@ -4,7 +4,7 @@ rich is imported where a table is drawn, not before: `list` and errors must not 
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -31,6 +31,11 @@ def note(text: str) -> None:
         return
     sys.stderr.write("\n".join(map(printable, text.split("\n"))) + "\n")
     sys.stderr.flush()
+
+
+def noted(*, quiet: bool) -> Callable[[str], None]:
+    """Return `note`, or what says nothing."""
+    return (lambda _: None) if quiet else note
 
 
 def table(title: str, *columns: str) -> "Table":

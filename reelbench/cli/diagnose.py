@@ -12,6 +12,7 @@ from reelbench.cli.app import App
 from reelbench.cli.asking import by_role, shared_budget, takes_llm
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
+from reelbench.cli.options import Json
 from reelbench.registry.errors import DataUnavailableError, InputError
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ Name = Annotated[
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write to.")]
 Split = Annotated[str | None, typer.Option(help="Split, if not the default one.")]
 Data = Annotated[Path | None, typer.Option(help="The benchmark's own data, where it isn't found by itself.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Graphs = Annotated[
     Path | None,
     typer.Option("--graphs", metavar="FILE", help="graphs.jsonl; graphs that it lacks are made where they are needed."),
@@ -72,7 +72,7 @@ def graphs(
     prompts: PromptFolder = None,
     split: Split = None,
     data: Data = None,
-    as_json: AsJson = False,
+    as_json: Json = False,
     llm: "dict[str, AskOptions]",
 ) -> None:
     """Make an evidence graph of each question's steps, or check graphs that exist, and count them.
@@ -117,7 +117,7 @@ def errors(
     prompts: PromptFolder = None,
     skip_failed: SkipFailed = False,
     data: Data = None,
-    as_json: AsJson = False,
+    as_json: Json = False,
     llm: "dict[str, AskOptions]",
 ) -> None:
     """Find where in their evidence the wrong answers of a result went wrong; the model is not asked again."""
@@ -165,7 +165,7 @@ def run(
     llm_votes: Votes = 3,
     prompts: PromptFolder = None,
     skip_failed: SkipFailed = False,
-    as_json: AsJson = False,
+    as_json: Json = False,
     judge: "JudgeOptions | None",
     llm: "dict[str, AskOptions]",
 ) -> None:
@@ -200,7 +200,7 @@ def report(
         list[Path] | None,
         typer.Option(metavar="FILE", help="What people saved on `review page --ask nodes` (repeat), of one DIR."),
     ] = None,
-    as_json: AsJson = False,
+    as_json: Json = False,
 ) -> None:
     """Count a diagnosis' errors and write its page; two or more are shown side by side."""
     from reelbench.methods.diagnosis.folder import Folder

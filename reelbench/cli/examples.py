@@ -60,7 +60,7 @@ EXAMPLES = {
     "judge agree": ("first/samples.jsonl second/samples.jsonl",),
     "judge calibrate": ("out/reelbench/moviecore people.csv",),
     "frames info": ("", "film.mp4 --frames uniform:8"),
-    "frames extract": ("films/*.mp4 --frames uniform:32",),
+    "frames extract": ("rextime --frames uniform:32", "films/*.mp4 --frames keyframe:8"),
     "frames clear": ("film.mp4", "--all"),
     "cards render": ("rextime --out card",),
     "cards push": ("rextime --repo ORG/NAME --dry-run",),

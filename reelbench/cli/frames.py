@@ -10,12 +10,21 @@ from reelbench.cli.app import App
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from reelbench.registry.frames.fill import Filled
     from reelbench.registry.frames.sampling import FrameSampling
     from reelbench.registry.frames.store import FrameStore
+    from reelbench.registry.media.named import Videos as Named
 
 app = App("Decode videos ahead of a run, and look after the store of frames.")
 
-Videos = Annotated[list[Path] | None, typer.Argument(metavar="VIDEO...", help="Video files.")]
+Videos = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="VIDEO|FOLDER|NAME...", help="Video files, folders of them, benchmarks or their tasks."),
+]
+Split = Annotated[str | None, typer.Option(help="Split of the benchmarks, if not the default one.")]
+Data = Annotated[Path | None, typer.Option(help="A benchmark's own data, where it isn't found by itself.")]
 Spec = Annotated[
     str | None,
     typer.Option(
@@ -28,7 +37,7 @@ Spec = Annotated[
 
 
 @app.command()
-def info(videos: Videos = None, *, frames: Spec = None) -> None:
+def info(videos: Videos = None, *, frames: Spec = None, split: Split = None, data: Data = None) -> None:
     """Say what videos hold and what the store has of them; without videos, how full the store is."""
     from reelbench.registry.frames.store import FrameStore
 
@@ -41,7 +50,7 @@ def info(videos: Videos = None, *, frames: Spec = None) -> None:
         return
     sampling = _sampling(frames)
     failed = 0
-    for video in videos:
+    for video in _files(videos, split, data):
         try:
             lines = _describe(video, store, sampling)
         except InputError as error:
@@ -58,6 +67,8 @@ def extract(
     videos: Videos = None,
     *,
     frames: Spec = None,
+    split: Split = None,
+    data: Data = None,
     engine: Annotated[
         str, typer.Option(help="pool: processes here; ray: a Ray cluster (RAY_ADDRESS, or the one running here).")
     ] = "pool",
@@ -67,26 +78,26 @@ def extract(
 
     What the store has is not decoded again: a run that was stopped goes on from there.
     """
-    from reelbench.registry.frames.fill import fill
     from reelbench.registry.frames.store import FrameStore
+    from reelbench.registry.media import named
 
     sampling = _sampling(frames)
     if not videos:
-        raise InputError("frames extract: no videos; give their paths")
+        raise InputError("frames extract: no videos; give their paths, or a benchmark's name")
     if sampling is None or not sampling.decodes:
         raise InputError("frames extract: no frames are asked for; give --frames, e.g. --frames uniform:32")
-    store = FrameStore()
-    failed: list[str] = []
+    store, wanted = FrameStore(), named.videos(videos, split, data)
+    failed = [f"{video}: its video is not here" for video in wanted.missing]
     given = done = 0
-    with console.progress(f"frames {sampling}", len(dict.fromkeys(map(Path.absolute, videos)))) as show:
-        for filled in fill(videos, sampling, engine=engine, store=store, workers=workers):
+    with console.progress(f"frames {sampling}", len(wanted)) as show:
+        for filled in _filled(wanted, sampling, store, engine, workers):
             if filled.error is not None:
                 failed.append(filled.error)
             else:
                 done, given = done + 1, given + filled.given
                 for note in filled.notes:
                     console.note(f"{filled.video}: {note}")
-            show(done + len(failed), "")
+            show(done + len(failed) - len(wanted.missing), "")
     console.write(f"{given} frames of {done} videos ({sampling}) are in {store.root}")
     for line in sorted(failed):
         console.note(f"failed: {line}")
@@ -98,6 +109,8 @@ def extract(
 def clear(
     videos: Videos = None,
     *,
+    split: Split = None,
+    data: Data = None,
     everything: Annotated[bool, typer.Option("--all", help="Remove everything in the store.")] = False,
 ) -> None:
     """Remove the frames of videos from the store, or with --all everything in it."""
@@ -107,7 +120,7 @@ def clear(
     if bool(videos) == everything:
         raise InputError(f"frames clear: name videos, or give --all to remove all {store.info().entries} entries")
     gone, failed = store.clear() if everything else 0, 0
-    for video in videos or ():
+    for video in _files(videos or (), split, data):
         try:
             gone += store.clear(video)
         except InputError as error:
@@ -116,6 +129,38 @@ def clear(
     console.write(f"{gone} entries removed from {store.root}")
     if failed:
         raise typer.Exit(1)
+
+
+def _files(names: "Sequence[str]", split: str | None, data: Path | None) -> list[Path]:
+    """Return the video files that the names stand for; InputError where videos are pictures, or not here."""
+    from reelbench.registry.media import named
+
+    wanted = named.videos(names, split, data)
+    if wanted.scenes:
+        raise InputError(f"{next(iter(wanted.scenes))}: lies as pictures, not as a file; `frames extract` takes it")
+    for video in wanted.missing:
+        console.note(f"{video}: its video is not here")
+    return list(wanted.files)
+
+
+def _filled(
+    wanted: "Named", sampling: "FrameSampling", store: "FrameStore", engine: str, workers: int | None
+) -> "Iterator[Filled]":
+    from reelbench.registry.errors import ReelbenchError
+    from reelbench.registry.frames.fill import Filled, fill
+
+    if wanted.files:
+        yield from fill(list(wanted.files), sampling, engine=engine, store=store, workers=workers)
+    for name, (library, row) in wanted.scenes.items():
+        try:
+            stored = library.frames(row, sampling)
+        except ReelbenchError as error:
+            yield Filled(Path(name), error=f"{name}: {error}")
+            continue
+        if stored is None:
+            yield Filled(Path(name), error=f"{name}: none of its pictures can be read")
+        else:
+            yield Filled(Path(name), stored.given, stored.notes)
 
 
 def _sampling(spec: str | None) -> "FrameSampling | None":

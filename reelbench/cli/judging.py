@@ -28,7 +28,7 @@ NoJudge = Annotated[bool, typer.Option("--no-judge", help="Ask no judge, whateve
 JudgeUrl = Annotated[str | None, served("judge", "url", _PANEL)]
 Concurrency = Annotated[int, served("judge", "concurrency", _PANEL)]
 Votes = Annotated[int, typer.Option("--judge-votes", metavar="K", help="Replies per score.", rich_help_panel=_PANEL)]
-VoteRule = Annotated[
+Rule = Annotated[
     str,
     typer.Option(
         "--judge-vote-rule",
@@ -83,7 +83,7 @@ def judge_options(
     judge_url: JudgeUrl = None,
     judge_concurrency: Concurrency = 32,
     judge_votes: Votes = 1,
-    judge_vote_rule: VoteRule = "majority",
+    judge_vote_rule: Rule = "majority",
     judge_prompts: Prompts = "reelbench",
     judge_budget: Budget = None,
     judge_price: Price = None,

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,8 @@ from reelbench.registry.files import write_text
 from reelbench.tasks.lmms import process
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from reelbench.llm.options import AskOptions
 
 LANGUAGES_FILE, TRANSLATIONS_FILE = "languages.json", "translations.jsonl"
@@ -67,11 +69,11 @@ def translated(
     return path
 
 
-def report_matrix(rows: Sequence[dict[str, Any]], output: Path) -> None:
-    """Write and print the scores of each locale in each language, by task."""
+def report_matrix(rows: Sequence[dict[str, Any]], output: Path, note: Callable[[str], None]) -> "list[Table]":
+    """Write the scores of each locale in each language, by task, and return them as tables."""
     from reelbench.registry.plot_matrix import matrix
 
-    documents = []
+    documents, tables = [], []
     for task, points in by_task(rows).items():
         metric = first_metric(points)
         if metric is None:
@@ -98,6 +100,7 @@ def report_matrix(rows: Sequence[dict[str, Any]], output: Path) -> None:
         table = console.table(f"{task}: {metric.title}", _FACET, *(f"#{tag}" for tag in languages))
         for name, cells in known.items():
             table.add_row(name, *(f"{cells[tag]['value']:.2f}" if tag in cells else "" for tag in languages))
-        console.show(table)
+        tables.append(table)
     write_text(output / LANGUAGES_FILE, json.dumps({"schema_version": SCHEMA, "tasks": documents}, indent=1) + "\n")
-    console.note(f"written to {output / LANGUAGES_FILE}; {NATIVE} is a plain run's")
+    note(f"written to {output / LANGUAGES_FILE}; {NATIVE} is a plain run's")
+    return tables

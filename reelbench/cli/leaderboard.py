@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -10,9 +11,8 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.about import takes_about
 from reelbench.cli.app import App
-from reelbench.cli.compare import Json
 from reelbench.cli.judging import Budget, Concurrency, JudgeUrl, Price, Prompts, budget_of, price_of
-from reelbench.cli.options import takes
+from reelbench.cli.options import Json, takes
 
 if TYPE_CHECKING:
     from reelbench.leaderboard.rejudge import Rejudge
@@ -63,6 +63,7 @@ def add(
     run_dir: Annotated[Path, typer.Argument(help="Folder with result.json and samples.jsonl, or with such folders.")],
     *,
     store: Store,
+    as_json: Json = False,
     about: "About | None",
     rejudge: "Rejudge | None",
 ) -> None:
@@ -81,6 +82,9 @@ def add(
             ", ".join(f"{number} {outcome}" for outcome, number in sorted(Counter(o.outcome for o in done).items()))
         )
     _tell_unjudged(done)
+    if as_json:
+        rows = [{**asdict(one), "source": str(one.source), "place": one.place and str(one.place)} for one in done]
+        console.write(json.dumps({"results": rows}, ensure_ascii=False))
     _refuse([one.why for one in done if one.outcome == "refused"], len(done), InputError)
 
 
@@ -105,10 +109,14 @@ def _tell_unjudged(done: "list[Added]") -> None:
 
 
 @app.command("list")
-def list_(*, store: Store) -> None:
+def list_(*, store: Store, as_json: Json = False) -> None:
     """List the results in a store, a line each with its key."""
     from reelbench.leaderboard import store as stores
 
+    if as_json:
+        rows = [{"key": one.key, "result": str(one.folder / "result.json")} for one in stores.read(store)]
+        console.write(json.dumps({"results": rows}, ensure_ascii=False))
+        return
     table = console.table("", "key", "model", "#scored", "partial", "as stated", "date")
     for stored in stores.read(store):
         result, check = stored.result, stored.check
@@ -154,6 +162,7 @@ def build(
     store: Store,
     out: Annotated[Path, typer.Option(help="Folder for the site; what an earlier build left there is replaced.")],
     published: Annotated[bool, typer.Option(help="List what others published, too.")] = True,
+    as_json: Json = False,
 ) -> None:
     """Write the leaderboard's page, which works from a disk and on any static host."""
     from reelbench.leaderboard import site
@@ -161,7 +170,9 @@ def build(
     made = site.build(store, out, published=published)
     runs = sum(entry.stored is not None for entry in made.entries)
     console.note(f"{runs} results of runs and {len(made.entries) - runs} published ones")
-    console.write(str(out / "index.html"))
+    page = str(out / "index.html")
+    counted = {"page": page, "runs": runs, "published": len(made.entries) - runs}
+    console.write(json.dumps(counted, ensure_ascii=False) if as_json else page)
 
 
 @app.command()

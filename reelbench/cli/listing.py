@@ -1,16 +1,12 @@
 """`reelbench list` and `reelbench path`."""
 
 import json
-from typing import Annotated
-
-import typer
 
 from reelbench.cli import console
+from reelbench.cli.options import Json
 
 
-def list_benchmarks(
-    *, as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False
-) -> None:
+def list_benchmarks(*, as_json: Json = False) -> None:
     """List the benchmarks, their lmms-eval tasks, and whether data and media are here."""
     from reelbench.registry import discovery
     from reelbench.registry.data import presence

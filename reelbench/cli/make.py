@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +17,8 @@ from reelbench.cli.options import takes
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
     from reelbench.llm.options import AskOptions
     from reelbench.making.moment_sources import Rules
     from reelbench.making.prompting import Role
@@ -41,8 +44,29 @@ Frames = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object: funnel.json, or the plan.")]
 
 
+@dataclass(frozen=True, slots=True)
+class Making:
+    """What every command here is told: how much it makes, whether it only plans, by which prompts, what it prints."""
+
+    limit: int | None
+    plan: bool
+    prompts: Path | None
+    as_json: bool
+
+
+def making_options(
+    *, limit: Limit = None, plan: Plan = False, prompts: PromptFolder = None, as_json: AsJson = False
+) -> Making:
+    """Return what was told."""
+    return Making(limit, plan, prompts, as_json)
+
+
+takes_making = takes("making", making_options)
+
+
 @app.command()
 @takes_llm
+@takes_making
 def discussion(
     *,
     videos: Annotated[
@@ -54,42 +78,27 @@ def discussion(
     frames: Frames = _FRAMES,
     media: Media = None,
     parse_depth: Annotated[bool, typer.Option("--parse-depth", help="Compare parse depths too, with spaCy.")] = False,
-    limit: Limit = None,
-    plan: Plan = False,
-    prompts: PromptFolder = None,
-    as_json: AsJson = False,
+    making: Making,
     llm: "dict[str, AskOptions]",
 ) -> None:
     """Write questions by letting models discuss: expert, skeptic, detective, meta reviewer (MovieCORE, 3.2)."""
-    from reelbench.making import discussion as making
+    from reelbench.making import discussion as discussing
     from reelbench.making.discussion_files import read_videos
     from reelbench.making.prompting import Prompts
     from reelbench.making.readability import load_parser
 
-    folder = _folder(out, plan=plan)
+    folder = _folder(out, plan=making.plan)
     parser = load_parser() if parse_depth else None
-    options = making.DiscussionOptions(questions=questions, rounds=rounds, frames=frames, media=media)
-    chain = making.Discussion(Prompts("discussion", prompts), options)
-    known = read_videos(videos, len(chain.context_questions))[:limit]
+    options = discussing.DiscussionOptions(questions=questions, rounds=rounds, frames=frames, media=media)
+    chain = discussing.Discussion(Prompts("discussion", making.prompts), options)
+    known = read_videos(videos, len(chain.context_questions))[: making.limit]
     optional = {
-        making.CONTEXT: any(video.context is None for video in known),
-        **{role: role in llm for role in (making.JUDGE, making.BLOOM)},
+        discussing.CONTEXT: any(video.context is None for video in known),
+        **{role: role in llm for role in (discussing.JUDGE, discussing.BLOOM)},
     }
     models = _models(llm, chain.roles, optional)
-    with console.progress("discussing", len(known)) as show:
-        document = finished(
-            making.run(
-                known,
-                chain,
-                models,
-                folder,
-                budget=shared_budget(models),
-                parser=parser,
-                on_note=console.note,
-                show=show,
-            )
-        )
-    _tell(document, folder, "questions", as_json=as_json)
+    run = partial(discussing.run, known, chain, models, folder, parser=parser)
+    _tell(_made("discussing", len(known), run, models), folder, "questions", as_json=making.as_json)
 
 
 @app.command()
@@ -173,6 +182,7 @@ def moment_cuts(
 @takes_llm
 @takes("cuts", moment_cuts)
 @takes("rules", moment_rules)
+@takes_making
 def moments(
     *,
     captions: Annotated[
@@ -183,39 +193,35 @@ def moments(
     no_options: Annotated[bool, typer.Option("--no-options", help="The training split's form.")] = False,
     frames: Frames = _FRAMES,
     media: Media = None,
-    limit: Limit = None,
-    plan: Plan = False,
-    prompts: PromptFolder = None,
-    as_json: AsJson = False,
+    making: Making,
     rules: "Rules",
     cuts: dict[str, Any],
     llm: "dict[str, AskOptions]",
 ) -> None:
     """Write questions on how two moments belong together, from captions or queries (ReXTime, supplement C)."""
-    from reelbench.making import moments as making
+    from reelbench.making import moments as pairing
     from reelbench.making.moment_replies import Cuts
     from reelbench.making.moment_sources import read_sources
     from reelbench.making.prompting import Prompts
 
-    folder = _folder(out, plan=plan)
+    folder = _folder(out, plan=making.plan)
     cuts["query_answers"] = cuts["query_answers"] or ("query" if no_options else "any")
-    options = making.MomentOptions(
+    options = pairing.MomentOptions(
         rules=rules, cuts=Cuts(**cuts), seed=seed, with_options=not no_options, frames=frames, media=media
     )
-    chain = making.Moments(Prompts("moments", prompts), options)
-    sources = read_sources(captions)[:limit]
-    needed = making.STEPS[type(sources[0])][: None if options.with_options else -1]
+    chain = pairing.Moments(Prompts("moments", making.prompts), options)
+    sources = read_sources(captions)[: making.limit]
+    needed = pairing.STEPS[type(sources[0])][: None if options.with_options else -1]
     roles = [role for name, role in chain.roles.items() if name in needed]
     models = _models(llm, roles, dict.fromkeys(chain.roles.keys() - needed, False))
-    with console.progress("making", len(sources)) as show:
-        document = finished(
-            making.run(sources, chain, models, folder, budget=shared_budget(models), on_note=console.note, show=show)
-        )
-    _tell(document, folder, document["stages"][-1]["name"], as_json=as_json)
+    run = partial(pairing.run, sources, chain, models, folder)
+    document = _made("making", len(sources), run, models)
+    _tell(document, folder, document["stages"][-1]["name"], as_json=making.as_json)
 
 
 @app.command()
 @takes_llm
+@takes_making
 def tags(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.", autocompletion=task_names)],
     *,
@@ -227,10 +233,7 @@ def tags(
     ] = None,
     split: Annotated[str | None, typer.Option(help="Split, if not the default one.")] = None,
     data: Annotated[Path | None, typer.Option(help="The benchmark's own data, where it isn't found by itself.")] = None,
-    limit: Limit = None,
-    plan: Plan = False,
-    prompts: PromptFolder = None,
-    as_json: AsJson = False,
+    making: Making,
     llm: "dict[str, AskOptions]",
 ) -> None:
     """Tag questions by what has to be understood (CogME's TARGET, CONTENT and THINKING)."""
@@ -240,22 +243,19 @@ def tags(
     from reelbench.registry.data import loading
     from reelbench.registry.media.library import Library
 
-    if out is None and not plan:
+    if out is None and not making.plan:
         raise InputError("--out: name the file for the tags; or --plan, which writes nothing")
     located = loading.locate(name, split, data)
-    rows = located.read()[:limit]
+    rows = located.read()[: making.limit]
     pictures = None
     if frames is not None:
-        pictures = Pictures(Library(located.spec, located.split, data), frames, plan=plan)
+        pictures = Pictures(Library(located.spec, located.split, data), frames, plan=making.plan)
     seen = {} if visual is None else tagging.read_visual(visual)
-    tagger = tagging.Tagger(Prompts("tags", prompts), llm_votes, pictures, seen)
+    tagger = tagging.Tagger(Prompts("tags", making.prompts), llm_votes, pictures, seen)
     models = _models(llm, [tagger.role], {})
-    target = None if plan else out
-    with console.progress("tagging", len(rows)) as show:
-        document = finished(
-            tagging.run(rows, tagger, models, target, budget=shared_budget(models), on_note=console.note, show=show)
-        )
-    _tell(document, target, "questions", as_json=as_json)
+    target = None if making.plan else out
+    run = partial(tagging.run, rows, tagger, models, target)
+    _tell(_made("tagging", len(rows), run, models), target, "questions", as_json=making.as_json)
 
 
 def _one_of(option: str, text: str, words: Sequence[str]) -> Any:  # noqa: ANN401 - one of the words
@@ -284,6 +284,14 @@ def _models(
         if role.model is not None and role.name not in llm:
             models[role.name] = replace(models[role.name], model=role.model)
     return models
+
+
+def _made(
+    title: str, total: int, run: "Callable[..., Coroutine[Any, Any, dict[str, Any]]]", models: "dict[str, AskOptions]"
+) -> dict[str, Any]:
+    """Run what makes `total` things by the models of its roles; return its funnel, or its plan."""
+    with console.progress(title, total) as show:
+        return finished(run(budget=shared_budget(models), on_note=console.note, show=show))
 
 
 def _tell(document: dict[str, Any], made: Path | None, stage: str, *, as_json: bool) -> None:

@@ -4,9 +4,12 @@ import builtins
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import typer
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout (of several a list).")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors, and --json.")]
 
 _SERVED = {
     "url": ("URL", "OpenAI-compatible server; default OPENAI_BASE_URL."),

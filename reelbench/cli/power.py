@@ -2,13 +2,13 @@
 
 import json
 from pathlib import Path
-from statistics import median
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.compare import Json, read_one, same_benchmark
+from reelbench.cli.compare import read_one, same_benchmark
+from reelbench.cli.options import Json
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ def power(
         else {"score": assumed.score, "icc": assumed.icc, "questions": assumed.questions},
         "pilot": {"value": pilot.value, "error": pilot.error, "videos": pilot.videos},
         "videos": number,
+        "promised": powers.is_promised(pilot, number),
         "smallest_difference": powers.smallest_difference(pilot, number),
     }
     if effect is not None:
@@ -104,6 +105,8 @@ def _guessed(
     score: float | None,
     questions: float | None,
 ) -> "tuple[BenchmarkSpec, Assumed, Pilot]":
+    from statistics import median
+
     from reelbench.judges import pilots
     from reelbench.registry import discovery
 
@@ -130,7 +133,7 @@ def _guessed(
 
 
 def _show(spec: "BenchmarkSpec", pilot: "Pilot", assumed: "Assumed | None", document: dict[str, Any]) -> None:
-    from reelbench.judges.bootstrap import LEAST
+    from reelbench.judges.power import LEAST
 
     unit = spec.primary.in_unit.label
     if assumed is not None:
@@ -154,7 +157,8 @@ def _show(spec: "BenchmarkSpec", pilot: "Pilot", assumed: "Assumed | None", docu
             f"a true difference of {document['effect']:g}: found with {100 * document['power']:.0f} % by "
             f"{document['videos']} videos; four times in five by {needed or 'more than ten million'}"
         )
-    if pilot.videos < LEAST and assumed is None:
+    if not document["promised"]:
         console.note(
-            f"of {pilot.videos} videos the noise is a rough guess; under {LEAST} the power may be some 6 to 20 % off"
+            f"not promised: of {min(pilot.videos, document['videos'])} videos this is a guess; under {LEAST} the power "
+            "may be 3 to 6 points off, under 10 up to 20"
         )

@@ -9,6 +9,7 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
+from reelbench.cli.options import Json
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def profile(
     spacy_model: Annotated[
         str | None, typer.Option(help="spaCy model, name or folder; default REELBENCH_SPACY_MODEL or en_core_web_sm.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object (a list for several).")] = False,
+    as_json: Json = False,
     output: Annotated[
         Path | None, typer.Option(help="Folder for profile.json, profile.md, plots, word clouds.")
     ] = None,

@@ -11,6 +11,7 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.completion import task_names
+from reelbench.cli.options import Json
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def agree(
     ),
     split: Annotated[str | None, typer.Option(help="Split, if not the default one.")] = None,
     data: Annotated[Path | None, typer.Option(help="The benchmark's own data, where it isn't found by itself.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Say how far two taggers agree, label by label and as sets, with intervals over videos where the data is here."""
     from dataclasses import asdict
@@ -209,7 +210,7 @@ def summarize(
         Path | None, typer.Option(help="Write what they agreed on: rows, tags, scores; answers into a folder.")
     ] = None,
     data: Annotated[Path | None, typer.Option(help="The benchmark's own data, where it isn't found by itself.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Merge what reviewers saved, with their agreement."""
     from reelbench.making.review import merging

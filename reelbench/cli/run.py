@@ -9,7 +9,7 @@ from reelbench.cli import console
 from reelbench.cli.about import takes_about
 from reelbench.cli.asking import takes_llm
 from reelbench.cli.judging import takes_judge
-from reelbench.cli.options import given
+from reelbench.cli.options import Json, Quiet, given
 from reelbench.cli.report import check_judged, report
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
@@ -93,6 +93,8 @@ def run(
             metavar="FACET", help="A line for each label of a facet, e.g. locale, beside all.", rich_help_panel=_SWEEP
         ),
     ] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
     llm: "dict[str, AskOptions]",
     about: "About | None",
     judge: "JudgeOptions | None",
@@ -101,7 +103,8 @@ def run(
 
     The scores lie beside lmms-eval's own files, in <output_path>/reelbench/<task>/. A sweep has a folder
     <output_path>/frames-<N>/ for each number of frames (language-<TAG>/ for each language), and writes sweep.json and
-    a plot for each task; a model that its runs share is loaded once.
+    a plot for each task; a model that its runs share is loaded once. With --json, stdout has the results' JSON, or
+    a sweep's sweep.json; lmms-eval's own table goes to stderr then, and with --quiet.
     """
     from reelbench.cli import languages as in_languages
     from reelbench.cli import sweep as sweeps
@@ -111,8 +114,8 @@ def run(
     from reelbench.tasks.lmms import process
     from reelbench.tasks.score import Options
 
-    options = Options(judge=judge, note=console.note, bar=console.progress, about=about)
-    judging = given(context, only="judge")
+    options = Options(judge=judge, note=console.noted(quiet=quiet), bar=console.progress, about=about)
+    printed = sweeps.Printed(given(context, only="judge"), as_json=as_json, quiet=quiet)
     if sum(wanted is not None for wanted in (frames_sweep, sweep, languages)) > 1:
         raise InputError("--frames-sweep, --sweep and --languages: one of them at a time")
     if (translations is not None or llm) and languages is None:
@@ -128,12 +131,12 @@ def run(
         environ[settings.LABEL.name] = label
     if frames_sweep is not None:
         wanted = sweeps.Sweep("frames (log scale)", sweeps.of_frames(frames, frames_sweep), sweep_by, environ)
-        sweeps.sweep(*process.with_logging(context.args), wanted, options, judging)
+        sweeps.sweep(*process.with_logging(context.args), wanted, options, printed)
         return
     sampling = FrameSampling.parse(frames) if frames is not None else FrameSampling.from_environment()
     if sweep is not None:
         wanted = sweeps.Sweep(*sweeps.of_argument(sweep, sampling), sweep_by, environ)
-        sweeps.sweep(*process.with_logging(context.args), wanted, options, judging)
+        sweeps.sweep(*process.with_logging(context.args), wanted, options, printed)
         return
     check_frames(about, "native" if sampling is None else str(sampling))
     arguments, output = process.with_logging(context.args)
@@ -143,9 +146,10 @@ def run(
         path = in_languages.translated(arguments, tags, translations, llm, output, shown=shown)
         steps = sweeps.of_languages(tags, path, sampling)
         wanted = sweeps.Sweep("language", steps, environ=environ, finish=in_languages.report_matrix)
-        sweeps.sweep(arguments, output, wanted, options, judging)
+        sweeps.sweep(arguments, output, wanted, options, printed)
         return
-    outcomes = process.run_and_score(arguments, output, sampling, options, environ=environ)
-    report(outcomes, as_json=False, again=["reelbench", "score", "--run", str(output), *judging])
+    outcomes = process.run_and_score(arguments, output, sampling, options, environ=environ, stdout=printed.of_lmms_eval)
+    again = ["reelbench", "score", "--run", str(output), *printed.judging]
+    report(outcomes, as_json=as_json, again=again, quiet=quiet)
     process.check_all_there(arguments, outcomes)
     check_judged(outcomes)

@@ -11,7 +11,7 @@ from reelbench.cli import console
 from reelbench.cli.about import takes_about
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
-from reelbench.cli.options import given
+from reelbench.cli.options import Json, Quiet, given
 from reelbench.cli.report import check_judged, report
 from reelbench.cli.said import takes_said
 from reelbench.registry.errors import InputError
@@ -62,8 +62,8 @@ def score(
     output: Annotated[
         Path | None, typer.Option(help="Folder for result.json and samples.jsonl; with --template, the file.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors, and --json.")] = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
     strict: Annotated[
         bool, typer.Option(help="Exit with 1 if anything is unscored, missing, extra or double.")
     ] = False,
@@ -110,7 +110,7 @@ def score(
         overlap=not (no_overlap or judge_estimate),
         judge=judge,
         outlook=expected(judge) if judge_estimate else None,
-        note=(lambda _: None) if quiet else console.note,
+        note=console.noted(quiet=quiet),
         bar=console.progress,
         about=about,
         answering=Answering.parse(answering) if answering is not None else None,

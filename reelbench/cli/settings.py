@@ -1,16 +1,12 @@
 """`reelbench settings`: the environment variables that it reads, and what they are here."""
 
 import json
-from typing import Annotated
-
-import typer
 
 from reelbench.cli import console
+from reelbench.cli.options import Json
 
 
-def show_settings(
-    *, as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False
-) -> None:
+def show_settings(*, as_json: Json = False) -> None:
     """List the environment variables that Reelbench reads: each one's value here, or what holds without it."""
     from reelbench.registry import discovery, settings
 

@@ -3,7 +3,8 @@
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,8 @@ from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.tasks.lmms import process
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from reelbench.registry.plots import Mark
     from reelbench.tasks.score import Options, Outcome
 
@@ -28,6 +31,7 @@ _COUNTED = ("uniform", "keyframe", "window")
 _GENERATION = "gen_kwargs."
 
 Arguments = list[str]
+Note = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +68,34 @@ class Sweep:
         steps: The runs.
         by: A facet of which each label has a line of its own.
         environ: Variables of all runs.
-        finish: Called with all points and the folder, once the runs are done.
+        finish: Called with all points, the folder and who is told, once the runs are done -> the tables to print.
     """
 
     axis: str
     steps: Sequence[Step]
     by: str | None = None
     environ: Mapping[str, str] = field(default_factory=dict)
-    finish: Callable[[Sequence[dict[str, Any]], Path], None] | None = None
+    finish: "Callable[[Sequence[dict[str, Any]], Path, Note], list[Table]] | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """What a run prints, and what its hints repeat.
+
+    Attributes:
+        judging: The judge's options as words, for the hint that says how to finish.
+        as_json: Whether stdout has JSON alone.
+        quiet: Whether nothing else is said.
+    """
+
+    judging: Sequence[str]
+    as_json: bool = False
+    quiet: bool = False
+
+    @property
+    def of_lmms_eval(self) -> int | None:
+        """The file descriptor that lmms-eval's own table goes to; None: where ours go."""
+        return sys.stderr.fileno() if self.as_json or self.quiet else None
 
 
 # --- the settings -----------------------------------------------------------------------------------------------------
@@ -162,12 +186,9 @@ def sweep(
     output: Path,
     wanted: Sweep,
     options: "Options",
-    judging: Sequence[str],
+    printed: Printed,
 ) -> None:
-    """Run each step into its own folder; write sweep.json and the plots after each, so that a failure costs one.
-
-    `judging` are the judge's options as words, for the hint that says how to finish.
-    """
+    """Run each step into its own folder; write sweep.json and the plots after each, so that a failure costs one."""
     from reelbench.tasks.lmms.kept import Kept
     from reelbench.tasks.lmms.task import SUBMISSION
 
@@ -177,14 +198,21 @@ def sweep(
     with Kept() as kept:
         for number, step in enumerate(wanted.steps):
             folder = output / step.folder
-            console.note(f"{step.told} into {folder}")
+            options.note(f"{step.told} into {folder}")
             try:
                 arguments = process.replaced(arguments, "--output_path", str(folder))
                 changed = step.change(arguments)
                 outcomes = process.run_and_score(
-                    changed, folder, step.sampling, options, environ={**wanted.environ, **step.environ}, start=kept
+                    changed,
+                    folder,
+                    step.sampling,
+                    options,
+                    environ={**wanted.environ, **step.environ},
+                    stdout=printed.of_lmms_eval,
+                    start=kept,
                 )
-                report(outcomes, as_json=False, again=["reelbench", "score", "--run", str(folder), *judging])
+                again = ["reelbench", "score", "--run", str(folder), *printed.judging]
+                report(outcomes, as_json=False, again=again, quiet=printed.quiet or printed.as_json)
                 process.check_all_there(arguments, outcomes)
             except InputError:
                 raise
@@ -197,15 +225,22 @@ def sweep(
                 _row(outcome, number, step, output) for outcome in outcomes if SUBMISSION not in outcome.result.metrics
             ]
             _write(output, wanted, rows)
-    if wanted.finish is None:
-        _show(wanted, rows)
-    else:
-        wanted.finish(rows, output)
-    _tell_uneven(rows)
-    console.note(f"written to {output / SWEEP_FILE}; models loaded: {kept.loads}")
+    _finish(wanted, rows, output, options, printed)
+    options.note(f"written to {output / SWEEP_FILE}; models loaded: {kept.loads}")
     if failed:
         raise ReelbenchError(f"no results for {'; '.join(failed)}; the messages above say why")
     check_judged(judged)
+
+
+def _finish(wanted: Sweep, rows: list[dict[str, Any]], output: Path, options: "Options", printed: Printed) -> None:
+    tables = [*_tables(wanted, rows)] if wanted.finish is None else wanted.finish(rows, output, options.note)
+    if printed.as_json:
+        console.write(json.dumps(_document(rows), ensure_ascii=False))
+    elif not printed.quiet:
+        for table in tables:
+            console.show(table)
+    for line in _uneven(rows):
+        options.note(line)
 
 
 def _row(outcome: "Outcome", number: int, step: Step, output: Path) -> dict[str, Any]:
@@ -243,8 +278,12 @@ def first_metric(rows: Sequence[dict[str, Any]]) -> Any:  # noqa: ANN401 - a Met
     return next((metric for metric in spec.metrics if metric.name in known), None)
 
 
+def _document(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"schema_version": SCHEMA, "points": rows}
+
+
 def _write(output: Path, wanted: Sweep, rows: list[dict[str, Any]]) -> None:
-    write_text(output / SWEEP_FILE, json.dumps({"schema_version": SCHEMA, "points": rows}, indent=1) + "\n")
+    write_text(output / SWEEP_FILE, json.dumps(_document(rows), indent=1) + "\n")
     for task, points in by_task(rows).items():
         for name, by in ((task, None), *([(f"{task}_by_{wanted.by}", wanted.by)] if wanted.by else [])):
             drawn = _drawn(wanted.axis, points, by)
@@ -292,8 +331,8 @@ def _mark(row: dict[str, Any], value: dict[str, Any]) -> "Mark":
     return Mark(row["at"], row["label"], value["value"], value["ci95"], value["n"])
 
 
-def _show(wanted: Sweep, rows: list[dict[str, Any]]) -> None:
-    """Print each task's first metric against the setting, a column for each label of `by`."""
+def _tables(wanted: Sweep, rows: list[dict[str, Any]]) -> "Iterator[Table]":
+    """Yield each task's first metric against the setting, a column for each label of `by`."""
     for task, points in by_task(rows).items():
         metric = first_metric(points)
         if metric is None:
@@ -305,13 +344,13 @@ def _show(wanted: Sweep, rows: list[dict[str, Any]]) -> None:
         for row in points:
             values = [next((v["value"] for r, v in line if r is row), None) for line in columns.values()]
             table.add_row(row["label"], *("" if value is None else f"{value:.2f}" for value in values))
-        console.show(table)
+        yield table
 
 
-def _tell_uneven(rows: list[dict[str, Any]]) -> None:
+def _uneven(rows: list[dict[str, Any]]) -> Iterator[str]:
     for task, points in by_task(rows).items():
         scored = {row["label"]: row["counts"]["scored"] for row in points}
         if len(set(scored.values())) > 1:
             unit = " frames" if "frames" in points[0] else ""
             shown = ", ".join(f"{number} with {label}" for label, number in scored.items())
-            console.note(f"{task}: the points are not over the same questions: scored are {shown}{unit}")
+            yield (f"{task}: the points are not over the same questions: scored are {shown}{unit}")

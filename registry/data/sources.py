@@ -9,7 +9,7 @@ from typing import Literal
 from urllib.parse import unquote, urlsplit
 
 from reelbench.registry import settings
-from reelbench.registry.data import download, hub
+from reelbench.registry.data import hub
 from reelbench.registry.errors import DataUnavailableError, InputError
 from reelbench.registry.spec import BenchmarkSpec, HubFile, LocalFile, Source, SplitSpec, UrlFile
 
@@ -64,6 +64,8 @@ def present(spec: BenchmarkSpec, split: str, data: Path | None = None) -> Resolv
     Raises:
         InputError: As `resolve`.
     """
+    from reelbench.registry.data import download
+
     source = split_spec(spec, split).source
     if user_data(spec, data) is not None:
         return resolve(spec, split, data)
@@ -163,6 +165,8 @@ def url_file(source: UrlFile, *, refresh: bool = False) -> Path:
     Raises:
         DataUnavailableError: It is not here and not available, or its bytes are not those that the spec states.
     """
+    from reelbench.registry.data import download
+
     path = download.place(source.url)
     if refresh or download.recorded(path) is None:
         if hub.offline():

@@ -1,5 +1,7 @@
 """Numbers that others published on CURVE, with where they stand."""
 
+from typing import Any
+
 from reelbench.registry.spec import PublishedResult
 
 _JUDGE = "gemini-2.5-flash"
@@ -47,8 +49,8 @@ _LOCALES_NOTE = (
 )
 
 
-def _row(model: str, score: float, **fields: object) -> PublishedResult:
-    values: dict[str, object] = {
+def _row(model: str, score: float, **fields: Any) -> PublishedResult:  # noqa: ANN401 - any field's
+    values: dict[str, Any] = {
         "model": model,
         "split": "test",
         "setting": "zero-shot",
@@ -59,14 +61,19 @@ def _row(model: str, score: float, **fields: object) -> PublishedResult:
         "cite": _SUPPLEMENT.format(3),
         "url": _URL,
     }
-    return PublishedResult.model_validate(values | fields)
+    return PublishedResult(**(values | fields))
 
 
 def _locales(judge: int) -> dict[str, dict[str, dict[str, float]]]:
     return {"locale": {locale: {"score": scores[judge]} for locale, scores in _BY_LOCALE.items()}}
 
 
-def _quoted(model: str, score: float, extremes: dict[str, float], **fields: object) -> PublishedResult:
+def _quoted(
+    model: str,
+    score: float,
+    extremes: dict[str, float],
+    **fields: Any,  # noqa: ANN401
+) -> PublishedResult:
     """A row of the paper's main table as a third party quotes it: the aggregate, the best and the worst locale."""
     breakdowns = {"locale": {locale: {"score": value} for locale, value in extremes.items()}}
     note = "Of the locales only the best and the worst are quoted."

@@ -39,7 +39,8 @@ class Models:
         lmms.create_from_arg_string = classmethod(create_from_arg_string)  # type: ignore[method-assign]
 
     def _made(self, cls: type, arg_string: str, config: Any, make: Callable[..., Any]) -> Any:  # noqa: ANN401
-        given = dict(part.partition("=")[::2] for part in arg_string.split(",") if part)
+        pairs = (part.partition("=") for part in arg_string.split(",") if part)
+        given = {name: value for name, _, value in pairs}
         frames = {name: given.pop(name) for name in adapters.FRAME_COUNTS if name in given}
         # By name: the class may be made anew for each run.
         key = (cls.__module__, cls.__qualname__, tuple(given.items()), repr(config))

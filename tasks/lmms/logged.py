@@ -94,7 +94,7 @@ def logged_items(path: Path) -> LoggedItems:
         sample = Sample.model_validate(detail["sample"])
         if sample.id in items:
             duplicate.append(sample.id)
-        items[sample.id] = _item(sample, detail.get("question", ""))
+        items[sample.id] = replace(_item(sample, detail.get("question", "")), tokens=_tokens(line, sample))
         heard += [detail["audio"]] if "audio" in detail else []
         if "judge" in detail:
             judged[sample.id] = Verdict(
@@ -106,6 +106,25 @@ def logged_items(path: Path) -> LoggedItems:
                 judges[process] = record  # each counts on from the one before
     judge = modes.recorded(judged, modes.merged(judges.values())) if judges else None
     return LoggedItems(list(items.values()), duplicate, judge, heard)
+
+
+_COUNTS = {"input_tokens": "prompt", "output_tokens": "completion", "reasoning_tokens": "reasoning"}
+"""What lmms-eval calls the tokens of an answer -> what a sample calls them."""
+
+
+def _tokens(line: Mapping[str, Any], sample: Sample) -> dict[str, int] | None:
+    """Return what the adapter counted for an answer; None where it didn't, as of an answer from lmms-eval's cache.
+
+    An adapter that wasn't told says 0, and openai's then counts the answer's *words*. Of several answers lmms-eval logs
+    the first one's tokens alone, which say nothing of all. It doesn't time a question.
+    """
+    counts = line.get("token_counts")
+    if not isinstance(counts, list) or len(counts) != 1 or not isinstance(counts[0], dict) or sample.candidates:
+        return None
+    if counts[0].get("input_tokens", 1) == 0:
+        return None
+    known = {ours: counts[0].get(theirs) for theirs, ours in _COUNTS.items()}
+    return {name: n for name, n in known.items() if isinstance(n, int) and n > 0} or None
 
 
 def raw_replies(path: Path) -> dict[str, str]:

@@ -28,6 +28,7 @@ def run_and_score(
     options: Options,
     *,
     environ: Mapping[str, str] | None = None,
+    stdout: int | None = None,
     start: Start | None = None,
 ) -> list[Outcome]:
     """Run lmms-eval into `output` with the frames asked for (None: nobody asked), and score what it left.
@@ -42,7 +43,7 @@ def run_and_score(
         check_scored(name)
     return [
         score_logged(logged, scores_folder(logged), options)
-        for logged in run(arguments, output, sampling, options.note, environ=environ, start=start)
+        for logged in run(arguments, output, sampling, options.note, environ=environ, stdout=stdout, start=start)
     ]
 
 

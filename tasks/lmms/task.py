@@ -265,23 +265,12 @@ def _asked_as_chosen(dataset: "Dataset", task: TaskSpec) -> "Dataset":
 
 
 def _translated(spec: BenchmarkSpec, dataset: "Dataset", translations: Translations | None) -> "Dataset":
-    """Leave out the questions that are not there in the language; say how many before the run starts."""
+    """Leave out the questions that are not there in the language."""
     if translations is None:
         return dataset
-    if spec.row_kind != "open":
-        raise InputError(f"{settings.LANGUAGE.name}: {spec.id} has options, which stay in their language; leave it out")
-    lacking = set(translations.lacking(dataset))  # type: ignore[arg-type] - a dataset's rows are dicts
+    lacking = translations.lacking(spec, dataset)  # type: ignore[arg-type] - a dataset's rows are dicts
     if not lacking:
         return dataset
-    if len(lacking) == len(dataset):
-        raise InputError(f"{settings.TRANSLATIONS.name}: has no question in {translations.language}")
-    log.warning(
-        "%s: %d of %d questions are left out because they have no translation into %s",
-        dataset.info.dataset_name,
-        len(lacking),
-        len(dataset),
-        translations.language,
-    )
     return dataset.select([number for number, row_id in enumerate(dataset["id"]) if row_id not in lacking])
 
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -42,12 +43,27 @@ def test_a_run_is_scored_recorded_and_paid_for_once(ask, tmp_path, reelbench):
         assert samples[0]["tokens"] == {"prompt": 100, "completion": 10}
         assert 0 < samples[0]["seconds"] < 60
         assert len(server.calls) == 12
-        done = ask(server)
+        done = ask(server, "--quiet")
         again, _ = result(tmp_path)
         assert (done.returncode, len(server.calls)) == (0, 12)
+        assert (done.stdout, done.stderr) == ("", "")
         assert again["metrics"] == first["metrics"]
-    added = reelbench("leaderboard", "add", tmp_path / "out" / MINI, "--store", tmp_path / "store")
-    assert added.returncode == 0, added.stderr
+    for outcome in ("added", "same"):
+        added = reelbench("leaderboard", "add", tmp_path / "out" / MINI, "--store", tmp_path / "store", "--json")
+        assert added.returncode == 0, added.stderr
+        (filed,) = json.loads(added.stdout)["results"]
+        assert (filed["source"], filed["outcome"]) == (str(tmp_path / "out" / MINI), outcome)
+    assert json.loads((Path(filed["place"]) / "result.json").read_text())["model"]["id"] == "org/model"
+    built = reelbench("leaderboard", "build", "--store", tmp_path / "store", "--out", tmp_path / "site", "--json")
+    page = tmp_path / "site" / "index.html"
+    assert json.loads(built.stdout).items() >= {"page": str(page), "runs": 1}.items()
+    assert page.is_file()
+    (tmp_path / "out" / MINI / "samples.jsonl").write_text("")
+    refused = reelbench("leaderboard", "add", tmp_path / "out" / MINI, "--store", tmp_path / "store", "--json")
+    assert refused.returncode == 2
+    (filed,) = json.loads(refused.stdout)["results"]
+    assert (filed["outcome"], filed["place"]) == ("refused", None)
+    assert filed["why"] in refused.stderr
 
 
 def test_several_benchmarks_share_a_budget_and_a_run_goes_on(ask, tmp_path):
@@ -134,6 +150,59 @@ def test_a_task_that_asks_for_steps_is_refused_in_one_line(reelbench, tmp_path):
     assert done.returncode == 2
     assert "curve_reasoned_mini: asks for numbered steps" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_several_answers_are_kept_and_the_first_is_scored(ask, reelbench, tmp_path):
+    def answer(call):
+        assert call.body["temperature"] == 0.7
+        return Answer(f"<think>hm</think> It says {call.number}.")
+
+    names = ("moviecore_mini",)
+    with JudgeServer(answer) as server:
+        done = ask(server, "--limit", 2, "--candidates", "sample:3,t=0.7", "--llm-budget", 4, names=names)
+        assert done.returncode == 0, done.stderr
+        record, samples = result(tmp_path, *names)
+        assert record["counts"]["unscored"]["model_failed"] >= 1  # lacks some of its answers
+        done = ask(server, "--limit", 2, "--candidates", "sample:3,t=0.7", names=names)
+        assert (done.returncode, len(server.calls)) == (0, 6)
+        record, samples = result(tmp_path, *names)
+        assert record["settings"]["candidates"] == "sample:3,t=0.7"
+        for sample in samples:
+            assert len(set(sample["candidates"])) == 3
+            assert sample["prediction"] == sample["candidates"][0]
+            assert sample["tokens"] == {"prompt": 300, "completion": 30}
+        ranked = reelbench(
+            "ace", tmp_path / "out" / names[0], "--llm", f"ranker@{server.url}", "--output", tmp_path / "ace",
+            "--no-controls",
+        )  # fmt: skip
+        assert ranked.returncode == 1  # that server is no ranker, and the command says so
+    for how, line in (("beam:3", "a server gives samples only"), ("sample:3", "give beam:K or sample:K,t=T")):
+        done = ask(server, "--candidates", how, names=names)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        assert line in done.stderr
+
+
+def test_questions_are_put_in_the_language_that_the_environment_names(ask, tmp_path):
+    names = ("curve_mini",)
+    with JudgeServer(lambda _: Answer("yes")) as server:
+        done = ask(server, names=names)
+        assert done.returncode == 0, done.stderr
+        _, native = result(tmp_path, *names)
+        file = tmp_path / "es.jsonl"
+        lines = [{"id": native[0]["id"], "language": "es", "question": "¿Qué pasa?"}]
+        file.write_text("\n".join(map(json.dumps, lines)))
+        before = len(server.calls)
+        env = {"REELBENCH_LANGUAGE": "es", "REELBENCH_TRANSLATIONS": str(file)}
+        done = ask(server, names=names, env=env)
+        assert done.returncode == 0, done.stderr
+        record, samples = result(tmp_path, *names)
+        assert [sample["id"] for sample in samples] == [native[0]["id"]]
+        assert record["settings"]["language"] == "es"
+        assert "¿Qué pasa?" in json.dumps(server.calls[before].body, ensure_ascii=False)
+        assert f"{len(native) - 1} of {len(native)} questions are left out" in done.stderr
+        done = ask(server, env=env)
+        assert done.returncode == 2
+        assert "rextime has options, which stay in their language" in done.stderr
 
 
 def test_a_label_is_a_setting_of_the_row(ask, tmp_path):

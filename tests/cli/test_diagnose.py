@@ -143,7 +143,7 @@ class TestErrors:
         # Three wrong answers, three votes each; the Japanese and the Russian one are put into English.
         assert {role: roles.count(role) for role in set(roles)} == {"tagger": 9, "translator": 6}
         assert report["questions"] == {"asked": 12, "right": 1, "unjudged": 8, "entered": 3}
-        assert report["labels"]["Temporal Localization"] == {"n": 6, "share": 1, "ci95": [1, 1]}
+        assert report["labels"]["Temporal Localization"] == {"n": 6, "share": 1, "ci95": None}
         assert report["rounds"][0]["open"] == 3
         assert report["consensus"] == {"3": 6, "2": 0, "none": 0}
         assert report["stops"] == {"limit": 3}

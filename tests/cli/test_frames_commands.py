@@ -1,7 +1,11 @@
 """`reelbench frames` and `reelbench run --frames`: what is printed, the exit status, and one line for an error."""
 
+import shutil
+
 import pytest
 
+from reelbench.registry.data.loading import locate, mini_folder
+from reelbench.registry.discovery import get
 from reelbench.registry.errors import InputError
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.tasks.lmms import process
@@ -50,6 +54,49 @@ class TestExtractAndClear:
         assert failed.startswith(f"failed: {junk}: ")
         held = reelbench("frames", "info", video).stdout.splitlines()
         assert held[1:] == ["  in the store: uniform:60: 50 frames"]
+
+    def test_a_folder_stands_for_its_videos(self, reelbench, video, junk, tmp_path, reelbench_home):
+        (tmp_path / "deep").mkdir()
+        clips.encode(tmp_path / "deep" / "other.mkv", codec="libx264", gop=5, ticks=clips.constant(20))
+        (tmp_path / "notes.txt").write_text("no video")
+        junk.unlink()
+        done = reelbench("frames", "extract", tmp_path, video, "--frames", "uniform:3")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout == f"6 frames of 2 videos (uniform:3) are in {reelbench_home / 'frames'}\n"
+        assert reelbench("frames", "clear", tmp_path).stdout.startswith("2 entries removed")
+
+    @pytest.mark.parametrize(
+        ("arguments", "said"),
+        [(("clips",), "clips: no video in that folder"), (("a.mp4", "--split", "val"), "--split and --data are a ")],
+    )
+    def test_what_stands_for_no_video_is_one_line(self, arguments, said, reelbench, tmp_path):
+        (tmp_path / "clips").mkdir()
+        done = reelbench("frames", "extract", *arguments, "--frames", "uniform:3", cwd=tmp_path)
+        assert done.returncode == 2
+        assert done.stderr.startswith(f"reelbench: {said}")
+        assert len(done.stderr.splitlines()) == 1
+
+    @pytest.mark.parametrize("arguments", [["rextime_mini"], ["rextime", "--split", "mini"], ["dramaqa_cogme_mini"]])
+    def test_a_benchmark_stands_for_its_videos(self, arguments, reelbench, reelbench_home):
+        rows = locate(arguments[0], "mini").read()
+        number = len({row["video"] for row in rows})
+        done = reelbench("frames", "extract", *arguments, "--frames", "uniform:2")
+        assert (done.returncode, done.stderr) == (0, "")
+        place = reelbench_home / "frames"
+        assert done.stdout == f"{2 * number} frames of {number} videos (uniform:2) are in {place}\n"
+        assert reelbench("frames", "info").stdout.startswith(f"{place}: {number} entries")
+
+    def test_videos_that_are_not_here_are_named(self, reelbench, tmp_path, monkeypatch):
+        rows = locate("rextime", "mini").read()
+        there, *others = dict.fromkeys(row["video"] for row in rows)
+        shutil.copy(mini_folder(get("rextime")) / "rextime_val.json", tmp_path)
+        monkeypatch.setenv("REELBENCH_DATA_REXTIME", str(tmp_path))
+        clips.encode(tmp_path / f"{there}.mp4", codec="libx264", gop=5, ticks=clips.constant(20))
+        done = reelbench("frames", "extract", "rextime", "--frames", "uniform:2")
+        assert done.returncode == 1
+        assert done.stdout.startswith("2 frames of 1 videos")
+        missing = [f"failed: rextime: {name}: its video is not here" for name in sorted(others)]
+        assert done.stderr.splitlines() == missing
 
     def test_one_video_goes_or_everything(self, reelbench, video, tmp_path, reelbench_home):
         other = clips.encode(tmp_path / "other.mp4", codec="libx264", gop=5, ticks=clips.constant(20))

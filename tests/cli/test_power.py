@@ -91,7 +91,20 @@ def test_what_can_not_be_said_is_one_line(arguments, message, reelbench, run):
     assert done.stderr.count("\n") == 1
 
 
-def test_few_videos_are_a_rough_guess(reelbench, run):
-    done = reelbench("power", run("a", "1010"))
-    assert done.returncode == 0
-    assert "of 4 videos the noise is a rough guess" in done.stderr
+@pytest.mark.parametrize(("marks", "videos", "promised"), [("10" * 15, 30, True), ("10" * 15, 29, False)])
+def test_power_is_promised_from_thirty_videos_on(reelbench, run, marks, videos, promised):
+    folder = run("a", marks)
+    assert asked(reelbench, folder, "--videos", videos)["promised"] is promised
+    assert ("not promised: of 29 videos" in reelbench("power", folder, "--videos", videos).stderr) is not promised
+
+
+def test_power_is_not_promised_by_a_pilot_of_few_videos(reelbench, run):
+    folder = run("a", "1010")
+    found = asked(reelbench, folder, "--videos", 170)
+    assert found["promised"] is False
+    assert found["smallest_difference"] > 0
+    assert "not promised: of 4 videos this is a guess" in reelbench("power", folder, "--videos", 170).stderr
+
+
+def test_power_that_is_assumed_is_promised(reelbench):
+    assert asked(reelbench, "moviecore", "--icc", 0.1)["promised"] is True

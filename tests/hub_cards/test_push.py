@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import pyarrow.parquet
 import pytest
@@ -275,7 +276,7 @@ def test_dramaqa_s_rows_are_refused_before_anything_is_asked(hub, pushed):
 
 
 def test_rows_without_a_licence_that_lets_them_be_passed_on_are_refused(hub, told):
-    spec = discovery.get("rextime").model_copy(update={"license": "unknown"})
+    spec = replace(discovery.get("rextime"), license="unknown")
     with pytest.raises(InputError, match="the licence 'unknown', which doesn't say that its data may be passed on"):
         push(spec, REPO, Options(with_data=True), show=told.shown.append, note=told.notes.append)
     assert hub.requests == []

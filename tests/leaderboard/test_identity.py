@@ -216,6 +216,8 @@ def test_results_are_listed_and_removed(rextime_run, reelbench, tmp_path):
     listed = reelbench("leaderboard", "list", "--store", there)
     assert listed.returncode == 0, listed.stderr
     assert all(key in listed.stdout for key in keys)
+    listed = reelbench("leaderboard", "list", "--store", there, "--json")
+    assert [one["key"] for one in json.loads(listed.stdout)["results"]] == keys
     absent = reelbench("leaderboard", "remove", keys[0], "no/such/key", "--store", there)
     assert absent.returncode == 2
     assert "has no result 'no/such/key'" in absent.stderr

@@ -11,6 +11,7 @@ import pytest
 from reelbench.leaderboard import site, store
 from reelbench.registry.errors import ReelbenchError
 
+PROTO = {"__proto__": {"text": "another", "polluted": 1}}
 EVIL = "</textarea><script>window.pwned = 1</script><img src=x onerror='window.pwned = 1'>"
 RTL = "\u202eevil\u202c/מודל"
 BRIGHTNESS = (
@@ -372,6 +373,7 @@ def test_hostile_text_is_inert(page_of, moviecore_run, tamper, tmp_path):
         run = moviecore_run(f"run{number}", model=name, answers=answers)
         tamper(
             run,
+            samples=lambda lines: [line | {"parsed": line["parsed"] and line["parsed"] | PROTO} for line in lines],
             result=lambda found: (
                 found["settings"].update(frames=EVIL),
                 found["provenance"].update(
@@ -395,6 +397,7 @@ def test_hostile_text_is_inert(page_of, moviecore_run, tamper, tmp_path):
         page.locator("summary", has_text="Samples").click()
         expect(page.locator(".sample .text").first).to_have_text(EVIL)
         assert page.evaluate("window.pwned") is None
+        assert page.evaluate("[({}).text, ({}).polluted]") == [None, None]
         expect(page.locator("a[href^='javascript']")).to_have_count(0)
         page.get_by_label("Part of the samples").select_option("1")
         long = page.locator(".sample", has_text="lantern_3")

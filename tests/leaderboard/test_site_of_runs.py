@@ -1,5 +1,7 @@
 """The page with runs on it: the overall table, what rows say of themselves, and what that lets it draw."""
 
+from dataclasses import replace
+
 import pytest
 
 from reelbench.leaderboard import board, site, store
@@ -110,6 +112,22 @@ def test_scores_are_drawn_against_what_a_model_is_and_takes(page_of, site_of_run
                     assert right <= other[0] or other[2] <= left or bottom <= other[1] + 3 or other[3] <= top + 3
         expect(page.locator(".badge", has_text="recomputed from stated references")).to_have_count(1)
         assert violations(page, checkers) == []
+
+
+@pytest.mark.browser
+def test_a_table_says_which_differences_are_too_small_for_it(page_of, tmp_path):
+    from playwright.sync_api import expect
+
+    line = "Differences under 4.1 points can’t be told apart here. A true difference of that much in Accuracy"
+    made = board.of(discovery.specs(), [entry("a", 10.0, kind="run"), entry("a", 5.0, kind="run", group=CURVE)])
+    noise = made.noise | {REXTIME: replace(made.noise[REXTIME], smallest=4.123)}
+    site.write(replace(made, noise=noise), tmp_path)
+    with page_of(tmp_path, "#/rextime") as page:
+        expect(page.locator(".table-card + .note")).to_contain_text(line)
+    for place in ("#/rextime?group=all", "#/curve"):  # several tables in one, and one without enough videos
+        with page_of(tmp_path, place) as page:
+            shows(page, "a")
+            expect(page.locator("main")).not_to_contain_text("can’t be told apart")
 
 
 @pytest.mark.browser

@@ -60,6 +60,11 @@ def made(out, *folders, pictures=100):
     return out
 
 
+def unseen(data):
+    """Why the pictures of questions are not on a page."""
+    return {data["unseen"][run["unseen"]] for item in data["items"] for run in item["runs"] if "unseen" in run}
+
+
 def data_of(folder):
     text = (folder / "index.html").read_text(encoding="utf-8")
     return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)[1])
@@ -82,11 +87,8 @@ def test_the_page_holds_its_data_as_plain_json_and_runs_no_other_script(asked, t
     # A line for each item, so that two pages can be compared by their lines.
     assert sum(line.startswith('{"id":"mini') for line in text.splitlines()) == 12
     first = data["items"][0]["runs"][0]
-    assert (first["said"].startswith("The answer is"), "Thought 0" in first["raw"], first["right"]) == (
-        True,
-        True,
-        True,
-    )
+    assert (first["said"].startswith("The answer is"), first["right"]) == (True, True)
+    assert first["thoughts"] == "<think>Thought 0 about it.</think>"
     assert {path.suffix for path in folder.rglob("*") if path.is_file()} == {".html", ".jpg"}
 
 
@@ -102,17 +104,18 @@ def test_pictures_are_the_stores_own_and_of_the_recorded_times_alone(asked, tmp_
         assert min(picture.size) == 96
     videos = len({row["video"] for row in loading.locate("rextime", "mini").read()})
     assert len(data["strips"]) == videos
-    assert data_of(made(tmp_path / "few", run, pictures=4))["items"][-1]["runs"][0]["strip"] == pictures.NO_ROOM
+    assert data["times"][data["items"][0]["runs"][0]["times"]] == recorded
+    assert unseen(data_of(made(tmp_path / "few", run, pictures=4))) == {pictures.NO_ROOM}
 
     lines = (run / "samples.jsonl").read_text().splitlines()
     other = [json.loads(line) for line in lines]
     for line in other:
         line["frame_timestamps"][1] += 0.5
     (run / "samples.jsonl").write_text("".join(json.dumps(line) + "\n" for line in other))
-    assert {item["runs"][0]["strip"] for item in data_of(made(tmp_path / "view", run))["items"]} == {pictures.NOT_HERE}
+    assert unseen(data_of(made(tmp_path / "view", run))) == {pictures.NOT_HERE}
     (run / "samples.jsonl").write_text("\n".join(lines))
     FrameStore().clear()
-    assert {item["runs"][0]["strip"] for item in data_of(made(tmp_path / "view", run))["items"]} == {pictures.NOT_HERE}
+    assert unseen(data_of(made(tmp_path / "view", run))) == {pictures.NOT_HERE}
     assert not (tmp_path / "view" / "frames").exists()
 
 
@@ -266,6 +269,9 @@ def test_candidates_scores_of_options_and_whatever_else_a_record_holds_are_shown
         "option_scores": [{"mean": -1.25, "sum": -5}, {"mean": -2, "sum": None}],
         "how_sure": {"first": 0.5},
     }
+    # What a page by JavaScript might stumble over: `in_script` writes it as it stands.
+    odd = {"__proto__": {"answer": "B", "polluted": 1}, "constructor": "x", "span": "from 1 to 2"}
+    data["items"][1]["runs"][0] |= {"parsed": odd, "__proto__": {"said": "B"}, "toString": {"__proto__": {"a": 1}}}
     text = path.read_text(encoding="utf-8")
     start = text.index('id="data">') + len('id="data">')
     path.write_text(text[:start] + in_script(data) + text[text.index("</script>", start) :], encoding="utf-8")
@@ -276,6 +282,10 @@ def test_candidates_scores_of_options_and_whatever_else_a_record_holds_are_shown
         expect(answer.locator("table").nth(0).locator("tr")).to_have_text(["meansum", "A-1.25-5", "B-2–"])
         expect(answer.locator("table").nth(1).locator("tr")).to_have_text(["first0.5"])
         expect(page.locator("#sample")).to_contain_text("The model was shown no frames.")
+        page.keyboard.press("j")
+        expect(page.locator("#sample .read")).to_contain_text("constructor x, span from 1 to 2")
+        expect(page.locator("#sample .answer h4")).to_have_text(["  proto  ", "ToString"])
+        assert page.evaluate("[({}).polluted, ({}).said, ({}).answer, ({}).a]") == [None] * 4
 
 
 @pytest.mark.browser

@@ -11,6 +11,7 @@ from reelbench.methods.diagnosis import page, report
 from reelbench.methods.diagnosis.folder import Folder, keep_answers
 from reelbench.methods.diagnosis.questions import Question
 from reelbench.methods.diagnosis.tagging import Attempt
+from tests.leaderboard.test_site import invalid, violations
 
 LABELS = {"T": "Temporal Localization", "A": "Attribute Misidentification", "R": "Reasoning"}
 
@@ -92,16 +93,23 @@ def test_the_figures_are_those_counted_by_hand(tmp_path):
         LABELS["T"]: 2, LABELS["A"]: 1, LABELS["R"]: 1,
     }  # fmt: skip
     assert counted["labels"][LABELS["T"]]["share"] == 0.5
-    # Of two videos one has T, R and A, the other T alone: a draw has the first twice, both, or the second twice.
-    assert counted["labels"][LABELS["T"]]["ci95"] == pytest.approx([1 / 3, 1])
+    assert counted["labels"][LABELS["T"]]["ci95"] is None  # errors on two videos
     assert counted["perception"]["share"] == 0.75
     assert counted["later"] == {"n": 1, "of_first": 1 / 3, "of_all": 1 / 4, "reasoning": 1}
     assert counted["settled"] == [{"round": 1, "n": 1, "share": 0.25}, {"round": 2, "n": 3, "share": 0.75}]
     assert counted["locales"]["ja-JP"]["n"] == 3
-    assert counted["locales"]["ja-JP"]["perception"] == {"n": 2, "share": 1, "ci95": pytest.approx([1, 1])}
+    assert counted["locales"]["ja-JP"]["perception"] == {"n": 2, "share": 1, "ci95": None}
     assert counted["locales"]["en-GB"]["rounds"][1]["labels"][LABELS["R"]] == 1
     assert counted["nodes"]["divergent_share"] == 1 / 7
     assert counted["questions"] == {"asked": 4, "right": 0, "unjudged": 0, "entered": 4}
+
+
+def test_a_share_of_errors_is_wilsons_over_videos(tmp_path):
+    rows = [(f"q{n}", f"v{n}", "en-GB", ["T+" if n < 9 else "R+"], "all_evaluated") for n in range(12)]
+    share = report.figures(diagnosed(tmp_path, rows))["labels"][LABELS["T"]]
+    # 9 of 12, each on a video of its own, with the error of 11: Wilson's with t(11)² / 11 = 0.4404.
+    assert (share["n"], share["share"]) == (9, 0.75)
+    assert share["ci95"] == pytest.approx((0.4222, 0.9249), abs=0.02)
 
 
 def test_two_diagnoses_are_held_against_each_other(tmp_path):
@@ -217,8 +225,16 @@ def test_two_diagnoses_stand_side_by_side(opened):
     [{}, {"color_scheme": "dark"}, {"viewport": {"width": 390, "height": 844}}],
     ids=["light", "dark", "phone"],
 )
-def test_nobody_is_shut_out(opened, checkers, options):
+def test_axe_and_the_validator_find_nothing(opened, checkers, tmp_path, options):
+    from playwright.sync_api import expect
+
     tab = opened(ROWS, ROWS[:2], **options)
-    tab.evaluate((checkers / "axe-core" / "axe.min.js").read_text(encoding="utf-8"))
-    assert tab.evaluate("axe.run()")["violations"] == []
+    assert violations(tab, checkers) == []
     tab.wait_for_function("document.documentElement.scrollWidth <= innerWidth")
+    # The colours that all pages share.
+    expect(tab.locator("body")).to_have_css(
+        "background-color", "rgb(15, 16, 21)" if "color_scheme" in options else "rgb(251, 251, 253)"
+    )
+    drawn = tmp_path / "drawn.html"
+    drawn.write_text(tab.content(), encoding="utf-8")
+    assert invalid([tmp_path / "page.html", drawn], checkers, tmp_path) == set()

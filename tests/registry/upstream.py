@@ -4,6 +4,7 @@ import io
 import json
 import tarfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from reelbench.registry.media import library as media
@@ -75,7 +76,7 @@ def root(spec: BenchmarkSpec) -> Path:
 
 def with_media(spec: BenchmarkSpec, *places: MediaSource) -> BenchmarkSpec:
     """Return the benchmark with other places for its videos."""
-    return spec.model_copy(update={"media": places})
+    return replace(spec, media=places)
 
 
 def packed(url: str) -> MediaSource:

@@ -8,6 +8,7 @@ import argparse
 import asyncio
 import contextlib
 import json
+import ssl
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -161,8 +162,9 @@ def always(content: str | None = '{"score": 3}', **more: Any) -> Script:
 class JudgeServer:
     """The judge in a thread of the test's process."""
 
-    def __init__(self, script: Script | None = None) -> None:
+    def __init__(self, script: Script | None = None, tls: ssl.SSLContext | None = None) -> None:
         self._core = _Core(script or always(), keep=True)
+        self._tls = tls
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
 
@@ -171,11 +173,11 @@ class JudgeServer:
         listening = asyncio.run_coroutine_threadsafe(self._listen(), self._loop)
         self._server = listening.result()
         self.port = self._server.sockets[0].getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}/v1"
+        self.url = f"http{'s' if self._tls else ''}://127.0.0.1:{self.port}/v1"
         return self
 
     async def _listen(self) -> asyncio.Server:
-        return await self._loop.create_server(lambda: _Connection(self._core), "127.0.0.1", 0)
+        return await self._loop.create_server(lambda: _Connection(self._core), "127.0.0.1", 0, ssl=self._tls)
 
     def __exit__(self, *_: object) -> None:
         self._loop.call_soon_threadsafe(self._server.close)

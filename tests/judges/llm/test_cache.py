@@ -36,7 +36,7 @@ items = (
 try:
     run = judge_items(SPEC, items, JudgeOptions(model="judge-1", url=url, api_key=key, concurrency=8, backoff=0.01))
     scored = {v.id: [v.scores, v.reasons] for v in run}
-    print(json.dumps({"scored": scored, "calls": run.record.calls, "openai": "openai" in sys.modules}))
+    print(json.dumps({"scored": scored, "calls": run.record.calls, "client": "aiohttp" in sys.modules}))
 except Exception as error:
     print(f"{type(error).__name__}: {error}", file=sys.stderr)
     sys.exit(1)
@@ -89,7 +89,7 @@ def test_a_killed_run_loses_only_what_was_in_flight(home):
         rerun = finished(scorer(home, server.url, 40))
     assert rerun["scored"] == again["scored"]
     assert all(len(scores) == 5 for scores, _ in again["scored"].values())
-    assert (rerun["calls"], rerun["openai"]) == (0, False)  # nothing to ask: the client is not even imported
+    assert (rerun["calls"], rerun["client"]) == (0, False)  # nothing to ask: the client is not even imported
 
 
 def test_two_scorers_at_once_pay_once(home):
@@ -210,6 +210,28 @@ def test_a_disk_that_is_really_full(tmp_path):
             assert all(len(scores) == 5 for scores, _ in again["scored"].values())
     finally:
         subprocess.run([shutil.which("umount"), disk], check=True)
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("mount"), reason="mounting a disk needs root")
+def test_a_disk_that_is_read_only(curve, options, home):
+    item, other = judged_item("q", "Why?", "Because.", "Hm."), judged_item("p", "Who?", "He.", "She.")
+    with JudgeServer(always("1")) as server:
+        (first,) = judge_items(curve, [item], options(server.url))
+        mount = [shutil.which("mount"), "--bind", home, home]
+        if subprocess.run(mount, check=False).returncode:
+            pytest.skip("this container may not mount")
+        try:
+            subprocess.run([mount[0], "-o", "remount,ro,bind", home], check=True)
+            run = judge_items(curve, [item], options(server.url))
+            assert list(run) == [first]
+            assert len(server.calls) == 1
+            (note,) = (note for note in run.notes if "judge cache" in note)
+            assert note == f"judge cache {home / 'judge.sqlite'}: it can't be written; what it holds is read"
+            with pytest.raises(ReelbenchError, match="make it writable, or set REELBENCH_HOME to another folder"):
+                list(judge_items(curve, [other], options(server.url)))
+            assert len(server.calls) == 1
+        finally:
+            subprocess.run([shutil.which("umount"), home], check=True)
 
 
 # --- damaged and foreign files ---------------------------------------------------------------------------------------

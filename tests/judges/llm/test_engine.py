@@ -3,6 +3,7 @@ import threading
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from email.utils import formatdate
 
 import pytest
@@ -80,7 +81,7 @@ def test_curve_takes_one_integer(curve, options):
     ],
 )
 def test_votes(moviecore, options, rule, replies, score):
-    spec = moviecore.model_copy(update={"judge": moviecore.judge.model_copy(update={"criteria": ("depth",)})})
+    spec = replace(moviecore, judge=replace(moviecore.judge, criteria=("depth",)))
 
     def script(call):  # calls are made one at a time: each vote in turn, then once more those that do not parse
         reply = replies[call.number] if call.number < len(replies) else "x"

@@ -2,6 +2,7 @@ import hashlib
 import http.server
 import json
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -56,8 +57,8 @@ def test_curve_asks_for_one_integer_and_states_the_scale(curve):
 
 
 def test_a_benchmark_without_prompts_says_so(moviecore):
-    judge = moviecore.judge.model_copy(update={"prompts": "absent"})
-    other = moviecore.model_copy(update={"judge": judge})
+    judge = replace(moviecore.judge, prompts="absent")
+    other = replace(moviecore, judge=judge)
     with pytest.raises(InputError, match="none for moviecore"):
         load_prompts(other, "reelbench")
 
@@ -153,7 +154,7 @@ def owners(moviecore):
 
     def spec(sha256=None, url=url):
         source = UrlFile(url=url, sha256=sha256 or hashlib.sha256(content).hexdigest())
-        return moviecore.model_copy(update={"judge": moviecore.judge.model_copy(update={"official_prompts": source})})
+        return replace(moviecore, judge=replace(moviecore.judge, official_prompts=source))
 
     yield spec, asked, server.server_port
     server.shutdown()

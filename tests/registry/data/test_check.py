@@ -1,5 +1,7 @@
 """`data check`: what is here, missing and broken, and whether upstream has moved; it fetches nothing."""
 
+from dataclasses import replace
+
 import pytest
 
 from reelbench.registry.data import check, fetch
@@ -95,7 +97,7 @@ def test_a_pinned_commit_is_compared_too(server, spec):
     repo = server.add("MovieCORE/MovieCORE", {"test.json": MOVIECORE})
     pinned = repo.head
     source = HubFile(repo_id=repo.id, filenames=("test.json",), revision=pinned)
-    spec = spec.model_copy(update={"splits": {"test": SplitSpec(source=source)}, "media": ()})
+    spec = replace(spec, splits={"test": SplitSpec(source=source)}, media=())
     now = repo.commit({"README.md": "# new"})
 
     assert check.check(spec, "test").upstream == (check.Upstream(repo.id, pinned, now, moved=True),)
@@ -119,12 +121,8 @@ def test_an_upstream_that_cannot_be_asked_is_unknown_not_unchanged(server, spec,
 @pytest.mark.parametrize("marks", ["etag", "date", "size"])
 def test_a_url_that_changed_is_told_by_its_best_mark(server, spec, marks):
     options = {"etag": "" if marks == "etag" else None, "date": marks == "date"}
-    spec = spec.model_copy(
-        update={
-            "splits": {"test": SplitSpec(source=UrlFile(url=server.put("/curve.json", b"[1]", **options)))},
-            "media": (),
-        }
-    )
+    source = UrlFile(url=server.put("/curve.json", b"[1]", **options))
+    spec = replace(spec, splits={"test": SplitSpec(source=source)}, media=())
     fetch.run(fetch.plan(spec, "test"))
     (state,) = check.check(spec, "test").upstream
     assert state.moved is False
@@ -137,7 +135,7 @@ def test_a_url_that_changed_is_told_by_its_best_mark(server, spec, marks):
 
 def test_a_url_offline_is_unknown(server, spec, monkeypatch):
     source = UrlFile(url=server.put("/curve.json", b"[1]"))
-    spec = spec.model_copy(update={"splits": {"test": SplitSpec(source=source)}, "media": ()})
+    spec = replace(spec, splits={"test": SplitSpec(source=source)}, media=())
     fetch.run(fetch.plan(spec, "test"))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
 
@@ -149,7 +147,7 @@ def test_a_url_offline_is_unknown(server, spec, monkeypatch):
 def test_an_archive_of_videos_is_compared_too(server: HubServer, spec, tmp_path):
     url = server.put("/films.tar.gz", tar_gz({"a.mp4": clip(tmp_path)}))
     place = MediaSource(title="films", kind="archive", location=url, path="{video}.mp4", layouts=("{video}",))
-    spec = spec.model_copy(update={"media": (place,)})
+    spec = replace(spec, media=(place,))
     server.add("MovieCORE/MovieCORE", {"test.json": MOVIECORE})
     fetch.run(fetch.plan(spec, "test", wanted=["a"]))
     server.put("/films.tar.gz", b"another")
@@ -172,7 +170,7 @@ def test_the_users_own_annotations_have_no_upstream(server, spec, tmp_path):
 
 def test_agreement_gated_data_says_which_form_to_fill_in(server, spec):
     source = LocalFile(filenames=("set.json",), form_url="https://example.org/form")
-    spec = spec.model_copy(update={"splits": {"test": SplitSpec(source=source)}, "open_data": False, "media": ()})
+    spec = replace(spec, splits={"test": SplitSpec(source=source)}, open_data=False, media=())
 
     report = check.check(spec, "test")
 

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -346,9 +347,7 @@ def test_from_upstream_to_rows_and_their_videos_then_offline(server, tmp_path, m
         server.add(VIDEOS, packed)
     else:
         places = [
-            place.model_copy(update={"location": server.put("/qvh.tar.gz", tar_gz(packed))})
-            if place.kind == "archive"
-            else place
+            replace(place, location=server.put("/qvh.tar.gz", tar_gz(packed))) if place.kind == "archive" else place
             for place in spec.media
         ]
         spec = with_media(spec, *places)

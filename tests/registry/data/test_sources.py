@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -18,7 +19,7 @@ from tests.servers.hub import Token
 
 
 def with_source(source, *, name="moviecore", split="test", **changes) -> BenchmarkSpec:
-    return discovery.get(name).model_copy(update={"splits": {split: SplitSpec(source=source)}, **changes})
+    return replace(discovery.get(name), splits={split: SplitSpec(source=source)}, **changes)
 
 
 # --- the Hub ---

@@ -1,0 +1,57 @@
+"""The base of specs: frozen dataclasses that hold their values to their fields' types.
+
+Not pydantic's: that takes as long to import as all the rest of `reelbench list`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from types import UnionType
+from typing import Any, Literal, Union, dataclass_transform, get_args, get_origin
+
+from reelbench.registry.errors import InputError
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+class Declared:
+    """Base of everything in a spec: makes its subclasses frozen dataclasses and holds values to their fields' types."""
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True, kw_only=True)(cls)
+
+    def __post_init__(self) -> None:
+        for declared in fields(self):  # type: ignore[arg-type] - every subclass is a dataclass
+            value = getattr(self, declared.name)
+            try:
+                taken = _taken(value, declared.type)
+            except TypeError:
+                expected = declared.type.__name__ if type(declared.type) is type else str(declared.type)
+                what = f"{declared.name} is {value!r}, expected {expected.removeprefix('typing.')}"
+                raise InputError(f"{type(self).__name__}: {what}") from None
+            object.__setattr__(self, declared.name, taken)
+
+
+def _taken(value: Any, kind: Any) -> Any:  # noqa: ANN401
+    """Return the value as a field of that type holds it: a list as a tuple, a whole number as a float."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is Literal and value in inner:
+        return value
+    if origin in (Union, UnionType):
+        return _taken_by_one(value, inner)
+    if origin is tuple and isinstance(value, tuple | list):
+        return tuple(_taken(part, inner[0]) for part in value)
+    if origin is dict and isinstance(value, dict):
+        return {_taken(key, inner[0]): _taken(part, inner[1]) for key, part in value.items()}
+    if kind is float and type(value) is int:
+        return float(value)
+    if origin is None and isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
+        return value
+    raise TypeError
+
+
+def _taken_by_one(value: Any, kinds: Sequence[Any]) -> Any:  # noqa: ANN401
+    for kind in kinds:
+        try:
+            return _taken(value, kind)
+        except TypeError:
+            continue
+    raise TypeError

@@ -1,0 +1,71 @@
+"""Videos by what a user calls them: a file, a folder of files, a benchmark, or one of its tasks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from reelbench.registry import discovery
+from reelbench.registry.data import loading
+from reelbench.registry.errors import InputError
+from reelbench.registry.media.library import SUFFIXES, Library
+from reelbench.registry.rows import Row
+
+
+@dataclass(frozen=True, slots=True)
+class Videos:
+    """What the names stand for, each once and in their order.
+
+    Attributes:
+        files: Video files; one that the user named need not be there.
+        scenes: Rows whose videos lie as pictures, by the name of the video, with the library that finds them.
+        missing: Videos of a benchmark that are not here, as `benchmark: video`.
+    """
+
+    files: dict[Path, None] = field(default_factory=dict)
+    scenes: dict[str, tuple[Library, Row]] = field(default_factory=dict)
+    missing: dict[str, None] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.files) + len(self.scenes)
+
+
+def videos(names: Sequence[str], split: str | None = None, data: Path | None = None) -> Videos:
+    """Return the videos that the names stand for.
+
+    Args:
+        names: A benchmark or a task goes before a file or folder of that name here (`./moviecore` is the folder).
+        split: Of the benchmarks; by default theirs.
+        data: A benchmark's own data.
+
+    Raises:
+        InputError: A folder holds no video; a split is unknown; or there are a split or data and no benchmark.
+        DataUnavailableError: A benchmark's rows are not here.
+    """
+    wanted = Videos()
+    benchmarks = [name for name in names if name in discovery.specs() or discovery.find_task(name) is not None]
+    if (split is not None or data is not None) and not benchmarks:
+        raise InputError("--split and --data are a benchmark's; name one")
+    for name in names:
+        if name in benchmarks:
+            _add_rows(wanted, name, split, data)
+        elif Path(name).is_dir():
+            files = sorted(path for path in Path(name).rglob("*") if path.suffix in SUFFIXES and path.is_file())
+            if not files:
+                raise InputError(f"{name}: no video in that folder; looked for {', '.join(SUFFIXES)}")
+            wanted.files.update(dict.fromkeys(files))
+        else:
+            wanted.files[Path(name)] = None
+    return wanted
+
+
+def _add_rows(wanted: Videos, name: str, split: str | None, data: Path | None) -> None:
+    located = loading.locate(name, split, data)
+    library = Library(located.spec, located.split, data)
+    for row in located.read():
+        path = library.find(row)
+        if path is None:
+            wanted.missing[f"{located.spec.id}: {row['video']}"] = None
+        elif library.in_pictures:
+            wanted.scenes.setdefault(f"{located.spec.id}: {row['video']}", (library, row))
+        else:
+            wanted.files[path] = None
