@@ -112,10 +112,11 @@ def test_numbers_of_samples_that_were_edited_are_not_called_recomputed(rextime_r
     assert all(again is None for _, again in found.metrics.values())
 
 
-def test_what_can_t_be_read_is_refused_and_the_others_are_not(rextime_run, tmp_path):
+@pytest.mark.parametrize("text", ["{", "[" * 100_000, "[]", '{"model": {"id": 1}}', "\0"])
+def test_what_can_t_be_read_is_refused_and_the_others_are_not(rextime_run, tmp_path, text):
     rextime_run("good")
     bad = rextime_run("bad")
-    (bad / "result.json").write_text("{")
+    (bad / "result.json").write_text(text)
     empty = tmp_path / "nothing"
     empty.mkdir()
     found = report_of(tmp_path / "good", bad, empty)
