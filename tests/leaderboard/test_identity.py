@@ -1,11 +1,12 @@
 """Whose result it is: names that are taken, and places that stay inside the store."""
 
+import hashlib
 import json
 import shutil
 
 import pytest
 
-from reelbench.leaderboard import board, store
+from reelbench.leaderboard import board, site, store
 from reelbench.registry.errors import InputError
 
 
@@ -194,6 +195,20 @@ def test_a_check_is_compared_and_not_believed(rextime_run, tamper, tmp_path, nam
     [again] = store.add(one.place, tmp_path / "store")
     assert again.outcome == "same"
     assert [one.outcome for one in store.check(tmp_path / "store")] == ["same"]
+
+
+@pytest.mark.parametrize(
+    ("samples", "said"),
+    [(b"\xff\xfe", "not UTF-8 text"), (b'{"tokens": 3}\n', "line 1: field"), (b'{"tokens": ', "not valid JSON")],
+)
+def test_samples_that_are_none_are_a_line_though_their_hash_holds(rextime_run, tmp_path, samples, said):
+    [one] = store.add(rextime_run(), tmp_path / "store")
+    (one.place / "samples.jsonl").write_bytes(samples)
+    path = one.place / "check.json"
+    forged = {"samples_sha256": hashlib.sha256(samples).hexdigest()}
+    path.write_text(json.dumps(json.loads(path.read_text()) | forged))
+    with pytest.raises(InputError, match=f"samples.jsonl.*{said}"):
+        site.build(tmp_path / "store", tmp_path / "site")
 
 
 def test_a_check_that_is_not_one_is_a_line(rextime_run, tmp_path):
