@@ -37,7 +37,7 @@ $(VENV)/.installed: setup.cfg pyproject.toml requirements-dev.txt tools/link_roo
 	@touch $@
 
 demo: install
-	$(BIN)/python tools/demo.py
+	$(BIN)/python -m tools.demo
 
 test: install
 	$(BIN)/python tools/setup_browser.py

@@ -22,7 +22,7 @@ from reelbench.leaderboard.entries import Entry, Group, frame_count
 from reelbench.leaderboard.exports import tables
 from reelbench.registry.data import loading
 from reelbench.registry.errors import ReelbenchError
-from reelbench.registry.files import in_script, palette, replaced
+from reelbench.registry.files import in_script, palette, read_text, replaced
 from reelbench.registry.records import Breakdowns, MetricValue
 from reelbench.registry.spec import BenchmarkSpec, MeanOf, Metric
 from reelbench.registry.units import UNITS
@@ -265,7 +265,7 @@ def _parts(path: Path) -> Iterator[list[str]]:
     """Yield a samples file's lines, some at a time, so that no file to load is large without need."""
     lines: list[str] = []
     size = 0
-    for line in path.read_text(encoding="utf-8").split("\n"):
+    for line in read_text(path).split("\n"):
         if not line.strip():
             continue
         if lines and (len(lines) == SAMPLES_PER_FILE or size + len(line) > BYTES_PER_FILE):

@@ -1,10 +1,10 @@
 """What an item of a run took, on average: tokens, seconds, the judge's dollars. Unknown is None, never 0."""
 
-import json
 from dataclasses import dataclass
 
 from reelbench.judges import results
 from reelbench.leaderboard.store import Stored
+from reelbench.registry.files import read_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,18 +25,18 @@ class Usage:
 
 
 def of(stored: Stored) -> Usage:
-    """Return what an item of a stored result took."""
+    """Return what an item of a stored result took; InputError where a store's samples are none."""
     judge, items = stored.result.judge, stored.result.counts.items
     judge_usd = judge.cost_usd / items if judge and judge.cost_usd is not None and items else None
-    text = (stored.folder / results.SAMPLES_FILE).read_text(encoding="utf-8")
+    text = read_text(stored.folder / results.SAMPLES_FILE)
     if '"tokens"' not in text and '"seconds"' not in text:
         return Usage(judge_usd=judge_usd)
-    samples = [json.loads(line) for line in text.split("\n") if line.strip()]
-    tokens = [sample["tokens"] for sample in samples if sample.get("tokens")]
+    samples = list(results.read_samples(stored.folder))
+    tokens = [sample.tokens for sample in samples if sample.tokens]
     return Usage(
         tokens_in=_mean([counts["prompt"] for counts in tokens if "prompt" in counts]),
         tokens_out=_mean([counts["completion"] for counts in tokens if "completion" in counts]),
-        seconds=_mean([sample["seconds"] for sample in samples if sample.get("seconds") is not None]),
+        seconds=_mean([sample.seconds for sample in samples if sample.seconds is not None]),
         judge_usd=judge_usd,
     )
 

@@ -27,7 +27,7 @@ from reelbench.llm.asker import Asker
 from reelbench.llm.budget import Budget
 from reelbench.llm.messages import Message, estimated_tokens, on_record
 from reelbench.llm.options import AskOptions
-from reelbench.making.funnel import DroppedError, Funnel
+from reelbench.making.funnel import DroppedError, Funnel, FunnelRecord
 from reelbench.making.prompting import Prompts
 from reelbench.registry.files import open_aside, write_text
 
@@ -218,14 +218,16 @@ class Chain:
         ]
         return None if None in costs or not costs else sum(filter(None, costs))
 
-    def document(self, thresholds: Mapping[str, object], settings: Mapping[str, object]) -> dict[str, Any]:
-        """Return what `funnel.json` says.
+    def document(
+        self, thresholds: Mapping[str, object], settings: Mapping[str, object], **more: object
+    ) -> dict[str, Any]:
+        """Return what `funnel.json` says (`FunnelRecord`), `more` of its fields included.
 
         `calls` are this run's, `cached` the replies that were there; tokens, models and cost are those of all replies
         behind the results, whenever they were paid.
         """
         replies = sum(use.replies for use in self.use.values())
-        return {
+        document = {
             "stages": self.funnel.document(),
             "calls": self.calls,
             "cached": max(0, replies - self.calls),
@@ -241,7 +243,9 @@ class Chain:
             "settings": dict(settings),
             "prompts": dict(sorted(self.prompts.sha256.items())),
             "cost_usd": self.cost_usd(),
+            **more,
         }
+        return FunnelRecord.model_validate(document).model_dump(mode="json", by_alias=True)
 
     def plan(self) -> dict[str, Any]:
         """Return what a run would ask for, where everything that is asked comes through."""

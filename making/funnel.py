@@ -4,7 +4,54 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import Field
+
+from reelbench.registry.record import Record
+
+
+class StageRecord(Record):
+    """A stage of a chain; `in` is what came out and all that was dropped."""
+
+    name: str
+    entered: int = Field(alias="in", ge=0)
+    left: int = Field(alias="out", ge=0)
+    dropped: dict[str, int] = Field(description="Reason -> how many.")
+
+
+class TokensRecord(Record):
+    """Tokens of all replies behind the results, whenever they were paid."""
+
+    prompt: int = Field(ge=0)
+    completion: int = Field(ge=0)
+
+
+class RoleRecord(Record):
+    """Who played a role."""
+
+    asked: str = Field(description="The model that was named.")
+    returned: dict[str, int] = Field(description="Model as the server names it -> replies.")
+
+
+class FunnelRecord(Record):
+    """`funnel.json`: what went into each stage of a chain, what came out, and what it took."""
+
+    added = frozenset({"unmarked", "made_by"})
+
+    stages: tuple[StageRecord, ...]
+    calls: int = Field(ge=0, description="Replies that this run asked for.")
+    cached: int = Field(ge=0, description="Replies that were there.")
+    tokens: TokensRecord
+    models: dict[str, RoleRecord]
+    thresholds: dict[str, int | float | str | None] = Field(description="Where what is kept was parted from the rest.")
+    settings: dict[str, int | float | bool | str | tuple[str, ...] | None]
+    prompts: dict[str, str] = Field(description="File -> sha256.")
+    cost_usd: float | None = Field(ge=0, description="Of all replies behind the results; null without prices.")
+    unmarked: tuple[str, ...] | None = Field(
+        default=None, description="`make moments`: questions whose span is the whole video until people mark it."
+    )
+    made_by: Literal["machine"] | None = Field(default=None, description="`make tags`: who made the tags.")
 
 
 class DroppedError(Exception):

@@ -345,11 +345,12 @@ async def run(
         if out is None:
             return chain.plan()
         thresholds = {**asdict(options.rules), **asdict(options.cuts)}
-        document = chain.document(thresholds, {"seed": options.seed, "options": options.with_options})
-        document["unmarked"] = [one.row["qid"] for one in made if not one.timed]
-        if document["unmarked"]:
+        unmarked = [one.row["qid"] for one in made if not one.timed]
+        settings = {"seed": options.seed, "options": options.with_options}
+        document = chain.document(thresholds, settings, unmarked=unmarked)
+        if unmarked:
             on_note(
-                f"{len(document['unmarked'])} questions are answered by what nobody has timed yet: their span is the "
+                f"{len(unmarked)} questions are answered by what nobody has timed yet: their span is the "
                 "whole video until people mark it (funnel.json lists them as unmarked)"
             )
         write_json(out / "rextime.json", [one.row for one in made])

@@ -184,10 +184,8 @@ async def run(
                 reasons.append({"qid": qid, "votes": [tagged.model_dump() for tagged in cast]})
         if out is None:
             return chain.plan()
-        document = chain.document(
-            {}, {"votes": tagger.votes, "frames": _frames(tagger), "components": list(COMPONENTS)}
-        )
-        document["made_by"] = "machine"
+        settings = {"votes": tagger.votes, "frames": _frames(tagger), "components": list(COMPONENTS)}
+        document = chain.document({}, settings, made_by="machine")
         write_jsonl(out, tags)
         write_jsonl(out.with_suffix(".reasons.jsonl"), reasons)
         chain.trace.save(out.with_suffix(".trace.jsonl"))

@@ -8,7 +8,7 @@ import logging
 from collections.abc import Sequence
 from mimetypes import guess_type
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from reelbench.llm.asked import Asked
 from reelbench.llm.asker import Asker
@@ -34,7 +34,6 @@ ADAPTER = "reelbench-ask"
 
 _REASONING_MODELS = ("o1", "o3", "o4", "gpt-5")  # in the name of a model: lmms-eval's own test
 _MAX_NEW_TOKENS = 512
-_Number = TypeVar("_Number", int, float)
 
 log = logging.getLogger("reelbench")
 
@@ -224,7 +223,7 @@ def _cost(answers: Sequence[Asked[str]]) -> dict[str, Any]:
     return {"tokens": tokens or None, "seconds": _sum([reply.seconds for reply in replies])}
 
 
-def _sum(values: Sequence[_Number | None]) -> _Number | None:
+def _sum(values: Sequence[float | None]) -> float | None:
     """Add numbers up; None where one of them isn't known."""
     known = [value for value in values if value is not None]
     return sum(known) if len(known) == len(values) else None

@@ -194,7 +194,7 @@ def lines(title: str, metric: str, series: Mapping[str, Sequence[Mark]], axis: s
         least: What the y axis spans at least.
     """
     marks = [mark for line in series.values() for mark in line]
-    ticks = _ticks(
+    steps = ticks(
         min(end for mark in marks for end in (mark.value, *(mark.ci95 or ()))),
         max(end for mark in marks for end in (mark.value, *(mark.ci95 or ()))),
         least,
@@ -209,14 +209,14 @@ def lines(title: str, metric: str, series: Mapping[str, Sequence[Mark]], axis: s
         return _LEFT + 30 + (inner * (at - low) / (high - low) if high > low else inner / 2)
 
     def y(value: float) -> float:
-        return floor - (floor - top) * (value - ticks[0]) / (ticks[-1] - ticks[0])
+        return floor - (floor - top) * (value - steps[0]) / (steps[-1] - steps[0])
 
     parts = [
         text(_LEFT, 28, title, size=17, weight="bold"),
         text(_LEFT, 50, f"{metric}, 95 % interval", size=13, fill=_SOFT),
         *(part for row in key for part in row),
     ]
-    for tick in ticks:
+    for tick in steps:
         parts.append(
             f"<line x1='{_LEFT}' y1='{y(tick):.1f}' x2='{WIDTH - _RIGHT}' y2='{y(tick):.1f}' stroke='{_GRID}'/>"
         )
@@ -235,9 +235,9 @@ def lines(title: str, metric: str, series: Mapping[str, Sequence[Mark]], axis: s
 def _line(name: str, number: int, line: Sequence[tuple[float, Mark]], y: Callable[[float], float]) -> list[str]:
     path = " ".join(f"{at:.1f},{y(mark.value):.1f}" for at, mark in line)
     colour = COLOURS[number % len(COLOURS)]
-    parts = [f"<polyline points='{path}' fill='none' stroke='{colour}' stroke-width='2'{_dashes(number)}/>"]
+    parts = [f"<polyline points='{path}' fill='none' stroke='{colour}' stroke-width='2'{dashes(number)}/>"]
     for place, (at, mark) in enumerate(line):
-        parts += _mark(name, colour, at, mark, y)
+        parts += dot(name, colour, at, mark, y)
         if not name:  # the values of several lines would hide one another
             # The value stands on the side that the line leaves free.
             rises = line[min(place + 1, len(line) - 1)][1].value > mark.value
@@ -245,7 +245,8 @@ def _line(name: str, number: int, line: Sequence[tuple[float, Mark]], y: Callabl
     return parts
 
 
-def _mark(name: str, colour: str, at: float, mark: Mark, y: Callable[[float], float]) -> list[str]:
+def dot(name: str, colour: str, at: float, mark: Mark, y: Callable[[float], float], *, digits: int = 2) -> list[str]:
+    """Return a mark's point and interval; a pointer is told its numbers."""
     parts = []
     if mark.ci95 is not None:
         low, high = (y(end) for end in mark.ci95)
@@ -253,11 +254,11 @@ def _mark(name: str, colour: str, at: float, mark: Mark, y: Callable[[float], fl
             f"M{at:.1f} {low:.1f}V{high:.1f}M{at - _CAP:.1f} {low:.1f}h{2 * _CAP}M{at - _CAP:.1f} {high:.1f}h{2 * _CAP}"
         )
         parts.append(f"<path d='{path}' stroke='{colour}' stroke-width='1.5' fill='none'/>")
-    known = "" if mark.ci95 is None else f" ({mark.ci95[0]:.2f} to {mark.ci95[1]:.2f})"
+    known = "" if mark.ci95 is None else f" ({mark.ci95[0]:.{digits}f} to {mark.ci95[1]:.{digits}f})"
     told = escape(f"{name}, {mark.told or mark.label}" if name else mark.told or mark.label)
     parts.append(
         f"<circle cx='{at:.1f}' cy='{y(mark.value):.1f}' r='5' fill='{colour}'>"
-        f"<title>{told}: {mark.value:.2f}{known}, n = {mark.n}</title></circle>"
+        f"<title>{told}: {mark.value:.{digits}f}{known}, n = {mark.n}</title></circle>"
     )
     return parts
 
@@ -272,7 +273,7 @@ def _key(names: Sequence[str]) -> list[list[str]]:
             rows.append([])
             x = float(_LEFT)
         y = 66 + 18 * (len(rows) - 1)
-        stroke = f"stroke='{COLOURS[number % len(COLOURS)]}' stroke-width='2'{_dashes(number)}"
+        stroke = f"stroke='{COLOURS[number % len(COLOURS)]}' stroke-width='2'{dashes(number)}"
         rows[-1] += [
             f"<line x1='{x:.1f}' y1='{y - 4}' x2='{x + 24:.1f}' y2='{y - 4}' {stroke}/>",
             text(x + 29, y, name, size=12),
@@ -281,12 +282,13 @@ def _key(names: Sequence[str]) -> list[list[str]]:
     return rows
 
 
-def _dashes(number: int) -> str:
-    dashes = _DASHES[number // len(COLOURS) % len(_DASHES)]
-    return f" stroke-dasharray='{dashes}'" if dashes else ""
+def dashes(number: int) -> str:
+    """Return what tells a line from another of its colour, as an attribute."""
+    pattern = _DASHES[number // len(COLOURS) % len(_DASHES)]
+    return f" stroke-dasharray='{pattern}'" if pattern else ""
 
 
-def _ticks(low: float, high: float, least: float) -> list[float]:
+def ticks(low: float, high: float, least: float) -> list[float]:
     """Return even ticks that hold both ends, at most five steps of them between."""
     span = max(high - low, least)
     step = _nice(span / 5, whole=False)

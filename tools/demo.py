@@ -1,110 +1,194 @@
-"""`make demo`: every mini benchmark, with a tiny real model and with a baseline, through real lmms-eval processes."""
+"""`make demo`: the mini benchmarks measured, a data set made, errors taken apart, and the pages of all that.
 
+Everything is real but for two things, which it says: the model's weights are random, and what language models would
+say in the second half is written by hand (`demo_models`).
+"""
+
+import argparse
+import json
 import os
 import shutil
 import subprocess
 import sys
-from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-
-from tiny_vlm import write
-from transformers.utils.logging import disable_progress_bar
 
 from reelbench.cli import console
 from reelbench.judges import results
 from reelbench.registry import discovery
+from reelbench.registry.files import read_json, read_jsonl, write_jsonl, write_text
 from reelbench.registry.records import Result
+from tests.servers.judge import JudgeServer
+from tools import demo_models
 
 ROOT = Path(__file__).resolve().parent.parent
-OUT = ROOT / "demo_output"
 REELBENCH = Path(sys.executable).with_name("reelbench")
 TASKS = "reelbench_mini,dramaqa_cogme_mini"
 SMALL = "device=cpu,device_map=cpu,max_num_frames=4,min_pixels=3136,max_pixels=12544"
 MODELS = {
-    "tiny-vlm": f"qwen2_5_vl --model_args pretrained={{}},{SMALL}",
     "baseline": "reelbench_baseline --model_args kind=whole_video",
+    "tiny-vlm": f"qwen2_5_vl --model_args pretrained={{}},{SMALL}",
 }
 
 
-def main() -> None:
-    """Run both models at once, file their results, and say what came of it."""
-    shutil.rmtree(OUT, ignore_errors=True)
+def main(out: Path) -> None:
+    """Run the models in one process while the rest is made beside it, then say what came of it all."""
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
     console.note(
         "Two models answer the mini benchmarks, a dozen questions of ours each: a Qwen2.5-VL of 1 MB whose weights are "
-        "random, and a baseline that says A and the whole video. One to three minutes …"
+        "random, and a baseline that says A and the whole video. One to two minutes …"
     )
-    disable_progress_bar()
-    checkpoint = write(OUT / "tiny-vlm")
-    running = {name: _start(name, arguments.format(checkpoint)) for name, arguments in MODELS.items()}
-    for name, process in running.items():
-        if status := process.wait():
-            console.note(_log(name).read_text(encoding="utf-8")[-4000:])
-            sys.exit(f"demo: {name} failed with exit status {status}; the whole log is {_log(name)}")
-    for name in MODELS:
-        _reelbench("leaderboard", "add", _run(name), "--store", OUT / "store")
+    log = out / "runs.log"
+    with log.open("wb") as file:
+        command = [sys.executable, "-m", "tools.demo", "--runs", out]
+        runs = subprocess.Popen(command, cwd=ROOT, stdout=file, stderr=subprocess.STDOUT)
+    try:
+        with JudgeServer(demo_models.reply) as server:
+            _make(out, server.url)
+            _diagnose(out, server.url)
+        if status := runs.wait():
+            console.note(log.read_text(encoding="utf-8")[-4000:])
+            sys.exit(f"demo: the models' runs failed with exit status {status}; the whole log is {log}")
+    finally:
+        runs.kill()
+    _reelbench("leaderboard", "add", out / "runs", "--store", out / "store")
     # Without what others published, of which there is far more: the page is to show what was just run.
-    _reelbench("leaderboard", "build", "--store", OUT / "store", "--out", OUT / "site", "--no-published")
-    _show()
+    _reelbench("leaderboard", "build", "--store", out / "store", "--out", out / "site", "--no-published")
+    _show(out)
 
 
-def _run(name: str) -> Path:
-    return OUT / f"{name}-run"
+def run_models(out: Path) -> None:
+    """Run the models one after the other, so that lmms-eval is imported once."""
+    from reelbench.tasks.lmms import process
+    from reelbench.tasks.lmms.kept import Kept
+    from reelbench.tasks.score import Options
+    from tools.tiny_vlm import write
 
-
-def _log(name: str) -> Path:
-    return OUT / f"{name}.log"
-
-
-def _start(name: str, model: str) -> subprocess.Popen[bytes]:
-    told = ["--model", *model.split(" "), "--tasks", TASKS, "--gen_kwargs", "max_new_tokens=8"]
     # qwen_vl_utils prefers a torchcodec that is installed, even one that can't find its FFmpeg libraries.
-    environ = os.environ | {"HF_HUB_OFFLINE": "1", "FORCE_QWENVL_VIDEO_READER": "decord"}
-    command = [REELBENCH, "run", "--", *told, "--output_path", _run(name)]
-    with _log(name).open("wb") as file:
-        return subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, env=environ)
+    environ = {"HF_HUB_OFFLINE": "1", "FORCE_QWENVL_VIDEO_READER": "decord"}
+    with ThreadPoolExecutor(1) as beside, Kept() as kept:
+        checkpoint = beside.submit(write, out / "tiny-vlm")
+        for name, model in MODELS.items():
+            told = model if name == "baseline" else model.format(checkpoint.result())
+            words = ["--model", *told.split(" "), "--tasks", TASKS, "--gen_kwargs", "max_new_tokens=8"]
+            arguments, output = process.with_logging([*words, "--output_path", str(out / "runs" / name)])
+            options = Options(note=console.note)
+            outcomes = process.run_and_score(arguments, output, None, options, environ=environ, start=kept)
+            process.check_all_there(arguments, outcomes)
 
 
-def _reelbench(*arguments: str | Path) -> None:
-    done = subprocess.run([REELBENCH, *arguments], capture_output=True, encoding="utf-8", check=False)
+def _make(out: Path, url: str) -> None:
+    captions = out / "captions.json"
+    write_text(captions, json.dumps(demo_models.CAPTIONS))
+    made = ("--captions", captions, *demo_models.MADE, "--llm-url", url, "--out", out / "made")
+    _reelbench("make", "moments", *made, home=out / "home")
+    _reelbench("make", "page", out / "made", "--video", "v_kettle", "--out", out / "made.html")
+
+
+def _diagnose(out: Path, url: str) -> None:
+    write_jsonl(out / "answers.jsonl", demo_models.ANSWERS)
+    write_jsonl(out / "graphs.jsonl", demo_models.GRAPHS)
+    judged = ("--predictions", out / "answers.jsonl", "--judge", "judge", "--judge-url", url)
+    _reelbench("score", "curve_mini", *judged, "--output", out / "answers", home=out / "home")
+    tagged = ("--graphs", out / "graphs.jsonl", *demo_models.DIAGNOSED, "--llm-url", url)
+    _reelbench("diagnose", "errors", out / "answers", *tagged, "--out", out / "errors", home=out / "home")
+
+
+def _reelbench(*arguments: str | Path, home: Path | None = None) -> None:
+    """Run a command; with `home` for replies that no model gave, which are kept apart from the user's."""
+    apart = {"REELBENCH_HOME": str(home), "OPENAI_API_KEY": "written-by-hand"} if home else {}
+    done = subprocess.run(
+        [REELBENCH, *arguments], capture_output=True, encoding="utf-8", check=False, env=os.environ | apart
+    )
     if done.returncode:
         sys.exit(f"demo: {' '.join(map(str, arguments))}\n{done.stderr}")
 
 
-def _show() -> None:
-    table = console.table("", "task", "metric", "unit", *(f"#{name}" for name in MODELS))
-    judged = []
-    for task, of_model in sorted(_by_task().items()):
-        first = of_model["tiny-vlm"]
-        spec = discovery.get(first.benchmark.id)
-        judged += [spec.title] if spec.primary.judged else []
-        # A split whose answers are not public has no metrics.
-        for metric in (metric for metric in spec.metrics if metric.name in first.metrics and not metric.judged):
-            values = [of_model[name].metrics[metric.name].value for name in MODELS]
-            unit = metric.in_unit
-            table.add_row(
-                task, metric.name, unit.label, *("–" if v is None else f"{v:.{unit.digits}f}" for v in values)
-            )
-    console.show(table)
-    here, reelbench = _short(OUT), _short(REELBENCH)
+# --- what is said ----------------------------------------------------------------------------------------------------
+
+
+def _show(out: Path) -> None:
+    here, reelbench = _short(out), _short(REELBENCH)
+    _show_table(out, reelbench)
+    _show_chain(out, reelbench)
+    _show_diagnosis(out, reelbench)
     console.write(
-        f"""tiny-vlm's weights are random, so its numbers are noise: what you have seen is that all of it runs.
-
-{" and ".join(judged)} rank by an LLM judge, which was not asked. With a server of yours:
-    {reelbench} score --run {here}/tiny-vlm-run --judge MODEL --judge-url http://localhost:8000/v1
-A model of yours, on the same questions:
+        f"""
+Next, on the same questions:
     {reelbench} run --frames uniform:32 -- --tasks reelbench_mini --model qwen2_5_vl --model_args pretrained=…
+    {reelbench} ask rextime_mini --llm MODEL --llm-url http://localhost:8000/v1      a served model
+    docs/index.md has recipes, {reelbench} list shows the benchmarks
 
-every answer, and what was made of it    {here}/*-run/**/samples.jsonl
-the leaderboard's page, of these runs    {here}/site/index.html"""
+Pages, for a browser:
+    {here}/site/index.html        the leaderboard, of these two runs
+    {here}/made.html              who said what about a question, and what survived
+    {here}/errors/report.html     the errors, and each question's graph of evidence"""
     )
 
 
-def _by_task() -> dict[str, dict[str, Result]]:
+def _show_table(out: Path, reelbench: Path) -> None:
+    """Show what needs no judge; the rest is one line that says how to judge it."""
+    table = console.table("1. Measure", "task", "metric", "unit", *(f"#{name}" for name in MODELS))
+    judged: dict[str, None] = {}
+    for task, of_model in sorted(_by_task(out).items()):
+        first = of_model["baseline"]
+        spec = discovery.get(first.benchmark.id)
+        if spec.primary.judged:
+            judged[spec.title] = None
+            continue
+        # A split whose answers are not public has no metrics.
+        for metric in (metric for metric in spec.metrics if metric.name in first.metrics):
+            values = [of_model[name].metrics[metric.name].value for name in MODELS]
+            unit = metric.in_unit
+            shown = ("–" if value is None else f"{value:.{unit.digits}f}" for value in values)
+            table.add_row(task, metric.name, unit.label, *shown)
+    console.show(table)
+    console.write(
+        "tiny-vlm's weights are random: its numbers are noise, and show that all of it runs.\n"
+        f"{', '.join(judged)} rank by a judge, who was not asked:\n"
+        f"    {reelbench} score --run {_short(out)}/runs/tiny-vlm --judge MODEL --judge-url http://localhost:8000/v1"
+    )
+
+
+def _show_chain(out: Path, reelbench: Path) -> None:
+    table = console.table("\n2. Make questions from captions (no model was asked: replies by hand)", *_FUNNEL)
+    for stage in read_json(out / "made" / "funnel.json")["stages"]:
+        dropped = ", ".join(f"{reason} {number}" for reason, number in stage["dropped"].items())
+        table.add_row(stage["name"], str(stage["in"]), str(stage["out"]), dropped)
+    console.show(table)
+    row = read_json(out / "made" / "rextime.json")[0]
+    options = "   ".join(f"{letter}. {text}" for letter, text in zip("ABCD", row["options"], strict=False))
+    console.write(
+        f"{row['question']}\n    {options}\n    right: {row['ans']}, seen {row['span'][0]:g} to {row['span'][1]:g} s"
+    )
+    console.write(f"    {reelbench} make moments --captions FILE --llm MODEL --llm-url URL --out DIR")
+
+
+_FUNNEL = ("stage", "#in", "#out", "dropped")
+
+
+def _show_diagnosis(out: Path, reelbench: Path) -> None:
+    console.write(
+        "\n3. Diagnose two wrong answers (likewise by hand): which piece of evidence is the first to be lost?"
+    )
+    evidence = {(graph["id"], node["id"]): node["evidence"] for graph in demo_models.GRAPHS for node in graph["nodes"]}
+    said = {answer["id"]: answer["prediction"] for answer in demo_models.ANSWERS}
+    for _, line in read_jsonl(out / "errors" / "isolation.jsonl"):
+        for node, found in line["nodes"].items():
+            if found["status"] == "wrong":
+                console.write(f'    "{said[line["id"]]}"\n        {found["label"]}: {evidence[line["id"], node]}')
+    console.write(
+        f"    {reelbench} diagnose run curve_mini --llm MODEL --judge MODEL --out DIR -- --model … (lmms-eval's)"
+    )
+
+
+def _by_task(out: Path) -> dict[str, dict[str, Result]]:
     """Return task -> model -> result; a run's scores lie in folders named after their tasks."""
-    found: dict[str, dict[str, Result]] = defaultdict(dict)
+    found: dict[str, dict[str, Result]] = {}
     for name in MODELS:
-        for path in _run(name).rglob(results.RESULT_FILE):
-            found[path.parent.name][name] = results.read(path.parent)
+        for path in (out / "runs" / name).rglob(results.RESULT_FILE):
+            found.setdefault(path.parent.name, {})[name] = results.read(path.parent)
     return found
 
 
@@ -113,4 +197,10 @@ def _short(path: Path) -> Path:
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "out", nargs="?", type=Path, default=ROOT / "demo_output", help="folder; replaced if it is there"
+    )
+    parser.add_argument("--runs", action="store_true", help="only run the models, into a folder that is there")
+    told = parser.parse_args()
+    (run_models if told.runs else main)(told.out.absolute())

@@ -38,7 +38,7 @@ TESTS: dict[str, list[str]] = {
     **{f"judges/answers/{name}": ANSWERS for name in ("texts", "times")},
     "judges/answers/scored": ["judges/answers/test_reading.py", *STORE],
     "judges/llm/parsing": ["judges/llm/test_parsing.py", "judges/llm/test_thinking.py"],
-    "judges/llm/verdicts": ["judges/llm/test_parsing.py", "judges/llm/test_engine.py"],
+    "judges/llm/verdicts": ["judges/llm/test_verdicts.py", "judges/llm/test_parsing.py", "judges/llm/test_engine.py"],
     "judges/scoring": ["judges/test_scoring.py", "tasks/test_moviecore.py", "tasks/test_rextime.py"],
     "judges/agreement": ["judges/test_agreement.py"],
     "judges/alternative_annotator": ["judges/test_alternative_annotator.py"],
@@ -63,7 +63,7 @@ TESTS: dict[str, list[str]] = {
     "leaderboard/against_data": STORE,
     "leaderboard/differences": STORE,
     "leaderboard/recompute": STORE,
-    "leaderboard/replies": STORE,
+    "leaderboard/replies": [*STORE, "cli/test_judge_panel.py"],
     "leaderboard/ranking": ["leaderboard/test_ranking.py", "leaderboard/test_published.py"],
 }
 """Module -> the test files that hold its numbers, quickest first."""

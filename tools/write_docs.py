@@ -14,13 +14,14 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from reelbench.cli.examples import EXAMPLES
 from reelbench.cli.main import app
 from reelbench.leaderboard.checks import Check
+from reelbench.making.funnel import FunnelRecord
 from reelbench.registry import settings
 from reelbench.registry.records import About, Result, Sample
 from tools.api_page import api_page
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
-SCHEMAS = {"result": Result, "sample": Sample, "check": Check, "about": About}
+SCHEMAS = {"result": Result, "sample": Sample, "check": Check, "about": About, "funnel": FunnelRecord}
 _START, _END = "<!-- settings -->\n", "<!-- /settings -->\n"
 
 

@@ -1,7 +1,7 @@
 """`reelbench ace`: a small language model chooses among a model's candidates; and what that is worth."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from reelbench.llm.options import AskOptions
     from reelbench.methods.ace import Answers, Enhanced
     from reelbench.methods.ranking import Case
+    from reelbench.registry.plots import Mark
     from reelbench.tasks.score import Options, Outcome, Said
     from reelbench.tasks.submissions import Inputs
 
+METEOR = "meteor"
 ACE_FILE, CHOSEN_FILE = "ace.json", "predictions.jsonl"
 
 
@@ -54,7 +56,9 @@ def ace(
     llm_votes: Annotated[int, typer.Option("--llm-votes", metavar="K", min=1, help="Replies to each request.")] = 1,
     k: Annotated[
         str | None,
-        typer.Option("--k", metavar="N,N,…", help="Only each question's first N candidates; of several N a plot too."),
+        typer.Option(
+            "--k", metavar="N,N,…", help="Only each question's first N candidates; of several N a plot over N."
+        ),
     ] = None,
     output: Annotated[Path | None, typer.Option(help="Folder; each of several N has its own in it.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object (of several N a list).")] = False,
@@ -96,7 +100,7 @@ def ace(
         documents.append(document)
         if not as_json:
             _show(document, answers)
-    if len(documents) > 1 and output is not None:
+    if answers is not None and output is not None:
         _plot(documents, answers, output)
     if as_json:
         console.write(json.dumps(documents if len(documents) > 1 else documents[0], ensure_ascii=False))
@@ -199,25 +203,41 @@ def _cell(answers: "Answers | None", metrics: dict[str, Any], name: str) -> str:
     return f"{metrics[name]['value']:.{max(2, answers.spec.metric(name).in_unit.digits)}f}"
 
 
-def _plot(documents: Sequence[dict[str, Any]], answers: "Answers | None", output: Path) -> None:
-    """Draw each control's first metric against the number of candidates, where there is a metric."""
+def _plot(documents: Sequence[dict[str, Any]], answers: "Answers", output: Path) -> None:
+    """Draw the controls: of several numbers of candidates their first metric, and METEOR against length."""
     from reelbench.registry.files import write_text
-    from reelbench.registry.plots import Mark, lines
+    from reelbench.registry.plot_scatter import scatter
+    from reelbench.registry.plots import lines
 
-    if answers is None:
-        return
+    title = f"{answers.spec.title} · {answers.model.id} + ACE"
     there = {name for document in documents for control in document["controls"].values() for name in control["metrics"]}
-    metric = next((metric for metric in answers.spec.metrics if metric.name in there), None)
-    if metric is None:
-        return
+    metrics = [metric for metric in answers.spec.metrics if metric.name in there]
+    if metrics and len(documents) > 1:
+        series = _marks(documents, metrics[0].name, lambda document, _: document["k"])
+        span = (1.0 if metrics[0].high is None else metrics[0].high) - metrics[0].low
+        path = output / "ace.svg"
+        write_text(path, lines(title, metrics[0].title, series, "candidates of each question", least=span / 10))
+        console.note(f"written to {path}; a search with 3 beams may find others than the first 3 of 7")
+    # A longer answer has more words that may be a reference's: what that alone is worth, `longest` shows.
+    if METEOR in there:
+        series = _marks(documents, METEOR, lambda _, control: control["mean_words"])
+        number = ", and of how many candidates" if len(documents) > 1 else ""
+        axes = f"mean words of the answers chosen{number}", answers.spec.metric(METEOR).title
+        path = output / "ace_length.svg"
+        write_text(path, scatter(title, axes, series, least=(1.0, 0.02)))
+        console.note(f"written to {path}")
+
+
+def _marks(
+    documents: Sequence[dict[str, Any]], metric: str, at: "Callable[[dict[str, Any], dict[str, Any]], float]"
+) -> "dict[str, list[Mark]]":
+    """Return each control's marks in a metric, one for each number of candidates."""
+    from reelbench.registry.plots import Mark
+
     series: dict[str, list[Mark]] = {}
     for document in documents:
         for name, control in document["controls"].items():
-            if value := control["metrics"].get(metric.name):
-                mark = Mark(document["k"], str(document["k"]), value["value"], value["ci95"], value["n"])
+            if value := control["metrics"].get(metric):
+                mark = Mark(at(document, control), str(document["k"]), value["value"], value["ci95"], value["n"])
                 series.setdefault(name, []).append(mark)
-    path = output / "ace.svg"
-    title = f"{answers.spec.title} · {answers.model.id} + ACE"
-    span = (1.0 if metric.high is None else metric.high) - metric.low
-    write_text(path, lines(title, metric.title, series, "candidates of each question", least=span / 10))
-    console.note(f"written to {path}; a search with 3 beams may find others than the first 3 of 7")
+    return series

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from reelbench.registry.records import Result, Sample
     from reelbench.registry.spec import BenchmarkSpec
 
+_RATINGS = 10
+"""Ratings by both from which on a label has rows of its own: over fewer no kappa says anything."""
+
 app = App("How far two judges, or a judge and people, agree.")
 
 
@@ -131,7 +134,10 @@ def agree(
     *,
     as_json: Json = False,
 ) -> None:
-    """Give the scores of two judges side by side, their exact agreement and Cohen's kappa, with intervals."""
+    """Give the scores of two judges side by side, their exact agreement and Cohen's kappa, with intervals.
+
+    The tables have the labels with ten ratings or more by both; --json has all.
+    """
     from reelbench.judges.agreement import agree as agreement
     from reelbench.judges.agreement import ratings_of, read_ratings
     from reelbench.registry import discovery
@@ -154,13 +160,15 @@ def agree(
     table = console.table(
         title, "", "#mean a", "#mean b", "#exact %", "#95 % interval", f"#kappa{weighted}", "#95 % interval", "#n"
     )
-    rows: list[tuple[str, Any]] = list(report.criteria.items())
-    rows += [
-        (f"{label} · {criterion}", agreement)
-        for labels in report.labels.values()
+    by_label = [
+        (facet, label, criterion, found)
+        for facet, labels in report.labels.items()
         for label, criteria in labels.items()
-        for criterion, agreement in criteria.items()
+        for criterion, found in criteria.items()
     ]
+    shown = {(facet, label) for facet, label, _, found in by_label if found.n >= _RATINGS}
+    rows: list[tuple[str, Any]] = list(report.criteria.items())
+    rows += [(f"{label} · {name}", found) for facet, label, name, found in by_label if (facet, label) in shown]
     for name, found in rows:
         kappa = "undefined" if found.kappa is None else f"{found.kappa:.3f}"
         means = (f"{found.mean_a:.2f}", f"{found.mean_b:.2f}")
@@ -170,11 +178,13 @@ def agree(
     scores = console.table("scores on the items rated by both", "metric", "#by a", "#by b")
     for name, (by_a, by_b) in report.metrics.items():
         scores.add_row(name, f"{by_a:.2f}", f"{by_b:.2f}")
-    for labels in report.label_metrics.values():
+    for facet, labels in report.label_metrics.items():
         for label, metrics in labels.items():
-            for name, (by_a, by_b) in metrics.items():
+            for name, (by_a, by_b) in metrics.items() if (facet, label) in shown else ():
                 scores.add_row(f"{label} · {name}", f"{by_a:.2f}", f"{by_b:.2f}")
     console.show(scores)
+    if few := len({(facet, label) for facet, label, _, _ in by_label} - shown):
+        console.note(f"not shown: {few} labels with fewer than {_RATINGS} ratings by both; --json has them")
     if report.only_a or report.only_b:
         console.note(f"left out: {report.only_a} ratings by a alone, {report.only_b} by b alone")
 

@@ -63,6 +63,23 @@ def test_two_judges_side_by_side(judged, reelbench):
         assert score["kappa"] == pytest.approx((5 / 6 - 1 / 3) / (1 - 1 / 3))
 
 
+def test_labels_with_few_ratings_are_counted_and_not_shown(judged, reelbench):
+    """A dozen ratings of two locales had a table of a hundred lines, each by one or two of them."""
+    first, second = judged("judge-a", [2, 2, 0, 0, 1, 1]), judged("judge-b", [2, 2, 0, 0, 1, 0])
+    done = reelbench("judge", "agree", first, second)
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 7  # two titles and headings, one criterion, two metrics
+    assert not any(locale in done.stdout for locale in LOCALES)
+    assert "not shown: 3 labels with fewer than 10 ratings by both; --json has them" in done.stderr
+    for folder in (first, second):
+        lines = [json.loads(line) for line in (folder / "samples.jsonl").read_text("utf-8").splitlines()]
+        many = [line | {"id": f"{line['id']}-{n}"} for n in range(5) for line in lines]
+        (folder / "samples.jsonl").write_text("".join(json.dumps(line) + "\n" for line in many), "utf-8")
+    done = reelbench("judge", "agree", first, second)
+    assert all(f"{locale} · score" in done.stdout for locale in LOCALES)
+    assert "not shown" not in done.stderr
+
+
 def test_a_judge_and_people(judged, tmp_path, reelbench):
     first = judged("judge-a", [2, 2, 0, 0, 1, 1])
     human = tmp_path / "human.csv"

@@ -1,6 +1,7 @@
 import math
 import random
 
+import numpy as np
 import pytest
 
 from reelbench.judges.agreement import agree, cohen_kappa, krippendorff_alpha, ratings_of, read_ratings
@@ -53,6 +54,26 @@ def test_kappa_as_scikit_learn_has_it(weights):
 def test_kappa_is_undefined_where_both_always_say_the_same(weights):
     assert cohen_kappa([2, 2, 2], [2, 2, 2], weights=weights) is None
     assert cohen_kappa([2, 2, 1], [2, 2, 1], weights=weights) == pytest.approx(1)
+
+
+def test_judges_who_always_agree_are_as_sure_as_their_videos_are_many():
+    # Wilson's interval where all of n = 12 say the same: n / (n + t²) to 1, Student's t for 12 videos 2.200985.
+    samples = [sample(f"q{n}", {"score": n % 3}, video=f"v{n}") for n in range(12)]
+    found = agree(samples, ratings_of(samples, CURVE), ratings_of(samples, CURVE), CURVE).criteria["score"]
+    assert (found.n, found.exact) == (12, 100)
+    assert found.exact_ci95 == pytest.approx((71.24056, 100), abs=1e-4)
+
+
+def test_the_agreement_is_a_share_and_has_a_share_s_interval():
+    from reelbench.judges.bootstrap import mean_over_clusters
+
+    rng = random.Random(2)
+    scores = [(rng.randrange(3), rng.randrange(3)) for _ in range(60)]
+    a, b = ([sample(f"q{n}", {"score": pair[i]}, video=f"v{n % 20}") for n, pair in enumerate(scores)] for i in (0, 1))
+    found = agree(a, ratings_of(a, CURVE), ratings_of(b, CURVE), CURVE).criteria["score"]
+    same = np.array([100.0 * (one == other) for one, other in scores])
+    alone = mean_over_clusters(same, [one.video for one in a], bounds=(0, 100))
+    assert (found.exact, found.exact_ci95) == (pytest.approx(alone.value), pytest.approx(alone.ci95))
 
 
 # --- two judges ------------------------------------------------------------------------------------------------------

@@ -5,9 +5,10 @@ import math
 import random
 
 import pytest
+from pydantic import ValidationError
 
 from reelbench.judges import graphs
-from reelbench.judges.graphs import Graph, count_warnings, read_graphs, read_nodes, statistics, warnings
+from reelbench.judges.graphs import Graph, Node, count_warnings, read_graphs, read_nodes, statistics, warnings
 from reelbench.registry.errors import InputError
 
 
@@ -25,6 +26,14 @@ def file_of(tmp_path, *lines):
     path = tmp_path / "graphs.jsonl"
     path.write_text("\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines), encoding="utf-8")
     return path
+
+
+def test_a_node_is_what_it_was_read_as():
+    (one,) = graph(node("a")).nodes
+    with pytest.raises(ValidationError, match="frozen"):
+        one.evidence = "another"
+    with pytest.raises(ValidationError, match="Extra inputs"):
+        Node(id="a", evidence="seen", colour="red")
 
 
 def test_both_shapes_are_the_same_graph(tmp_path):

@@ -4,7 +4,7 @@ import pytest
 
 from reelbench.judges.findings import Verdict
 from reelbench.judges.graphs import Graph, Node
-from reelbench.judges.isolation import Round, advance, report, stopped, to_judge
+from reelbench.judges.isolation import Round, advance, last_line, report, stopped, to_judge
 
 LABEL = {
     "T": "Temporal Localization",
@@ -113,6 +113,26 @@ def test_figure_10(model):
         "writer": "undetermined",
         "college": "undetermined",
     }
+
+
+def test_what_was_right_stays_as_it_was_whatever_comes_later():
+    # The shelf is right at once; a later attempt without it, and one with it, say nothing more of it.
+    history = play(
+        COLLEGE,
+        {"shelf": "+", "book": "S", "writer": "K", "college": "K"},
+        {"shelf": "S", "book": "S", "writer": "K", "college": "K"},
+        {"shelf": "+", "book": "+", "writer": "K", "college": "K"},
+    )
+    shelf = [record.nodes["shelf"] for record in history]
+    assert [(tag.status, tag.later, tag.settled) for tag in shelf] == [("right", None, 1)] * len(history)
+    assert len(history) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "line"), [("So:\n**X-RAY XX**", "X-RAY XX"), ("* Paris *\n\n  \n", "Paris"), ("***", ""), ("", "")]
+)
+def test_the_last_line_is_the_answer_without_emphasis(text, line):
+    assert last_line(text) == line
 
 
 def test_the_report_of_the_figures():

@@ -82,6 +82,7 @@ def test_an_end_that_is_no_finite_number_scores_zero(bad):
 
 def test_iou_is_symmetric_and_never_minus_zero():
     assert iou([2, 6], [4, 12]) == iou([4, 12], [2, 6]) == 0.2
+    assert iou([2, 6, 0.5], [4, 12]) == iou([2, 6], [4, 12, 0.5]) == 0.2  # with a confidence behind either
     assert str(iou([9, 5], [20, 10])) == "0.0"
 
 
@@ -116,6 +117,13 @@ def test_columns_are_those_that_the_submission_supports(parsed, target, expected
 def test_a_hidden_truth_is_an_error_not_a_zero():
     with pytest.raises(InputError, match="no true window"):
         score_item({"span": [0, 1]}, {"spans": []})
+
+
+@pytest.mark.parametrize("none", [None, []])
+def test_a_prediction_without_windows_scores_zero(none):
+    corpus, items = compute_score({"a": [[0, 10]], "b": [[0, 10]]}, {"a": [[0, 10]], "b": none})
+    assert corpus == {"miou": 50, "recall_at_0.3": 50, "recall_at_0.5": 50}
+    assert set(items["b"].values()) == {0.0}
 
 
 def test_ids_must_agree():

@@ -14,7 +14,7 @@ from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.tasks.score import Options
 from reelbench.tasks.submissions import Inputs
 from tests.scored import score_files
-from tests.servers.judge import Answer, JudgeServer
+from tests.servers.judge import Answer, JudgeServer, always
 
 
 def rextime(folder, *, answered=None, right=0, references=None, model="org/model"):
@@ -178,3 +178,29 @@ def test_a_judged_result_is_not_lost_to_an_unjudged_one(moviecore_run, tmp_path)
     with pytest.raises(InputError, match="these answers are judged there, by judge"):
         score_files("moviecore", inputs, run, Options(overlap=False), model="org/model")
     assert (run / "result.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_all_of_a_locale_is_a_whole_and_a_part_of_it_is_not(complete, tmp_path, monkeypatch):
+    """Two questions are Japanese, one is German: a task of CURVE's own is one locale, held against the data here."""
+    rows = [
+        {"key": key, "video_id": f"{key}bcdefghijk", "locale": locale, "question": "Which?", "answer": "a carp"}
+        for key, locale in (("1", "ja-JP"), ("2", "ja-JP"), ("3", "de-DE"))
+    ]
+    (tmp_path / "curve.json").write_text(json.dumps(rows), encoding="utf-8")
+    monkeypatch.setenv("REELBENCH_DATA_CURVE", str(tmp_path / "curve.json"))
+    keys = ["1", "2"] if complete else ["1"]
+    predictions = tmp_path / "p.json"
+    predictions.write_text(json.dumps([{"id": key, "prediction": "a carp"} for key in keys]), encoding="utf-8")
+    references = tmp_path / "asked.json"
+    references.write_text(json.dumps(rows[: len(keys)]), encoding="utf-8")
+    with JudgeServer(always("2")) as server:
+        judge = JudgeOptions(model="judge", url=server.url, cache=tmp_path / "judge.sqlite")
+        score_files("curve_ja-JP", Inputs(predictions, references), tmp_path / "run", Options(judge=judge), model="o/m")
+    [one] = store.add(tmp_path / "run", tmp_path / "store")
+    if not complete:
+        assert "ids '2', '3' are missing: split 'test' has 3 items" in one.why
+        return
+    assert one.outcome == "added", one.why
+    check = json.loads((one.place / "check.json").read_text())
+    assert (check["ids"], check["subset"], check["partial"]) == ("checked", "locale ja-JP", None)

@@ -1,11 +1,12 @@
 """Whose result it is: names that are taken, and places that stay inside the store."""
 
+import hashlib
 import json
 import shutil
 
 import pytest
 
-from reelbench.leaderboard import board, store
+from reelbench.leaderboard import board, site, store
 from reelbench.registry.errors import InputError
 
 
@@ -83,6 +84,14 @@ def test_another_s_result_is_not_replaced_where_both_come_to_one_place(run, tamp
     [one] = store.add(run, tmp_path / "store")
     assert one.outcome == "refused"
     assert "another's result is not replaced" in one.why
+
+
+@pytest.mark.parametrize("name", ["\0", "../rextime", "", "a" * 300])
+def test_a_benchmark_that_is_none_is_no_part_of_a_path(run, tamper, tmp_path, name):
+    tamper(run, result=lambda found: found["benchmark"].update(id=name))
+    [one] = store.add(run, tmp_path / "store")
+    assert one.outcome == "refused"
+    assert f"unknown benchmark {name!r}" in one.why
 
 
 @pytest.mark.parametrize("what", ["org__model", "org__model/unknown", "org__model/unknown/rextime"])
@@ -194,6 +203,20 @@ def test_a_check_is_compared_and_not_believed(rextime_run, tamper, tmp_path, nam
     [again] = store.add(one.place, tmp_path / "store")
     assert again.outcome == "same"
     assert [one.outcome for one in store.check(tmp_path / "store")] == ["same"]
+
+
+@pytest.mark.parametrize(
+    ("samples", "said"),
+    [(b"\xff\xfe", "not UTF-8 text"), (b'{"tokens": 3}\n', "line 1: field"), (b'{"tokens": ', "not valid JSON")],
+)
+def test_samples_that_are_none_are_a_line_though_their_hash_holds(rextime_run, tmp_path, samples, said):
+    [one] = store.add(rextime_run(), tmp_path / "store")
+    (one.place / "samples.jsonl").write_bytes(samples)
+    path = one.place / "check.json"
+    forged = {"samples_sha256": hashlib.sha256(samples).hexdigest()}
+    path.write_text(json.dumps(json.loads(path.read_text()) | forged))
+    with pytest.raises(InputError, match=f"samples.jsonl.*{said}"):
+        site.build(tmp_path / "store", tmp_path / "site")
 
 
 def test_a_check_that_is_not_one_is_a_line(rextime_run, tmp_path):

@@ -22,7 +22,7 @@ from reelbench.making.prompting import Prompts
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 from reelbench.registry.media import mini
-from tests.making.conftest import INJECTIONS, adds_up, dropped, files_in, stages, video
+from tests.making.conftest import INJECTIONS, adds_up, dropped, files_in, stages, valid, video
 from tests.servers import roles
 from tests.servers.judge import Answer
 
@@ -39,7 +39,9 @@ def discuss(tmp_path, videos, models):
         folder = None if out is None else tmp_path / out
         if folder is not None:
             folder.mkdir(exist_ok=True)
-        return folder, asyncio.run(run(known, discussion, models(*names, **(ask or {})), folder, budget=budget))
+        document = asyncio.run(run(known, discussion, models(*names, **(ask or {})), folder, budget=budget))
+        assert folder is None or document == valid(folder / "funnel.json")
+        return folder, document
 
     return discuss
 

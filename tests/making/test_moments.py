@@ -18,7 +18,7 @@ from reelbench.making.prompting import Prompts
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 from reelbench.registry.media import mini
-from tests.making.conftest import INJECTIONS, adds_up, dropped, files_in, stages
+from tests.making.conftest import INJECTIONS, adds_up, dropped, files_in, stages, valid
 from tests.servers import roles
 from tests.servers.judge import Answer
 
@@ -233,7 +233,9 @@ def make(tmp_path, models):
             folder.mkdir(exist_ok=True)
         moments = Moments(Prompts("moments"), MomentOptions(**options))
         names = roles.CAPTIONS if isinstance(given, dict) else roles.QUERIES
-        return folder, asyncio.run(run(read_sources(path), moments, models(*names), folder))
+        document = asyncio.run(run(read_sources(path), moments, models(*names), folder))
+        assert folder is None or document == valid(folder / "funnel.json")
+        return folder, document
 
     return make
 

@@ -14,7 +14,7 @@ from reelbench.making.tagging import Tagged, Tagger, majority, read_visual, run
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 from reelbench.registry.media.library import Library
-from tests.making.conftest import INJECTIONS, adds_up, dropped, stages
+from tests.making.conftest import INJECTIONS, adds_up, dropped, stages, valid
 from tests.servers import roles
 from tests.servers.judge import Answer
 
@@ -60,7 +60,9 @@ def tag(tmp_path, models):
         tagger = Tagger(Prompts("tags"), votes, pictures, visual or {})
         out = tmp_path / "tags.jsonl"
         rows = [{**row, **changed} for row in located.read()[:limit]]
-        return rows, out, asyncio.run(run(rows, tagger, models("tagger"), out))
+        document = asyncio.run(run(rows, tagger, models("tagger"), out))
+        assert out is None or document == valid(out.with_suffix(".funnel.json"))
+        return rows, out, document
 
     return tag
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import xml.etree.ElementTree as ET
 from statistics import fmean
 
 import pytest
@@ -194,6 +195,25 @@ def test_a_run_with_candidates_and_several_sizes_with_a_plot(reelbench, candidat
     assert svg.count("<circle") == 2 * 5
     assert "oracle, 3: " in svg
     assert json.loads((out / "k2" / "result.json").read_text())["settings"]["ranker"]["k"] == 2
+
+
+def test_the_controls_meteor_against_their_length(reelbench, candidates, tmp_path):
+    where = ("--candidates", candidates, "--benchmark", "moviecore_mini", "--output", tmp_path / "out")
+    with JudgeServer(play) as server:
+        done = ask(reelbench, server, *where, "--k", "2,3", "--json")
+    assert done.returncode == 0, done.stderr
+    drawn = ET.parse(tmp_path / "out" / "ace_length.svg").getroot()  # noqa: S314 - our own file
+    told = [title.text for title in drawn.iterfind(".//{*}circle/{*}title")]
+    for document in json.loads(done.stdout):
+        for name in ("first", "random", "longest", "ace"):
+            meteor = document["controls"][name]["metrics"]["meteor"]
+            assert f"{name}, {document['k']}: {meteor['value']:.3f}, n = {meteor['n']}" in told
+    # The longest of three answers have more words than those of two, and stand further to the right.
+    longest = drawn.findall(".//{*}circle")[4:6]
+    assert float(longest[0].get("cx")) < float(longest[1].get("cx"))
+    assert {"mean words of the answers chosen, and of how many candidates", "METEOR"} <= {
+        text.text for text in drawn.iterfind(".//{*}text")
+    }
 
 
 @pytest.mark.parametrize(

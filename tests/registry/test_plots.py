@@ -5,8 +5,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from reelbench.registry import plot_matrix, plots
-from reelbench.registry.plots import Point
+from reelbench.registry import plot_matrix, plot_scatter, plots
+from reelbench.registry.plots import Mark, Point
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -107,3 +107,31 @@ def test_a_matrix_has_its_numbers_and_darkens_within_a_row():
         "ja-JP, native: 50.00 (40.0 to 60.0), n = 9", "ja-JP, en: 25.00, n = 9", "en-GB, native: 10.00, n = 3",
     ]  # fmt: skip
     assert cells[1].get("fill") == cells[2].get("fill") == "#ffffff" != cells[0].get("fill")
+
+
+def names_of(svg):
+    """Words of the plot -> where they stand: left, baseline."""
+    found = ET.fromstring(svg).iter(f"{SVG}text")  # noqa: S314 - our own
+    return {one.text: (float(one.get("x")), float(one.get("y"))) for one in found}
+
+
+def test_points_of_a_scatter_stand_at_their_numbers_under_names_that_do_not_overlap():
+    series = {
+        "first": [Mark(10, "3", 0.1, None, 9), Mark(10, "5", 0.1, None, 9)],
+        "random": [Mark(10.1, "3", 0.1, None, 9), Mark(10.2, "5", 0.1, None, 9)],
+        "longest": [Mark(14, "3", 0.15, (0.12, 0.18), 9), Mark(20, "5", 0.2, None, 9)],
+    }
+    svg = plot_scatter.scatter("A & <b>", ("words", "METEOR"), series, least=(1.0, 0.02))
+    circles = list(ET.fromstring(svg).iter(f"{SVG}circle"))  # noqa: S314 - our own
+    places = [(float(one.get("cx")), float(one.get("cy"))) for one in circles]
+    # Axes from 10 to 20 and 0.1 to 0.2 over 494 and 286 pixels: 14 is 0.4 of the way, 0.15 half.
+    assert places[-1] == (610, 72)
+    assert places[-2] == (pytest.approx(116 + 0.4 * 494, abs=0.1), pytest.approx(358 - 0.5 * 286, abs=0.1))
+    assert circles[-2].find(f"{SVG}title").text == "longest, 3: 0.150 (0.120 to 0.180), n = 9"
+    where = names_of(svg)
+    # Both of `first` are one point; the others say how many.
+    assert {"first", "random, 5", "longest, 5", "3", "A & <b>", "METEOR", "words"} <= set(where)
+    boxes = [(x, y - 11, x + 6.6 * len(name), y + 3) for name, (x, y) in where.items() if name.split(",")[0] in series]
+    for number, a in enumerate(boxes):
+        assert not any(a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3] for b in boxes[number + 1 :])
+        assert not any(a[0] < x < a[2] and a[1] < y < a[3] for x, y in places)

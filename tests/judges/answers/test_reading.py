@@ -51,6 +51,21 @@ def test_a_key_that_names_the_answer(key):
     assert read_option(f'{{"{key}": "B", "reason": "A"}}', WHY) == "B"
 
 
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ('{"answer": "B, from 3 to 10 seconds"}', "B"),
+        ('A {"answer": "C, from 3 to 10 seconds"}', "C"),
+        ('{"answer": "C: the dog runs from 3 to 10 seconds", "option": "A"}', "C"),
+        ('{"answer": "from 3 to 10 seconds", "choice": "B"}', "B"),
+        ("D \\boxed{C, from 3 to 10}", "C"),
+        ("The answer is D, \\boxed{from 3 to 10 seconds}", "D"),
+    ],
+)
+def test_only_what_is_a_span_and_nothing_else_is_no_letter(text, letter):
+    assert read_option(text, ["A walk.", "A run.", "A jump.", "A fall."]) == letter
+
+
 @pytest.mark.parametrize("key", WINDOW_KEYS)
 def test_a_key_that_names_the_span(key):
     assert read_span(f'{{"{key}": [3, 12], "frames": [20, 30]}}') == [3, 12]
