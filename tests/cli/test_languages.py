@@ -3,6 +3,7 @@
 import json
 import xml.etree.ElementTree as ET
 
+from reelbench.cli import console
 from reelbench.cli.languages import report_matrix
 
 
@@ -24,7 +25,10 @@ def point(language, score, **locales):
 
 def test_a_matrix_of_locales_and_languages(tmp_path, capsys):
     rows = [point("native", 50.0, ja_JP=60.0, en_GB=40.0), point("es", 25.0, ja_JP=20.0, en_GB=30.0)]
-    report_matrix(rows, tmp_path)
+    told = []
+    for table in report_matrix(rows, tmp_path, told.append):
+        console.show(table)
+    assert told == [f"written to {tmp_path / 'languages.json'}; native is a plain run's"]
     (task,) = json.loads((tmp_path / "languages.json").read_text())["tasks"]
     assert (task["task"], task["metric"], task["languages"]) == ("curve", "score", ["native", "es"])
     assert list(task["locales"]) == ["all", "en-GB", "ja-JP"]
@@ -36,6 +40,6 @@ def test_a_matrix_of_locales_and_languages(tmp_path, capsys):
 
 
 def test_a_language_that_nobody_judged_leaves_its_cells_empty(tmp_path):
-    report_matrix([point("native", 50.0, en_GB=40.0), point("es", None, en_GB=None)], tmp_path)
+    report_matrix([point("native", 50.0, en_GB=40.0), point("es", None, en_GB=None)], tmp_path, [].append)
     (task,) = json.loads((tmp_path / "languages.json").read_text())["tasks"]
     assert task["locales"]["en-GB"] == {"native": {"value": 40.0, "ci95": [39.0, 41.0], "n": 3}}

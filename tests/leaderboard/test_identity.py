@@ -86,6 +86,14 @@ def test_another_s_result_is_not_replaced_where_both_come_to_one_place(run, tamp
     assert "another's result is not replaced" in one.why
 
 
+@pytest.mark.parametrize("name", ["\0", "../rextime", "", "a" * 300])
+def test_a_benchmark_that_is_none_is_no_part_of_a_path(run, tamper, tmp_path, name):
+    tamper(run, result=lambda found: found["benchmark"].update(id=name))
+    [one] = store.add(run, tmp_path / "store")
+    assert one.outcome == "refused"
+    assert f"unknown benchmark {name!r}" in one.why
+
+
 @pytest.mark.parametrize("what", ["org__model", "org__model/unknown", "org__model/unknown/rextime"])
 def test_links_in_a_store_are_not_followed(run, tmp_path, what):
     inside, outside = tmp_path / "store", tmp_path / "outside"

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,9 +11,13 @@ from pathlib import Path
 import av
 import pytest
 
+from reelbench.registry.errors import MediaError
 from reelbench.registry.frames.decoder import decode
 from reelbench.registry.frames.sampling import FrameSampling
+from tests.registry.frames import clips
 from tests.registry.frames.clips import PEAK_MIB
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 
 SOURCES = [
     ("libx264", "mp4"),
@@ -150,3 +155,21 @@ def test_frames_rise_though_a_keyframe_claims_a_later_time(
     times = [frame.timestamp for frame in decode(path, FrameSampling.parse(spec))]
     assert times == sorted(times)
     assert len(times) > 2
+
+
+def test_frames_of_which_none_is_a_keyframe_begin_with_the_first(tmp_path):
+    """`keyframe:N` gave no frame, and no error: every I-VOP of an MPEG-4 film is made a P-VOP."""
+    path = clips.encode(tmp_path / "film.avi", codec="mpeg4", gop=5, ticks=clips.constant(20))
+    data = bytearray(path.read_bytes())
+    start = b"\x00\x00\x01\xb6"
+    for place in (at.end() for at in re.finditer(start, bytes(data))):
+        data[place] |= 0x40 if data[place] >> 6 == 0 else 0  # vop_coding_type (ISO/IEC 14496-2, 6.3.5)
+    path.write_bytes(data)
+    frames = list(decode(path, FrameSampling.parse("keyframe:5")))
+    assert [frame.index for frame in frames] == [0]
+
+
+def test_what_one_thread_decodes_and_several_do_not_is_one_line():
+    """A fuzzed film whose only frame comes out of a decoder of one thread alone."""
+    with pytest.raises(MediaError, match="not one frame of it can be decoded"):
+        list(decode(FIXTURES / "damaged" / "one_frame.mkv", FrameSampling.parse("all")))
