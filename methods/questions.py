@@ -1,6 +1,5 @@
 """A split's questions asked outside lmms-eval: its rows, what is shown of their videos, and the answers scored."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -20,7 +19,7 @@ from reelbench.registry.ways import Candidates
 from reelbench.tasks.lmms.shown import Shown, show, sound
 from reelbench.tasks.prompting import prompt_of
 from reelbench.tasks.score import Evaluation, Options, evaluation
-from reelbench.tasks.submissions import Prediction, hides, join, reference_of
+from reelbench.tasks.submissions import Prediction, frames_given, hides, join, reference_of
 
 MISSING = Prediction(None, reason="media_missing")
 """In the place of an answer, where the question's video is not here."""
@@ -130,7 +129,7 @@ class Questions:
             model=model,
             settings=SettingsRecord(
                 frames=self.frames,
-                frames_given=_counted(items),
+                frames_given=frames_given(items),
                 audio=sound(self.sampling, [one.audio for one in shown.values()]),
                 candidates=str(candidates) if candidates else None,
                 language=self.translations.language if self.translations else None,
@@ -154,10 +153,3 @@ def _shown_to(item: Item, shown: Shown | None) -> Item:
     if shown is None or shown.timestamps is None:
         return item
     return replace(item, frame_timestamps=list(shown.timestamps), frame_padding=shown.padding)
-
-
-def _counted(items: Sequence[Item]) -> dict[str, int]:
-    given = Counter(
-        len(item.frame_timestamps) - item.frame_padding for item in items if item.frame_timestamps is not None
-    )
-    return {str(frames): number for frames, number in given.items()}

@@ -36,6 +36,7 @@ from reelbench.tasks.lmms.logged import (
     with_question,
 )
 from reelbench.tasks.lmms.option_scores import compared_anew
+from reelbench.tasks.looked import with_looks
 from reelbench.tasks.predictions import Columns
 from reelbench.tasks.submissions import Inputs, Submission, submission_suffix, tagged, write_submission
 
@@ -183,7 +184,13 @@ def brought(given: Path | str, said: Said) -> tuple[Path, Said]:
 
 
 def score_files(
-    name: str, inputs: Inputs, options: Options, *, columns: Columns | None = None, said: Said | None = None
+    name: str,
+    inputs: Inputs,
+    options: Options,
+    *,
+    columns: Columns | None = None,
+    said: Said | None = None,
+    looked: Path | None = None,
 ) -> Evaluation:
     """Score predictions from a file: in the owners' format, or a table of ids and texts.
 
@@ -193,6 +200,7 @@ def score_files(
         options: How to score.
         columns: A table's columns, where their names don't tell.
         said: What the record is to say of the answers.
+        looked: The log of what an agent looked at for them.
     """
     spec, split, task = named(name, inputs.split)
     said = said or Said()
@@ -200,12 +208,17 @@ def score_files(
         raise InputError(f"{spec.id} takes no tags; leave out --tags")
     inputs = replace(inputs, split=split if task is not None else inputs.split, task=task)
     submission = predictions.read(spec, inputs, columns or Columns())
+    settings = SettingsRecord(frames=said.frames or "unknown", label=said.label)
+    if looked is not None:
+        if said.frames or said.label:
+            raise InputError("--looked says how the answers were made; leave out --frames and --label")
+        submission, settings = with_looks(submission, looked)
     return evaluation(
         spec,
         submission,
         options,
         model=ModelRecord(id=said.model or inputs.predictions.stem, revision=said.revision),
-        settings=SettingsRecord(frames=said.frames or "unknown", label=said.label),
+        settings=settings,
         data=inputs.data,
         url=said.url,
         note=f"answers from {said.origin}" if said.origin else None,

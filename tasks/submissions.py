@@ -1,7 +1,8 @@
 """Predictions from files joined with their references: what every benchmark's `formats.py` ends in."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -151,6 +152,14 @@ def tagged(spec: BenchmarkSpec, items: Sequence[Item], path: Path) -> Tagged:
     """Read a tags file by the benchmark's `formats`; InputError names file, line and field."""
     formats: TagFormats = imported(spec.formats)
     return formats.tagged(items, path)
+
+
+def frames_given(shown: Iterable[Item | Sample]) -> dict[str, int]:
+    """Return number of frames, repeats not counted -> items that were shown so many, where that is known."""
+    given = Counter(
+        len(item.frame_timestamps) - item.frame_padding for item in shown if item.frame_timestamps is not None
+    )
+    return {str(frames): number for frames, number in given.items()}
 
 
 def join(

@@ -62,6 +62,7 @@ EXAMPLES = {
     "frames info": ("", "film.mp4 --frames uniform:8"),
     "frames extract": ("rextime --frames uniform:32", "films/*.mp4 --frames keyframe:8"),
     "frames clear": ("film.mp4", "--all"),
+    "frames serve": ("rextime_mini --question mini1 --log looks.jsonl", "films --log looks.jsonl --size 448"),
     "cards render": ("rextime --out card",),
     "cards push": ("rextime --repo ORG/NAME --dry-run",),
     "leaderboard add": ("out/reelbench/rextime_mini --store results",),

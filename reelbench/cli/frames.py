@@ -131,6 +131,37 @@ def clear(
         raise typer.Exit(1)
 
 
+@app.command("serve")
+def serve_frames(
+    videos: Videos,
+    *,
+    log: Annotated[Path, typer.Option(metavar="FILE", help="Where each look is added, a line of JSON.")],
+    question: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="Question that is being answered: of a benchmark, its video alone is served."),
+    ] = None,
+    size: Annotated[
+        int | None, typer.Option(metavar="PIXELS", min=16, help="Most pixels of a frame's short side.")
+    ] = None,
+    split: Split = None,
+    data: Data = None,
+) -> None:
+    """Let an agent look at videos: an MCP server on stdin and stdout, with the tools `info` and `frames`.
+
+    It reaches these videos by their ids and nothing else: a benchmark's, or their paths in the folder without suffix.
+    """
+    from reelbench.registry.media import named, served
+
+    wanted = named.videos(videos or (), split, data, question=question)
+    for video in wanted.missing:
+        console.note(f"{video}: its video is not here")
+    if not wanted:
+        raise InputError("frames serve: no video to look at")
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.open("ab").close()  # what can't be written to is said before an agent looks
+    served.serve(served.Served(wanted.by_id(), log, question, size))
+
+
 def _files(names: "Sequence[str]", split: str | None, data: Path | None) -> list[Path]:
     """Return the video files that the names stand for; InputError where videos are pictures, or not here."""
     from reelbench.registry.media import named
@@ -173,12 +204,7 @@ def _describe(video: Path, store: "FrameStore", sampling: "FrameSampling | None"
     from reelbench.registry.frames.decoder import Video
 
     opened = Video(video)
-    info = opened.info
-    turned = f", turned by {info.rotation} degrees" if info.rotation else ""
-    picture = f"{info.codec}, {info.width} x {info.height}{turned}"
-    frames = f"{info.frames} frames ({info.fps:.3f} per second), {info.keyframes} keyframes"
-    lines = [f"{video}: {picture}, {info.duration:.3f} s, {frames}"]
-    lines += [f"  note: {note}" for note in info.notes]
+    lines = [f"{video}: {opened.info.in_words}", *(f"  note: {note}" for note in opened.info.notes)]
     if sampling is not None and sampling.decodes:
         times = [float(opened.timeline.timestamps[frame]) for frame in sampling.pick(opened.timeline)]
         shown = " ".join(f"{at:.3f}" for at in times)

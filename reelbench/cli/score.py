@@ -48,6 +48,10 @@ def score(
         ),
     ] = None,
     references: Annotated[Path | None, typer.Option(help="References; by default the benchmark's own data.")] = None,
+    looked: Annotated[
+        Path | None,
+        typer.Option(metavar="LOG", help="What an agent looked at for its answers, as `frames serve` logged it."),
+    ] = None,
     tags: Annotated[Path | None, typer.Option(help="CogME tags (JSON Lines), for dramaqa_cogme.")] = None,
     run: Annotated[Path | None, typer.Option(help="Output folder of an lmms-eval run with --log_samples.")] = None,
     task: Annotated[
@@ -121,6 +125,7 @@ def score(
             name is not None
             or predictions is not None
             or references is not None
+            or looked is not None
             or columns
             or replace(said, label=None).anything
         ):
@@ -135,7 +140,7 @@ def score(
             raise InputError("--answering compares the option scores of a run; with --predictions leave it out")
         path, said = brought(predictions, said)
         inputs = Inputs(path, references, tags, split, data)
-        evaluation = score_files(name, inputs, options, columns=columns, said=said)
+        evaluation = score_files(name, inputs, options, columns=columns, said=said, looked=looked)
         evaluations = iter([(evaluation, output or home() / "results" / evaluation.name)])
     if options.outlook is not None:
         list(evaluations)

@@ -59,6 +59,14 @@ class VideoInfo:
     sound: bool = False
     notes: tuple[str, ...] = ()
 
+    @property
+    def in_words(self) -> str:
+        """Codec, size, duration and frames, on one line."""
+        turned = f", turned by {self.rotation} degrees" if self.rotation else ""
+        picture = f"{self.codec}, {self.width} x {self.height}{turned}"
+        frames = f"{self.frames} frames ({self.fps:.3f} per second), {self.keyframes} keyframes"
+        return f"{picture}, {self.duration:.3f} s, {frames}"
+
 
 @dataclass(frozen=True)
 class Frame:

@@ -24,6 +24,7 @@ from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.registry.ways import Answering
 from reelbench.tasks.lmms.adapters import PASS_VIDEO
 from reelbench.tasks.lmms.shown import sound
+from reelbench.tasks.submissions import frames_given
 
 _SECRET = ("key", "token", "secret", "password", "auth")
 
@@ -270,18 +271,13 @@ def settings_of(
     generation = dict(task_config.get("generation_kwargs") or {})
     if given := config.get("gen_kwargs"):
         generation |= _parsed_args(given)
-    given_frames: dict[str, int] = {}
-    for sample in samples:
-        if sample.frame_timestamps is not None:
-            count = str(len(sample.frame_timestamps) - sample.frame_padding)
-            given_frames[count] = given_frames.get(count, 0) + 1
     sampling = FrameSampling.parse(data.frames or _yaml_frames(task_config, document))
     model_args = _parsed_args(config.get("model_args"))
     # An adapter that sends pictures unless it is told to pass videos on: the record says where it was told.
     as_video = sampling.decodes and str(model_args.get(PASS_VIDEO)).lower() == "true"
     return SettingsRecord(
         frames=sampling.stated if as_video else str(sampling),
-        frames_given=given_frames,
+        frames_given=frames_given(samples),
         audio=sound(sampling, heard) if heard else None,
         label=data.label,
         language=data.language,

@@ -1,0 +1,48 @@
+"""What agents looked at: a line for each look, which `frames serve` writes and `score --looked` reads."""
+
+import json
+from pathlib import Path
+
+from pydantic import Field, ValidationError
+
+from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.files import read_jsonl
+from reelbench.registry.record import Record
+
+AGENTIC = "agentic"
+"""Frames, and label, of answers by an agent that chose for each question what it looked at."""
+
+
+class Look(Record):
+    """One look: frames of a video between two moments."""
+
+    question: str | None = Field(description="Id of the question that was being answered; null where nobody said.")
+    video: str
+    start: float = Field(description="Of the window that was asked for, in seconds from the video's first frame.")
+    end: float
+    times: list[float] = Field(description="Of the frames that were given, in seconds from the video's first frame.")
+
+
+def append(log: Path, look: Look) -> None:
+    """Add a look to a log in one write, so that servers that share the file never mix their lines.
+
+    Raises:
+        ReelbenchError: It is not there as a whole: the disk is full.
+    """
+    line = (json.dumps(look.model_dump(), ensure_ascii=False) + "\n").encode()
+    with log.open("ab", buffering=0) as file:
+        if file.write(line) != len(line):
+            raise ReelbenchError(f"{log}: a look can't be written whole; make room there")
+
+
+def read(log: Path) -> list[tuple[int, Look]]:
+    """Return the looks of a log with the numbers of their lines; InputError names the line that is not one."""
+    looks = []
+    for number, line in read_jsonl(log):
+        try:
+            looks.append((number, Look.model_validate(line)))
+        except ValidationError as error:
+            first = error.errors()[0]
+            field = ".".join(map(str, first["loc"])) or "the line"
+            raise InputError(f"{log}, line {number}: {field}: {first['msg']}; is it a log of `frames serve`?") from None
+    return looks

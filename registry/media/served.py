@@ -1,0 +1,189 @@
+"""An MCP server through which an agent looks at videos: what they hold, and exact frames of the seconds it names.
+
+It reaches the videos that it was given, each by its id, and nothing else. Every look is logged before it is answered.
+"""
+
+import asyncio
+from base64 import b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
+
+from reelbench.registry import looks
+from reelbench.registry.errors import InputError, MediaError, ReelbenchError, first_line
+from reelbench.registry.frames.sampling import FrameSampling
+from reelbench.registry.frames.store import FrameStore
+from reelbench.registry.frames.stored import StoredFrames
+from reelbench.registry.media.library import Library
+from reelbench.registry.rows import Row
+
+if TYPE_CHECKING:
+    from mcp import types
+
+MOST = 64
+"""Frames of one look at most: what a reply, and a model's context, hold."""
+
+_NAMED = 20
+
+
+class Named(BaseModel):
+    """Say how long a video is, its size in pixels, its frames per second and their number."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    video: str = Field(description="Id of the video.")
+
+
+class Window(Named):
+    """Look at n frames, evenly spread from start to end (seconds from the video's first frame), with their times."""
+
+    start: float = Field(ge=0, allow_inf_nan=False, description="Seconds.")
+    end: float = Field(allow_inf_nan=False, description="Seconds, after start.")
+    n: int = Field(ge=1, le=MOST, description="Number of frames; a window that has fewer gives all it has.")
+
+    @field_validator("end")
+    @classmethod
+    def _is_after_start(cls, end: float, known: ValidationInfo) -> float:
+        if end <= known.data.get("start", 0):
+            raise ValueError("must be after start")
+        return end
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """The videos that may be looked at, and where looks are written.
+
+    Attributes:
+        videos: Id -> file, or a row whose video lies as pictures with the library that finds them.
+        log: A file; looks are added to it.
+        question: Id of the question that is being answered, if anybody said.
+        size: Most pixels of a frame's short side; None leaves it as it is.
+    """
+
+    videos: Mapping[str, Path | tuple[Library, Row]]
+    log: Path
+    question: str | None = None
+    size: int | None = None
+    store: FrameStore = field(default_factory=FrameStore)
+
+    def info(self, named: Named) -> str:
+        """Return what a video holds, in words; InputError where it is not one of ours or can't be read."""
+        video = self._video(named.video)
+        if isinstance(video, Path):
+            from reelbench.registry.frames.decoder import Video
+
+            held = Video(video).info.in_words
+        else:
+            from PIL import Image
+
+            whole = self._stored(named.video, FrameSampling.parse("all,as=images"))
+            rate = f"{whole.given} frames ({whole.given / whole.duration:.3f} per second)"
+            with Image.open(whole.images[0]) as picture:
+                held = f"pictures, {picture.width} x {picture.height}, {whole.duration:.3f} s, {rate}"
+        return f"{named.video}: {held}"
+
+    def look(self, window: Window) -> StoredFrames:
+        """Return a window's frames as pictures, logged; InputError where there is no such video or window."""
+        spec = f"window:{window.start:.6f}-{window.end:.6f},{window.n},as=images"
+        stored = self._stored(window.video, FrameSampling.parse(f"{spec},size={self.size}" if self.size else spec))
+        times = list(stored.timestamps)
+        look = looks.Look(question=self.question, video=window.video, start=window.start, end=window.end, times=times)
+        looks.append(self.log, look)
+        return stored
+
+    @property
+    def names(self) -> str:
+        """The ids, as many as fit in a line."""
+        more = f", … ({len(self.videos)} in all)" if len(self.videos) > _NAMED else ""
+        return ", ".join(list(self.videos)[:_NAMED]) + more
+
+    def _video(self, name: str) -> Path | tuple[Library, Row]:
+        if name not in self.videos:
+            raise InputError(f"no video {name!r}; there are {self.names}")
+        return self.videos[name]
+
+    def _stored(self, name: str, sampling: FrameSampling) -> StoredFrames:
+        video = self._video(name)
+        if isinstance(video, Path):
+            return self.store.get(video, sampling)
+        library, row = video
+        stored = library.frames(row, sampling)
+        if stored is None:
+            raise InputError(f"{name}: none of its pictures can be read")
+        return stored
+
+
+def serve(served: Served) -> None:
+    """Answer an agent on stdin and stdout until it hangs up; what goes wrong with a call is one line of its answer.
+
+    Raises:
+        InputError: The MCP SDK is not installed.
+    """
+    try:
+        from mcp import types
+        from mcp.server.lowlevel import Server
+        from mcp.server.stdio import stdio_server
+    except ImportError:
+        raise InputError("frames serve: the MCP SDK is not installed; pip install 'reelbench[mcp]'") from None
+    from reelbench import __version__
+
+    tools = {"info": Named, "frames": Window}
+
+    async def list_tools(*_: object) -> types.ListToolsResult:
+        return types.ListToolsResult(
+            tools=[
+                types.Tool(name=name, description=of.__doc__, input_schema=of.model_json_schema())
+                for name, of in tools.items()
+            ]
+        )
+
+    async def call_tool(_: object, call: types.CallToolRequestParams) -> types.CallToolResult:
+        try:
+            if call.name not in tools:
+                raise InputError(f"no tool {call.name!r}; there are {', '.join(tools)}")
+            asked = tools[call.name].model_validate(call.arguments or {})
+            return types.CallToolResult(content=await asyncio.to_thread(_answer, served, asked))
+        except (ReelbenchError, ValidationError, OSError) as error:
+            return types.CallToolResult(content=[types.TextContent(text=_line(error))], is_error=True)
+
+    server = Server(
+        "reelbench",
+        version=__version__,
+        instructions=f"Videos: {served.names}.",
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+
+    async def run() -> None:
+        async with stdio_server() as (requests, replies):
+            await server.run(requests, replies, server.create_initialization_options())
+
+    asyncio.run(run())
+
+
+def _answer(served: Served, asked: Named) -> "list[types.ContentBlock]":
+    from mcp import types
+
+    if not isinstance(asked, Window):
+        return [types.TextContent(text=served.info(asked))]
+    stored = served.look(asked)
+    content: list[types.ContentBlock] = []
+    for number, (at, picture) in enumerate(zip(stored.timestamps, stored.images, strict=True), start=1):
+        kind = "image/png" if picture.suffix.lower() == ".png" else "image/jpeg"
+        words = f"{asked.video}: frame {number} of {stored.given}, at {at:.3f} s"
+        content += [
+            types.TextContent(text=words),
+            types.ImageContent(data=b64encode(picture.read_bytes()).decode(), mime_type=kind),
+        ]
+    return [*content, *(types.TextContent(text=f"note: {note}") for note in stored.notes)]
+
+
+def _line(error: Exception) -> str:
+    """Return what an agent is told: one line, without the places of files."""
+    if isinstance(error, ValidationError):
+        first: Any = error.errors()[0]
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']} (it is {first['input']!r:.60})"
+    return error.reason if isinstance(error, MediaError) else first_line(error)
