@@ -28,5 +28,8 @@ def with_looks(submission: Submission, log: Path) -> tuple[Submission, SettingsR
             raise InputError(f"{log}, line {number}: is a look at {look.video!r}, {asked}")
         times[look.question].update(look.times)
     items = [replace(item, frame_timestamps=sorted(times[item.id])) for item in submission.items]
-    settings = SettingsRecord(frames=looks.AGENTIC, frames_given=frames_given(items), label=looks.AGENTIC)
+    # Looks are pictures; whether the agent heard anything elsewhere nobody knows.
+    settings = SettingsRecord(
+        frames=looks.AGENTIC, frames_given=frames_given(items), audio="unknown", label=looks.AGENTIC
+    )
     return replace(submission, items=items), settings

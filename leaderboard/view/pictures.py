@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.frames.store import FrameStore
+from reelbench.registry.looks import AGENTIC
 from reelbench.registry.media.library import Library
 from reelbench.registry.records import Sample
 
@@ -32,6 +33,7 @@ _FOLDER = "frames"
 NOT_OURS = "The model took frames by itself; which ones is not recorded."
 NONE = "The model was shown no frames."
 NOT_HERE = "The frames are no longer in the store of frames on this machine."
+LOOKED = "The model chose its frames look by look; their times are recorded, their pictures are not shown."
 NO_VIDEO = "The video is not on this machine, so its frames can't be shown."
 NO_ROOM = "This page holds as many pictures as were asked for; those of this video are not among them."
 
@@ -108,6 +110,8 @@ class Strips:
             by_time = dict(zip(here.timestamps, here.paths, strict=True))
             paths = [by_time.get(time) for time in times]
             return NOT_HERE if None in paths else lambda chosen: (_opened(paths[i]) for i in chosen)  # type: ignore[arg-type]
+        if frames == AGENTIC:
+            return LOOKED
         video = Path(media) if media and Path(media).is_file() else self.library.find(row)
         if video is None:
             return NO_VIDEO

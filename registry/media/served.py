@@ -4,6 +4,7 @@ It reaches the videos that it was given, each by its id, and nothing else. Every
 """
 
 import asyncio
+import signal
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -161,6 +162,8 @@ def serve(served: Served) -> None:
         async with stdio_server() as (requests, replies):
             await server.run(requests, replies, server.create_initialization_options())
 
+    # A Ctrl-C would else wait for the thread that reads stdin; each look is whole in the log by then.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     asyncio.run(run())
 
 

@@ -210,6 +210,7 @@ class TestLooked:
         assert set(map(tuple, times.values())) == {()}
         settings = json.loads((tmp_path / "agentic" / "result.json").read_text("utf-8"))["settings"]
         assert (settings["frames"], settings["label"]) == ("agentic", "agentic")
+        assert settings["audio"] == "unknown"
         assert settings["frames_given"] == {"3": 1, "2": 1, "0": len(times)}
         plain = json.loads((tmp_path / "plain" / "result.json").read_text("utf-8"))["settings"]
         assert (plain["frames"], plain["frames_given"]) == ("unknown", {})
@@ -221,6 +222,7 @@ class TestLooked:
         assert "agentic" in table
         page = reelbench("view", tmp_path / "agentic", "--out", tmp_path / "page")
         assert page.returncode == 0, page.stderr
+        assert "chose its frames look by look" in (tmp_path / "page" / "index.html").read_text("utf-8")
 
     @pytest.mark.parametrize(
         ("wrong", "said"),
