@@ -13,7 +13,7 @@ CORE   := tests/registry tests/judges tests/llm tests/leaderboard tests/hub_card
 
 .PHONY: help install demo test test-slow test-minima test-newest fuzz mutants lint format tasks docs perf wheel clean
 help:
-	@echo 'make demo     run the mini benchmarks with a tiny real model and print one table'
+	@echo 'make demo     on the mini data: measure two models, make questions, diagnose errors; and the pages of it'
 	@echo 'make test     the test suite      make test-slow   what takes minutes: the wheel in empty environments'
 	@echo 'make test-minima, make test-newest   the core with the oldest, the newest of what it depends on'
 	@echo 'make fuzz MINUTES=10   damaged files, replies and videos      make mutants   do tests notice changed numbers?'

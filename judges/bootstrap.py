@@ -185,8 +185,8 @@ def of_difference(
     """Return the 95 % interval of a difference on the same clusters, and the p of none (`p_value`).
 
     The interval is put together from both values' own (`wilson`) and their correlation (MOVER: Zou and Donner 2008,
-    Statistics in Medicine 27, 1693), so that it knows the ends of the scale: near them Student's t over the
-    differences covers down to 88 %. Without bounds it is that t. Where one value has no spread of its own (every item
+    Statistics in Medicine 27, 1693), so that it knows the ends of the scale, near which Student's t over the
+    differences covers too little. Without bounds it is that t. Where one value has no spread of its own (every item
     right), it has the other's effective sample size. p is the t test's, which is fair where there is no difference.
 
     Args:

@@ -17,14 +17,14 @@ from reelbench.leaderboard.entries import Entry, Group, value
 from reelbench.leaderboard.identity import key_of
 from reelbench.leaderboard.store import Added, Stored
 from reelbench.registry import discovery
-from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.errors import InputError
 from reelbench.registry.records import Metrics, MetricValue, Result, Sample
 from reelbench.registry.spec import BenchmarkSpec
 
 Verdict = Literal["holds", "partial", "refused"]
 Place = Literal["replaced", "best", "above", "below"]
 
-_AS_STATED = {
+_AS_STATED: dict[str, str] = {
     "references": "the benchmark's data is not on the machine that checked, so ids and references are as stated",
     "labels": "labels of the questions (tags) are as stated",
     "answers": "what was read from the answers is as stated: this version reads them otherwise, or lacks the options",
@@ -187,7 +187,7 @@ def _benchmark_of(folder: Path) -> str | None:
 def _result(folder: Path) -> Result | None:
     try:
         return results.read(folder)
-    except (ReelbenchError, OSError):
+    except Exception:  # noqa: BLE001 - what is wrong with it was said when it was checked
         return None
 
 

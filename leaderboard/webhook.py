@@ -10,7 +10,7 @@ import hmac
 import re
 import socket
 from collections.abc import AsyncIterator, Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 
@@ -25,6 +25,7 @@ EVERY_S = 3600
 _COMMENTS = "discussion.comment"
 
 Note = Callable[[str], None]
+T = TypeVar("T")
 
 
 class _Event(BaseModel):
@@ -88,7 +89,7 @@ class Server:
         given = request.headers.get("X-Webhook-Secret")
         if given is None:
             return web.json_response({"error": "no X-Webhook-Secret"}, status=401)
-        if not hmac.compare_digest(given.encode(), self._secret):
+        if not hmac.compare_digest(given.encode("utf-8", "surrogateescape"), self._secret):
             return web.json_response({"error": "another X-Webhook-Secret"}, status=403)
         try:
             payload = Payload.model_validate_json(await request.read())
@@ -116,12 +117,10 @@ class Server:
     async def _look(self) -> None:
         """Find open pull requests that nobody told of."""
         while True:
-            try:
-                numbers = await asyncio.to_thread(self._pull_requests.open)
+            numbers = await self._tried(self._pull_requests.open)
+            if numbers is not None:
                 self._note(f"{len(numbers)} open pull requests")
                 self._add(numbers)
-            except ReelbenchError as error:
-                self._note(str(error))
             await asyncio.sleep(EVERY_S)
 
     async def _work(self) -> None:
@@ -132,13 +131,18 @@ class Server:
                 number = next(iter(self._waiting))
                 # Gone first: a commit that comes while this one is looked at is looked at again.
                 del self._waiting[number]
-                try:
-                    done: str = await asyncio.to_thread(self._pull_requests.comment, number)
-                except ReelbenchError as error:
-                    done = str(error)
-                except Exception as error:  # noqa: BLE001 - one pull request never stops the others
-                    done = f"{type(error).__name__}: {first_line(error)}"
-                self._note(f"pull request {number}: {done}")
+                done = await self._tried(self._pull_requests.comment, number)
+                if done is not None:
+                    self._note(f"pull request {number}: {done}")
+
+    async def _tried(self, ask: Callable[..., T], *arguments: int) -> T | None:
+        """Ask the Hub in a thread; what fails is said, and never stops what comes after it."""
+        try:
+            return await asyncio.to_thread(ask, *arguments)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the next one may do
+            why = str(error) if isinstance(error, ReelbenchError) else f"{type(error).__name__}: {first_line(error)}"
+            self._note("; ".join([*(f"pull request {number}" for number in arguments), why]))
+            return None
 
 
 def serve(pull_requests: PullRequests, secret: str, *, host: str, port: int, note: Note) -> None:

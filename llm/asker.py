@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from reelbench.llm.asked import BUDGET, PENDING, REFUSED, REJECTED, UNAVAILABLE, Again, Asked, Read, T, Walk
-from reelbench.llm.budget import Budget, Tally, added
+from reelbench.llm.budget import Budget, Tally
 from reelbench.llm.cache import ReplyCache
 from reelbench.llm.client import ChatClient, RefusedError, RejectedError, TransientError
 from reelbench.llm.local import LocalClient
@@ -119,17 +119,11 @@ class Asker:
 
     def counted(self, asked: Asked[T]) -> Asked[T]:
         """Add the replies behind an answer to the tally."""
-        tally = self.tally
+        tally, host = self.tally, self.options.host
         with self.lock:
-            tally.replies += len(asked.replies)
             for kept in asked.replies:
-                tally.prompt_tokens += kept.reply.prompt_tokens
-                tally.completion_tokens += kept.reply.completion_tokens
-                tally.reasoning_tokens = added(tally.reasoning_tokens, kept.reply.reasoning_tokens)
-                tally.cached_tokens = added(tally.cached_tokens, kept.reply.cached_tokens)
-                if kept.reply.returned is not None:
-                    tally.returned[kept.reply.returned] += 1
-                if kept.reply.host != self.options.host:
+                tally.add(kept.reply)
+                if kept.reply.host != host:
                     tally.other_hosts[kept.reply.host] += 1
         return asked
 

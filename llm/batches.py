@@ -255,10 +255,9 @@ class Batches:
 
 def _broken() -> tuple[type[Exception], ...]:
     """What a server in trouble raises through its client, and a client that has no key."""
-    import httpx
     import openai
 
-    return openai.OpenAIError, httpx.HTTPError, RefusedError
+    return openai.OpenAIError, RefusedError
 
 
 def _files(lines: Iterator[tuple[bytes, bytes]]) -> Iterator[dict[bytes, bytes]]:

@@ -4,6 +4,10 @@ import threading
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from reelbench.llm.cache import Reply
 
 
 @dataclass(slots=True)
@@ -37,6 +41,16 @@ class Tally:
     returned: Counter[str] = field(default_factory=Counter)
     other_hosts: Counter[str] = field(default_factory=Counter)
     started: float = field(default_factory=time.monotonic)
+
+    def add(self, reply: "Reply") -> None:
+        """Count a reply behind an answer."""
+        self.replies += 1
+        self.prompt_tokens += reply.prompt_tokens
+        self.completion_tokens += reply.completion_tokens
+        self.reasoning_tokens = added(self.reasoning_tokens, reply.reasoning_tokens)
+        self.cached_tokens = added(self.cached_tokens, reply.cached_tokens)
+        if reply.returned is not None:
+            self.returned[reply.returned] += 1
 
     @property
     def shown(self) -> str:

@@ -4,13 +4,11 @@ python -m perf.ace
 """
 
 import json
-import os
-import subprocess
 import sys
 import tempfile
-import time
-import urllib.request
 from pathlib import Path
+
+from perf.measure import Run, cold_and_cached, run
 
 DELAY, CONCURRENCY, QUESTIONS, CANDIDATES = 0.2, 64, 850, 5
 SENTENCE = "The keeper walks down to the harbour because the lamp has gone out and a boat is late. "
@@ -31,45 +29,24 @@ def written(path: Path) -> dict[str, int]:
     return {name: values.index(max(values)) for name, values in scores.items()}
 
 
-def asked(url: str) -> dict[str, int]:
-    """Return what the server has counted."""
-    with urllib.request.urlopen(url.removesuffix("/v1") + "/calls") as reply:  # noqa: S310 - our own server
-        return json.load(reply)
-
-
-def run(candidates: Path, home: Path, url: str) -> tuple[float, dict[str, int]]:
-    """Run the command once, in a process of its own; return its seconds and what it chose."""
-    command = [Path(sys.executable).with_name("reelbench"), "ace", "--candidates", candidates, "--json"]
-    model = ["--llm", "ranker", "--llm-url", url, "--llm-concurrency", str(CONCURRENCY)]
-    began = time.perf_counter()
-    environ = {**os.environ, "REELBENCH_HOME": str(home)}
-    done = subprocess.run([*map(str, command), *model], check=True, env=environ, capture_output=True)
-    return time.perf_counter() - began, json.loads(done.stdout)["chosen"]
+def command(candidates: Path, home: Path, url: str) -> Run:
+    """Run the command once, in a process of its own."""
+    ace = [Path(sys.executable).with_name("reelbench"), "ace", "--candidates", candidates, "--json"]
+    return run([*ace, "--llm", "ranker", "--llm-url", url, "--llm-concurrency", str(CONCURRENCY)], home)
 
 
 def main() -> None:
     """Measure a cold run and one from the cache."""
-    server = [sys.executable, "-m", "tests.servers.ranker", "--delay", str(DELAY)]
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        subprocess.Popen(server, stdout=subprocess.PIPE, text=True) as playing,
-    ):
-        try:
-            url = playing.stdout.readline().strip()
-            base = Path(folder)
-            best = written(base / "candidates.jsonl")
-            cold, chosen = run(base / "candidates.jsonl", base / "home", url)
-            seen = asked(url)
-            again, twice = run(base / "candidates.jsonl", base / "home", url)
-            more = asked(url)["calls"] - seen["calls"]
-        finally:
-            playing.terminate()
-    ideal = QUESTIONS * CANDIDATES * DELAY / CONCURRENCY
-    right = sum(chosen[name] == index == twice[name] for name, index in best.items())
-    print(f"{QUESTIONS} questions x {CANDIDATES} candidates, {seen['calls']} calls; {right} chosen as the rule says")
-    print(f"  cold               {cold:6.2f} s   {cold / ideal:.2f} x the ideal {ideal:.1f} s")
-    print(f"  calls in flight    {seen['most_in_flight']:6d}     of {CONCURRENCY}")
-    print(f"  from the cache     {again:6.2f} s   {more} calls")
+    with tempfile.TemporaryDirectory() as folder:
+        candidates = Path(folder) / "candidates.jsonl"
+        best = written(candidates)
+        print(f"{QUESTIONS} questions x {CANDIDATES} candidates")
+        runs = cold_and_cached(
+            "ranker", DELAY, CONCURRENCY, lambda url: command(candidates, Path(folder) / "home", url)
+        )
+    chosen = [json.loads(each.stdout)["chosen"] for each in runs]
+    right = sum(all(choice[name] == index for choice in chosen) for name, index in best.items())
+    print(f"  {right} chosen as the rule says")
 
 
 if __name__ == "__main__":

@@ -12,28 +12,14 @@ import json
 import os
 import resource
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from perf.judge import calls_of
+from perf.measure import Run, a_call, counted, playing, run
 
 QUESTIONS, ROUNDS, CONCURRENCY = 500, 3, 32
-
-
-@contextmanager
-def server(delay: float) -> Iterator[str]:
-    """Run the scripted models in a process of their own; yield their URL."""
-    command = [sys.executable, "-m", "tests.servers.diagnosis", "--delay", str(delay)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            yield process.stdout.readline().strip()
-        finally:
-            process.terminate()
 
 
 def diagnosed(url: str, out: str) -> None:
@@ -65,14 +51,9 @@ def diagnosed(url: str, out: str) -> None:
     page.write([folder], [report.write(folder)], Path(out) / page.PAGE)
 
 
-def as_process(url: str, out: str, home: str) -> dict[str, float]:
-    """Run `diagnosed` as a process of its own, start and imports included."""
-    command = [sys.executable, "-m", "perf.diagnose", "--url", url, "--out", out]
-    started = time.perf_counter()
-    done = subprocess.run(
-        command, env=os.environ | {"REELBENCH_HOME": home}, check=True, capture_output=True, text=True
-    )
-    return {"seconds": time.perf_counter() - started, "mib": float(done.stdout)}
+def as_process(url: str, out: str, home: str) -> Run:
+    """Run `diagnosed` as a process of its own, start and imports included; it prints its peak memory in MiB."""
+    return run([sys.executable, "-m", "perf.diagnose", "--url", url, "--out", out], home)
 
 
 def opened(page: Path) -> float | None:
@@ -105,23 +86,25 @@ def main() -> None:
         print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
         return
     print(f"{QUESTIONS} questions, {ROUNDS} rounds, {os.cpu_count()} cores, load {os.getloadavg()[0]:.2f}\n")
-    with server(given.delay) as url, tempfile.TemporaryDirectory() as folder:
+    with playing("diagnosis", given.delay) as url, tempfile.TemporaryDirectory() as folder:
         out, home = f"{folder}/out", f"{folder}/home"
         first = as_process(url, out, home)
-        calls = calls_of(url)
+        counts = counted(url)
+        calls = counts["calls"]
         ideal = calls / CONCURRENCY * given.delay
         shutil.rmtree(out)
         again = as_process(url, out, home)
-        assert calls_of(url) == calls, "a reply was paid twice"  # noqa: S101
+        assert counted(url)["calls"] == calls, "a reply was paid twice"  # noqa: S101
         page = Path(out) / "report.html"
         seconds = opened(page)
         print("| calls | ideal | Reelbench | x ideal | again, from the cache | peak memory | page | it opens in |")
         print("|---|---|---|---|---|---|---|---|")
         shown = "no browser here" if seconds is None else f"{seconds:.2f} s"
         print(
-            f"| {calls:,} | {ideal:.1f} s | {first['seconds']:.1f} s | {first['seconds'] / ideal:.2f} |"
-            f" {again['seconds']:.1f} s | {first['mib']:.0f} MiB | {page.stat().st_size / 1e6:.1f} MB | {shown} |"
+            f"| {calls:,} | {ideal:.1f} s | {first.seconds:.1f} s | {first.seconds / ideal:.2f} |"
+            f" {again.seconds:.1f} s | {float(first.stdout):.0f} MiB | {page.stat().st_size / 1e6:.1f} MB | {shown} |\n"
         )
+        print(a_call(first, counts))
 
 
 if __name__ == "__main__":

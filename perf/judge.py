@@ -12,35 +12,16 @@ import json
 import multiprocessing
 import os
 import resource
-import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
+
+from perf.measure import Run, a_call, counted, playing, run
 
 QUESTIONS, CRITERIA, CONCURRENCY = 850, 5, 64
 PEER_QUESTIONS, PEER_WORKERS = 80, 8
 TEXT = "The detective returns to the harbour because he has understood what the letter did not say. " * 4
-
-
-@contextmanager
-def server(delay: float) -> Iterator[str]:
-    """Run the judge server in its own process; yield its URL."""
-    command = [sys.executable, "-m", "tests.servers.judge", "--delay", str(delay)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            yield process.stdout.readline().strip()
-        finally:
-            process.terminate()
-
-
-def calls_of(url: str) -> int:
-    """Ask the server how many calls it has had."""
-    with urllib.request.urlopen(url.removesuffix("/v1") + "/calls") as reply:  # noqa: S310 - our own server
-        return json.load(reply)["calls"]
 
 
 # --- ours, in a fresh process each -----------------------------------------------------------------------------------
@@ -50,8 +31,7 @@ import sys, time, json, resource
 began = time.perf_counter()
 from perf.judge import judged
 print(json.dumps(judged(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])) | {"seconds": time.perf_counter() - began,
-    "mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-    "openai": "openai" in sys.modules}))
+    "mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
 """
 
 
@@ -72,11 +52,10 @@ def judged(url: str, questions: int, criteria: int) -> dict[str, int]:
     return {"scored": scored, "calls": run.record.calls}
 
 
-def ours(url: str, home: str, questions: int = QUESTIONS, criteria: int = CRITERIA) -> dict[str, float]:
-    """Run `judged` as a process of its own, start and imports included."""
-    command = [sys.executable, "-c", OURS, url, str(questions), str(criteria)]
-    out = subprocess.run(command, env=os.environ | {"REELBENCH_HOME": home}, check=True, capture_output=True, text=True)
-    return json.loads(out.stdout)
+def ours(url: str, home: str, questions: int = QUESTIONS, criteria: int = CRITERIA) -> tuple[Run, dict[str, float]]:
+    """Run `judged` as a process of its own, start and imports included -> the process, and what it says."""
+    process = run([sys.executable, "-c", OURS, url, str(questions), str(criteria)], home)
+    return process, json.loads(process.stdout)
 
 
 # --- the peer --------------------------------------------------------------------------------------------------------
@@ -112,18 +91,19 @@ def main() -> None:
     given = parser.parse_args()
     load = os.getloadavg()[0]
     print(f"{QUESTIONS * CRITERIA:,} judgements, concurrency {CONCURRENCY}, {os.cpu_count()} cores, load {load:.2f}\n")
-    print("| reply after | ideal | Reelbench | x ideal | again, from the cache | calls then | authors' way |")
-    print("|---|---|---|---|---|---|---|")
+    print("| reply after | ideal | Reelbench | x ideal | again, from the cache | calls then | authors' way | a call |")
+    print("|---|---|---|---|---|---|---|---|")
     for delay in given.delays[: 1 if given.quick else None]:
         ideal = QUESTIONS * CRITERIA / CONCURRENCY * delay
-        with server(delay) as url, tempfile.TemporaryDirectory() as home:
-            first = ours(url, home)
-            again = ours(url, home)
-            assert first["scored"] == again["scored"] == calls_of(url) == QUESTIONS * CRITERIA  # noqa: S101
+        with playing("judge", delay) as url, tempfile.TemporaryDirectory() as home:
+            process, first = ours(url, home)
+            counts = counted(url)
+            _, again = ours(url, home)
+            assert first["scored"] == again["scored"] == counted(url)["calls"] == QUESTIONS * CRITERIA  # noqa: S101
             theirs = peer(url)
         print(
             f"| {delay:g} s | {ideal:.1f} s | {first['seconds']:.1f} s | {first['seconds'] / ideal:.2f} |"
-            f" {again['seconds']:.2f} s | {again['calls']} | {theirs:.0f} s |",
+            f" {again['seconds']:.2f} s | {again['calls']} | {theirs:.0f} s | {a_call(process, counts)} |",
             flush=True,
         )
     if not given.quick:
@@ -134,8 +114,8 @@ def memory() -> None:
     """Print the peak memory of a process that judges ever more rows, one call each."""
     print("\n| rows | peak memory | rows a second |\n|---|---|---|")
     for rows in (1_000, 10_000, 100_000):
-        with server(0.0) as url, tempfile.TemporaryDirectory() as home:
-            taken = ours(url, home, rows, criteria=1)
+        with playing("judge", 0.0) as url, tempfile.TemporaryDirectory() as home:
+            _, taken = ours(url, home, rows, criteria=1)
             print(f"| {rows:,} | {taken['mib']:.0f} MiB | {rows / taken['seconds']:.0f} |", flush=True)
 
 

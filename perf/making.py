@@ -9,15 +9,12 @@ and counts its calls; each run is a fresh process. The ideal is calls times dela
 
 import argparse
 import json
-import os
 import resource
-import subprocess
 import sys
 import tempfile
-import time
-import urllib.request
 from pathlib import Path
 
+from perf.measure import Run, cold_and_cached, run
 from tests.servers.roles import DISCUSSION
 
 DELAY, CONCURRENCY, VIDEOS = 0.2, 32, 170
@@ -40,21 +37,12 @@ def written(path: Path, moviechat: Path | None) -> int:
     return len(videos)
 
 
-def asked(url: str) -> dict[str, int]:
-    """Return what the server has counted."""
-    with urllib.request.urlopen(url.removesuffix("/v1") + "/calls") as reply:  # noqa: S310 - our own server
-        return json.load(reply)
-
-
-def run(videos: Path, out: Path, home: Path, url: str) -> float:
-    """Run the command once, in a process of its own; return its seconds."""
+def command(videos: Path, out: Path, home: Path, url: str) -> Run:
+    """Run the command once, in a process of its own."""
     models = [part for role in DISCUSSION for part in ("--llm", f"{role}={role}")]
     where = ["--llm-url", url, "--llm-concurrency", str(CONCURRENCY)]
-    command = [Path(sys.executable).with_name("reelbench"), "make", "discussion", "--videos", videos, "--out", out]
-    began = time.perf_counter()
-    environ = {**os.environ, "REELBENCH_HOME": str(home)}
-    subprocess.run([*map(str, command), *where, *models], check=True, env=environ, capture_output=True)
-    return time.perf_counter() - began
+    make = [Path(sys.executable).with_name("reelbench"), "make", "discussion", "--videos", videos, "--out", out]
+    return run([*make, *where, *models], home)
 
 
 def main() -> None:
@@ -62,30 +50,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("moviechat", nargs="?", type=Path, help="MovieChat's questions, as one JSON file")
     given = parser.parse_args()
-    server = [sys.executable, "-m", "tests.servers.roles", "--delay", str(DELAY)]
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        subprocess.Popen(server, stdout=subprocess.PIPE, text=True) as playing,
-    ):
-        try:
-            url = playing.stdout.readline().strip()
-            base = Path(folder)
-            count = written(base / "videos.jsonl", given.moviechat)
-            cold = run(base / "videos.jsonl", base / "out", base / "home", url)
-            peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-            seen = asked(url)
-            again = run(base / "videos.jsonl", base / "out", base / "home", url)
-            more = asked(url)["calls"] - seen["calls"]
-            stages = json.loads((base / "out" / "funnel.json").read_text())["stages"]
-            made = json.loads((base / "out" / "annotations.json").read_text())
-        finally:
-            playing.terminate()
-    ideal = seen["calls"] * DELAY / CONCURRENCY
+    with tempfile.TemporaryDirectory() as folder:
+        base = Path(folder)
+        count = written(base / "videos.jsonl", given.moviechat)
+        print(f"{count} videos")
+        cold_and_cached(
+            "roles",
+            DELAY,
+            CONCURRENCY,
+            lambda url: command(base / "videos.jsonl", base / "out", base / "home", url),
+        )
+        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+        stages = json.loads((base / "out" / "funnel.json").read_text())["stages"]
+        made = json.loads((base / "out" / "annotations.json").read_text())
     lost = sum(stage["in"] - stage["out"] - sum(stage["dropped"].values()) for stage in stages)
-    print(f"{count} videos, {len(made)} questions, {seen['calls']} calls; the funnel is off by {lost}")
-    print(f"  cold               {cold:6.2f} s   {cold / ideal:.2f} x the ideal, {peak:.0f} MiB at most")
-    print(f"  calls in flight    {seen['most_in_flight']:6d}     of {CONCURRENCY}")
-    print(f"  from the cache     {again:6.2f} s   {more} calls")
+    print(f"  {len(made)} questions made; {peak:.0f} MiB at most; the funnel is off by {lost}")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,18 @@
-"""Whole processes, timed in turn: A, B, A, B, … so that a machine whose speed drifts is fair to both."""
+"""Whole processes, timed: in turn, so that a machine whose speed drifts is fair to both, or against a local server."""
 
+import json
 import os
+import resource
 import statistics
 import subprocess
+import sys
 import time
-from collections.abc import Mapping, Sequence
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 Command = Sequence[str | Path]
 
@@ -46,3 +53,69 @@ def report(title: str, seconds: Mapping[str, Sequence[float]], against: str | No
             pairs = [value / other for value, other in zip(values, seconds[against], strict=True)]
             line += f"   {statistics.median(pairs):.2f} x {against}"
         print(line)
+
+
+# --- against a local server ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A process that has ended: its seconds by the wall and of the processor, and what it printed."""
+
+    seconds: float
+    cpu: float
+    stdout: str
+
+
+def run(command: Command, home: str | Path) -> Run:
+    """Run a process, with a `REELBENCH_HOME` of its own, to its end; raises where it fails."""
+    environ = os.environ | {"REELBENCH_HOME": str(home)}
+    before, began = _cpu(), time.perf_counter()
+    done = subprocess.run([str(part) for part in command], env=environ, check=True, stdout=subprocess.PIPE, text=True)
+    return Run(time.perf_counter() - began, _cpu() - before, done.stdout)
+
+
+def _cpu() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+@contextmanager
+def playing(name: str, delay: float) -> Iterator[str]:
+    """Run one of `tests.servers` in a process of its own, each reply after `delay` seconds; yield its URL."""
+    command = [sys.executable, "-m", f"tests.servers.{name}", "--delay", str(delay)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
+
+
+def counted(url: str) -> dict[str, Any]:
+    """Return what such a server has counted: `calls`, `most_in_flight`, and its seconds of the processor as `cpu`."""
+    with urllib.request.urlopen(url.removesuffix("/v1") + "/calls") as reply:  # noqa: S310 - our own server
+        return json.load(reply)
+
+
+def a_call(run: Run, counts: Mapping[str, Any]) -> str:
+    """Return the processor time of a call at both ends, to print."""
+    ours, theirs = (1e3 * cpu / counts["calls"] for cpu in (run.cpu, counts["cpu"]))
+    return f"{ours:.2f} ms of processor time a call (the server {theirs:.2f}), at load {os.getloadavg()[0]:.1f}"
+
+
+def cold_and_cached(name: str, delay: float, concurrency: int, command: Callable[[str], Run]) -> tuple[Run, Run]:
+    """Run a command twice against one of `tests.servers`, print what both took, and return them.
+
+    The ideal is the calls alone: their number by those in flight, each as long as the server takes.
+    """
+    with playing(name, delay) as url:
+        cold = command(url)
+        counts = counted(url)
+        cached = command(url)
+        more = counted(url)["calls"] - counts["calls"]
+    ideal = counts["calls"] * delay / concurrency
+    print(f"{counts['calls']:,} calls, {a_call(cold, counts)}")
+    print(f"  cold               {cold.seconds:6.2f} s   {cold.seconds / ideal:.2f} x the ideal {ideal:.1f} s")
+    print(f"  calls in flight    {counts['most_in_flight']:6d}     of {concurrency}")
+    print(f"  from the cache     {cached.seconds:6.2f} s   {more} calls")
+    return cold, cached

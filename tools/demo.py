@@ -152,7 +152,8 @@ def _show_table(out: Path, reelbench: Path) -> None:
 
 
 def _show_chain(out: Path, reelbench: Path) -> None:
-    table = console.table("\n2. Make questions from captions (no model was asked: replies by hand)", *_FUNNEL)
+    title = "\n2. Make questions from captions (no model was asked: replies by hand)"
+    table = console.table(title, "stage", "#in", "#out", "dropped")
     for stage in read_json(out / "made" / "funnel.json")["stages"]:
         dropped = ", ".join(f"{reason} {number}" for reason, number in stage["dropped"].items())
         table.add_row(stage["name"], str(stage["in"]), str(stage["out"]), dropped)
@@ -163,9 +164,6 @@ def _show_chain(out: Path, reelbench: Path) -> None:
         f"{row['question']}\n    {options}\n    right: {row['ans']}, seen {row['span'][0]:g} to {row['span'][1]:g} s"
     )
     console.write(f"    {reelbench} make moments --captions FILE --llm MODEL --llm-url URL --out DIR")
-
-
-_FUNNEL = ("stage", "#in", "#out", "dropped")
 
 
 def _show_diagnosis(out: Path, reelbench: Path) -> None:

@@ -5,8 +5,8 @@ A score is only ever read from a reply of the judge, or is the scale's minimum f
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from reelbench.judges.llm.options import JudgeOptions
 from reelbench.judges.llm.parsing import parse_score
@@ -91,10 +91,19 @@ class Engine:
         """Return the judge's batches."""
         return Batches(self.options, self._asker.cache, self._asker.note)
 
-    @property
-    def sampling(self) -> dict[str, Any]:
-        """What is sent beside model and messages."""
-        return self._asker.sampling
+    def settle(self, items: Sequence[Item]) -> None:
+        """Collect what batches have answered of these items; with `options.batch` hand over what is still to be asked.
+
+        Where nothing of theirs is in a batch and none is wanted, nothing is sent.
+
+        Raises:
+            ReelbenchError: The server does not take the batch, or the cache can't be written.
+        """
+        batches = self.batches()
+        if (under_way := batches.under_way()) and under_way & self._wanted(items).keys():
+            batches.collect()
+        if self.options.batch and (wanted := self._wanted(items)):
+            batches.submit(wanted, self._asker.sampling)
 
     def record(self) -> JudgeRecord:
         """Return the judge's record, over all verdicts given so far."""
@@ -138,6 +147,10 @@ class Engine:
             *(self._asker.ask(questions[criterion], self._read, vote=vote) for criterion, vote in places)
         )
         return self._given(self._verdict(item, dict(zip(places, asked, strict=True))))
+
+    def _wanted(self, items: Iterable[Item]) -> dict[bytes, Sequence[Message]]:
+        """Return what is to be asked next: key -> messages."""
+        return {key: walk.messages for item in items for key, walk in self.questions(item) if key is not None}
 
     def _read(self, text: str) -> int | None:
         return parse_score(text, self._judge.low, self._judge.high, bare_integer=self.prompts.bare_integer)

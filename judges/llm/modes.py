@@ -3,6 +3,7 @@
 import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from reelbench.judges.llm.verdicts import JUDGE_UNAVAILABLE, Verdict
@@ -25,14 +26,13 @@ def batch(options: "JudgeOptions", note: Callable[[str], None], bar: Bar = no_ba
     """Return a judge that asks about all items in one batch, beside a progress bar."""
 
     def judge(spec: BenchmarkSpec, items: Sequence[Item]) -> tuple[list[Verdict], JudgeRecord]:
-        from reelbench.judges.llm.batching import settle
         from reelbench.judges.llm.run import judge_items
 
-        settle(spec, items, options, note)
         with bar(f"judging {spec.id}", len(items)) as show:
             run = judge_items(spec, items, options, progress=lambda tally: show(tally.items, tally.shown), on_note=note)
-            verdicts = list(run)
-        return verdicts, run.record
+            with closing(run):
+                run.settle(items)
+                return list(run), run.record
 
     return judge
 

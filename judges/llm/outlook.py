@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
 from reelbench.judges.llm.engine import Engine
 from reelbench.judges.llm.options import JudgeOptions
 from reelbench.judges.llm.panel import engines
 from reelbench.judges.llm.prompting import load_prompts
+from reelbench.llm.budget import Tally
 from reelbench.llm.cache import Reply
 from reelbench.llm.messages import Message, estimated_tokens
 from reelbench.registry.records import Item
@@ -50,14 +51,10 @@ class Estimate:
 
 @dataclass(slots=True)
 class _Known:
-    """Replies that are kept, to go by."""
+    """Replies that are kept, to go by: those whose tokens the server counted, and those that were timed."""
 
-    replies: int = 0
+    counted: Tally = field(default_factory=Tally)
     estimated: int = 0
-    prompt: int = 0
-    completion: int = 0
-    cached: int = 0
-    reasoning: int = 0
     timed: int = 0
     seconds: float = 0.0
 
@@ -66,12 +63,8 @@ class _Known:
             self.timed += 1
             self.seconds += reply.seconds
         if reply.prompt_tokens and reply.completion_tokens:
-            self.replies += 1
+            self.counted.add(reply)
             self.estimated += estimated_tokens(messages)
-            self.prompt += reply.prompt_tokens
-            self.completion += reply.completion_tokens
-            self.cached += reply.cached_tokens or 0
-            self.reasoning += reply.reasoning_tokens or 0
 
 
 def estimate(spec: BenchmarkSpec, items: Sequence[Item], options: JudgeOptions) -> list[Estimate]:
@@ -100,16 +93,18 @@ def _outlook(engine: Engine, items: Sequence[Item]) -> Estimate:
             elif key is not None:
                 wanted[key] = estimated_tokens(walk.messages)
     result.calls = len(wanted)
-    result.counted_by = known.replies
-    ratio = known.prompt / known.estimated if known.estimated else 1.0
+    counted = known.counted
+    result.counted_by = counted.replies
+    ratio = counted.prompt_tokens / known.estimated if known.estimated else 1.0
     result.prompt_tokens = round(sum(wanted.values()) * ratio)
-    each = known.completion / known.replies if known.replies else _VERDICT
+    each = counted.completion_tokens / counted.replies if counted.replies else _VERDICT
     result.completion_tokens = round(result.calls * each)
+    cached, reasoning = counted.cached_tokens or 0, counted.reasoning_tokens or 0
     result.cost_usd = engine.options.cost_usd(
         result.prompt_tokens,
         result.completion_tokens,
-        round(result.prompt_tokens * known.cached / known.prompt) if known.prompt else 0,
-        round(result.completion_tokens * known.reasoning / known.completion) if known.completion else 0,
+        round(result.prompt_tokens * cached / counted.prompt_tokens) if cached else 0,
+        round(result.completion_tokens * reasoning / counted.completion_tokens) if reasoning else 0,
     )
     if known.timed:
         result.seconds = known.seconds / known.timed * math.ceil(result.calls / engine.options.concurrency)

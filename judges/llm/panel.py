@@ -74,6 +74,11 @@ class Panel:
             return self._together(item, [verdict for verdict in started if isinstance(verdict, Verdict)])
         return _when_all(started, lambda verdicts: self._together(item, verdicts))
 
+    def settle(self, items: Sequence[Item]) -> None:
+        """Settle with each judge's batches (see `Engine.settle`)."""
+        for engine in self._engines:
+            engine.settle(items)
+
     def record(self) -> JudgeRecord:
         """Return the record, over all verdicts given so far."""
         records = [engine.record() for engine in self._engines]

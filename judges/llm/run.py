@@ -2,7 +2,7 @@
 
 import logging
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import closing
 from threading import Semaphore
@@ -53,6 +53,10 @@ class JudgeRun(Iterator[Verdict]):
     def tally(self) -> Tally:
         """Live counts, this run's calls and dollars among them."""
         return self._engine.tally
+
+    def settle(self, items: Sequence[Item]) -> None:
+        """Collect and hand over what goes by batches, before the first verdict is asked for (see `Engine.settle`)."""
+        self._engine.settle(items)
 
     def close(self) -> None:
         """End judging early; replies that arrived are kept."""

@@ -60,7 +60,16 @@ def test_a_shell_completes_names_of_benchmarks_and_tasks(reelbench):
     assert completed(reelbench, "reelbench leaderb") == ["leaderboard"]
 
 
+@pytest.fixture
+def heeds_interrupts():
+    """A suite that a script runs in the background ignores the signal, and so would what it starts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.usefixtures("heeds_interrupts")
 def test_ctrl_c_ends_with_130_and_says_that_the_same_command_goes_on(tmp_path):
     reelbench = Path(sys.executable).with_name("reelbench")
     files = ["score", "moviecore", "--predictions", PREDICTIONS, "--split", "mini", "--no-overlap"]

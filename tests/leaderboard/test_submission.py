@@ -51,6 +51,15 @@ def test_a_result_that_holds_stands_beside_the_nearest_rows_of_its_table(rextime
     )
 
 
+def test_the_next_row_above_is_not_always_the_best(rextime_run, board):
+    [found] = report_of(rextime_run("low", right=3), against=board).submissions
+    assert [(row.place, row.model) for row in found.near] == [
+        ("best", "org/right-8"),
+        ("above", "org/right-5"),
+        ("below", "org/right-2"),
+    ]
+
+
 def test_without_a_store_nothing_is_said_of_ranks(rextime_run):
     [found] = report_of(rextime_run()).submissions
     assert (found.rank, found.near) == (None, ())
@@ -112,10 +121,11 @@ def test_numbers_of_samples_that_were_edited_are_not_called_recomputed(rextime_r
     assert all(again is None for _, again in found.metrics.values())
 
 
-def test_what_can_t_be_read_is_refused_and_the_others_are_not(rextime_run, tmp_path):
+@pytest.mark.parametrize("text", ["{", "[" * 100_000, "[]", '{"model": {"id": 1}}', "\0"])
+def test_what_can_t_be_read_is_refused_and_the_others_are_not(rextime_run, tmp_path, text):
     rextime_run("good")
     bad = rextime_run("bad")
-    (bad / "result.json").write_text("{")
+    (bad / "result.json").write_text(text)
     empty = tmp_path / "nothing"
     empty.mkdir()
     found = report_of(tmp_path / "good", bad, empty)
@@ -126,7 +136,8 @@ def test_what_can_t_be_read_is_refused_and_the_others_are_not(rextime_run, tmp_p
 
 
 HOSTILE = (
-    "x](http://evil.example)|<img src=https://evil.example/x onerror=alert(1)>`` @everyone #1 www.evil.example\n# h"
+    "x` **y** ](http://evil.example)|<img src=https://evil.example/x onerror=alert(1)>`` "
+    "@everyone #1 www.evil.example\n# h"
 )
 
 

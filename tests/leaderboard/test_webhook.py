@@ -156,6 +156,18 @@ def test_a_damaged_submission_is_told_so_and_again_when_it_is_put_right(hub, tab
     assert "1 of 1 result holds" in comment
 
 
+def test_what_the_hub_breaks_off_is_said_and_done_when_it_is_told_again(hub, table, served, offer):
+    pull_request = offer("mine", right=6)
+    hub.fail("POST .*/discussions/1/comment", status=503)
+    opened, pushed = payloads(hub, table, pull_request)
+    served.post(opened)
+    assert "503" in served.until("pull request 1; ")
+    assert pull_request.comments == []
+    served.post(pushed)
+    assert "commented" in served.until("pull request 1: ")
+    assert len(pull_request.comments) == 1
+
+
 def test_what_is_no_submission_is_refused_or_left_alone(hub, table, served, offer):
     offer("honest")
     strange = offer("strange")

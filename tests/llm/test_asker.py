@@ -12,6 +12,7 @@ from reelbench.llm.asker import Asker
 from reelbench.llm.budget import Budget
 from reelbench.llm.messages import Attachment
 from reelbench.llm.options import AskOptions
+from reelbench.llm.pacing import Pacer
 from reelbench.llm.reading import UnreadableError, read_model
 from reelbench.registry.errors import ReelbenchError
 from tests.servers.judge import Answer, JudgeServer
@@ -110,6 +111,28 @@ def test_askers_that_share_a_budget_stop_together():
         reasons, _ = run(server, go, budget=budget)
         assert reasons == [None, None, None, "budget"]
         assert len(server.calls) == 3
+
+
+def test_askers_that_share_turns_share_the_first_call_and_the_calls_in_flight():
+    refused, holding = Answer(status=401), Answer('{"name": "red"}', delay=0.02)
+    for answer, reasons, calls in ((refused, {"refused"}, 1), (holding, {None}, 16)):
+        with JudgeServer(lambda _, answer=answer: answer) as server:
+
+            async def go(server=server):
+                pacer = Pacer(4)
+                options = [AskOptions(model=name, url=server.url, concurrency=4) for name in ("one", "other")]
+                askers = [Asker(one, pacer=pacer, on_note=lambda _: None) for one in options]
+                asking = [each.ask(said(f"{n}?"), colour) for n in range(8) for each in askers]
+                asked = await asyncio.gather(*asking)
+                for each in askers:
+                    await each.shut()
+                    each.close()
+                return {one.reason for one in asked}
+
+            assert asyncio.run(go()) == reasons
+            assert len(server.calls) == calls
+            assert server.calls[0].in_flight == 1
+            assert server.most_in_flight <= 4
 
 
 def test_a_budget_in_dollars_counts_images():

@@ -20,3 +20,19 @@ def test_a_call_that_is_let_in_while_asking_stops_is_not_made():
         assert pacer._active == 0
 
     asyncio.run(go())
+
+
+def test_the_first_call_goes_alone_unless_the_server_is_proven():
+    async def entered(pacer):
+        waiting = [asyncio.create_task(pacer.enter()) for _ in range(5)]
+        await asyncio.sleep(0)
+        inside = sum(task.done() for task in waiting)
+        pacer.stop(StoppedError("unavailable", ""))
+        await asyncio.gather(*waiting, return_exceptions=True)
+        return inside
+
+    async def go():
+        assert await entered(Pacer(3)) == 1
+        assert await entered(Pacer(3, proven=True)) == 3
+
+    asyncio.run(go())

@@ -10,6 +10,7 @@ import contextlib
 import json
 import ssl
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -132,7 +133,7 @@ class _Core:
     def handle(self, connection: _Connection, path: str, headers: dict[str, str], body: bytes) -> None:
         if path == "/calls":
             counts = {"calls": self.count, "replied": self.replied, "most_in_flight": self.most_in_flight}
-            connection.send(200, {}, json.dumps(counts).encode())
+            connection.send(200, {}, json.dumps(counts | {"cpu": time.process_time()}).encode())
             return
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)

@@ -484,6 +484,20 @@ def test_a_batch_holds_a_window_of_items_only(curve, options, monkeypatch):
     assert max(ahead) < 10
 
 
+def test_no_more_is_prepared_than_is_soon_asked(curve, options):
+    ahead = []
+
+    def stream():
+        for number in range(60):
+            ahead.append(number - run.tally.items)
+            yield judged_item(f"q{number}", f"Why? {number}", "Because.", "Hm.")
+
+    with JudgeServer(always("1")) as server:
+        run = judge_items(curve, stream(), options(server.url, concurrency=3))
+        assert len(list(run)) == 60
+    assert max(ahead) <= 2 * 3
+
+
 def test_progress_is_told(curve, options, items):
     told = []
     with JudgeServer(always("1")) as server:
