@@ -176,7 +176,7 @@ class PairedByVideo:
         a: Mean over those videos' means, of a; every video counts once.
         b: The same of b.
         difference: a minus b.
-        ci95: 95 % interval of the difference over videos; None from one video alone.
+        ci95: 95 % interval of the difference over videos; None under ten videos.
         a_higher: Share of videos on which a is higher; a tie is half.
         right: Percentage of answers of each that a yes-or-no judge would call right, where 4 or 5 of 5 is right, and
             what the paper's conversion makes of it (percent x 5 / 100), as (percent, converted); (a, b).

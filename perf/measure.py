@@ -71,7 +71,7 @@ def run(command: Command, home: str | Path) -> Run:
     """Run a process, with a `REELBENCH_HOME` of its own, to its end; raises where it fails."""
     environ = os.environ | {"REELBENCH_HOME": str(home)}
     before, began = _cpu(), time.perf_counter()
-    done = subprocess.run([str(part) for part in command], env=environ, check=True, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run([str(part) for part in command], env=environ, check=True, capture_output=True, text=True)
     return Run(time.perf_counter() - began, _cpu() - before, done.stdout)
 
 

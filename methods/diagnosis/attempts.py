@@ -100,7 +100,7 @@ def reasoned_task(name: str) -> tuple[BenchmarkSpec, TaskSpec]:
 
 
 class LmmsEval:
-    """Asks by lmms-eval, a process for each run, and judges what it leaves."""
+    """Asks by lmms-eval, and judges what it leaves."""
 
     def __init__(
         self,
@@ -108,7 +108,9 @@ class LmmsEval:
         arguments: Sequence[str],
         judge: "JudgeOptions | None",
         note: Callable[[str], None],
+        *,
         bar: Bar = no_bar,
+        start: process.Start | None = None,
     ) -> None:
         """Ask nothing yet.
 
@@ -118,6 +120,7 @@ class LmmsEval:
             judge: Who judges the answers; None only where the benchmark needs nobody.
             note: Told one line for each thing that the user should know.
             bar: Draws a bar while answers are judged.
+            start: Runs lmms-eval; by default in a process for each run.
 
         Raises:
             InputError: The arguments name what is ours to name, or a judge is needed and none is named.
@@ -134,6 +137,7 @@ class LmmsEval:
         self._judge = judge
         self._note = note
         self._bar = bar
+        self._start = start
 
     @property
     def about(self) -> dict[str, str | None]:
@@ -156,7 +160,16 @@ class LmmsEval:
             arguments = [*self._arguments, "--tasks", self.task.name, "--output_path", str(output), "--log_samples"]
             environ = {settings.CUES.name: str((run / CUES).absolute())}
             sampling = FrameSampling.from_environment()
-            process.run(arguments, output, sampling, self._note, environ=environ, kept_open=(lock,), stdout=_STDERR)
+            process.run(
+                arguments,
+                output,
+                sampling,
+                self._note,
+                environ=environ,
+                kept_open=(lock,),
+                stdout=_STDERR,
+                start=self._start,
+            )
             logged = _ended(output, self.task.name)
         if logged is None:
             raise ReelbenchError(f"{output}: lmms-eval left no answers of {self.task.name}; its messages say why")

@@ -176,20 +176,26 @@ def run(
     """
     from reelbench.methods.diagnosis import attempts, loop
     from reelbench.methods.diagnosis import questions as rows
+    from reelbench.tasks.lmms.kept import Kept
 
     models = _models(llm, prompts)
-    asked = attempts.LmmsEval(name, context.args, judge, console.note, console.progress)
-    plan = loop.Plan(
-        questions=rows.read(asked.spec.id, asked.task.split),
-        graphs=_known(graphs),
-        models=models,
-        about={**_about("run", asked.spec.id, asked.task.split, graphs), **asked.about},
-        votes=llm_votes,
-        rounds=rounds,
-        skip_failed=skip_failed,
-        progress=console.progress,
-    )
-    _report(loop.isolate(plan, asked, out), as_json=as_json)
+    # A model that we run ourselves may need the memory of the one that would be kept between rounds.
+    ours = any(options.local for options in (*models.options.values(), *(judge.members if judge else ())))
+    with Kept() as kept:
+        start = None if ours else kept
+        asked = attempts.LmmsEval(name, context.args, judge, console.note, bar=console.progress, start=start)
+        plan = loop.Plan(
+            questions=rows.read(asked.spec.id, asked.task.split),
+            graphs=_known(graphs),
+            models=models,
+            about={**_about("run", asked.spec.id, asked.task.split, graphs), **asked.about},
+            votes=llm_votes,
+            rounds=rounds,
+            skip_failed=skip_failed,
+            progress=console.progress,
+        )
+        diagnosis = loop.isolate(plan, asked, out)
+    _report(diagnosis, as_json=as_json)
 
 
 @app.command()

@@ -4,7 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from reelbench.cli.main import app
+from reelbench.registry.errors import ReelbenchError
+from reelbench.tasks.lmms import kept, process
 from tests.servers.diagnosis import Models, graph_of, role_of
 from tests.servers.judge import Answer, JudgeServer
 
@@ -210,3 +214,23 @@ def test_a_run_that_can_not_begin(arguments, line, reelbench, tmp_path):
     assert done.returncode == 2
     assert line in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.usefixtures("reelbench_home")
+@pytest.mark.parametrize(("llm", "started"), [("m", "kept"), ("hf:tagger", "a process of its own")])
+def test_lmms_eval_is_kept_between_rounds_unless_a_model_of_ours_needs_the_room(monkeypatch, tmp_path, llm, started):
+    calls = []
+
+    def stop(name):
+        def run(*_):
+            calls.append(name)
+            raise ReelbenchError("far enough")
+
+        return run
+
+    monkeypatch.setattr(kept.Kept, "__call__", stop("kept"))
+    monkeypatch.setattr(process, "lmms_eval", stop("a process of its own"))
+    judge = ["--judge", "j", "--judge-url", "http://127.0.0.1:9/v1"]
+    arguments = ["diagnose", "run", "curve_mini", "--llm", llm, *judge, "--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(app, [*arguments, "--", "--model", "openai"])
+    assert (done.exit_code, calls) == (1, [started]), done.output

@@ -115,7 +115,7 @@ def test_scores_are_drawn_against_what_a_model_is_and_takes(page_of, site_of_run
 
 
 @pytest.mark.browser
-def test_a_table_says_which_differences_are_too_small_for_it(page_of, tmp_path):
+def test_a_table_says_which_differences_are_too_small_for_it(page_of, checkers, tmp_path):
     from playwright.sync_api import expect
 
     line = "Differences under 4.1 points can’t be told apart here. A true difference of that much in Accuracy"
@@ -124,6 +124,7 @@ def test_a_table_says_which_differences_are_too_small_for_it(page_of, tmp_path):
     site.write(replace(made, noise=noise), tmp_path)
     with page_of(tmp_path, "#/rextime") as page:
         expect(page.locator(".table-card + .note")).to_contain_text(line)
+        assert violations(page, checkers) == []
     for place in ("#/rextime?group=all", "#/curve"):  # several tables in one, and one without enough videos
         with page_of(tmp_path, place) as page:
             shows(page, "a")
