@@ -62,7 +62,7 @@ TESTS: dict[str, list[str]] = {
     "judges/timestamps": ["judges/test_timestamps.py"],
     "leaderboard/against_data": STORE,
     "leaderboard/differences": STORE,
-    "leaderboard/recompute": STORE,
+    "leaderboard/recompute": [*STORE, "leaderboard/test_about.py"],
     "leaderboard/replies": [*STORE, "cli/test_judge_panel.py"],
     "leaderboard/ranking": ["leaderboard/test_ranking.py", "leaderboard/test_published.py"],
 }

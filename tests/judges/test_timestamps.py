@@ -30,7 +30,12 @@ from reelbench.judges.timestamps import read_windows, seconds_apart
         ("N/A", []),
         ("n/a", []),
         ("None", []),
+        ("NA", []),
+        ("null", []),
+        ("-", []),
+        ("–", []),
         ("—", []),
+        ("(-)", []),
         ("", []),
     ],
 )
