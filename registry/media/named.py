@@ -32,7 +32,7 @@ class Videos:
 
     def by_id(self) -> dict[str, "Path | tuple[Library, Row]"]:
         """Return each file, or row of a video in pictures, by its id; InputError where two have the same."""
-        every = [(name, path) for path, name in self.files.items()]
+        every: list[tuple[str, Path | tuple[Library, Row]]] = [(name, path) for path, name in self.files.items()]
         every += [(row["video"], (library, row)) for library, row in self.scenes.values()]
         if len(ids := dict(every)) < len(every):
             twice, _ = Counter(name for name, _ in every).most_common(1)[0]
