@@ -29,7 +29,8 @@ help:
 
 install: $(VENV)/.installed
 
-# Remade when what it installs has changed.
+# Remade when what it installs has changed. The extra `mcp` stands here and not among the development requirements: it needs
+# a newer pydantic than our oldest, which `test-minima` tests.
 $(VENV)/.installed: setup.cfg pyproject.toml requirements-dev.txt tools/link_rooms.py $(filter .uv/bin/uv,$(UV))
 	$(UV) venv --quiet --allow-existing --python $(PYTHON) $(VENV)
 	$(UV) pip install --quiet --python $(BIN)/python --editable '.[lmms-eval,mcp]' --requirement requirements-dev.txt
