@@ -14,7 +14,7 @@ CORE   := tests/registry tests/judges tests/llm tests/leaderboard tests/hub_card
 .PHONY: help install demo test test-slow test-minima test-newest fuzz mutants lint format tasks docs perf wheel clean
 help:
 	@echo 'make demo     on the mini data: measure two models, make questions, diagnose errors; and the pages of it'
-	@echo 'make test     the test suite      make test-slow   what takes minutes: the wheel in empty environments'
+	@echo 'make test     the test suite      make test-slow   what takes minutes: sweeps, candidates, the wheel in empty environments'
 	@echo 'make test-minima, make test-newest   the core with the oldest, the newest of what it depends on'
 	@echo 'make fuzz MINUTES=10   damaged files, replies and videos      make mutants   do tests notice changed numbers?'
 	@echo 'make install  .venv with reelbench (editable), lmms-eval and the development tools'
@@ -40,13 +40,19 @@ $(VENV)/.installed: setup.cfg pyproject.toml requirements-dev.txt tools/link_roo
 demo: install
 	$(BIN)/python -m tools.demo
 
-test: install
+# A file's tests share what starts slowly, so a file stays with one process.
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
+
+.PHONY: checkers
+checkers: install
 	$(BIN)/python tools/setup_browser.py
 	$(BIN)/python tools/setup_checkers.py
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
-test-slow: install
-	$(BIN)/python -m pytest -m slow
+test: checkers
+	$(PYTEST)
+
+test-slow: checkers
+	$(PYTEST) -m slow
 
 # Without lmms-eval, whose own bounds (av below 16) hide what a core install gets.
 test-minima test-newest: RESOLUTION = $(if $(findstring minima,$@),lowest-direct,highest)

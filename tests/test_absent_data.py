@@ -15,7 +15,7 @@ import pytest
 from reelbench.registry.errors import DataUnavailableError
 from reelbench.registry.media.mini import write_clip
 
-pytestmark = pytest.mark.lmms
+pytestmark = [pytest.mark.lmms, pytest.mark.slow]
 
 
 def question(number, video):

@@ -14,7 +14,7 @@ from tests.lmms_runs import evaluate, samples, texts
 from tests.scored import score_run
 from tests.servers.judge import Answer, JudgeServer
 
-pytestmark = pytest.mark.lmms
+pytestmark = [pytest.mark.lmms, pytest.mark.slow]
 
 TASK = "rextime_mini"
 

@@ -13,6 +13,7 @@ JUDGED = ("curve", "moviechat", "moviecore")
 
 
 @pytest.mark.lmms
+@pytest.mark.slow
 def test_the_demo_tells_the_story_in_a_screen_and_names_pages_that_are_there(tmp_path):
     out = tmp_path / "demo"
     done = subprocess.run(

@@ -111,6 +111,7 @@ def test_a_key_alone_asks_nobody(evaluate, monkeypatch):
 
 
 @pytest.mark.usefixtures("home")
+@pytest.mark.slow
 def test_two_processes_give_exactly_the_scores_of_one(tmp_path, reelbench):
     environ = os.environ | {"CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"}
     arguments = [

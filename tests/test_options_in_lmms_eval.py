@@ -16,7 +16,7 @@ from tests.lmms_runs import evaluate, samples
 from tests.servers import vllm
 from tests.servers.judge import Answer, JudgeServer
 
-pytestmark = pytest.mark.lmms
+pytestmark = [pytest.mark.lmms, pytest.mark.slow]
 
 TASK = "rextime_options_mini"
 

@@ -16,7 +16,7 @@ import pytest
 from reelbench import registry
 from tests.servers.judge import Answer, JudgeServer
 
-pytestmark = pytest.mark.lmms
+pytestmark = [pytest.mark.lmms, pytest.mark.slow]
 
 TASKS = ("moviecore_mini", "curve_mini", "rextime_mini", "dramaqa_cogme_mini")
 STYLES = (

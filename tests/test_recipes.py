@@ -53,7 +53,7 @@ RECIPES = {
             "base_url=http://localhost:8000/v1": "base_url={server},api_key=none --limit 2",
             "http://localhost:8000/v1": "{server}",
         },
-        marks=(pytest.mark.lmms,),
+        marks=(pytest.mark.lmms, pytest.mark.slow),
     ),
     "local_judge": Recipe(
         (),

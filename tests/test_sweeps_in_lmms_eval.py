@@ -9,7 +9,7 @@ import pytest
 from reelbench import registry
 from tests.servers.judge import Answer, JudgeServer
 
-pytestmark = pytest.mark.lmms
+pytestmark = [pytest.mark.lmms, pytest.mark.slow]
 
 LANGUAGES = ("native", "en", "es", "ja")
 TOLD = re.compile(r"In (\w+): (.+)")
