@@ -8,6 +8,7 @@ import signal
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -129,7 +130,6 @@ def serve(served: Served) -> None:
         from mcp.server.stdio import stdio_server
     except ImportError:
         raise InputError("frames serve: the MCP SDK is not installed; pip install 'reelbench[mcp]'") from None
-    from reelbench import __version__
 
     tools = {"info": Named, "frames": Window}
 
@@ -152,7 +152,7 @@ def serve(served: Served) -> None:
 
     server = Server(
         "reelbench",
-        version=__version__,
+        version=version("reelbench"),
         instructions=f"Videos: {served.names}.",
         on_list_tools=list_tools,
         on_call_tool=call_tool,
