@@ -41,7 +41,7 @@ demo: install
 	$(BIN)/python -m tools.demo
 
 # A file's tests share what starts slowly, so a file stays with one process.
-PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 .PHONY: checkers
 checkers: install

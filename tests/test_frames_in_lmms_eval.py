@@ -415,6 +415,7 @@ def sound_sent(call, folder):
     return sound_of(path)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("became", ["dropped", "kept"])
 def test_a_run_says_what_became_of_the_sound(became, server, sounding_home, monkeypatch, tmp_path):

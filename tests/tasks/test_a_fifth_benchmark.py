@@ -176,6 +176,7 @@ def test_it_is_scored_without_a_line_of_code_for_it(run, tmp_path):
 
 
 @pytest.mark.lmms
+@pytest.mark.slow
 def test_a_bare_lmms_eval_runs_it(run, tmp_path):
     done = run(
         "-m", "lmms_eval", "--tasks", "silhouettes_mini", "--model", "reelbench_baseline",

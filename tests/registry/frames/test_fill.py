@@ -168,6 +168,7 @@ def start_two_workers(ray):
             return
 
 
+@pytest.mark.slow
 def test_rays_store_equals_the_one_process_store_though_a_worker_is_killed(videos, tmp_path, monkeypatch):
     pytest.importorskip("ray", reason="Ray is not installed (pip install 'reelbench[ray]')")
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
