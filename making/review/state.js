@@ -47,7 +47,10 @@ const finished = (place) => place.items.every((item) => done.has(item.key));
 
 // --- keeping ---
 function store() {
-  try { localStorage.setItem(KEY, JSON.stringify(state)); keeps = true; } catch { keeps = false; }
+  const text = JSON.stringify(state);
+  // Chromium may lose what a page kept that is reloaded soon after the browser's start; the tab's own copy stays.
+  try { sessionStorage.setItem(KEY, text); } catch { /* the browser's copy counts */ }
+  try { localStorage.setItem(KEY, text); keeps = true; } catch { keeps = false; }
 }
 function keep() {
   unsaved = true;
@@ -62,7 +65,7 @@ function keep() {
 }
 function kept() {
   try {
-    const found = JSON.parse(localStorage.getItem(KEY));
+    const found = JSON.parse(localStorage.getItem(KEY) ?? sessionStorage.getItem(KEY));
     return found && found.marks ? Object.assign(fresh(), found) : null;
   } catch { return null; }
 }
