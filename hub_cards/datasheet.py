@@ -15,6 +15,7 @@ import yaml
 from pydantic import BaseModel, Field, ValidationError
 
 from reelbench.registry.errors import InputError
+from reelbench.registry.record import first_wrong_field
 from reelbench.registry.spec import BenchmarkSpec
 
 FILE = "datasheet.md"
@@ -68,8 +69,7 @@ def parse(text: str, where: str) -> Datasheet:
     try:
         declared = Declarations.model_validate(yaml.safe_load(found[1]))
     except (yaml.YAMLError, ValidationError) as error:
-        first = error.errors()[0] if isinstance(error, ValidationError) else None
-        what = f"{'.'.join(map(str, first['loc']))}: {first['msg']}" if first else str(error).replace("\n", " ")
+        what = first_wrong_field(error) if isinstance(error, ValidationError) else str(error).replace("\n", " ")
         raise InputError(f"{where}: front matter: {what}") from None
     parts = re.split(r"^## (.+)\n", found[2], flags=re.MULTILINE)
     if parts[0].strip():

@@ -13,7 +13,7 @@ from reelbench.judges.agreement import Ratings
 from reelbench.judges.calibration import Calibration, Verdict, calibrate
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, write_text
-from reelbench.registry.record import Record
+from reelbench.registry.record import Record, first_wrong_field
 from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec
 
@@ -90,11 +90,8 @@ def read(folder: Path) -> CalibrationRecord | None:
     try:
         return CalibrationRecord.model_validate(read_json(path))
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise InputError(
-            f"{path}: field {where}: {first['msg']}; write it anew with `judge calibrate --write`"
-        ) from None
+        why = first_wrong_field(error)
+        raise InputError(f"{path}: {why}; write it anew with `judge calibrate --write`") from None
 
 
 def problems(kept: CalibrationRecord, spec: BenchmarkSpec, samples: Sequence[Sample]) -> Iterator[str]:

@@ -18,6 +18,7 @@ from reelbench.judges import answers, panels
 from reelbench.judges.scoring import INTERVAL, Scored
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, read_jsonl, sha256_of, write_jsonl, write_text, written_aside
+from reelbench.registry.record import first_wrong_field
 from reelbench.registry.records import (
     BenchmarkRecord,
     ModelRecord,
@@ -118,7 +119,7 @@ def read(folder: Path) -> Result:
     try:
         return Result.model_validate(read_json(path))
     except ValidationError as error:
-        raise InputError(f"{path}: {_first(error)}") from None
+        raise InputError(f"{path}: {first_wrong_field(error)}") from None
 
 
 def read_samples(folder: Path) -> Iterator[Sample]:
@@ -128,7 +129,7 @@ def read_samples(folder: Path) -> Iterator[Sample]:
         try:
             yield Sample.model_validate(row)
         except ValidationError as error:
-            raise InputError(f"{path}, line {number}: {_first(error)}") from None
+            raise InputError(f"{path}, line {number}: {first_wrong_field(error)}") from None
 
 
 def as_text(result: Result) -> str:
@@ -167,9 +168,3 @@ def software(packages: Iterable[str] = _PACKAGES) -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
-
-
-def _first(error: ValidationError) -> str:
-    first = error.errors()[0]
-    where = ".".join(str(part) for part in first["loc"])
-    return f"field {where}: {first['msg']} (found {first['input']!r:.60})"

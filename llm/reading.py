@@ -14,6 +14,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from reelbench.registry.record import wrong_fields
+
 MAX_CHARACTERS = 200_000
 """Longest reply that is read."""
 MAX_BRACKETS = 200
@@ -48,7 +50,7 @@ def read_model(reply: str | None, model: type[ModelT]) -> ModelT:
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        problems = [f"{'.'.join(map(str, one['loc'])) or 'the object'}: {one['msg']}" for one in error.errors()]
+        problems = wrong_fields(error)
         shown = "; ".join(problems[:5]) + (f"; and {len(problems) - 5} more" if len(problems) > 5 else "")  # noqa: PLR2004
         raise UnreadableError(shown) from None
 

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json_or_jsonl
+from reelbench.registry.record import first_wrong_field
 
 EXPECTED = '{"video", "metadata": {…}, "qa": [{"question", "answer"}], "context": […]}, or MovieChat\'s own JSON'
 _TECHNICAL = ("frame_length", "fps")
@@ -87,9 +88,7 @@ def read_videos(path: Path, questions: int) -> list[Video]:
         try:
             read = _Given.model_validate(given)
         except ValidationError as error:
-            problem = error.errors()[0]
-            field = ".".join(map(str, problem["loc"]))
-            raise InputError(f"{where}, field {field}: {problem['msg']}; expected {EXPECTED}") from None
+            raise InputError(f"{where}, {first_wrong_field(error)}; expected {EXPECTED}") from None
         context = [answer.strip() for answer in read.context or ()] or None
         if context is not None and (len(context) != questions or not all(context)):
             raise InputError(f"{where}, field context: expected {questions} answers, none empty; found {len(context)}")

@@ -15,6 +15,7 @@ from pydantic import BaseModel, Field, ValidationError
 from reelbench.making.funnel import DroppedError
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json_or_jsonl
+from reelbench.registry.record import first_wrong_field
 
 EXPECTED = (
     'ActivityNet Captions\' JSON ({video: {"duration", "timestamps", "sentences"}}) or QVHighlights\' JSON Lines '
@@ -136,9 +137,7 @@ def _validated(model: Any, entry: Any, where: str) -> Any:  # noqa: ANN401 - a p
     try:
         return model.model_validate(entry)
     except ValidationError as error:
-        problem = error.errors()[0]
-        field = ".".join(map(str, problem["loc"])) or "the entry"
-        raise InputError(f"{where}, field {field}: {problem['msg']}; expected {EXPECTED}") from None
+        raise InputError(f"{where}, {first_wrong_field(error)}; expected {EXPECTED}") from None
 
 
 # --- the rules -------------------------------------------------------------------------------------------------------

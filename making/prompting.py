@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from reelbench.llm import material
 from reelbench.registry.errors import InputError, first_line
+from reelbench.registry.record import first_wrong_field
 
 ROLES = "roles.yaml"
 
@@ -55,8 +56,7 @@ class Prompts(material.Prompts):
         except yaml.YAMLError as error:
             raise InputError(f"{where}: not YAML ({first_line(error)})") from None
         except ValidationError as error:
-            problem = error.errors()[0]
-            raise InputError(f"{where}: {'.'.join(map(str, problem['loc']))}: {problem['msg']}") from None
+            raise InputError(f"{where}: {first_wrong_field(error)}") from None
         names = [role.name for role in roles]
         if len(set(names)) < len(names):
             raise InputError(f"{where}: a role's name is there twice; there are {', '.join(names)}")

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from reelbench.registry.errors import InputError
 from reelbench.registry.frames.sampling import FrameSampling
+from reelbench.registry.record import first_wrong_field
 from reelbench.registry.records import PEOPLE_ADAPTER, About, ModelRecord, SettingsRecord
 from reelbench.registry.yaml_text import read_mapping
 
@@ -39,11 +40,10 @@ def of(values: Mapping[str, Any], where: str) -> About:
         told = {name: _READ.get(name, _as_is)(value) for name, value in values.items() if value is not None}
         about = About.model_validate(told)
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"])
-        known = first["type"] != "extra_forbidden"
-        why = first["msg"] if known else f"is not known; there are {', '.join(About.model_fields)}"
-        raise InputError(f"{where}: {field}: {why} (it is {first['input']!r:.60})") from None
+        first, why = error.errors()[0], first_wrong_field(error)
+        if first["type"] == "extra_forbidden":
+            why = f"{first['loc'][-1]}: is not known; there are {', '.join(About.model_fields)}"
+        raise InputError(f"{where}: {why}") from None
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
     for line in _wrong_links(about):

@@ -7,7 +7,7 @@ from pydantic import Field, ValidationError
 
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import read_jsonl
-from reelbench.registry.record import Record
+from reelbench.registry.record import Record, first_wrong_field
 
 AGENTIC = "agentic"
 """Frames, and label, of answers by an agent that chose for each question what it looked at."""
@@ -42,7 +42,6 @@ def read(log: Path) -> list[tuple[int, Look]]:
         try:
             looks.append((number, Look.model_validate(line)))
         except ValidationError as error:
-            first = error.errors()[0]
-            field = ".".join(map(str, first["loc"])) or "the line"
-            raise InputError(f"{log}, line {number}: {field}: {first['msg']}; is it a log of `frames serve`?") from None
+            why = first_wrong_field(error)
+            raise InputError(f"{log}, line {number}: {why}; is it a log of `frames serve`?") from None
     return looks

@@ -2,7 +2,14 @@
 
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+)
 
 
 class Record(BaseModel):
@@ -18,6 +25,18 @@ class Record(BaseModel):
     @model_serializer(mode="wrap")
     def _without_what_is_absent(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
         return {name: value for name, value in whole(self).items() if name not in self.added or value is not None}
+
+
+def wrong_fields(error: ValidationError) -> list[str]:
+    """Return a line for each thing that is wrong with what was read: `FIELD: MESSAGE`."""
+    return [f"{'.'.join(map(str, one['loc'])) or 'the object'}: {one['msg']}" for one in error.errors()]
+
+
+def first_wrong_field(error: ValidationError) -> str:
+    """Return the first thing that is wrong, and what is there in its place: `field FIELD: MESSAGE (found VALUE)`."""
+    first = error.errors()[0]
+    found = "" if first["type"] == "missing" else f" (found {first['input']!r:.60})"
+    return ("field " if first["loc"] else "") + wrong_fields(error)[0] + found
 
 
 class Likelihood(Record):

@@ -13,6 +13,7 @@ from reelbench.judges.tagger_agreement import CODES
 from reelbench.making.review.asks import DIMENSIONS, Kind
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json
+from reelbench.registry.record import first_wrong_field
 
 KIND = "reelbench-review"
 SCALE = range(1, 6)
@@ -119,8 +120,7 @@ def parse_review(document: object, path: Path) -> Review:
     try:
         review = Review.model_validate(document)
     except ValidationError as error:
-        first = error.errors()[0]
-        raise InputError(f"{path}, field {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+        raise InputError(f"{path}, {first_wrong_field(error)}") from None
     if not review.reviewer.strip():
         raise InputError(f'{path}, field "reviewer": is empty; the page asks for a name')
     for part, identifier, dimension, rating in ratings_in(review):

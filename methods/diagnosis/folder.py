@@ -27,6 +27,7 @@ from reelbench.methods.diagnosis.questions import Question
 from reelbench.methods.diagnosis.tagging import Attempt
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, read_jsonl, write_jsonl, write_text
+from reelbench.registry.record import first_wrong_field
 
 SCHEMA = 1
 CUES, ANSWERS, ISOLATION = "cues.jsonl", "answers.jsonl", "isolation.jsonl"
@@ -167,7 +168,5 @@ def _records(path: Path, model: type[RecordT]) -> list[RecordT]:
         try:
             records.append(model.model_validate(line))
         except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(map(str, first["loc"]))
-            raise InputError(f"{path}, line {number}, field {where}: {first['msg']}") from None
+            raise InputError(f"{path}, line {number}, {first_wrong_field(error)}") from None
     return records

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_jsonl
+from reelbench.registry.record import first_wrong_field
 from reelbench.registry.rows import Row
 
 STEPS = "reasoning_steps"
@@ -79,5 +80,4 @@ def _question(row: object, where: str) -> Question:
     try:
         return Question.model_validate(row)
     except ValidationError as error:
-        first = error.errors()[0]
-        raise InputError(f"{where}, field {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+        raise InputError(f"{where}, {first_wrong_field(error)}") from None

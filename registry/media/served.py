@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
@@ -20,6 +20,7 @@ from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.frames.store import FrameStore
 from reelbench.registry.frames.stored import StoredFrames
 from reelbench.registry.media.library import Library
+from reelbench.registry.record import first_wrong_field
 from reelbench.registry.rows import Row
 
 if TYPE_CHECKING:
@@ -187,6 +188,5 @@ def _answer(served: Served, asked: Named) -> "list[types.ContentBlock]":
 def _line(error: Exception) -> str:
     """Return what an agent is told: one line, without the places of files."""
     if isinstance(error, ValidationError):
-        first: Any = error.errors()[0]
-        return f"{'.'.join(map(str, first['loc']))}: {first['msg']} (it is {first['input']!r:.60})"
+        return first_wrong_field(error)
     return error.reason if isinstance(error, MediaError) else first_line(error)

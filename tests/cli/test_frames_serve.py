@@ -230,9 +230,9 @@ class TestLooked:
             (look("mini99"), "line 2: no question 'mini99' is among those that are scored"),
             (look(None), "line 2: has no question; `frames serve --question ID` says it"),
             (look(video="other"), f"line 2: is a look at 'other', question 'mini1' is on '{VIDEO}'"),
-            (look(another=1), "line 2: another: Extra inputs are not permitted"),
-            (look(times=["soon"]), "line 2: times.0: Input should be a valid number"),
-            ([1], "line 2: the line: "),
+            (look(another=1), "line 2: field another: Extra inputs are not permitted"),
+            (look(times=["soon"]), "line 2: field times.0: Input should be a valid number"),
+            ([1], "line 2: the object: Input should be a valid dictionary"),
         ],
     )
     def test_a_line_that_does_not_fit_is_one_line(self, wrong, said, reelbench, answers, tmp_path):

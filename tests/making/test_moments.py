@@ -386,7 +386,7 @@ class TestQueries:
     [
         ('{"v": {"duration": 10, "timestamps": [[0, 1]], "sentences": []}}', "1 timestamps and 0 sentences"),
         ('{"v": {"duration": 0, "timestamps": [], "sentences": []}}', "video 'v', field duration"),
-        ("[1]", "entry 1, field the entry"),
+        ("[1]", "entry 1, the object"),
         ('{"qid": 1, "query": "q", "duration": 5, "vid": "v", "relevant_windows": []}', "field relevant_windows"),
         ("[]", "nothing in it that questions can be made from"),
     ],
