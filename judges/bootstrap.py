@@ -220,6 +220,24 @@ def of_difference(
     ), p
 
 
+def difference_of_means(
+    sums: NDArray[np.float64], bounds: Bounds = UNBOUNDED
+) -> tuple[float, float, tuple[float, float] | None, float | None]:
+    """Return two means over the same clusters, the interval of a minus b, and its p (`of_difference`).
+
+    Args:
+        sums: Clusters x 4: the sum and the number of a's values, then b's. Each has one at least.
+        bounds: The least and the most that a value can be.
+    """
+    whole = sums.sum(axis=0)
+    a, b = float(whole[0] / whole[1]), float(whole[2] / whole[3])
+    draws = np.concatenate(list(resampled_sums(sums)))
+    with np.errstate(divide="ignore", invalid="ignore"):  # a resample may have no value: it is left out
+        of_both = draws[:, 0] / draws[:, 1], draws[:, 2] / draws[:, 3]
+    ends, p = of_difference((a, b), of_both, len(sums), bounds)
+    return a, b, ends, p
+
+
 def _reach(of_a: float, of_b: float, together: float) -> float:
     return math.sqrt(max(0.0, of_a**2 - 2 * together * of_a * of_b + of_b**2))
 

@@ -48,13 +48,9 @@ def compare_labels(samples_a: Sequence[Sample], samples_b: Sequence[Sample]) -> 
 
 
 def _difference(label: str, pairs: Sequence[tuple[Sample, Sample]]) -> LabelDifference:
-    right = np.array([[100 * a.scores["correct"], 100 * b.scores["correct"]] for a, b in pairs])
-    videos = [a.video for a, _ in pairs]
-    by_a, by_b = (float(rate) for rate in right.mean(axis=0))
-    sums = bootstrap.cluster_sums(np.column_stack([right, np.ones(len(pairs))]), videos)
-    draws = np.concatenate(list(bootstrap.resampled_sums(sums)))
-    of_a, of_b = draws[:, 0] / draws[:, 2], draws[:, 1] / draws[:, 2]
-    ends, p = bootstrap.of_difference((by_a, by_b), (of_a, of_b), len(sums), (0, 100))
+    right = np.array([[100 * a.scores["correct"], 1, 100 * b.scores["correct"], 1] for a, b in pairs])
+    sums = bootstrap.cluster_sums(right, [a.video for a, _ in pairs])
+    by_a, by_b, ends, p = bootstrap.difference_of_means(sums, (0, 100))
     return LabelDifference(
         label=label,
         n=len(pairs),

@@ -120,12 +120,5 @@ def _difference(right: NDArray[np.float64], has: NDArray[np.bool_], videos: NDAr
     of_a, of_b = has.astype(np.float64).T
     columns = np.stack([right * of_a, of_a, right * of_b, of_b], axis=1)[either]
     sums = bootstrap.cluster_sums(columns, list(videos[either]))
-
-    def rates(of: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        return of[:, 0] / of[:, 1], of[:, 2] / of[:, 3]
-
-    a, b = (float(rate[0]) for rate in rates(columns.sum(axis=0)[None, :]))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        draws = rates(np.concatenate(list(bootstrap.resampled_sums(sums))))
-    ends, _ = bootstrap.of_difference((a, b), draws, len(sums), (0, 100))
+    a, b, ends, _ = bootstrap.difference_of_means(sums, (0, 100))
     return Estimate(a - b, ends)

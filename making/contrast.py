@@ -5,15 +5,13 @@ higher-order ones with a model that tells them), words, and specificity: names a
 over texts, with an interval over videos for the difference (none under ten videos, `judges.bootstrap`).
 """
 
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from reelbench.judges.bootstrap import UNBOUNDED, Bounds, mean_over_clusters, of_difference, resampled_sums
+from reelbench.judges.bootstrap import UNBOUNDED, Bounds, difference_of_means, mean_over_clusters
 from reelbench.making import bloom, readability
 from reelbench.making.discussion_files import Question
 from reelbench.registry.languages import words
@@ -91,23 +89,17 @@ def _difference(pairs: Pairs, side: Side, measure: Measure, bounds: Bounds) -> d
         for which, questions in enumerate(sets):
             values = [value for value in measure(side, [getattr(one, side) for one in questions]) if value is not None]
             sums[place, 2 * which : 2 * which + 2] = sum(values), len(values)
-    first, last = (float(mean) for mean in _means(sums.sum(axis=0)))
-    known = not (math.isnan(first) or math.isnan(last))
+    of_first, of_last = sums[:, :2].sum(axis=0), sums[:, 2:].sum(axis=0)
+    first, last = (float(total / number) if number else None for total, number in (of_first, of_last))
     ends = None
-    if known:
-        before, after = _means(np.concatenate(list(resampled_sums(sums))))
-        ends, _ = of_difference((last, first), (after, before), len(pairs), bounds)
+    if first is not None and last is not None:
+        _, _, ends, _ = difference_of_means(sums[:, [2, 3, 0, 1]], bounds)
     return {
-        "single_pass": None if math.isnan(first) else first,
-        "discussion": None if math.isnan(last) else last,
-        "difference": last - first if known else None,
+        "single_pass": first,
+        "discussion": last,
+        "difference": None if first is None or last is None else last - first,
         "ci95": list(ends) if ends else None,
     }
-
-
-def _means(sums: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return sums[..., 0] / sums[..., 1], sums[..., 2] / sums[..., 3]
 
 
 def _win_rate(verdicts: Mapping[str, tuple[float, float]]) -> dict[str, Any]:
