@@ -4,12 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from math import dist
 
-from reelbench.registry.plots import COLOURS, WIDTH, Mark, dashes, dot, framed, text, ticks
+from reelbench.registry.plots import COLOURS, SOFT, WIDTH, Mark, dashes, dot, framed, grid, text, ticks
 
 _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 420, 76, 110, 72, 62
 _INSIDE = 40
 _SIZE, _WIDE = 12, 6.6  # of a name: its height, and the width of a letter
-_SOFT, _GRID = "#57606a", "#d8dee4"
 
 _NEAR = 4  # pixels
 
@@ -38,12 +37,10 @@ def scatter(title: str, axes: tuple[str, str], series: Mapping[str, Sequence[Mar
     def y(value: float) -> float:
         return floor - (floor - _TOP) * (value - up[0]) / (up[-1] - up[0])
 
-    parts = [text(_LEFT, 28, title, size=17, weight="bold"), text(_LEFT, 50, axes[1], size=13, fill=_SOFT)]
-    for tick in up:
-        parts.append(f"<line x1='{_LEFT}' y1='{y(tick):.1f}' x2='{right}' y2='{y(tick):.1f}' stroke='{_GRID}'/>")
-        parts.append(text(_LEFT - 8, y(tick) + 4, f"{tick:g}", "end", size=13))
+    parts = [text(_LEFT, 28, title, size=17, weight="bold"), text(_LEFT, 50, axes[1], size=13, fill=SOFT)]
+    parts += grid(up, y, _LEFT, right)
     parts += [text(x(tick), floor + 20, f"{tick:g}", "middle", size=13) for tick in across]
-    parts.append(text((_LEFT + right) / 2, floor + 44, axes[0], "middle", size=13, fill=_SOFT))
+    parts.append(text((_LEFT + right) / 2, floor + 44, axes[0], "middle", size=13, fill=SOFT))
     places = {name: [(x(mark.at), y(mark.value)) for mark in line] for name, line in series.items()}
     for number, (name, line) in enumerate(series.items()):
         colour = COLOURS[number % len(COLOURS)]

@@ -15,7 +15,7 @@ COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7")
 WIDTH = 720
 _TEXT = "#24292f"
 _GREY = "#8c959f"
-_SOFT = "#57606a"
+SOFT = "#57606a"
 _GRID = "#d8dee4"
 _FONT = "font-family='Helvetica, Arial, Noto Sans, sans-serif'"
 _BINS = 15
@@ -213,22 +213,18 @@ def lines(title: str, metric: str, series: Mapping[str, Sequence[Mark]], axis: s
 
     parts = [
         text(_LEFT, 28, title, size=17, weight="bold"),
-        text(_LEFT, 50, f"{metric}, 95 % interval", size=13, fill=_SOFT),
+        text(_LEFT, 50, f"{metric}, 95 % interval", size=13, fill=SOFT),
         *(part for row in key for part in row),
     ]
-    for tick in steps:
-        parts.append(
-            f"<line x1='{_LEFT}' y1='{y(tick):.1f}' x2='{WIDTH - _RIGHT}' y2='{y(tick):.1f}' stroke='{_GRID}'/>"
-        )
-        parts.append(text(_LEFT - 8, y(tick) + 4, f"{tick:g}", "end", size=13))
+    parts += grid(steps, y, _LEFT, WIDTH - _RIGHT)
     for number, (name, line) in enumerate(series.items()):
         beside = _BESIDE * (number - (len(series) - 1) / 2)
         parts += _line(name, number, [(x(mark.at) + beside, mark) for mark in line], y)
     for at, mark in {mark.at: mark for mark in marks}.items():
         parts.append(text(x(at), floor + 20, mark.label, "middle", size=13))
         if mark.below:
-            parts.append(text(x(at), floor + 36, mark.below, "middle", size=11, fill=_SOFT))
-    parts.append(text((_LEFT + WIDTH - _RIGHT) / 2, floor + 58, axis, "middle", size=13, fill=_SOFT))
+            parts.append(text(x(at), floor + 36, mark.below, "middle", size=11, fill=SOFT))
+    parts.append(text((_LEFT + WIDTH - _RIGHT) / 2, floor + 58, axis, "middle", size=13, fill=SOFT))
     return framed(title, floor + _BOTTOM, parts)
 
 
@@ -286,6 +282,15 @@ def dashes(number: int) -> str:
     """Return what tells a line from another of its colour, as an attribute."""
     pattern = _DASHES[number // len(COLOURS) % len(_DASHES)]
     return f" stroke-dasharray='{pattern}'" if pattern else ""
+
+
+def grid(steps: Sequence[float], y: Callable[[float], float], left: float, right: float) -> list[str]:
+    """Return a line from `left` to `right` at each tick of the y axis, and its number."""
+    parts = []
+    for tick in steps:
+        parts.append(f"<line x1='{left}' y1='{y(tick):.1f}' x2='{right}' y2='{y(tick):.1f}' stroke='{_GRID}'/>")
+        parts.append(text(left - 8, y(tick) + 4, f"{tick:g}", "end", size=13))
+    return parts
 
 
 def ticks(low: float, high: float, least: float) -> list[float]:
