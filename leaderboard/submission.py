@@ -148,10 +148,11 @@ def read(checked: Sequence[Added], against: Path | None = None, *, below: Path |
     Raises:
         InputError: The store can't be read.
     """
-    tables = _Tables(against, {_benchmark_of(one.source) for one in checked})
+    stated = [_result(one.source) for one in checked]
+    tables = _Tables(against, {result.benchmark.id for result in stated if result is not None})
     of_all = [
-        replace(_submission(one, tables), folder=one.source.relative_to(below) if below else one.source)
-        for one in checked
+        replace(_submission(one, result, tables), folder=one.source.relative_to(below) if below else one.source)
+        for one, result in zip(checked, stated, strict=True)
     ]
     return tuple(sorted(of_all, key=lambda submission: submission.verdict != "refused"))
 
@@ -159,7 +160,7 @@ def read(checked: Sequence[Added], against: Path | None = None, *, below: Path |
 class _Tables:
     """Group -> rows of a store, and what others published; without a store nothing is `known`."""
 
-    def __init__(self, path: Path | None, benchmarks: set[str | None]) -> None:
+    def __init__(self, path: Path | None, benchmarks: set[str]) -> None:
         self._rows: dict[Group, list[Entry]] = defaultdict(list)
         self.known = path is not None
         specs = {name: spec for name, spec in discovery.specs().items() if name in benchmarks}
@@ -179,11 +180,6 @@ class _Tables:
         return [row for row in rows if row.key != entry.key], next((row for row in rows if row.key == entry.key), None)
 
 
-def _benchmark_of(folder: Path) -> str | None:
-    result = _result(folder)
-    return result and result.benchmark.id
-
-
 def _result(folder: Path) -> Result | None:
     try:
         return results.read(folder)
@@ -191,8 +187,7 @@ def _result(folder: Path) -> Result | None:
         return None
 
 
-def _submission(one: Added, tables: _Tables) -> Submission:
-    result = _result(one.source)
+def _submission(one: Added, result: Result | None, tables: _Tables) -> Submission:
     spec = discovery.specs().get(result.benchmark.id) if result else None
     metrics = _both(spec, result, one.metrics) if spec and result else {}
     if one.check is None or result is None or spec is None:
@@ -240,21 +235,13 @@ def _near(
         if row.stored is not None and row.partial is None and (score := value(row.metrics, primary)) is not None
     ]
     runs.sort(key=lambda pair: (-pair[0], pair[1].key))
-    above = [pair for pair in runs if pair[0] >= own]
-    below = [pair for pair in runs if pair[0] < own]
-    places: list[tuple[Place, list[tuple[float, Entry]]]] = [
-        ("best", runs[:1]),
-        ("above", above[-1:]),
-        ("below", below[:1]),
-    ]
+    ahead = sum(score >= own for score, _ in runs)
+    places: dict[int, Place] = {ahead: "below", ahead - 1: "above", 0: "best"}  # a row in two of them is the best
+    near = [(places[at], *runs[at]) for at in sorted(places) if 0 <= at < len(runs)]
     if replaced is not None and (score := value(replaced.metrics, primary)) is not None:
-        places.insert(0, ("replaced", [(score, replaced)]))
-    shown: set[str] = set()
-    for place, of_place in places:
-        for score, row in of_place:
-            if row.key not in shown:
-                shown.add(row.key)
-                yield Near(place, row.key, row.model, score, _paired(spec, samples, row))
+        near.insert(0, ("replaced", score, replaced))
+    for place, score, row in near:
+        yield Near(place, row.key, row.model, score, _paired(spec, samples, row))
 
 
 def _paired(spec: BenchmarkSpec, samples: Sequence[Sample], row: Entry) -> Difference | None:

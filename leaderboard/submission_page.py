@@ -121,18 +121,14 @@ def _row(metric: Metric, row: Near) -> tuple[str, ...]:
         cells = ("no question in common", "", "", "0", "0")
     else:
         p = "" if paired.p is None else "< 0.001" if paired.p < _P else f"{paired.p:.3f}"
-        difference = f"{paired.difference:+.{_digits(metric)}f}"
+        difference = f"{paired.difference:+.{metric.in_unit.long_digits}f}"
         cells = (difference, _interval(metric, paired.ci95), p, str(paired.n), str(paired.videos))
-    return verbatim(row.model), _PLACES[row.place], f"{row.value:.{_digits(metric)}f}", *cells
+    return verbatim(row.model), _PLACES[row.place], f"{row.value:.{metric.in_unit.long_digits}f}", *cells
 
 
 def _value(metric: Metric, found: MetricValue | None) -> str:
-    return "–" if found is None or found.value is None else f"{found.value:.{_digits(metric)}f}"
+    return "–" if found is None or found.value is None else f"{found.value:.{metric.in_unit.long_digits}f}"
 
 
 def _interval(metric: Metric, ci95: tuple[float, float] | None) -> str:
-    return "" if ci95 is None else " to ".join(f"{bound:.{_digits(metric)}f}" for bound in ci95)
-
-
-def _digits(metric: Metric) -> int:
-    return max(2, metric.in_unit.digits)
+    return "" if ci95 is None else " to ".join(f"{bound:.{metric.in_unit.long_digits}f}" for bound in ci95)

@@ -15,7 +15,7 @@ class Unit:
     Attributes:
         label: What a table's column of units says.
         noun: What one is called, as Every Eval Ever names units.
-        digits: Decimals that are printed.
+        digits: Decimals in the columns of a table, as papers print them.
         low: The least value.
         high: The greatest value.
     """
@@ -25,6 +25,11 @@ class Unit:
     digits: int
     low: float
     high: float
+
+    @property
+    def long_digits(self) -> int:
+        """Decimals where a value stands beside its interval."""
+        return max(2, self.digits)
 
     @property
     def range(self) -> str:

@@ -113,7 +113,7 @@ def _cells(spec: "BenchmarkSpec", metric: "Metric", value: "MetricValue", result
     from reelbench.registry.units import UNITS
 
     unit = UNITS[metric.unit]
-    digits = max(2, unit.digits)
+    digits = unit.long_digits
     if value.value is None:
         return "N/A", unit.label, ""
     partial = _behind(spec, metric, result) < _WHOLE * result.counts.items
