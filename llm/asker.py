@@ -27,9 +27,8 @@ from reelbench.registry.errors import ReelbenchError
 
 _OTHERS = 0.2  # seconds between looks at whether another process has got its reply
 _SHORT_REPLY = 64  # tokens
-_FOLLOWED = (
-    8  # questions followed at once, for each call in flight: thousands at once would keep the first from going out
-)
+_FOLLOWED = 8
+"""Questions followed at once, for each call in flight: thousands at once would keep the first from going out."""
 
 _log = logging.getLogger("reelbench.llm")
 

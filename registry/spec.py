@@ -358,11 +358,17 @@ class BenchmarkSpec(Declared):
 
     def metric(self, name: str) -> Metric:
         """Return the metric called `name`; KeyError where there is none."""
-        return {metric.name: metric for metric in self.metrics}[name]
+        for metric in self.metrics:
+            if metric.name == name:
+                return metric
+        raise KeyError(name)
 
     def facet(self, name: str) -> Facet:
         """Return the facet called `name`; KeyError where there is none."""
-        return {facet.name: facet for facet in self.facets}[name]
+        for facet in self.facets:
+            if facet.name == name:
+                return facet
+        raise KeyError(name)
 
     def __post_init__(self) -> None:
         for name, place in (("reader", f"{self.package}.data:read"), ("formats", f"{self.package}.formats")):

@@ -10,7 +10,7 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.asking import only_model, takes_llm
 from reelbench.cli.judging import takes_judge
-from reelbench.cli.options import given
+from reelbench.cli.options import Json, given
 from reelbench.cli.report import check_judged, report
 from reelbench.cli.said import takes_said
 from reelbench.registry.errors import InputError
@@ -61,7 +61,7 @@ def ace(
         ),
     ] = None,
     output: Annotated[Path | None, typer.Option(help="Folder; each of several N has its own in it.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object (of several N a list).")] = False,
+    as_json: Json = False,
     no_overlap: Annotated[bool, typer.Option("--no-overlap", help="Leave out BLEU, CIDEr and METEOR.")] = False,
     no_controls: Annotated[
         bool, typer.Option("--no-controls", help="Judge the chosen candidates alone, and compare with nothing.")
@@ -200,7 +200,7 @@ def _show(document: dict[str, Any], answers: "Answers | None") -> None:
 def _cell(answers: "Answers | None", metrics: dict[str, Any], name: str) -> str:
     if answers is None or name not in metrics:
         return ""
-    return f"{metrics[name]['value']:.{max(2, answers.spec.metric(name).in_unit.digits)}f}"
+    return f"{metrics[name]['value']:.{answers.spec.metric(name).in_unit.long_digits}f}"
 
 
 def _plot(documents: Sequence[dict[str, Any]], answers: "Answers", output: Path) -> None:

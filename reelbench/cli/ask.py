@@ -11,7 +11,7 @@ from reelbench.cli.about import takes_about
 from reelbench.cli.asking import only_model, shared_budget, takes_llm
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
-from reelbench.cli.options import Json, Quiet, given
+from reelbench.cli.options import Json, Quiet, chosen, given
 from reelbench.cli.report import check_judged, report
 from reelbench.registry import settings
 
@@ -84,7 +84,7 @@ def ask(
     options = Options(overlap=not no_overlap, judge=judge, note=note, bar=console.progress, about=about)
     spec = frames or settings.FRAMES.get() or _FRAMES
     check_frames(about, spec)
-    several = Candidates.parse(candidates) if candidates is not None else Candidates.from_environment()
+    several = chosen(candidates, Candidates)
     folder = output or home() / "runs" / datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
     outcomes = []
     for name in names:

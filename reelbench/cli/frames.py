@@ -7,6 +7,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.app import App
+from reelbench.cli.options import chosen
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -153,8 +154,7 @@ def serve_frames(
     from reelbench.registry.media import named, served
 
     wanted = named.videos(videos or (), split, data, question=question)
-    for video in wanted.missing:
-        console.note(f"{video}: its video is not here")
+    _note_missing(wanted)
     if not wanted:
         raise InputError("frames serve: no video to look at")
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -169,9 +169,13 @@ def _files(names: "Sequence[str]", split: str | None, data: Path | None) -> list
     wanted = named.videos(names, split, data)
     if wanted.scenes:
         raise InputError(f"{next(iter(wanted.scenes))}: lies as pictures, not as a file; `frames extract` takes it")
+    _note_missing(wanted)
+    return list(wanted.files)
+
+
+def _note_missing(wanted: "Named") -> None:
     for video in wanted.missing:
         console.note(f"{video}: its video is not here")
-    return list(wanted.files)
 
 
 def _filled(
@@ -197,7 +201,7 @@ def _filled(
 def _sampling(spec: str | None) -> "FrameSampling | None":
     from reelbench.registry.frames.sampling import FrameSampling
 
-    return FrameSampling.parse(spec) if spec is not None else FrameSampling.from_environment()
+    return chosen(spec, FrameSampling)
 
 
 def _describe(video: Path, store: "FrameStore", sampling: "FrameSampling | None") -> list[str]:

@@ -13,7 +13,7 @@ from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.asking import by_role, finished, shared_budget, takes_llm
 from reelbench.cli.completion import task_names
-from reelbench.cli.options import takes
+from reelbench.cli.options import Json, takes
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -41,7 +41,6 @@ Media = Annotated[Path | None, typer.Option("--media", metavar="DIR", help="Wher
 Frames = Annotated[
     str, typer.Option("--frames", metavar="SPEC", help="Frames that a model is shown, where it must see the video.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object: funnel.json, or the plan.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +54,7 @@ class Making:
 
 
 def making_options(
-    *, limit: Limit = None, plan: Plan = False, prompts: PromptFolder = None, as_json: AsJson = False
+    *, limit: Limit = None, plan: Plan = False, prompts: PromptFolder = None, as_json: Json = False
 ) -> Making:
     """Return what was told."""
     return Making(limit, plan, prompts, as_json)

@@ -4,9 +4,13 @@ import builtins
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
+
+if TYPE_CHECKING:
+    from reelbench.registry.frames.sampling import FrameSampling
+    from reelbench.registry.ways import Answering, Candidates
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout (of several a list).")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors, and --json.")]
@@ -75,6 +79,14 @@ def given(context: typer.Context, *, only: str = "") -> list[str]:
             for part in value if isinstance(value, list | tuple) else (value,):
                 words += [parameter.opts[0], str(part)]
     return words
+
+
+ChoiceT = TypeVar("ChoiceT", "FrameSampling", "Candidates", "Answering")
+
+
+def chosen(spec: str | None, kind: type[ChoiceT]) -> ChoiceT | None:
+    """Return what an option's spec chooses, or the environment where the option was not given."""
+    return kind.parse(spec) if spec is not None else kind.from_environment()
 
 
 class _Anything(dict[str, Any]):

@@ -9,7 +9,7 @@ from reelbench.cli import console
 from reelbench.cli.about import takes_about
 from reelbench.cli.asking import takes_llm
 from reelbench.cli.judging import takes_judge
-from reelbench.cli.options import Json, Quiet, given
+from reelbench.cli.options import Json, Quiet, chosen, given
 from reelbench.cli.report import check_judged, report
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
@@ -124,8 +124,8 @@ def run(
         raise InputError("--sweep-by is for --frames-sweep or --sweep")
     environ = process.ways_chosen(
         context.args,
-        Candidates.parse(candidates) if candidates is not None else Candidates.from_environment(),
-        Answering.parse(answering) if answering is not None else Answering.from_environment(),
+        chosen(candidates, Candidates),
+        chosen(answering, Answering),
     )
     if label:
         environ[settings.LABEL.name] = label
@@ -133,7 +133,7 @@ def run(
         wanted = sweeps.Sweep("frames (log scale)", sweeps.of_frames(frames, frames_sweep), sweep_by, environ)
         sweeps.sweep(*process.with_logging(context.args), wanted, options, printed)
         return
-    sampling = FrameSampling.parse(frames) if frames is not None else FrameSampling.from_environment()
+    sampling = chosen(frames, FrameSampling)
     if sweep is not None:
         wanted = sweeps.Sweep(*sweeps.of_argument(sweep, sampling), sweep_by, environ)
         sweeps.sweep(*process.with_logging(context.args), wanted, options, printed)
