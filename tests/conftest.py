@@ -50,6 +50,21 @@ def reelbench_home(tmp_path, monkeypatch, request, shared_home):
 
 
 @pytest.fixture
+def hub(monkeypatch, tmp_path):
+    """The local Hub, on which a museum's curator is logged in."""
+    from tests.servers.hub import HubServer, Token
+
+    with HubServer() as server:
+        server.use(monkeypatch, tmp_path / "hf")
+        server.tokens["hf_museum"] = Token("curator", orgs=("museum",))
+        server.tokens["hf_reader"] = Token("curator", role="read", orgs=("museum",))
+        server.tokens["hf_visitor"] = Token("visitor")
+        server.tokens["hf_bot"] = Token("bot")
+        monkeypatch.setenv("HF_TOKEN", "hf_museum")
+        yield server
+
+
+@pytest.fixture
 def reelbench():
     """Run the installed `reelbench` command as a user would; returns the finished process, its output as text."""
 

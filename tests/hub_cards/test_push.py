@@ -16,7 +16,6 @@ from reelbench.registry import discovery
 from reelbench.registry import rows as rows_module
 from reelbench.registry.data.loading import mini_folder
 from reelbench.registry.errors import InputError, ReelbenchError
-from tests.servers.hub import HubServer, Token
 
 REPO = "museum/films"
 HUMAN = """---
@@ -34,17 +33,6 @@ Our own words.
 |---|---|
 | 1 | 2 |
 """
-
-
-@pytest.fixture
-def hub(monkeypatch, tmp_path):
-    with HubServer() as server:
-        server.use(monkeypatch, tmp_path / "hf")
-        server.tokens["hf_museum"] = Token("curator", orgs=("museum",))
-        server.tokens["hf_visitor"] = Token("visitor")
-        server.tokens["hf_reader"] = Token("curator", role="read", orgs=("museum",))
-        monkeypatch.setenv("HF_TOKEN", "hf_museum")
-        yield server
 
 
 class Told:

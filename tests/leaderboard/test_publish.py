@@ -16,19 +16,8 @@ import yaml
 from reelbench.leaderboard import publish as publishing
 from reelbench.leaderboard import site, store
 from reelbench.registry.errors import InputError, ReelbenchError
-from tests.servers.hub import HubServer, Token
 
 SPACE, DATASET = "museum/board", "museum/results"
-
-
-@pytest.fixture
-def hub(monkeypatch, tmp_path):
-    with HubServer() as server:
-        server.use(monkeypatch, tmp_path / "hf")
-        server.tokens["hf_museum"] = Token("curator", orgs=("museum",))
-        server.tokens["hf_visitor"] = Token("visitor")
-        monkeypatch.setenv("HF_TOKEN", "hf_museum")
-        yield server
 
 
 @pytest.fixture

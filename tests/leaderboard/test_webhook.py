@@ -17,28 +17,15 @@ from huggingface_hub import HfApi
 from reelbench.leaderboard import publish as publishing
 from reelbench.leaderboard import store
 from reelbench.leaderboard.webhook import Payload
-from tests.servers.hub import HubServer, Token
 
 DATASET, SECRET = "museum/results", "open sesame"
 LONGEST_WAIT_S = 120
 
 
 @pytest.fixture
-def hub(monkeypatch, tmp_path):
-    with HubServer() as server:
-        server.use(monkeypatch, tmp_path / "hf")
-        server.tokens["hf_museum"] = Token("curator", orgs=("museum",))
-        server.tokens["hf_visitor"] = Token("visitor")
-        server.tokens["hf_bot"] = Token("bot")
-        monkeypatch.setenv("HF_TOKEN", "hf_visitor")
-        yield server
-
-
-@pytest.fixture
 def table(hub, rextime_run, tmp_path, monkeypatch):
     """Publish a results dataset with one result."""
     store.add(rextime_run("first", model="org/first", right=8), tmp_path / "museum")
-    monkeypatch.setenv("HF_TOKEN", "hf_museum")
     publishing.publish(tmp_path / "museum", dataset=DATASET)
     monkeypatch.setenv("HF_TOKEN", "hf_visitor")
     return hub.repo(DATASET)
@@ -230,9 +217,8 @@ def test_without_a_secret_nothing_is_served(reelbench, hub):
     assert hub.asked("GET /api/whoami-v2")
 
 
-def test_publish_writes_the_space(hub, rextime_run, tmp_path, monkeypatch):
+def test_publish_writes_the_space(hub, rextime_run, tmp_path):
     store.add(rextime_run(), tmp_path / "store")
-    monkeypatch.setenv("HF_TOKEN", "hf_museum")
     done = publishing.publish(tmp_path / "store", dataset=DATASET, webhook="museum/checker")
     assert [one.done for one in done] == ["committed", "committed"]
     written = hub.repo("museum/checker", "space").files()

@@ -17,7 +17,6 @@ from reelbench.tasks import template
 from reelbench.tasks.predictions import Columns
 from reelbench.tasks.score import Options, Said, brought, score_files
 from reelbench.tasks.submissions import Inputs
-from tests.servers.hub import HubServer
 
 SPECS = registry.specs()
 MINIS = [task for spec in SPECS.values() for task in spec.tasks if task.split.startswith("mini")]
@@ -351,13 +350,6 @@ def test_a_template_goes_to_stdout_or_to_a_file(tmp_path, reelbench):
 
 
 # --- the Hub --------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def hub(monkeypatch, tmp_path):
-    with HubServer() as server:
-        server.use(monkeypatch, tmp_path / "hf")
-        yield server
 
 
 def table(tmp_path, suffix=".parquet", name="rextime"):
