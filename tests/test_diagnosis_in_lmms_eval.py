@@ -36,6 +36,7 @@ def diagnose(reelbench, tmp_path, shared_home):
     return run
 
 
+@pytest.mark.slow
 def test_a_real_vlm_is_asked_twice(diagnose, reelbench, tiny_vlm, tmp_path):
     small = "device=cpu,device_map=cpu,max_num_frames=4,min_pixels=3136,max_pixels=12544"
     arguments = (

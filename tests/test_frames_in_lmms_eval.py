@@ -311,6 +311,7 @@ def in_this_process(monkeypatch):
     return ran
 
 
+@pytest.mark.slow
 def test_a_sweep_runs_each_number_of_frames_and_plots_it(in_this_process, server, tmp_path):
     from typer.testing import CliRunner
 

@@ -84,7 +84,7 @@ RECIPES = {
             "--llm my-model --limit": "--llm tagger --limit",
         },
     ),
-    "agents": Recipe(("looks.jsonl", "run/result.json", "results/**/check.json")),
+    "agents": Recipe(("looks.jsonl", "run/result.json", "results/**/check.json"), marks=(pytest.mark.slow,)),
     "people": Recipe(("review.html", "spans*.html")),
     "diagnose": Recipe(
         ("graphs/graphs.jsonl", "errors/report.html"),

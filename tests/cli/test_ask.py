@@ -159,11 +159,12 @@ def test_several_answers_are_kept_and_the_first_is_scored(ask, reelbench, tmp_pa
 
     names = ("moviecore_mini",)
     with JudgeServer(answer) as server:
-        done = ask(server, "--limit", 2, "--candidates", "sample:3,t=0.7", "--llm-budget", 4, names=names)
+        asked = ("--limit", 2, "--candidates", "sample:3,t=0.7", "--no-overlap")
+        done = ask(server, *asked, "--llm-budget", 4, names=names)
         assert done.returncode == 0, done.stderr
         record, samples = result(tmp_path, *names)
         assert record["counts"]["unscored"]["model_failed"] >= 1  # lacks some of its answers
-        done = ask(server, "--limit", 2, "--candidates", "sample:3,t=0.7", names=names)
+        done = ask(server, *asked, names=names)
         assert (done.returncode, len(server.calls)) == (0, 6)
         record, samples = result(tmp_path, *names)
         assert record["settings"]["candidates"] == "sample:3,t=0.7"
@@ -173,7 +174,7 @@ def test_several_answers_are_kept_and_the_first_is_scored(ask, reelbench, tmp_pa
             assert sample["tokens"] == {"prompt": 300, "completion": 30}
         ranked = reelbench(
             "ace", tmp_path / "out" / names[0], "--llm", f"ranker@{server.url}", "--output", tmp_path / "ace",
-            "--no-controls",
+            "--no-controls", "--no-overlap",
         )  # fmt: skip
         assert ranked.returncode == 1  # that server is no ranker, and the command says so
     for how, line in (("beam:3", "a server gives samples only"), ("sample:3", "give beam:K or sample:K,t=T")):

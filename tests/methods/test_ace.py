@@ -197,6 +197,7 @@ def test_a_run_with_candidates_and_several_sizes_with_a_plot(reelbench, candidat
     assert json.loads((out / "k2" / "result.json").read_text())["settings"]["ranker"]["k"] == 2
 
 
+@pytest.mark.slow
 def test_the_controls_meteor_against_their_length(reelbench, candidates, tmp_path):
     where = ("--candidates", candidates, "--benchmark", "moviecore_mini", "--output", tmp_path / "out")
     with JudgeServer(play) as server:
@@ -259,6 +260,7 @@ def test_a_server_that_dies_loses_nothing(reelbench, tmp_path):
 
 
 @pytest.mark.lmms
+@pytest.mark.slow
 def test_a_model_in_this_process_runs_to_its_end(reelbench, tmp_path):
     from transformers import LlamaConfig, LlamaForCausalLM
 
