@@ -237,7 +237,9 @@ def _near(
     runs.sort(key=lambda pair: (-pair[0], pair[1].key))
     ahead = sum(score >= own for score, _ in runs)
     places: dict[int, Place] = {ahead: "below", ahead - 1: "above", 0: "best"}  # a row in two of them is the best
-    near = [(places[at], runs[at]) for at in sorted(places) if 0 <= at < len(runs)]
+    near: list[tuple[Place, tuple[float, Entry]]] = [
+        (places[at], runs[at]) for at in sorted(places) if 0 <= at < len(runs)
+    ]
     if replaced is not None and (score := value(replaced.metrics, primary)) is not None:
         near.insert(0, ("replaced", (score, replaced)))
     for place, (score, row) in near:
