@@ -40,8 +40,10 @@ $(VENV)/.installed: setup.cfg pyproject.toml requirements-dev.txt tools/link_roo
 demo: install
 	$(BIN)/python -m tools.demo
 
-# A file's tests share what starts slowly, so a file stays with one process.
-PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+# One process more than there are cores, as tests wait for servers and browsers nearly as long as they compute. A file's tests
+# share what starts slowly, so a file stays with one process.
+WORKERS = $(shell $(PYTHON) -c 'import os; print(min((os.cpu_count() or 1) + 1, 4))')
+PYTEST  = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 .PHONY: checkers
 checkers: install
@@ -61,7 +63,7 @@ test-minima test-newest: setup.cfg $(filter .uv/bin/uv,$(UV))
 	$(UV) pip install --quiet --python .venv-$@/bin/python --resolution $(RESOLUTION) --requirement setup.cfg
 	$(UV) pip install --quiet --python .venv-$@/bin/python --requirement requirements-dev.txt
 	$(UV) pip install --quiet --python .venv-$@/bin/python --no-deps --editable .
-	.venv-$@/bin/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile -m 'not lmms and not browser' $(CORE)
+	.venv-$@/bin/python -m pytest --numprocesses $(WORKERS) --dist loadfile -m 'not lmms and not browser' $(CORE)
 
 MINUTES ?= 10
 SEED    ?= 1

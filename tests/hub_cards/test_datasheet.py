@@ -23,9 +23,9 @@ def test_every_benchmark_has_one():
     ("old", "new", "told"),
     [
         ("---\n", "", "expected a front matter"),
-        ("[video-text-to-text]", "[video-to-money]", "front matter: task_categories.0"),
+        ("[video-text-to-text]", "[video-to-money]", "front matter: field task_categories.0"),
         ("tags: [video]", "tags: [video", "front matter: "),
-        ("tags:", "tag:", "front matter: tags"),
+        ("tags:", "tag:", "front matter: field tags: Field required"),
         ("## Uses\n", "## Users\n", "has the sections .*Users.*; expected .*Uses"),
         ("## Uses\n\nText.", "## Uses\n", "empty: Uses"),
         ("---\n## Lim", "---\nHello\n\n## Lim", "text before the first section: 'Hello'"),

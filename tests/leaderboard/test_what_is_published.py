@@ -13,11 +13,9 @@ from reelbench.leaderboard import publish, site, store
 from reelbench.registry.data import loading
 from reelbench.tasks.score import Options
 from reelbench.tasks.submissions import Inputs
-from tests.leaderboard.test_publish import DATASET, SPACE, hub
+from tests.leaderboard.test_publish import DATASET, SPACE
 from tests.scored import score_files
 from tests.servers.judge import Answer, JudgeServer
-
-__all__ = ["hub"]  # a fixture
 
 
 @pytest.fixture
