@@ -1,5 +1,6 @@
 """The file of replies: killed processes, several processes, full disks, damaged files, and no key anywhere."""
 
+import contextlib
 import json
 import logging
 import os
@@ -173,7 +174,8 @@ class _full:  # noqa: N801 - reads as a state
         self._cache = cache
 
     def __enter__(self):
-        pages = sqlite3.connect(self._cache).execute("PRAGMA page_count").fetchone()[0]
+        with contextlib.closing(sqlite3.connect(self._cache)) as raw:
+            (pages,) = raw.execute("PRAGMA page_count").fetchone()
         self._connect = sqlite3.connect
         limit = pages + 5
 
@@ -267,7 +269,7 @@ def test_a_file_damaged_under_way_is_set_aside_by_one_of_two(home):
     second = ReplyCache(home / "judge.sqlite", notes.append)
     for cache, key in ((first, b"a"), (second, b"b")):
         cache.put(key, "judge-1", reply())
-    with sqlite3.connect(home / "judge.sqlite") as raw:
+    with contextlib.closing(sqlite3.connect(home / "judge.sqlite")) as raw, raw:
         raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     raw.close()
     with (home / "judge.sqlite").open("r+b") as file:
@@ -282,7 +284,7 @@ def test_a_file_damaged_under_way_is_set_aside_by_one_of_two(home):
 
 def test_a_cache_of_a_newer_version_is_refused(curve, options, home):
     home.mkdir()
-    with sqlite3.connect(home / "judge.sqlite") as raw:
+    with contextlib.closing(sqlite3.connect(home / "judge.sqlite")) as raw, raw:
         raw.execute("PRAGMA user_version = 99")
     raw.close()
     with pytest.raises(InputError, match="newer Reelbench"):
