@@ -25,7 +25,8 @@ os.environ.setdefault("FORCE_QWENVL_VIDEO_READER", "decord")
 
 def pytest_collection_modifyitems(config, items):
     """Begin with the files that take longest, and leave out what takes minutes, unless it is asked for by its mark."""
-    items.sort(key=lambda item: item.get_closest_marker("lmms") is None)
+    whole = ROOT / "tests"  # files of no room: of whole processes, and what they leave
+    items.sort(key=lambda item: (item.get_closest_marker("lmms") is None, item.path.parent != whole))
     if "slow" in config.option.markexpr:
         return
     config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("slow")])
