@@ -50,6 +50,15 @@ def reelbench_home(tmp_path, monkeypatch, request, shared_home):
     return home
 
 
+@pytest.fixture(autouse=True)
+def before_any_run(monkeypatch):
+    """Nothing stays known of what another test's lmms-eval ran in this process."""
+    from reelbench.tasks.lmms import adapters
+
+    monkeypatch.setattr(adapters, "running", None)
+    monkeypatch.setattr(adapters, "passes_video", False)
+
+
 @pytest.fixture
 def hub(monkeypatch, tmp_path):
     """The local Hub, on which a museum's curator is logged in."""

@@ -53,7 +53,7 @@ RECIPES = {
             "base_url=http://localhost:8000/v1": "base_url={server},api_key=none --limit 2",
             "http://localhost:8000/v1": "{server}",
         },
-        marks=(pytest.mark.lmms, pytest.mark.slow),
+        marks=(pytest.mark.lmms,),
     ),
     "local_judge": Recipe(
         (),
@@ -84,7 +84,7 @@ RECIPES = {
             "--llm my-model --limit": "--llm tagger --limit",
         },
     ),
-    "agents": Recipe(("looks.jsonl", "run/result.json", "results/**/check.json"), marks=(pytest.mark.slow,)),
+    "agents": Recipe(("looks.jsonl", "run/result.json", "results/**/check.json")),
     "people": Recipe(("review.html", "spans*.html")),
     "diagnose": Recipe(
         ("graphs/graphs.jsonl", "errors/report.html"),
@@ -110,6 +110,7 @@ def test_every_recipe_is_in_the_table_or_says_that_it_is_not_run():
         assert all(old in text for old in recipe.swaps), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [pytest.param(name, marks=recipe.marks) for name, recipe in RECIPES.items()])
 def test_a_recipe_runs_as_it_stands(name, tmp_path, request):
     recipe = RECIPES[name]

@@ -63,10 +63,16 @@ def test_a_live_run_while_a_batch_is_under_way_leaves_its_requests_to_it(judged)
 
 
 @pytest.mark.parametrize(
-    ("status", "rest", "why"),
-    [("completed", failed, "server_error"), ("expired", expired, "batch_expired"), ("cancelled", expired, "batch_exp")],
+    ("status", "rest", "why", "then"),
+    [
+        ("completed", failed, "server_error", "live"),
+        ("expired", expired, "batch_expired", "batch"),
+        pytest.param("completed", failed, "server_error", "batch", marks=pytest.mark.slow),
+        pytest.param("expired", expired, "batch_expired", "live", marks=pytest.mark.slow),
+        pytest.param("cancelled", expired, "batch_exp", "live", marks=pytest.mark.slow),
+        pytest.param("cancelled", expired, "batch_exp", "batch", marks=pytest.mark.slow),
+    ],
 )
-@pytest.mark.parametrize("then", ["live", "batch"])
 def test_of_a_batch_that_ends_half_done_that_half_is_kept(judged, status, rest, why, then):
     with BatchServer() as server:
         judged(server, "--judge-batch")

@@ -265,7 +265,7 @@ def unharmed(tmp_path_factory):
         return Counter(json.dumps(call.body["messages"]) for call in server.calls), counted
 
 
-@pytest.mark.parametrize("at", [1, 3, 9, 14, 20])
+@pytest.mark.parametrize("at", [3, 14, *(pytest.param(at, marks=pytest.mark.slow) for at in (1, 9, 20))])
 def test_a_loop_that_is_killed_goes_on_and_pays_nothing_twice(at, unharmed, tmp_path, reelbench_home):
     """Killed at its n-th request: of the model under test, for a graph, of the tagger, in the first round or later."""
 

@@ -19,13 +19,6 @@ def task():
     return LmmsTask(rextime.SPEC)
 
 
-@pytest.fixture(autouse=True)
-def before_any_run(monkeypatch):
-    """Nothing stays known of what another test's lmms-eval ran in this process."""
-    monkeypatch.setattr(adapters, "running", None)
-    monkeypatch.setattr(adapters, "passes_video", False)
-
-
 @pytest.fixture
 def row(reelbench_home):
     """A mini row whose video is 10 numbered frames, 2 per second."""
