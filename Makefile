@@ -42,8 +42,9 @@ demo: install
 
 # One process more than there are cores, as tests wait for servers and browsers nearly as long as they compute. A file's tests
 # share what starts slowly, so a file stays with one process.
-WORKERS = $(shell $(PYTHON) -c 'import os; print(min((os.cpu_count() or 1) + 1, 4))')
-PYTEST  = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
+WORKERS  = $(shell $(PYTHON) -c 'import os; print(min((os.cpu_count() or 1) + 1, 4))')
+PARALLEL = --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
+PYTEST   = $(BIN)/python -m pytest $(PARALLEL)
 
 .PHONY: checkers
 checkers: install
@@ -63,7 +64,7 @@ test-minima test-newest: setup.cfg $(filter .uv/bin/uv,$(UV))
 	$(UV) pip install --quiet --python .venv-$@/bin/python --resolution $(RESOLUTION) --requirement setup.cfg
 	$(UV) pip install --quiet --python .venv-$@/bin/python --requirement requirements-dev.txt
 	$(UV) pip install --quiet --python .venv-$@/bin/python --no-deps --editable .
-	.venv-$@/bin/python -m pytest --numprocesses $(WORKERS) --dist loadfile -m 'not lmms and not browser' $(CORE)
+	.venv-$@/bin/python -m pytest $(PARALLEL) -m 'not lmms and not browser' $(CORE)
 
 MINUTES ?= 10
 SEED    ?= 1

@@ -10,6 +10,7 @@ from pydantic import (
     ValidationError,
     model_serializer,
 )
+from pydantic_core import ErrorDetails
 
 
 class Record(BaseModel):
@@ -29,14 +30,18 @@ class Record(BaseModel):
 
 def wrong_fields(error: ValidationError) -> list[str]:
     """Return a line for each thing that is wrong with what was read: `FIELD: MESSAGE`."""
-    return [f"{'.'.join(map(str, one['loc'])) or 'the object'}: {one['msg']}" for one in error.errors()]
+    return [_told(one) for one in error.errors()]
 
 
 def first_wrong_field(error: ValidationError) -> str:
     """Return the first thing that is wrong, and what is there in its place: `field FIELD: MESSAGE (found VALUE)`."""
     first = error.errors()[0]
     found = "" if first["type"] == "missing" else f" (found {first['input']!r:.60})"
-    return ("field " if first["loc"] else "") + wrong_fields(error)[0] + found
+    return ("field " if first["loc"] else "") + _told(first) + found
+
+
+def _told(problem: ErrorDetails) -> str:
+    return f"{'.'.join(map(str, problem['loc'])) or 'the object'}: {problem['msg']}"
 
 
 class Likelihood(Record):

@@ -110,9 +110,7 @@ def _show(outcome: "Outcome") -> None:
 
 def _cells(spec: "BenchmarkSpec", metric: "Metric", value: "MetricValue", result: "Result") -> tuple[str, str, str]:
     """Return a metric's value, unit and interval as they are printed."""
-    from reelbench.registry.units import UNITS
-
-    unit = UNITS[metric.unit]
+    unit = metric.in_unit
     digits = unit.long_digits
     if value.value is None:
         return "N/A", unit.label, ""

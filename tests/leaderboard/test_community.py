@@ -7,7 +7,6 @@ import pytest
 from reelbench.leaderboard import board, community, site
 from reelbench.registry import discovery
 from reelbench.registry.errors import DataUnavailableError, InputError
-from tests.servers.hub import HubServer
 
 AUTHOR = {"name": "lab", "fullname": "A Lab", "type": "org", "avatarUrl": "https://x/a.png"}
 ROWS = [
@@ -19,11 +18,9 @@ ROWS = [
 
 
 @pytest.fixture
-def hub(monkeypatch, tmp_path):
-    with HubServer() as server:
-        server.use(monkeypatch, tmp_path / "hf")
-        server.add("ReXTime/ReXTime", {"README.md": ""})
-        yield server
+def hub(hub):
+    hub.add("ReXTime/ReXTime", {"README.md": ""})
+    return hub
 
 
 def test_rows_of_the_hub_stand_apart_and_are_never_ranked(hub, tmp_path):

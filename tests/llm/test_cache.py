@@ -1,6 +1,5 @@
 """The cache of replies on disks that forget: an older file is brought up to date, a damaged one is saved from."""
 
-import contextlib
 import re
 import shutil
 import sqlite3
@@ -23,7 +22,7 @@ def key(number):
 
 
 def columns(path):
-    with contextlib.closing(sqlite3.connect(path)) as raw, raw:
+    with sqlite3.connect(path) as raw:
         names = [row[1] for row in raw.execute("PRAGMA table_info(replies)")]
         rows = raw.execute("SELECT * FROM replies").fetchall()
         version = raw.execute("PRAGMA user_version").fetchone()[0]
@@ -36,7 +35,7 @@ def filled(path, n):
     for number in range(n):
         cache.put(key(number), "judge-1", reply(f'{{"score": {number % 6}, "why": "{"so " * 300}"}}', seconds=0.25))
     cache.close()
-    with contextlib.closing(sqlite3.connect(path)) as raw, raw:
+    with sqlite3.connect(path) as raw:
         raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     raw.close()
 
@@ -74,7 +73,7 @@ def test_a_cache_that_another_process_brings_up_to_date_at_the_same_time(tmp_pat
 def test_a_reply_that_changed_on_disk_is_asked_for_again(tmp_path, column):
     path = tmp_path / "judge.sqlite"
     filled(path, 3)
-    with contextlib.closing(sqlite3.connect(path)) as raw, raw:
+    with sqlite3.connect(path) as raw:
         raw.execute(f"UPDATE replies SET {column} = 5 WHERE key = ?", (key(1),))  # noqa: S608
     raw.close()
     notes = []
@@ -91,7 +90,7 @@ def test_a_reply_of_0_1_0_that_changed_since_is_asked_for_again(tmp_path):
     path = tmp_path / "judge.sqlite"
     shutil.copy(OLD, path)
     ReplyCache(path, print).close()
-    with contextlib.closing(sqlite3.connect(path)) as raw, raw:
+    with sqlite3.connect(path) as raw:
         (first,) = raw.execute("SELECT key FROM replies").fetchone()
         raw.execute("UPDATE replies SET raw = raw || ' ' WHERE key = ?", (first,))
     raw.close()

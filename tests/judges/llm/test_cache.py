@@ -269,7 +269,7 @@ def test_a_file_damaged_under_way_is_set_aside_by_one_of_two(home):
     second = ReplyCache(home / "judge.sqlite", notes.append)
     for cache, key in ((first, b"a"), (second, b"b")):
         cache.put(key, "judge-1", reply())
-    with contextlib.closing(sqlite3.connect(home / "judge.sqlite")) as raw, raw:
+    with sqlite3.connect(home / "judge.sqlite") as raw:
         raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     raw.close()
     with (home / "judge.sqlite").open("r+b") as file:
@@ -284,7 +284,7 @@ def test_a_file_damaged_under_way_is_set_aside_by_one_of_two(home):
 
 def test_a_cache_of_a_newer_version_is_refused(curve, options, home):
     home.mkdir()
-    with contextlib.closing(sqlite3.connect(home / "judge.sqlite")) as raw, raw:
+    with sqlite3.connect(home / "judge.sqlite") as raw:
         raw.execute("PRAGMA user_version = 99")
     raw.close()
     with pytest.raises(InputError, match="newer Reelbench"):
