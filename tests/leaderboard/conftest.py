@@ -2,11 +2,13 @@
 
 import hashlib
 import json
+from contextlib import contextmanager
 
 import pytest
 
 from reelbench.judges import bootstrap, scoring
 from reelbench.judges.llm import JudgeOptions
+from reelbench.leaderboard import site
 from reelbench.registry.data import loading
 from reelbench.tasks.score import Options
 from reelbench.tasks.submissions import Inputs
@@ -116,3 +118,38 @@ def tamper():
         return folder
 
     return run
+
+
+@pytest.fixture
+def page_of(chromium):
+    """Open a site from the disk; afterwards asserts that nothing was logged as an error and nothing left the page."""
+    opened = []
+
+    @contextmanager
+    def run(folder, address="", *, width=1280, scheme="light", file="index.html"):
+        context = chromium.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, accept_downloads=True
+        )
+        page = context.new_page()
+        page.set_default_timeout(60_000)
+        errors, requests = [], []
+        page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("request", lambda request: requests.append(request.url))
+        page.goto(f"file://{folder / file}{address}")
+        opened.append((errors, requests))
+        yield page
+        context.close()
+        assert errors == []
+        assert [url for url in requests if not url.startswith(("file:", "data:", "blob:"))] == []
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def published_site(tmp_path_factory):
+    """The site with published numbers alone."""
+    folder = tmp_path_factory.mktemp("site")
+    (folder / "store").mkdir()
+    site.build(folder / "store", folder / "site")
+    return folder / "site"

@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,45 +12,6 @@ from reelbench.registry.errors import ReelbenchError
 PROTO = {"__proto__": {"text": "another", "polluted": 1}}
 EVIL = "</textarea><script>window.pwned = 1</script><img src=x onerror='window.pwned = 1'>"
 RTL = "\u202eevil\u202c/מודל"
-BRIGHTNESS = (
-    "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).reduce((sum, part) => sum + Number(part), 0)"
-)
-ROUTES = ["", "#/moviecore", "#/rextime", "#/curve", "#/dramaqa_cogme", "#/model/Human", "#/submit", "#/about"]
-
-
-@pytest.fixture
-def page_of(chromium):
-    """Open a site from the disk; afterwards asserts that nothing was logged as an error and nothing left the page."""
-    opened = []
-
-    @contextmanager
-    def run(folder, address="", *, width=1280, scheme="light", file="index.html"):
-        context = chromium.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=scheme, accept_downloads=True
-        )
-        page = context.new_page()
-        page.set_default_timeout(60_000)
-        errors, requests = [], []
-        page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("request", lambda request: requests.append(request.url))
-        page.goto(f"file://{folder / file}{address}")
-        opened.append((errors, requests))
-        yield page
-        context.close()
-        assert errors == []
-        assert [url for url in requests if not url.startswith(("file:", "data:", "blob:"))] == []
-
-    return run
-
-
-@pytest.fixture(scope="module")
-def published_site(tmp_path_factory):
-    """The site with published numbers alone."""
-    folder = tmp_path_factory.mktemp("site")
-    (folder / "store").mkdir()
-    site.build(folder / "store", folder / "site")
-    return folder / "site"
 
 
 def names(page):
@@ -265,32 +224,6 @@ def test_a_picture_is_only_there_where_it_says_something(page_of, published_site
 
 
 @pytest.mark.browser
-def test_dark_mode_follows_the_system_and_the_button(page_of, published_site):
-    with page_of(published_site, scheme="dark") as page:
-        page.wait_for_function(f"{BRIGHTNESS} < 150")
-        page.get_by_role("button", name="Dark mode").click()
-        page.wait_for_function(f"{BRIGHTNESS} > 600")
-    with page_of(published_site) as page:
-        page.wait_for_function(f"{BRIGHTNESS} > 600")
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize("address", ROUTES)
-def test_a_phone_reads_without_scrolling_sideways(page_of, published_site, address):
-    from playwright.sync_api import expect
-
-    with page_of(published_site, address, width=390) as page:
-        expect(page.locator("h1")).to_be_visible()
-        page.wait_for_function("document.documentElement.scrollWidth === 390")
-        if address == "#/moviecore":
-            # The first row is on the first screen.
-            lies(page, "table.rows tbody .meter", "box.x < 390 - 60 && box.y < 520")
-            expect(page.locator("#f-open_weights")).to_be_hidden()
-            page.locator("summary", has_text="Filters").click()
-            expect(page.locator("#f-open_weights")).to_be_visible()
-
-
-@pytest.mark.browser
 def test_the_model_stays_in_view_when_the_table_scrolls(page_of, published_site):
     with page_of(published_site, "#/moviecore?cols=depth,evidence,coherence,citation", width=390) as page:
         page.locator("table.rows tbody td").last.scroll_into_view_if_needed()
@@ -443,143 +376,3 @@ def test_every_metric_is_explained(page_of, published_site):
         rows = page.locator("main table tbody tr")
         expect(rows).to_have_count(30)
         expect(rows.locator("td:nth-of-type(2)")).to_have_text([re.compile(".{21}")] * 30)
-
-
-@pytest.mark.browser
-def test_keyboard_and_screen_reader(page_of, published_site):
-    from playwright.sync_api import expect
-
-    with page_of(published_site, "#/moviecore") as page:
-        expect(names(page).first).to_be_visible()
-        page.keyboard.press("Tab")
-        expect(page.locator(".skip")).to_be_focused()
-        unnamed = page.evaluate(
-            """[...document.querySelectorAll('button, input, select, a')].filter((e) =>
-            !(e.textContent || e.getAttribute('aria-label') || e.labels?.length || e.title)).map((e) => e.outerHTML)"""
-        )
-        assert unnamed == []
-        expect(page.locator("table.rows")).to_have_attribute("aria-label", re.compile("^MovieCORE"))
-        page.get_by_label("Search").fill("gemini")
-        expect(page.locator("#live")).to_have_text("2 rows")
-        page.locator("summary.tool", has_text="Columns").press("Enter")
-        expect(page.locator("details.menu[open]")).to_have_count(1)
-        page.keyboard.press("Escape")
-        expect(page.locator("details.menu[open]")).to_have_count(0)
-
-
-# --- by other people's checkers ---
-
-
-def violations(page, checkers):
-    """What axe finds; it may not fetch the style sheets again, which the page's policy forbids."""
-    page.evaluate((checkers / "axe-core" / "axe.min.js").read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run({ preload: false, resultTypes: ['violations'] }).then((all) => all.violations)")
-    return [(one["id"], [node["html"] for node in one["nodes"]]) for one in found]
-
-
-def invalid(pages, checkers, tmp_path):
-    """What html-validate finds: (page, rule, message)."""
-    config = tmp_path / "htmlvalidate.json"
-    config.write_text(json.dumps({"root": True, "extends": ["html-validate:standard", "html-validate:a11y"]}))
-    tool = Path(checkers / "html-validate" / "bin" / "html-validate.mjs")
-    report = tmp_path / "report.json"  # a file: node cuts a long text off in a pipe
-    with report.open("w") as out:
-        command = ["node", tool, "--config", config, "--formatter", "json", *pages]
-        subprocess.run(command, stdout=out, check=False)
-    return {
-        (Path(result["filePath"]).name, message["ruleId"], message["message"])
-        for result in json.loads(report.read_text())
-        for message in result["messages"]
-    }
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize(
-    ("scheme", "width"),
-    [
-        ("light", 1280),
-        ("dark", 390),
-        pytest.param("light", 390, marks=pytest.mark.slow),
-        pytest.param("dark", 1280, marks=pytest.mark.slow),
-    ],
-)
-def test_axe_finds_nothing(page_of, published_site, checkers, scheme, width):
-    from playwright.sync_api import expect
-
-    for address in ROUTES:
-        with page_of(published_site, address, width=width, scheme=scheme) as page:
-            expect(page.locator("h1")).to_be_visible()
-            for chart in page.locator(".plot").all():
-                chart.scroll_into_view_if_needed()
-                expect(chart).to_have_attribute("data-drawn", "true")
-            assert violations(page, checkers) == [], address
-
-
-@pytest.mark.browser
-def test_axe_finds_nothing_on_a_run_with_samples(page_of, moviecore_run, checkers, tmp_path):
-    from playwright.sync_api import expect
-
-    store.add(moviecore_run(), tmp_path / "store")
-    site.build(tmp_path / "store", tmp_path / "site")
-    with page_of(tmp_path / "site", "#/model/org%2Fmodel", width=390) as page:
-        page.locator("summary", has_text="Samples").click()
-        expect(page.locator(".sample")).to_have_count(12)
-        page.locator(".sample summary").first.click()
-        assert violations(page, checkers) == []
-        page.wait_for_function("document.documentElement.scrollWidth === 390")
-
-
-@pytest.mark.browser
-def test_the_html_is_valid_as_written_and_as_drawn(page_of, published_site, checkers, tmp_path):
-    from playwright.sync_api import expect
-
-    pages = [published_site / "index.html"]
-    for number, address in enumerate(ROUTES):
-        with page_of(published_site, address) as page:
-            expect(page.locator("h1")).to_be_visible()
-            for chart in page.locator(".plot").all():
-                chart.scroll_into_view_if_needed()
-                expect(chart).to_have_attribute("data-drawn", "true")
-            pages.append(tmp_path / f"{number}.html")
-            pages[-1].write_text(page.content(), encoding="utf-8")
-    assert invalid(pages, checkers, tmp_path) == set()
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("address", ["", "#/moviecore", "#/curve"])
-def test_the_page_does_not_jump_while_it_is_made(page_of, published_site, address, width):
-    from playwright.sync_api import expect
-
-    with page_of(published_site, address, width=width) as page:
-        expect(names(page).first).to_be_visible()
-        shift = page.evaluate(
-            """new Promise((done) => {
-                let sum = 0;
-                new PerformanceObserver((list) => { for (const e of list.getEntries()) sum += e.value; })
-                    .observe({ type: 'layout-shift', buffered: true });
-                requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => done(sum), 0)));
-            })"""
-        )
-        assert shift < 0.1
-
-
-@pytest.mark.browser
-def test_paper_is_light_and_has_the_table_alone(page_of, published_site):
-    from playwright.sync_api import expect
-
-    with page_of(published_site, "#/moviecore", scheme="dark") as page:
-        expect(names(page)).to_have_count(20)
-        page.emulate_media(media="print")
-        page.wait_for_function(f"{BRIGHTNESS} > 600")
-        expect(page.locator("table.rows")).to_be_visible()
-        for apart in (".top", ".bar-row", ".chips", ".pictures"):
-            expect(page.locator(apart)).to_be_hidden()
-
-
-def test_the_page_is_small(published_site):
-    """Scripts and style are under 120 kB; a plotting library alone would be fifty times that."""
-    assert sum((published_site / name).stat().st_size for name in site.ASSETS) < 120_000
-    assert not (published_site / "lib").exists()
-    document = (published_site / "data" / "board.js").read_text(encoding="utf-8")
-    assert json.loads(document.removeprefix("globalThis.REELBENCH=").rstrip(";\n"))["rows"]

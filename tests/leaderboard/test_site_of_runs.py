@@ -9,10 +9,9 @@ from reelbench.leaderboard.calibrations import Calibrated
 from reelbench.leaderboard.usage import Usage
 from reelbench.registry import discovery
 from reelbench.registry.records import About
+from tests.checkers import violations
 from tests.leaderboard.rows import CURVE, MOVIECORE, REXTIME, entry
-from tests.leaderboard.test_site import drawn, names, page_of, shows, violations
-
-__all__ = ["page_of"]  # a fixture
+from tests.leaderboard.test_site import drawn, names, shows
 
 ABOUT = {
     "Qwen/Qwen2.5-VL-7B-Instruct": About(parameters=8.3e9, released="2025-01", organisation="Qwen"),

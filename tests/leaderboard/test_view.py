@@ -16,9 +16,8 @@ from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import in_script
 from reelbench.registry.frames.store import FrameStore
-from tests.leaderboard.test_site import EVIL, invalid, page_of, violations
-
-__all__ = ["page_of"]  # a fixture
+from tests.checkers import invalid, violations
+from tests.leaderboard.test_site import EVIL
 
 FRAMES = "uniform:4,size=96"
 LIGHT, DARK = re.compile(r"^rgb\(2\d\d, 2\d\d, 2\d\d\)$"), re.compile(r"^rgb\(\d\d, \d\d, \d\d\)$")

@@ -1,5 +1,6 @@
 """What tests of chains share: videos to discuss, captions, and the models of a server that plays all roles."""
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -7,6 +8,9 @@ import jsonschema
 import pytest
 
 from reelbench.llm.options import AskOptions
+from reelbench.making.discussion import Discussion, DiscussionOptions, run
+from reelbench.making.discussion_files import read_videos
+from reelbench.making.prompting import Prompts
 from tests.servers import roles
 from tests.servers.judge import JudgeServer
 
@@ -91,3 +95,20 @@ def dropped(document, stage):
 
 def stages(document):
     return {stage["name"]: (stage["in"], stage["out"]) for stage in document["stages"]}
+
+
+@pytest.fixture
+def discuss(tmp_path, videos, models):
+    """Discuss some videos; returns the folder and what `funnel.json` says."""
+
+    def discuss(given, names=roles.DISCUSSION, *, out="out", prompts=None, budget=None, ask=None, **options):
+        known = read_videos(videos(given), 8)
+        discussion = Discussion(Prompts("discussion", prompts), DiscussionOptions(**options))
+        folder = None if out is None else tmp_path / out
+        if folder is not None:
+            folder.mkdir(exist_ok=True)
+        document = asyncio.run(run(known, discussion, models(*names, **(ask or {})), folder, budget=budget))
+        assert folder is None or document == valid(folder / "funnel.json")
+        return folder, document
+
+    return discuss

@@ -1,49 +1,25 @@
 """A discussion, played by a server: who is asked what and in which order, what is kept, and what goes wrong."""
 
-import asyncio
 import json
-import os
 import random
 import re
-import signal
-import subprocess
-import sys
-import time
-import urllib.request
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from reelbench.llm.budget import Budget
-from reelbench.making.discussion import Discussion, DiscussionOptions, run
+from reelbench.making.discussion import Discussion, DiscussionOptions
 from reelbench.making.discussion_files import read_videos
 from reelbench.making.prompting import Prompts
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 from reelbench.registry.media import mini
-from tests.making.conftest import INJECTIONS, adds_up, dropped, files_in, stages, valid, video
+from tests.making.conftest import INJECTIONS, adds_up, dropped, files_in, stages, video
 from tests.servers import roles
 from tests.servers.judge import Answer
 
 ROLES = roles.DISCUSSION
-
-
-@pytest.fixture
-def discuss(tmp_path, videos, models):
-    """Discuss some videos; returns the folder and what `funnel.json` says."""
-
-    def discuss(given, names=ROLES, *, out="out", prompts=None, budget=None, ask=None, **options):
-        known = read_videos(videos(given), 8)
-        discussion = Discussion(Prompts("discussion", prompts), DiscussionOptions(**options))
-        folder = None if out is None else tmp_path / out
-        if folder is not None:
-            folder.mkdir(exist_ok=True)
-        document = asyncio.run(run(known, discussion, models(*names, **(ask or {})), folder, budget=budget))
-        assert folder is None or document == valid(folder / "funnel.json")
-        return folder, document
-
-    return discuss
 
 
 def trace(folder):
@@ -368,63 +344,6 @@ class TestAgain:
         assert (plan["calls"], plan["cached"]) == (10, 5)
 
 
-class TestTheComparison:
-    def test_without_a_judge_it_counts_what_texts_show(self, discuss):
-        folder, _ = discuss(3)
-        document = read(folder, "comparison.json")
-        assert document["win_rate"] is None
-        assert document["videos"] == 3
-        # 11 words a question on both sides: no difference.
-        words = document["measures"]["words_question"]
-        assert (words["single_pass"], words["difference"], words["ci95"]) == (11.0, 0.0, None)
-
-    def test_a_judge_that_goes_by_the_place_alone_prefers_neither(self, discuss):
-        folder, document = discuss(3, (*ROLES, "judge"))
-        win = read(folder, "comparison.json")["win_rate"]
-        assert (win["value"], win["same_in_both_orders"]) == (0.5, 0.0)
-        assert (win["single_pass_shown_first"], win["discussion_shown_first"]) == (0.0, 1.0)
-        assert stages(document)["judge"] == (6, 6)
-
-    def test_a_judge_that_goes_by_the_questions_says_the_same_in_both_orders(self, discuss, server):
-        def script(call):
-            if call.body["model"] != "judge":
-                answer = roles.play(call)
-                if call.body["model"] == "expert" and "meta_reviewer says" in roles.text_of(call):
-                    answer.content = answer.content.replace("door", "rope")
-                return answer
-            return Answer(json.dumps({"better": "A" if "rope" in roles.block(call, "set_A") else "B"}))
-
-        server.script(script)
-        folder, _ = discuss(3, (*ROLES, "judge"))
-        win = read(folder, "comparison.json")["win_rate"]
-        assert (win["value"], win["ci95"], win["same_in_both_orders"]) == (1.0, None, 1.0)
-
-    def test_levels_of_blooms_taxonomy_where_a_model_tells_them(self, discuss, server):
-        def script(call):
-            role, text = call.body["model"], roles.text_of(call)
-            if role == "bloom":
-                # The single pass's questions remember, the discussion's evaluate; one answer has no level.
-                if "no level" in text:
-                    return Answer("It may be 3.")
-                return Answer("5" if "refined" in text else "1")
-            answer = roles.play(call)
-            if role == "expert" and "meta_reviewer says" in text:
-                answer.content = answer.content.replace("step", "refined step")
-                answer.content = answer.content.replace("part 1;", "part 1, of no level;")
-            return answer
-
-        server.script(script)
-        folder, document = discuss(2, (*ROLES, "bloom"))
-        measures = read(folder, "comparison.json")["measures"]
-        assert measures["bloom_question"] == {"single_pass": 1, "discussion": 5, "difference": 4, "ci95": None}
-        assert measures["higher_order_question"]["discussion"] == 100
-        assert measures["higher_order_answer"]["difference"] == 0
-        # 2 videos x 10 questions and 10 answers; two answers could not be told.
-        assert (stages(document)["bloom"], dropped(document, "bloom")) == ((40, 38), {"unparsable": 2})
-        assert "bloom" in document["prompts"]
-        assert document["models"]["bloom"]["returned"] == {"bloom-0001": 44}
-
-
 @pytest.mark.parametrize("text", INJECTIONS)
 def test_what_others_wrote_changes_nothing_of_what_is_asked_or_written(discuss, server, text):
     given = video(
@@ -451,118 +370,3 @@ def test_what_others_wrote_changes_nothing_of_what_is_asked_or_written(discuss, 
     assert all(roles.digest(server.calls[-1]) in one["question"] for one in made.values())
     assert made["film0_1"]["caption"] == text.strip()
     assert adds_up(document)
-
-
-# --- the command -----------------------------------------------------------------------------------------------------
-
-
-def named(url):
-    return ["--llm-url", url, *(part for role in ROLES for part in ("--llm", f"{role}={role}"))]
-
-
-def test_the_command_discusses_and_says_what_it_came_to(reelbench, videos, server, tmp_path):
-    out = tmp_path / "made"
-    done = reelbench(
-        "make", "discussion", "--videos", videos(4), "--limit", 2, "--out", out, "--json", *named(server.url)
-    )
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == json.loads((out / "funnel.json").read_text())
-    assert set(files_in(out)) == {
-        *("annotations.json", "single_pass.json", "trace.jsonl", "funnel.json", "funnel.svg", "comparison.json")
-    }
-    assert len(json.loads((out / "annotations.json").read_text())) == 10
-    prices = ["--llm-price", "2.5,10"]
-    plan = reelbench("make", "discussion", "--videos", videos(4), "--plan", "--json", *prices, *named(server.url))
-    told = json.loads(plan.stdout)
-    assert (told["calls"], told["cached"], len(server.calls)) == (10, 10, 10)
-    assert told["cost_usd"] == pytest.approx((2.5 * told["tokens"]["prompt"] + 10 * told["tokens"]["completion"]) / 1e6)
-
-
-def test_a_role_may_name_its_model_in_its_file(reelbench, videos, server, tmp_path):
-    mine = tmp_path / "mine"
-    mine.mkdir()
-    (mine / "roles.yaml").write_text(
-        "roles:\n- {name: expert, prompt: expert.txt, sees: [qa, critic]}\n"
-        "- {name: critic, prompt: skeptic.txt, sees: [qa, expert], model: big-critic}\n"
-        "- {name: last, prompt: meta_reviewer.txt, sees: [expert, critic], model: other}\n"
-    )
-    out = ["--out", tmp_path / "o", "--prompts", mine, "--llm-url", server.url]
-    done = reelbench("make", "discussion", "--videos", videos(1), *out, "--llm", "expert", "--llm", "last=named")
-    assert done.returncode == 0, done.stderr
-    assert [call.body["model"] for call in server.calls] == ["expert", "big-critic", "named", "expert"]
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--llm", "painter=x"], "no role is called painter"),
-        (["--llm", "expert=x"], "no model is named for skeptic"),
-        ([], "no model is named"),
-        (["--llm", "x", "--prompts", "nowhere"], "nowhere is not a folder"),
-    ],
-)
-def test_a_call_that_makes_no_sense_is_one_line(reelbench, videos, tmp_path, options, said):
-    url = ["--llm-url", "http://127.0.0.1:9/v1"]
-    done = reelbench("make", "discussion", "--videos", videos(1), "--out", tmp_path / "o", *url, *options)
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert done.stderr.count("\n") == 1
-
-
-def test_a_refused_key_fails_the_command(reelbench, videos, server, tmp_path):
-    server.script(lambda _: Answer(status=401))
-    done = reelbench("make", "discussion", "--videos", videos(2), "--out", tmp_path / "o", *named(server.url))
-    assert done.returncode == 1
-    assert "run the same command again" in done.stderr
-
-
-def counts(url):
-    with urllib.request.urlopen(url.removesuffix("/v1") + "/calls") as reply:  # noqa: S310 - our own server
-        return json.load(reply)
-
-
-@pytest.mark.slow
-def test_killed_at_any_moment_it_ends_with_the_same_bytes_and_pays_for_nothing_twice(tmp_path, videos):
-    """Ten kills; the server, a process of its own, counts what it has answered."""
-    path, number = videos(24), 24 * 5
-    command = [sys.executable, "-m", "tests.servers.roles", "--delay", "0.05"]
-    draw = random.Random(13)
-
-    def start(url, home, out):
-        arguments = ["make", "discussion", "--videos", path, "--out", out, "--llm-concurrency", 4, *named(url)]
-        return subprocess.Popen(
-            [Path(sys.executable).with_name("reelbench"), *map(str, arguments)],
-            env={**os.environ, "REELBENCH_HOME": str(home)},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as playing:
-        try:
-            url = playing.stdout.readline().strip()
-            killed = 0
-            for _ in range(10):
-                goal = counts(url)["replied"] + draw.randint(1, 8)
-                process = start(url, tmp_path / "home1", tmp_path / "killed")
-                while process.poll() is None and counts(url)["replied"] < goal:
-                    time.sleep(0.005)
-                if process.poll() is None:
-                    process.send_signal(signal.SIGKILL)
-                    killed += 1
-                process.wait()
-            assert killed  # on a busy machine the last of them may have nothing left to do
-            in_flight = killed * 4  # at each kill, so many replies at most were under way and lost
-            assert start(url, tmp_path / "home1", tmp_path / "killed").wait() == 0
-            asked = counts(url)["calls"]
-            assert number <= asked <= number + in_flight
-            assert start(url, tmp_path / "home1", tmp_path / "again").wait() == 0
-            assert counts(url)["calls"] == asked
-            assert start(url, tmp_path / "home2", tmp_path / "whole").wait() == 0
-            assert counts(url)["calls"] == asked + number
-        finally:
-            playing.terminate()
-    one, other = files_in(tmp_path / "killed"), files_in(tmp_path / "whole")
-    assert {**one, "funnel.json": b""} == {**other, "funnel.json": b""}
-    mine, theirs = (json.loads(made["funnel.json"]) for made in (one, other))
-    assert mine.pop("calls") + mine.pop("cached") == theirs.pop("calls") + theirs.pop("cached")
-    assert mine == theirs

@@ -11,7 +11,7 @@ from reelbench.methods.diagnosis import page, report
 from reelbench.methods.diagnosis.folder import Folder, keep_answers
 from reelbench.methods.diagnosis.questions import Question
 from reelbench.methods.diagnosis.tagging import Attempt
-from tests.leaderboard.test_site import invalid, violations
+from tests.checkers import invalid, violations
 
 LABELS = {"T": "Temporal Localization", "A": "Attribute Misidentification", "R": "Reasoning"}
 
