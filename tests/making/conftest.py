@@ -112,3 +112,7 @@ def discuss(tmp_path, videos, models):
         return folder, document
 
     return discuss
+
+
+def read(folder, name):
+    return json.loads((folder / name).read_text())

@@ -15,7 +15,7 @@ from reelbench.making.prompting import Prompts
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 from reelbench.registry.media import mini
-from tests.making.conftest import INJECTIONS, adds_up, dropped, files_in, stages, video
+from tests.making.conftest import INJECTIONS, adds_up, dropped, files_in, read, stages, video
 from tests.servers import roles
 from tests.servers.judge import Answer
 
@@ -24,10 +24,6 @@ ROLES = roles.DISCUSSION
 
 def trace(folder):
     return [json.loads(line) for line in (folder / "trace.jsonl").read_text().splitlines()]
-
-
-def read(folder, name):
-    return json.loads((folder / name).read_text())
 
 
 class TestTheOrder:

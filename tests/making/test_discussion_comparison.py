@@ -2,15 +2,11 @@
 
 import json
 
-from tests.making.conftest import dropped, stages
+from tests.making.conftest import dropped, read, stages
 from tests.servers import roles
 from tests.servers.judge import Answer
 
 ROLES = roles.DISCUSSION
-
-
-def read(folder, name):
-    return json.loads((folder / name).read_text())
 
 
 class TestTheComparison:

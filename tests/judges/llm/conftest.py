@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from reelbench.judges.llm import JudgeOptions
+from reelbench.judges.llm import JudgeOptions, judge_items
 from reelbench.registry.records import Item
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.tasks.curve import SPEC as CURVE
@@ -46,3 +46,11 @@ def items() -> Callable[[int], list[Item]]:
     return lambda n: [
         judged_item(f"q{i}", f"Why does she leave? ({i})", f"Because of {i}.", f"I think {i}.") for i in range(n)
     ]
+
+
+ITEM = judged_item("q1", "Why?", "Because.", "Hm.")
+
+
+def verdicts(spec: BenchmarkSpec, items: Any, options: JudgeOptions, **more: Any) -> tuple[list[Any], Any]:
+    run = judge_items(spec, items, options, **more)
+    return list(run), run

@@ -9,16 +9,8 @@ import pytest
 from reelbench.judges.llm import JudgeOptions, LiveJudge, judge_items
 from reelbench.judges.llm import run as run_module
 from reelbench.registry.errors import InputError
-from tests.judges.llm.conftest import KEY, judged_item
+from tests.judges.llm.conftest import ITEM, KEY, judged_item, verdicts
 from tests.servers.judge import Answer, JudgeServer, always
-
-ITEM = judged_item("q1", "Why?", "Because.", "Hm.")
-
-
-def verdicts(spec, items, options, **more):
-    run = judge_items(spec, items, options, **more)
-    return list(run), run
-
 
 # --- what is asked, and what comes of it -----------------------------------------------------------------------------
 

@@ -6,17 +6,9 @@ from email.utils import formatdate
 
 import pytest
 
-from reelbench.judges.llm import JudgeOptions, judge_items
-from tests.judges.llm.conftest import KEY, judged_item
+from reelbench.judges.llm import JudgeOptions
+from tests.judges.llm.conftest import ITEM, KEY, verdicts
 from tests.servers.judge import Answer, JudgeServer, always
-
-ITEM = judged_item("q1", "Why?", "Because.", "Hm.")
-
-
-def verdicts(spec, items, options, **more):
-    run = judge_items(spec, items, options, **more)
-    return list(run), run
-
 
 # --- a server in trouble ---------------------------------------------------------------------------------------------
 
