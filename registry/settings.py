@@ -42,6 +42,9 @@ class Setting:
 
 HOME = Setting("REELBENCH_HOME", "folder of everything that Reelbench keeps", "~/.cache/reelbench")
 MEDIA = Setting("REELBENCH_MEDIA", f"folders with your videos, separated by `{os.pathsep}`")
+BENCHMARKS = Setting(
+    "REELBENCH_BENCHMARKS", f"folders with a `benchmark.yaml`, or with folders of such, separated by `{os.pathsep}`"
+)
 FRAMES = Setting(
     "REELBENCH_FRAMES", "frames that a model is shown (`uniform:32`), for a bare lmms-eval", otherwise="the task's own"
 )

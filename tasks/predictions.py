@@ -136,7 +136,7 @@ def _notes(spec: BenchmarkSpec, predictions: Iterable[Prediction], options: Iter
     if spec.row_kind == "open":
         return []
     notes = []
-    if not any(any(some) for some in options):
+    if spec.asks_choice and not any(any(some) for some in options):
         notes.append("the references list no options: letters are read, an option's own words can't be")
     read_as = [given.parsed for given in predictions if given.parsed is not None]
     if read_as and all("span" in parsed and parsed["span"] is None for parsed in read_as):
