@@ -1,6 +1,7 @@
 """`reelbench doctor`: what is installed and kept on this machine, for whoever wonders why something fails."""
 
 import json
+import os
 import platform
 import shutil
 import sys
@@ -13,9 +14,18 @@ from reelbench.cli import console
 from reelbench.cli.option_groups import Json
 from reelbench.registry.errors import ReelbenchError, first_line
 
-type Section = dict[str, object]
-
-_CORE = ("av", "datasets", "evaluate", "huggingface-hub", "numpy", "openai", "pandas", "pyarrow", "pycocoevalcap", "pydantic")
+_CORE = (
+    "av",
+    "datasets",
+    "evaluate",
+    "huggingface-hub",
+    "numpy",
+    "openai",
+    "pandas",
+    "pyarrow",
+    "pycocoevalcap",
+    "pydantic",
+)
 _EXTRAS = {
     "lmms-eval": ("lmms-eval", "torch", "transformers", "accelerate", "decord"),
     "mcp": ("mcp",),
@@ -48,9 +58,13 @@ def doctor(*, as_json: Json = False) -> None:
             console.write(f"  {facts}")
             continue
         for name, fact in facts.items():
-            if isinstance(fact, dict):
-                fact = ", ".join(f"{key} {value or 'not installed'}" for key, value in fact.items())
-            console.write(f"  {name:<16} {'not installed' if fact is None else fact}")
+            console.write(f"  {name:<16} {_said(fact)}")
+
+
+def _said(fact: object) -> str:
+    if isinstance(fact, dict):
+        return ", ".join(f"{name} {_said(version)}" for name, version in fact.items())
+    return "not installed" if fact is None else str(fact)
 
 
 def _attempt(look: Callable[[], object]) -> object:
@@ -61,20 +75,14 @@ def _attempt(look: Callable[[], object]) -> object:
         return f"failed: {type(error).__name__}: {first_line(error)}"
 
 
-def _program() -> Section:
+def _program() -> dict[str, object]:
     return {
         "version": __version__,
         "installed at": str(Path(__file__).resolve().parent.parent),
         "python": f"{platform.python_version()} ({sys.executable})",
         "system": platform.platform(),
-        "cores": _cores(),
+        "cores": os.cpu_count(),
     }
-
-
-def _cores() -> int:
-    from reelbench.registry.cores import allotted
-
-    return allotted()
 
 
 def _version(name: str) -> str | None:
@@ -101,14 +109,13 @@ def _decoder() -> str:
     return f"FFmpeg in av {av.__version__} ({libraries})"
 
 
-def _folders() -> Section:
-    from reelbench.llm.ask_options import AskOptions
+def _folders() -> dict[str, object]:
     from reelbench.registry import settings
     from reelbench.registry.frames.store import FrameStore
     from reelbench.registry.home import home
 
     frames = FrameStore().info()
-    replies = AskOptions(model="").cache_path
+    replies = home() / "judge.sqlite"
     media = [Path(part).expanduser() for part in settings.MEDIA.get().split(":") if part]
     return {
         "home": f"{home()} ({_size(home())})",
@@ -137,17 +144,17 @@ def _gigabytes(size: int) -> str:
     return f"{size / 1e9:.2f} GB"
 
 
-def _benchmarks() -> Section:
+def _benchmarks() -> dict[str, object]:
     from reelbench.registry import discovery
     from reelbench.registry.data import presence
 
     here = {name: presence.find_local(spec) for name, spec in discovery.specs().items()}
-    lines: Section = {name: f"data: {found.data}; media: {found.media}" for name, found in here.items()}
+    lines: dict[str, object] = {name: f"data: {found.data}; media: {found.media}" for name, found in here.items()}
     ours = {entry.name for entry in entry_points(group="lmms_eval.models") if entry.value.startswith("reelbench.")}
     return {**lines, "lmms-eval entry point": "registered" if ours else "missing: install reelbench again"}
 
 
-def _settings() -> Section:
+def _settings() -> dict[str, object]:
     from reelbench.registry import settings
 
-    return {s.name: "(set)" if s.secret else s.get() for s in settings.ALL if s.is_set}
+    return {setting.name: setting.shown for setting in settings.ALL if setting.is_set}
