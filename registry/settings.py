@@ -48,6 +48,20 @@ class Setting:
 
 
 HOME = Setting("REELBENCH_HOME", "folder of everything that Reelbench keeps", "~/.cache/reelbench")
+CACHE = Setting(
+    "REELBENCH_CACHE",
+    "where language models' replies are kept: a file, or a PostgreSQL database that several machines share "
+    "(`postgresql://…`)",
+    otherwise="`judge.sqlite` in `REELBENCH_HOME`",
+    secret=True,
+)
+JOB = Setting(
+    "REELBENCH_JOB",
+    "name of the job whose processes, on whatever machine, count their budgets together",
+    otherwise="Slurm's job; else each process counts for itself",
+)
+SLURM_ARRAY_JOB_ID = Setting("SLURM_ARRAY_JOB_ID", "Slurm's job of an array, which Slurm sets")
+SLURM_JOB_ID = Setting("SLURM_JOB_ID", "Slurm's job, likewise")
 MEDIA = Setting("REELBENCH_MEDIA", f"folders with your videos, separated by `{os.pathsep}`")
 FRAMES = Setting(
     "REELBENCH_FRAMES", "frames that a model is shown (`uniform:32`), for a bare lmms-eval", otherwise="the task's own"

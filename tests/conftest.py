@@ -16,7 +16,7 @@ sys.path.insert(0, str(ROOT))  # `tests.servers` and `tools` are importable, wha
 
 _SETTINGS = (
     *("REELBENCH_DATA_", "REELBENCH_JUDGE", "REELBENCH_MEDIA", "REELBENCH_FRAMES", "REELBENCH_CANDIDATES", "OPENAI_"),
-    "REELBENCH_ANSWERING",
+    *("REELBENCH_ANSWERING", "REELBENCH_CACHE", "REELBENCH_JOB", "SLURM_", "PG"),
 )
 # Read by huggingface_hub and transformers when they are imported, so set before any test imports them.
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -135,6 +135,18 @@ def tiny_vlm(tmp_path_factory):
     from tools.tiny_vlm import write
 
     return write(tmp_path_factory.mktemp("model") / "tiny-vlm")
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """A PostgreSQL server of the session's own."""
+    from tests.servers.postgres import WHY_NOT, PostgresServer, programs
+
+    pytest.importorskip("psycopg", reason="psycopg is not installed (reelbench[postgres])")
+    if programs() is None:
+        pytest.skip(WHY_NOT)
+    with PostgresServer() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")
