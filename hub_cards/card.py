@@ -81,9 +81,8 @@ def _card_of_own_rows(material: Material, statistics: str, plots: dict[str, str]
 
 def _about(material: Material) -> str:
     spec = material.spec
-    papers = (spec.paper, *spec.builds_on)
-    cited = (f"[{paper.title}, {paper.venue} {paper.year}]({paper.url})" for paper in papers)
-    links = [f"[Home]({spec.homepage})", *cited]
+    cited = [f"[{paper.title}, {paper.venue} {paper.year}]({paper.url})" for paper in spec.papers]
+    links = [*([f"[Home]({spec.homepage})"] if spec.homepage else []), *cited]
     counted = [split.name for split in material.splits if split.counted]
     if not counted:
         note = (
@@ -95,7 +94,7 @@ def _about(material: Material) -> str:
         note = f"Numbers are counted from the data, except those of {missing}, which are marked *as published*."
     else:
         note = "Numbers of the dataset are counted from the data."
-    return f"{spec.summary}\n\n{' · '.join(links)}\n\n{note}"
+    return "\n\n".join(part for part in (spec.summary, " · ".join(links), note) if part)
 
 
 def _loading(material: Material) -> str:
@@ -152,10 +151,15 @@ def _lmms_eval(material: Material) -> str:
 
 
 def _citation(material: Material) -> str:
-    return code("\n\n".join(paper.bibtex for paper in (material.spec.paper, *material.spec.builds_on)), "bibtex")
+    spec = material.spec
+    if not spec.papers:
+        return code(spec.citation) if spec.citation else "Nothing to cite is stated."
+    return code("\n\n".join(paper.bibtex for paper in spec.papers), "bibtex")
 
 
 def _datasheet(material: Material) -> str:
+    if not material.sheet.sections:
+        return "Its authors wrote none."
     parts = ["After Gebru et al., *Datasheets for Datasets*. Sections (§) are those of the paper cited above."]
     parts += [f"### {name}\n\n{body}" for name, body in material.sheet.sections.items()]
     return "\n\n".join(parts)
