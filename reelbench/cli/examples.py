@@ -67,6 +67,10 @@ EXAMPLES = {
     "cards push": ("rextime --repo ORG/NAME --dry-run",),
     "leaderboard add": ("out/reelbench/rextime_mini --store results",),
     "leaderboard list": ("--store results",),
+    "leaderboard rejudge": (
+        "--store results --judge judge-model --judge-url http://127.0.0.1:8000/v1 --judge-estimate",
+        "--store results --judge judge-model --judge-url http://127.0.0.1:8000/v1 --sample 200",
+    ),
     "leaderboard remove": ("KEY --store results",),
     "leaderboard import-hub": ("rextime --store results",),
     "leaderboard build": ("--store results --out site",),

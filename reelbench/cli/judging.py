@@ -77,6 +77,15 @@ Retry = Annotated[
     bool, typer.Option("--retry-unscored", help="Ask again where no reply could be read.", rich_help_panel=_PANEL)
 ]
 
+JudgeEstimate = Annotated[
+    bool,
+    typer.Option(
+        "--judge-estimate",
+        help="Estimate calls, tokens, cost and time of judging; ask nothing.",
+        rich_help_panel=_PANEL,
+    ),
+]
+
 
 def judge_options(
     *,

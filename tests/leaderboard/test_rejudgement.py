@@ -1,0 +1,145 @@
+"""`leaderboard rejudge`: the answers of a store under another judge, against what pencil and paper make of them.
+
+The judges here read their scores from the answers: `old=2 new=1` is a 2 to the old judge and a 1 to the new one.
+"""
+
+import json
+import re
+
+import pytest
+from typer.testing import CliRunner
+
+from reelbench.cli.main import app
+from reelbench.judges import JudgeOptions
+from reelbench.leaderboard import site, store
+from reelbench.registry.errors import ReelbenchError
+from reelbench.tasks.score import Options
+from reelbench.tasks.submissions import Inputs
+from tests.scored import score_files
+from tests.servers.judge import Answer, JudgeServer
+
+QUESTIONS = 12
+ANSWERS = {
+    # Old 2 x 10, 1, 0: 21 of 24. New: six of the 2 stay, four become 1; the 1 and the 0 stay: 17 of 24.
+    "lab/drops": [(2, 2)] * 6 + [(2, 1)] * 4 + [(1, 1), (0, 0)],
+    "lab/climbs": [(1, 2)] * 12,  # 12 of 24, then 24 of 24
+    "lab/stays": [(0, 0)] * 12,
+}
+
+
+def judging(call):
+    side = "new" if call.body["model"] == "later" else "old"
+    score = re.search(rf"{side}=(\d)", call.user)[1]
+    return Answer(json.dumps({"score": int(score)}), model=call.body["model"])
+
+
+@pytest.fixture
+def server():
+    with JudgeServer(judging) as running:
+        yield running
+
+
+@pytest.fixture
+def curve(tmp_path, monkeypatch, server):
+    """Twelve questions on as many videos, answered by three models and filed under the old judge."""
+    rows = [
+        {"key": str(n), "video_id": f"{n:011d}", "locale": "ja-JP", "question": f"Q{n}?", "answer": "a carp"}
+        for n in range(QUESTIONS)
+    ]
+    (tmp_path / "curve.json").write_text(json.dumps(rows))
+    monkeypatch.setenv("REELBENCH_DATA_CURVE", str(tmp_path / "curve.json"))
+    for model, scores in ANSWERS.items():
+        folder = tmp_path / "runs" / model
+        folder.mkdir(parents=True)
+        lines = [{"id": str(n), "prediction": f"{model} old={a} new={b}"} for n, (a, b) in enumerate(scores)]
+        (folder / "answers.jsonl").write_text("\n".join(map(json.dumps, lines)))
+        judge = JudgeOptions(model="earlier", url=server.url)
+        score_files("curve", Inputs(folder / "answers.jsonl"), folder / "result", Options(judge=judge), model=model)
+    store.add(tmp_path / "runs", tmp_path / "store")
+    server.calls.clear()
+    return tmp_path / "store"
+
+
+def rejudge(folder, server, *words, judge="later", status=0):
+    """Run the command; return what it printed, or its error where it is to end with `status`."""
+    command = ["leaderboard", "rejudge", "--store", folder, "--judge", judge, "--judge-url", server.url, *words]
+    done = CliRunner().invoke(app, [str(word) for word in command])
+    if isinstance(done.exception, ReelbenchError):
+        assert done.exception.exit_code == status, done.exception
+        return str(done.exception)
+    assert done.exit_code == status, (done.output, done.exception)
+    return done.stdout
+
+
+def bridge(folder, server, *words, **more):
+    return json.loads(rejudge(folder, server, "--json", *words, **more))
+
+
+def test_shift_agreement_and_ranks_are_those_of_hand_work(curve, server, tmp_path):
+    before = {path: path.read_bytes() for path in curve.rglob("*.json*")}
+    document = bridge(curve, server, "--out", tmp_path / "out")
+    assert list(document) == ["curve"]
+    results = {one["model"]: one for one in document["curve"]["results"]}
+    drops, climbs, stays = (results[name] for name in ANSWERS)
+    assert drops["old"] == {"judge": "earlier", "value": pytest.approx(87.5)}
+    assert drops["new"] == {"judge": "later", "value": pytest.approx(100 * 17 / 24)}
+    assert drops["shift"]["value"] == pytest.approx(-100 * 4 / 24)
+    # Per video -50 four times in twelve: the mean's standard error is 6.80, Student's t of 11 degrees 2.20. The scale's
+    # ends pull the interval of a score near one of them towards the middle, and so that of the difference.
+    low, high = drops["shift"]["ci95"]
+    assert low < -100 / 6 < high
+    assert high - low == pytest.approx(2 * 14.98, rel=0.35)
+    # Squared misses: four of 1. By chance, of the margins 1, 1, 10 and 1, 5, 6: (29 + 7 + 90) / 12 = 10.5.
+    assert drops["agreement"] == {"exact": pytest.approx(8 / 12), "kappa": pytest.approx(1 - 4 / 10.5)}
+    assert climbs["shift"] == {"value": pytest.approx(50), "ci95": None}  # the same on every video
+    assert climbs["agreement"] == {"exact": 0.0, "kappa": pytest.approx(0)}
+    assert stays["agreement"] == {"exact": 1.0, "kappa": None}  # one score throughout
+    assert [one["rank"] for one in (drops, climbs, stays)] == [
+        {"old": 1, "new": 2},
+        {"old": 2, "new": 1},
+        {"old": 3, "new": 3},
+    ]
+    assert document["curve"]["kendall_tau"] == pytest.approx(1 / 3)  # one pair of three turned round
+    [changed] = document["curve"]["changed_places"]
+    assert (changed["first"], changed["second"]) == ("lab/drops", "lab/climbs")
+    assert changed["p"] < 0.05
+    # All is filed beside what was there, which is as it was.
+    assert {path: path.read_bytes() for path in before} == before
+    judges = sorted((one.result.judge.requested, one.result.model.id) for one in store.read(curve))
+    assert judges == sorted((judge, model) for judge in ("earlier", "later") for model in ANSWERS)
+    assert (
+        len(list((tmp_path / "out").rglob("result.json"))) == len(list((tmp_path / "out").rglob("samples.jsonl"))) == 3
+    )
+
+
+def test_a_second_run_asks_nobody_and_says_the_same(curve, server, tmp_path):
+    first = bridge(curve, server, "--out", tmp_path / "out")
+    assert len(server.calls) == 36
+    filed = {path: path.read_bytes() for path in curve.rglob("*") if path.is_file()}
+    assert bridge(curve, server, "--out", tmp_path / "other") == first
+    assert len(server.calls) == 36
+    assert not (tmp_path / "other").exists()
+    assert {path: path.read_bytes() for path in curve.rglob("*") if path.is_file()} == filed
+
+
+def test_the_estimate_is_what_it_takes_and_what_was_paid_is_not_paid_again(curve, server, tmp_path):
+    [before] = json.loads(rejudge(curve, server, "--judge-estimate", "--json"))
+    assert (before["calls"], len(server.calls)) == (36, 0)
+    # A budget for a run and a half: the second result is filed with what it has.
+    assert (
+        "budget"
+        in CliRunner()
+        .invoke(
+            app,
+            ["leaderboard", "rejudge", "--store", str(curve), "--judge", "later", "--judge-url", server.url]
+            + ["--judge-budget", "18", "--judge-concurrency", "1", "--out", str(tmp_path / "out")],
+        )
+        .stderr
+    )
+    assert len(server.calls) == 18
+    [left] = json.loads(rejudge(curve, server, "--judge-estimate", "--json"))
+    assert (left["calls"], left["cached"]) == (18, 6)
+    bridge(curve, server)
+    assert len(server.calls) == 36
+    assert len({json.dumps(call.body["messages"]) for call in server.calls}) == 36
+    assert all(one.result.counts.scored == QUESTIONS for one in store.read(curve))
