@@ -5,18 +5,25 @@ The judges here read their scores from the answers: `old=2 new=1` is a 2 to the 
 
 import json
 import re
+import subprocess
+import sys
+import threading
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from reelbench.cli.main import app
 from reelbench.judges import JudgeOptions
-from reelbench.leaderboard import site, store
+from reelbench.leaderboard import store
+from reelbench.registry.data import loading
 from reelbench.registry.errors import ReelbenchError
 from reelbench.tasks.score import Options
 from reelbench.tasks.submissions import Inputs
 from tests.scored import score_files
-from tests.servers.judge import Answer, JudgeServer
+from tests.servers.judge import Answer, JudgeServer, always
 
 QUESTIONS = 12
 ANSWERS = {
@@ -125,17 +132,8 @@ def test_a_second_run_asks_nobody_and_says_the_same(curve, server, tmp_path):
 def test_the_estimate_is_what_it_takes_and_what_was_paid_is_not_paid_again(curve, server, tmp_path):
     [before] = json.loads(rejudge(curve, server, "--judge-estimate", "--json"))
     assert (before["calls"], len(server.calls)) == (36, 0)
-    # A budget for a run and a half: the second result is filed with what it has.
-    assert (
-        "budget"
-        in CliRunner()
-        .invoke(
-            app,
-            ["leaderboard", "rejudge", "--store", str(curve), "--judge", "later", "--judge-url", server.url]
-            + ["--judge-budget", "18", "--judge-concurrency", "1", "--out", str(tmp_path / "out")],
-        )
-        .stderr
-    )
+    # A budget for a result and a half: the second is filed with what it has.
+    rejudge(curve, server, "--judge-budget", 18, "--judge-concurrency", 1, "--out", tmp_path / "out", status=1)
     assert len(server.calls) == 18
     [left] = json.loads(rejudge(curve, server, "--judge-estimate", "--json"))
     assert (left["calls"], left["cached"]) == (18, 6)
@@ -143,3 +141,87 @@ def test_the_estimate_is_what_it_takes_and_what_was_paid_is_not_paid_again(curve
     assert len(server.calls) == 36
     assert len({json.dumps(call.body["messages"]) for call in server.calls}) == 36
     assert all(one.result.counts.scored == QUESTIONS for one in store.read(curve))
+
+
+@pytest.mark.slow
+def test_a_run_that_was_killed_goes_on_where_it_was(curve, server, tmp_path):
+    """Killed as a process, in the middle of the second result: what was in flight may be paid twice, no more."""
+    half = threading.Event()
+
+    def slowly(call):
+        if len(server.calls) <= 18:
+            return judging(call)
+        half.set()
+        return replace(judging(call), delay=60)
+
+    server.script(slowly)
+    words = ["leaderboard", "rejudge", "--store", curve, "--judge", "later", "--judge-url", server.url]
+    words += ["--judge-concurrency", "2", "--out", tmp_path / "out"]
+    command = [Path(sys.executable).with_name("reelbench"), *words]
+    process = subprocess.Popen([str(word) for word in command], stderr=subprocess.DEVNULL)
+    assert half.wait(60)
+    process.kill()
+    process.wait()
+    assert len(store.read(curve)) == 4
+    server.script(judging)
+    document = bridge(curve, server, "--out", tmp_path / "out")
+    asked = Counter(json.dumps(call.body["messages"]) for call in server.calls)
+    assert len(asked) == 36
+    assert len(server.calls) <= 36 + 2
+    assert len(document["curve"]["results"]) == 3
+
+
+def test_of_a_sample_the_same_questions_are_judged_of_each_and_the_rest_later(curve, server, tmp_path):
+    document = bridge(curve, server, "--sample", 4, "--out", tmp_path / "out")
+    assert len(server.calls) == 12
+    asked = Counter(re.search(r"Q\d+\?", call.user)[0] for call in server.calls)
+    assert sorted(asked.values()) == [3] * 4
+    drawn = {int(question[1:-1]) for question in asked}
+    [drops] = [one for one in document["curve"]["results"] if one["model"] == "lab/drops"]
+    of_drawn = [ANSWERS["lab/drops"][number] for number in sorted(drawn)]
+    assert drops["shift"]["value"] == pytest.approx(100 * sum(new - old for old, new in of_drawn) / 8)
+    assert drops["old"]["value"] == pytest.approx(87.5)
+    assert drops["new"]["value"] == pytest.approx(100 * sum(new for _, new in of_drawn) / 8)
+    part = [one.result for one in store.read(curve) if one.result.judge.requested == "later"]
+    assert {json.dumps(one.counts.unscored) for one in part} == {'{"judge_not_drawn": 8}'}
+    assert bridge(curve, server, "--sample", 3) == document  # they are among the four
+    assert len(server.calls) == 12
+    whole = bridge(curve, server)["curve"]["results"]
+    assert len(server.calls) == 36
+    assert whole[0]["new"]["value"] == pytest.approx(100)
+    assert len(store.read(curve)) == 6
+
+
+def test_a_judge_of_five_criteria_agrees_over_all_its_scores(moviecore_run, tmp_path, server):
+    """Each of the 12 answers has 0, 1, 2, 3, 4, 5, 0, … of the first judge on every criterion; the second gives 3."""
+    run = moviecore_run()
+    store.add(run, tmp_path / "store")
+    server.script(always('{"score": 3}'))
+    [result] = bridge(tmp_path / "store", server)["moviecore"]["results"]
+    # The owners count a question once for each of its classes.
+    classes = [len(row["classification"]) for row in loading.locate("moviecore", "mini").read()]
+    old = sum(number % 6 * times for number, times in enumerate(classes)) / sum(classes)
+    assert result["old"]["value"] == pytest.approx(old)
+    assert result["new"]["value"] == pytest.approx(3)
+    assert result["shift"]["value"] == pytest.approx(3 - old)
+    assert result["agreement"] == {"exact": pytest.approx(2 / 12), "kappa": pytest.approx(0)}
+    assert len(server.calls) == 60
+
+
+def test_answers_that_can_t_be_judged_here_are_said_and_nothing_is_filed(curve, server, monkeypatch, tmp_path):
+    with JudgeServer(lambda _: Answer(status=401)) as closed:
+        line = rejudge(curve, closed, status=1)
+        assert "401" in line
+        assert "lab__climbs" in line
+    rows = json.loads((tmp_path / "curve.json").read_text())
+    rows[3]["answer"] = "a whale"
+    (tmp_path / "own.json").write_text(json.dumps(rows))
+    monkeypatch.setenv("REELBENCH_DATA_CURVE", str(tmp_path / "own.json"))
+    assert "item '3' is not in the data here, or has another reference there" in rejudge(curve, server, status=2)
+    monkeypatch.delenv("REELBENCH_DATA_CURVE")
+    assert "REELBENCH_DATA_CURVE with your own" in rejudge(curve, server, status=2)
+    assert "no result in it was scored by another judge than earlier" in rejudge(
+        curve, server, judge="earlier", status=2
+    )
+    assert server.calls == []
+    assert len(store.read(curve)) == 3
