@@ -6,7 +6,7 @@ bootstrap over videos, p adjusted by Holm for all pairs under both judges, at mo
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -34,7 +34,7 @@ class BridgedResult:
     Attributes:
         old: The result by the old judge.
         new: The result by the new one.
-        values: The primary metric of either, over all that it scored; None where it scored nothing.
+        values: The primary metric of either, over all that it scored.
         shift: New less old, in the primary metric's unit, over the answers that both scored.
         ratings: Scores (answer and criterion) that both gave.
         exact: Share of them that are equal, 0 to 1.
@@ -44,7 +44,7 @@ class BridgedResult:
 
     old: StoredResult
     new: StoredResult
-    values: tuple[float | None, float | None]
+    values: tuple[float, float]
     shift: Difference
     ratings: int
     exact: float
@@ -131,12 +131,12 @@ class _Pair:
             [s for s in ranked_samples(spec, one) or result_files.read_samples(one.folder) if s.state == "scored"]
             for one in (old, new)
         ]
-        self.values = tuple(aggregation.metric_value(spec, spec.primary, side) for side in sides)
         new_samples, old_samples = comparison.on_both(sides[1], sides[0])
         shift = comparison.difference(spec, spec.primary, new_samples, old_samples)
-        if shift is None:
+        values = [aggregation.metric_value(spec, spec.primary, side) for side in sides]
+        if shift is None or values[0] is None or values[1] is None:
             raise InputError(f"{new.folder}: no answer was scored by both judges")
-        self.shift = shift
+        self.shift, self.values = shift, (values[0], values[1])
         self.samples = ({s.id: s for s in old_samples}, {s.id: s for s in new_samples})
         self._draws: dict[tuple[str, ...], tuple[aggregation.Resampled, aggregation.Resampled]] = {}
 
@@ -173,7 +173,7 @@ def _bridge(old: RankingGroup, new: RankingGroup, pairs: Sequence[_Pair]) -> Bri
             BridgedResult(
                 old=pair.old,
                 new=pair.new,
-                values=(pair.values[0], pair.values[1]),
+                values=pair.values,
                 shift=pair.shift,
                 ratings=len(by_old),
                 exact=sum(a == b for a, b in zip(by_old, by_new, strict=True)) / len(by_old),
@@ -210,6 +210,60 @@ def _apart(a: aggregation.Resampled, b: aggregation.Resampled) -> tuple[float, f
     return a.value - b.value, bootstrap.p_value(a.value - b.value, a.draws - b.draws, a.videos)
 
 
+def bridges_of(specs: Mapping[str, BenchmarkSpec], stored: Iterable[StoredResult]) -> list[Bridge]:
+    """Return the bridges between all results of the same answers; the judges stand in the order of their names."""
+    pairs: dict[str, list[tuple[StoredResult, StoredResult]]] = defaultdict(list)
+    for results in same_answers(stored):
+        by_name = sorted(results, key=lambda one: (_judge(one), one.key))
+        pairs[results[0].result.benchmark.id] += combinations(by_name, 2)
+    return [made for name, some in pairs.items() if name in specs for made in bridges(specs[name], some)]
+
+
+def relations(spec: BenchmarkSpec, made: Iterable[Bridge], here: RankingGroup) -> list[str]:
+    """Return what a group's reader is told of each group with the same answers under another judge, a text each."""
+    return [_relation(spec, each, here) for each in made if here in (each.old, each.new)]
+
+
+def _relation(spec: BenchmarkSpec, made: Bridge, here: RankingGroup) -> str:
+    there, sign = (made.new, 1) if here == made.old else (made.old, -1)
+    digits = spec.primary.in_unit.digits
+    shifts = sorted(sign * one.shift.difference for one in made.results)
+    spread = "" if len(shifts) == 1 else f" on average ({shifts[0]:+.{digits}f} to {shifts[-1]:+.{digits}f})"
+    same = sum(one.exact * one.ratings for one in made.results) / sum(one.ratings for one in made.results)
+    kappas = [one.kappa for one in made.results if one.kappa is not None]
+    parts = [
+        f"there they score {sum(shifts) / len(shifts):+.{digits}f}{spread}",
+        f"{100 * same:.0f} % of the single scores are equal"
+        + (f" (mean quadratic kappa {sum(kappas) / len(kappas):.2f})" if kappas else ""),
+    ]
+    if len(shifts) > 1:
+        if made.tau is not None:
+            parts.append(f"Kendall’s tau of the two orders is {made.tau:.2f}")
+        if made.changed is not None:
+            number = len(made.changed)
+            pairs = "no pair" if not number else "one pair" if number == 1 else f"{number} pairs"
+            parts.append(f"{pairs} changed places beyond chance")
+    runs = f"{len(shifts)} runs" if len(shifts) > 1 else "one run"
+    return f"The answers of {runs} were judged by {there.judge} ({there.prompts} prompts), too: {'; '.join(parts)}."
+
+
+def by_other_judges(specs: Mapping[str, BenchmarkSpec], made: Iterable[Bridge]) -> dict[str, str]:
+    """Return key of a result -> what other judges make of its answers, each with the paired shift and its interval."""
+    texts: dict[str, list[str]] = defaultdict(list)
+    for one in (one for each in made for one in each.results):
+        digits = specs[one.old.result.benchmark.id].primary.in_unit.digits
+        for here, there, value, sign in ((one.old, one.new, one.values[1], 1), (one.new, one.old, one.values[0], -1)):
+            ends = sorted(sign * end for end in one.shift.ci95 or ())
+            interval = f", {ends[0]:+.{digits}f} to {ends[1]:+.{digits}f}" if ends else ""
+            shift = f"{sign * one.shift.difference:+.{digits}f}{interval}"
+            texts[here.key].append(f"{_judge(there)}: {value:.{digits}f} ({shift})")
+    return {key: "; ".join(some) for key, some in texts.items()}
+
+
+def _judge(stored: StoredResult) -> str:
+    return judge_as_answered(stored.result.judge) if stored.result.judge else ""
+
+
 def as_json(made: Sequence[Bridge]) -> dict[str, object]:
     """Return a benchmark's bridges as `--json` has them; `kendall_tau` is over the pairs within each group."""
     return {
@@ -224,11 +278,10 @@ def as_json(made: Sequence[Bridge]) -> dict[str, object]:
 
 
 def _result_as_json(one: BridgedResult) -> dict[str, object]:
-    names = [judge_as_answered(side.result.judge) if side.result.judge else None for side in (one.old, one.new)]
     return {
         "model": one.new.result.model.id,
-        "old": {"judge": names[0], "value": one.values[0]},
-        "new": {"judge": names[1], "value": one.values[1]},
+        "old": {"judge": _judge(one.old), "value": one.values[0]},
+        "new": {"judge": _judge(one.new), "value": one.values[1]},
         "shift": {"value": one.shift.difference, "ci95": one.shift.ci95},
         "agreement": {"exact": one.exact, "kappa": one.kappa},
         "rank": {"old": one.ranks[0], "new": one.ranks[1]},

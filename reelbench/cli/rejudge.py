@@ -80,7 +80,7 @@ def show(made: "Bridge") -> None:
     for one in made.results:
         shift = one.shift
         ci95 = "" if shift.ci95 is None else f"{shift.ci95[0]:+.2f} to {shift.ci95[1]:+.2f}"
-        values = ("" if value is None else f"{value:.2f}" for value in one.values)
+        values = (f"{value:.2f}" for value in one.values)
         kappa = "undefined" if one.kappa is None else f"{one.kappa:.3f}"
         agreement = (f"{100 * one.exact:.1f}", kappa, str(shift.n))
         model = one.new.result.model.id

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from reelbench.cli.main import app
 from reelbench.judges import JudgeOptions
-from reelbench.leaderboard import store
+from reelbench.leaderboard import site, store
 from reelbench.registry.data import loading
 from reelbench.registry.errors import ReelbenchError
 from reelbench.tasks.score import Options
@@ -225,3 +225,29 @@ def test_answers_that_can_t_be_judged_here_are_said_and_nothing_is_filed(curve, 
     )
     assert server.calls == []
     assert len(store.read(curve)) == 3
+
+
+def test_the_board_has_both_judges_tables_and_says_how_they_relate(curve, server, tmp_path):
+    bridge(curve, server)
+    site.build(curve, tmp_path / "site", published=False)
+    text = (tmp_path / "site" / "data" / "board.js").read_text()
+    document = json.loads(text.removeprefix("globalThis.REELBENCH=").rstrip().removesuffix(";"))
+    groups = {group["judge"]: group for group in document["groups"]}
+    assert sorted(groups) == ["earlier", "later"]
+    # Shifts 50, 0 and -100 / 6 points; 20 of 36 scores equal; hand work as above.
+    [there] = groups["earlier"]["relations"]
+    assert there == (
+        f"The answers of 3 runs were judged by later ({groups['later']['judge_prompts']} prompts), too: there they "
+        "score +11.1 on average (-16.7 to +50.0); 56 % of the single scores are equal (mean quadratic kappa 0.31); "
+        "Kendall’s tau of the two orders is 0.33; one pair changed places beyond chance."
+    )
+    [back] = groups["later"]["relations"]
+    assert "judged by earlier" in back
+    assert "there they score -11.1 on average (-50.0 to +16.7)" in back
+    rows = {(row["model"], document["groups"][row["group"]]["judge"]): row for row in document["rows"]}
+    assert rows["lab/climbs", "earlier"]["other_judges"] == "later: 100.0 (+50.0)"
+    assert rows["lab/climbs", "later"]["other_judges"] == "earlier: 50.0 (-50.0)"
+    assert rows["lab/climbs", "earlier"]["rank"] == 2  # by its own judge, whatever another says
+    downloads = json.loads((tmp_path / "site" / "downloads" / "leaderboard.json").read_text())
+    [made] = downloads["bridges"]
+    assert made["kendall_tau"] == pytest.approx(1 / 3)
