@@ -14,6 +14,7 @@ from pathlib import Path
 from reelbench.judges import JudgeOptions, judge_items, modes
 from reelbench.judges.cost_estimate import CostEstimate, estimate_cost
 from reelbench.judges.verdicts import JUDGE_NOT_DRAWN, JUDGE_PENDING, JUDGE_UNPARSABLE
+from reelbench.leaderboard import against_data
 from reelbench.leaderboard import store as stores
 from reelbench.leaderboard.against_data import KnownRows
 from reelbench.leaderboard.bridge import same_answers
@@ -22,7 +23,7 @@ from reelbench.leaderboard.rereading import is_current
 from reelbench.leaderboard.standing import ranked_samples
 from reelbench.leaderboard.store import StoredResult
 from reelbench.llm.budget import Budget
-from reelbench.registry import discovery, rows
+from reelbench.registry import discovery
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.records import Item, Result, Sample
@@ -152,62 +153,48 @@ class Rejudgement:
     def _planned(self) -> Iterator[StoredAnswers]:
         for spec, others, new in self._by_answers():
             one = StoredAnswers(spec, others, new)
+            samples = ranked_samples(spec, one.source) or list(result_files.read_samples(one.source.folder))
+            wanted = self._wanted(samples, new)
+            if not wanted:
+                yield one
+                continue
             try:
-                items = self._items(one)
+                yield replace(one, items=self._items(one, samples, wanted), left=True)
             except ReelbenchError as error:
                 self.refused.append(str(error))
-                continue
-            yield replace(one, items=items, left=self._is_left(items, new))
 
-    def _items(self, one: StoredAnswers) -> list[Item]:
+    def _wanted(self, samples: Sequence[Sample], new: StoredResult | None) -> set[str]:
+        """Return the ids to be judged, all of them or the sample; none where the new judge has scored them all."""
+        # By hash: of every result on the same questions the sample is the same.
+        by_hash = {hashlib.sha256(s.id.encode("utf-8", "surrogatepass")).digest(): s.id for s in samples}
+        drawn = {by_hash[digest] for digest in sorted(by_hash)[: self._sample]}
+        answered = {sample.id for sample in samples if sample.reason not in aggregation.UNANSWERED}
+        final = set[str | None]() if self._options.retry_unread else {JUDGE_UNPARSABLE}
+        judged = {
+            sample.id
+            for sample in (result_files.read_samples(new.folder) if new else ())
+            if sample.state == "scored" or sample.reason in final
+        }
+        # What it has scored beside the sample stays in its result.
+        return drawn | judged if (drawn & answered) - judged else set()
+
+    def _items(self, one: StoredAnswers, samples: Sequence[Sample], wanted: set[str]) -> list[Item]:
         """Return the answers with their questions; what is not to be judged has a reason.
 
         Raises:
             InputError: The questions are not here, or are others.
         """
-        spec, source = one.spec, one.source
-        benchmark = source.result.benchmark
-        where = f"{source.key}: "
+        spec, benchmark = one.spec, one.source.result.benchmark
         if benchmark.version != spec.version:
             raise InputError(
-                f"{where}is of version {benchmark.version} of {spec.id}, and this is version {spec.version}; score its "
-                "answers again first"
+                f"{one.source.key}: is of version {benchmark.version} of {spec.id}, and this is version "
+                f"{spec.version}; score its answers again first"
             )
         rows_here = self._known.rows(spec, benchmark.split)
-        if rows_here is None:
-            raise InputError(
-                f"{where}the questions of {spec.id} ({benchmark.split}) are not here; `reelbench data fetch {spec.id}`,"
-                f" or REELBENCH_DATA_{spec.id.upper()} with your own"
-            )
-        samples = ranked_samples(spec, source) or list(result_files.read_samples(source.folder))
-        drawn = self._drawn(samples)
-        items = []
-        for sample in samples:
-            row = rows_here.get(sample.id)
-            reason = sample.reason if sample.reason in aggregation.UNANSWERED else None
-            if reason is None and (row is None or rows.target(spec, row) != sample.target):
-                raise InputError(f"{where}item {sample.id!r} is not in the data here, or has another reference there")
-            if reason is None and sample.id not in drawn:
-                reason = JUDGE_NOT_DRAWN
-            items.append(sample.item(row["question"] if row else "", reason))
-        return items
-
-    def _drawn(self, samples: Sequence[Sample]) -> set[str]:
-        """Return the ids of the sample: the same of every result on the same questions."""
-        by_hash = {hashlib.sha256(s.id.encode("utf-8", "surrogatepass")).digest(): s.id for s in samples}
-        ids = [by_hash[digest] for digest in sorted(by_hash)]
-        return set(ids[: self._sample])
-
-    def _is_left(self, items: Sequence[Item], new: StoredResult | None) -> bool:
-        if new is None:
-            return True
-        final = set[str | None]() if self._options.retry_unread else {JUDGE_UNPARSABLE}
-        judged = {
-            sample.id
-            for sample in result_files.read_samples(new.folder)
-            if sample.state == "scored" or sample.reason in final
-        }
-        return any(item.reason is None and item.id not in judged for item in items)
+        return [
+            item if item.reason or item.id in wanted else item.model_copy(update={"reason": JUDGE_NOT_DRAWN})
+            for item in against_data.as_asked(spec, samples, rows_here, one.source.key)
+        ]
 
     def _judged(self, one: StoredAnswers, budget: Budget, out: Path) -> Rejudged:
         spec, source, options = one.spec, one.source.result, self._options

@@ -62,6 +62,10 @@ EXAMPLES = {
     "review agree": ("ada.jsonl ben.jsonl --benchmark dramaqa_cogme",),
     "review summarize": ("ada.json ben.json --write merged.jsonl",),
     "judge agree": ("first/samples.jsonl second/samples.jsonl",),
+    "judge anchors": (
+        "out/reelbench/moviecore --out anchors",
+        "out/reelbench/moviecore --out anchors --judge judge-model --judge-url http://127.0.0.1:8000/v1",
+    ),
     "judge calibrate": ("out/reelbench/moviecore people.csv",),
     "frames info": ("", "film.mp4 --frames uniform:8"),
     "frames extract": ("rextime --frames uniform:32", "films/*.mp4 --frames keyframe:8"),

@@ -10,6 +10,7 @@ import typer
 from reelbench import __version__
 from reelbench.cli import (
     ace,
+    anchors,
     ask,
     calibrate,
     cards,
@@ -56,6 +57,7 @@ app.add_typer(make.app, name="make")
 app.add_typer(diagnose.app, name="diagnose")
 app.add_typer(review.app, name="review")
 compare.app.command("calibrate")(calibrate.calibrate)
+compare.app.command("anchors")(anchors.anchors)
 app.add_typer(compare.app, name="judge")
 app.add_typer(frames.app, name="frames")
 app.command("power")(power.power)

@@ -29,7 +29,9 @@ def drama_run(tmp_path):
         text = "".join(sample.model_dump_json() + "\n" for sample in samples)
         (folder / "samples.jsonl").write_text(text)
         value = 100 * sum(map(int, marks)) / len(marks)
-        stored = store.StoredResult(model, folder, SimpleNamespace(judge=None, answers=answers.VERSION, settings=SettingsRecord()), None)
+        stored = store.StoredResult(
+            model, folder, SimpleNamespace(judge=None, answers=answers.VERSION, settings=SettingsRecord()), None
+        )
         return entry(model, value, group=DRAMA, kind="run", setting="run", stored=stored, ci95=(value - 1, value + 1))
 
     return run

@@ -5,6 +5,7 @@ The judges here read their scores from the answers: `old=2 new=1` is a 2 to the 
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 import threading
@@ -219,7 +220,7 @@ def test_answers_that_can_t_be_judged_here_are_said_and_nothing_is_filed(curve, 
     monkeypatch.setenv("REELBENCH_DATA_CURVE", str(tmp_path / "own.json"))
     assert "item '3' is not in the data here, or has another reference there" in rejudge(curve, server, status=2)
     monkeypatch.delenv("REELBENCH_DATA_CURVE")
-    assert "REELBENCH_DATA_CURVE with your own" in rejudge(curve, server, status=2)
+    assert "REELBENCH_DATA_CURVE names your own" in rejudge(curve, server, status=2)
     assert "no result in it was scored by another judge than earlier" in rejudge(
         curve, server, judge="earlier", status=2
     )
@@ -251,3 +252,30 @@ def test_the_board_has_both_judges_tables_and_says_how_they_relate(curve, server
     downloads = json.loads((tmp_path / "site" / "downloads" / "leaderboard.json").read_text())
     [made] = downloads["bridges"]
     assert made["kendall_tau"] == pytest.approx(1 / 3)
+
+
+def test_anchors_are_drawn_by_quantile_and_asked_anew_each_time(moviecore_run, tmp_path, server):
+    """The twelve answers have 0 to 5 twice each, so six at equal steps are one of each; the judge then gets milder."""
+    run, anchors = moviecore_run(), tmp_path / "anchors"
+
+    def ask(*words):
+        command = ["judge", *words]
+        done = CliRunner().invoke(app, [str(word) for word in command], catch_exceptions=False)
+        assert done.exit_code == 0
+        return done.stdout
+
+    assert ask("anchors", run, "--out", anchors, "--number", 6) == ""
+    drawn = [json.loads(line) for line in (anchors / "samples.jsonl").read_text().splitlines()]
+    assert [line["scores"]["accuracy"] for line in drawn] == [0, 1, 2, 3, 4, 5]
+    server.script(always('{"score": 5}'))
+    judge = ("--judge", "judge", "--judge-url", server.url)
+    for times in (1, 2):  # the same anchors, whatever number is given, and no kept reply
+        printed = ask("anchors", run, "--out", anchors, "--number", 3, *judge)
+        assert len(server.calls) == 30 * times
+        again = shlex.split(printed)
+        assert again[:3] == ["reelbench", "judge", "agree"]
+        report = json.loads(ask("agree", *again[3:], "--json"))
+        assert report["both"] == 30
+        assert report["criteria"]["depth"]["exact"] == pytest.approx(100 / 6)
+        assert (report["criteria"]["depth"]["mean_a"], report["criteria"]["depth"]["mean_b"]) == (2.5, 5)
+    assert len(list(anchors.glob("asked-*"))) == 2
