@@ -62,6 +62,7 @@ EXAMPLES = {
     "review agree": ("ada.jsonl ben.jsonl --benchmark dramaqa_cogme",),
     "review summarize": ("ada.json ben.json --write merged.jsonl",),
     "judge agree": ("first/samples.jsonl second/samples.jsonl",),
+    "judge presets": ("",),
     "judge anchors": (
         "out/reelbench/moviecore --out anchors",
         "out/reelbench/moviecore --out anchors --judge judge-model --judge-url http://127.0.0.1:8000/v1",

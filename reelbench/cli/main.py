@@ -19,6 +19,7 @@ from reelbench.cli import (
     data,
     diagnose,
     frames,
+    judging,
     leaderboard,
     listing,
     make,
@@ -58,6 +59,7 @@ app.add_typer(diagnose.app, name="diagnose")
 app.add_typer(review.app, name="review")
 compare.app.command("calibrate")(calibrate.calibrate)
 compare.app.command("anchors")(anchors.anchors)
+compare.app.command("presets")(judging.presets)
 app.add_typer(compare.app, name="judge")
 app.add_typer(frames.app, name="frames")
 app.command("power")(power.power)
