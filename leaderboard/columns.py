@@ -174,6 +174,9 @@ AFTER: tuple[BoardColumn, ...] = (  # files are read by place, too: what is new 
                 lambda board, row: board.without_shortcuts.get(row.key),
                 "The main score on the questions that most of the table’s runs without frames, or with one, get wrong. "
                 "It is hardest on the models whose runs these are.", digits=None, part=SCORE),
+    BoardColumn("other_judges", "By other judges", "text", lambda board, row: board.other_judges.get(row.key),
+                "What other judges make of the same answers, and by how much their scores differ on those that both "
+                "scored, with its 95 % interval. No value is converted.", part=SCORE),
 )
 # fmt: on
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.leaderboard import board as boards
-from reelbench.leaderboard import columns, overall, ranking
+from reelbench.leaderboard import bridge, columns, overall, ranking
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, frame_count
 from reelbench.leaderboard.exports import tables
@@ -139,6 +139,7 @@ def _groups(board: Board) -> list[dict[str, Any]]:
             "wins": _wins(board, group, rows[group]),
             "facets": sorted({facet for entry in rows[group] for facet in entry.breakdowns}),
             "shortcuts": _shortcuts(board, group),
+            "relations": bridge.relations(board.specs[group.benchmark], board.bridges, group),
             "tells": None if (tells := board.noise[group].smallest) is None else _short(tells),
         }
         | {column.id: column.value(board, rows[group][0]) for column in columns.COLUMNS if column.of_group}

@@ -115,6 +115,7 @@
         }),
         holder,
         g?.tells != null && tells(b.metrics[0], g.tells),
+        ...(g?.relations || []).map((text) => h("p", { class: "note", text: `${text} No value is converted.` })),
         ...Object.entries(g?.shortcuts || {}).map(needNoWatching),
         explained(b),
         ...reference(b, refs, group),
