@@ -9,6 +9,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.about import takes_about
+from reelbench.cli.asking import takes_questions
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
 from reelbench.cli.option_groups import Json, Quiet, given, takes
@@ -20,6 +21,7 @@ from reelbench.registry.home import home
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from reelbench.cli.asking import QuestionChoice
     from reelbench.judges.judge_options import JudgeOptions
     from reelbench.registry.records import About
     from reelbench.tasks.score import Evaluation, Options, RunMetadata
@@ -99,6 +101,7 @@ def run_options(
 @takes_judge
 @takes("of_run", run_options)
 @takes("files", file_options)
+@takes_questions
 def score(
     context: typer.Context,
     name: Annotated[
@@ -140,6 +143,7 @@ def score(
     metadata: "RunMetadata",
     about: "About | None",
     judge: "JudgeOptions | None",
+    chosen_questions: "QuestionChoice",
 ) -> None:
     """Score predictions from a file (NAME --predictions FILE) or from an lmms-eval run (--run DIR).
 
@@ -161,6 +165,8 @@ def score(
         bar=console.progress,
         about=about,
         answering=Answering.parse(of_run.answering) if of_run.answering is not None else None,
+        earlier=chosen_questions.earlier,
+        only=chosen_questions.ids,
     )
     if of_run.run is None:
         evaluations = _of_file(name, files, of_run, tags=tags, metadata=metadata, options=options, output=output)
