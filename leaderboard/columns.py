@@ -170,6 +170,10 @@ AFTER: tuple[BoardColumn, ...] = (  # files are read by place, too: what is new 
                 "isn't known."),
     BoardColumn("times", "Frames’ times", "text",
                 about="Whether the frames were given with their times (text) or not (none)."),
+    BoardColumn("without_shortcuts", "Without shortcuts", "number",
+                lambda board, row: board.without_shortcuts.get(row.key),
+                "The main score on the questions that most of the table’s runs without frames, or with one, get wrong. "
+                "It is hardest on the models whose runs these are.", digits=None, part=SCORE),
 )
 # fmt: on
 

@@ -138,12 +138,24 @@ def _groups(board: Board) -> list[dict[str, Any]]:
             "counts": board.main.get(group.benchmark) == group and board.specs[group.benchmark].open_data,
             "wins": _wins(board, group, rows[group]),
             "facets": sorted({facet for entry in rows[group] for facet in entry.breakdowns}),
+            "shortcuts": _shortcuts(board, group),
             "tells": None if (tells := board.noise[group].smallest) is None else _short(tells),
         }
         | {column.id: column.value(board, rows[group][0]) for column in columns.COLUMNS if column.of_group}
         for groups in board.groups.values()
         for group in groups
     ]
+
+
+def _shortcuts(board: Board, group: RankingGroup) -> dict[str, dict[str, Any]]:
+    """Return how many of a group's questions need no watching: column -> runs, and percentage with its interval."""
+    found = board.shortcuts.get(group)
+    shares = {column: found.share(column) for column in found.tallies} if found else {}
+    return {
+        column: {"runs": found.runs[column], "v": [_short(100 * part) for part in (share.value, *(share.ci95 or ()))]}
+        for column, share in shares.items()
+        if found is not None and share.value is not None
+    }
 
 
 def _wins(board: Board, group: RankingGroup, rows: list[BoardEntry]) -> dict[str, Any] | None:

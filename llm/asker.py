@@ -17,11 +17,12 @@ from typing import Any, Self
 
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.budget import Budget, Tally
-from reelbench.llm.cache import Reply, ReplyCache
+from reelbench.llm.cache import ReplyCache
 from reelbench.llm.client import NotServedError, RejectedError, TransientError
 from reelbench.llm.messages import Message, estimated_tokens, reply_key, request_shape
 from reelbench.llm.pacing import Pacer, StoppedError, Turn
 from reelbench.llm.providers import Client, open_client
+from reelbench.llm.reply import Reply
 from reelbench.llm.retries import REJECTIONS
 from reelbench.llm.retry_cursor import (
     BUDGET,
@@ -366,7 +367,7 @@ class Asker:
         try:
             days = await client.shutdown_dates()
             day = days.get(options.model) or days.get(returned or "")
-            self.cache.put_shutdown(options.model, options.host, day)
+            self.cache.store.put_shutdown(options.model, options.host, day)
         except Exception as error:  # noqa: BLE001 - nothing depends on it
             _log.debug("the models of %s are not known: %s", options.host, options.redact(repr(error)))
             return

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.llm.asker import Asker
-from reelbench.llm.cache import Reply
 from reelbench.llm.messages import Message
+from reelbench.llm.reply import Reply
 from reelbench.llm.retry_cursor import unfinished
 from reelbench.methods.questions import QuestionSet
 from reelbench.registry.records import Sample

@@ -96,6 +96,11 @@ class EarlierResult:
         if known is not None and set(known) != self.samples.keys():
             raise InputError(f"{self.folder}: is not of the same questions; give the same data")
 
+    def check_apart(self, output: Path) -> None:
+        """Raise InputError where a result written to `output`, or below it, may take this one's place."""
+        if self.folder.resolve().is_relative_to(output.resolve()):
+            raise InputError(f"--output {output}: has the result that is asked again in it; give another folder")
+
     def merged(self, spec: BenchmarkSpec, items: Iterable[Item]) -> tuple[list[Item], int]:
         """Return an item for each question, and how many of them are new: those that were meant and have an answer.
 

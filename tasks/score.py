@@ -457,6 +457,7 @@ def _evaluated(logged: LoggedTask, folder: Path, options: Options, *, tags: Path
     model, settings = model_of(document), settings_of(spec, document, task, data, items, heard=run.heard)
     about = options.about or _stated_before(folder)
     if (earlier := options.earlier) is not None:
+        earlier.check_apart(folder)
         settings = settings.model_copy(update={"limit": earlier.result.settings.limit})  # of what was asked anew
         earlier.check(spec, task.split, model.id, settings, judge=options.judge, known=None)
         items, settings = merged(spec, earlier, items, settings, options.note)

@@ -126,7 +126,9 @@ def tiny_vlm(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory):
-    """The folder with the sdist of this checkout, and the wheel that was built from the sdist."""
+    """The folder with this checkout's sdist and the wheel that was built from it: `REELBENCH_DIST`'s, or new ones."""
+    if dist := os.environ.get("REELBENCH_DIST"):
+        return (ROOT / dist).resolve()
     out = tmp_path_factory.mktemp("built")
     shutil.rmtree(ROOT / "build", ignore_errors=True)  # setuptools would pack what an earlier build left there
     command = [sys.executable, "-m", "uv", "build", "--quiet", "--out-dir", out, ROOT]

@@ -178,8 +178,7 @@ def check_apart(earlier: "EarlierResult", names: Sequence[str], output: Path) ->
     """Raise InputError where several benchmarks are asked, or the new result may take the earlier one's place."""
     if len(names) != 1:
         raise InputError("--from: is one benchmark's result; name that one")
-    if earlier.folder.resolve().is_relative_to(output.resolve()):
-        raise InputError(f"--output {output}: has the result that is asked again in it; give another folder")
+    earlier.check_apart(output)
 
 
 def only_model(llm: "Mapping[str, AskOptions]", **changed: Any) -> "AskOptions":  # noqa: ANN401 - as its fields

@@ -32,6 +32,10 @@ def compare(
         Path | None, typer.Option(metavar="FILE", help="Write both results of every item, as JSON Lines.")
     ] = None,
     anyway: Annotated[bool, typer.Option("--anyway", help="Compare across judges and judge prompts.")] = False,
+    without_shortcuts: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="RUN", help="Leave out what runs without frames, or with one, have right (repeat)."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Test two models on the items both answered: bootstrap over videos, McNemar where items are right or wrong."""
@@ -54,12 +58,29 @@ def compare(
     why = judging_apart(first.result.judge, second.result.judge, twins=twin is not None)
     if why is not None and not anyway:
         raise InputError(f"{why}; judge both alike (reelbench score --judge), or compare them all the same by --anyway")
+    if without_shortcuts:
+        _leave_out(first, second, without_shortcuts)
     if twin is not None:
         _by_video(spec, first, second, apart, as_json=as_json)
         return
     if items is not None:
         write_jsonl(items, side_by_side.items(spec, first.samples, second.samples))
     _by_item(spec, first, second, apart, labels=labels, as_json=as_json)
+
+
+def _leave_out(a: "_Read", b: "_Read", runs: list[Path]) -> None:
+    """Take the questions that `runs` show to be shortcuts out of both results."""
+    from reelbench.cli.shortcuts import read_shortcuts
+
+    of_benchmark = {spec.id: found for spec, found in read_shortcuts(runs)}
+    for read in (a, b):
+        found = of_benchmark.get(read.result.benchmark.id)
+        if found is None:
+            raise InputError(f"--without-shortcuts: {runs[0]} has no run of {read.result.benchmark.id}")
+        easy = found.questions()
+        kept = [sample for sample in read.samples if sample.id not in easy]
+        console.note(f"{read.result.model.id}: {len(read.samples) - len(kept)} of {len(read.samples)} items left out")
+        read.samples = kept
 
 
 def _by_item(

@@ -12,7 +12,11 @@ EXAMPLES = {
         "rextime --template --output answers.csv",
     ),
     "ask": ("rextime_mini --llm my-model --llm-url http://127.0.0.1:8000/v1 --frames uniform:32 --output out",),
-    "compare": ("out/first/reelbench/rextime_mini out/second/reelbench/rextime_mini",),
+    "compare": (
+        "out/first/reelbench/rextime_mini out/second/reelbench/rextime_mini",
+        "out/first out/second --without-shortcuts out/blind",
+    ),
+    "shortcuts": ("out/blind out/one_frame --write shortcuts.jsonl",),
     "view": ("out/reelbench/rextime_mini --out page", "out/first out/second"),
     "power": ("out/reelbench/rextime_mini --effect 2", "moviecore --icc 0.1"),
     "ace": (

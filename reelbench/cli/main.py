@@ -27,6 +27,7 @@ from reelbench.cli import (
     run,
     score,
     settings,
+    shortcuts,
     view,
 )
 from reelbench.cli.app import App
@@ -47,6 +48,7 @@ app.command("score")(score.score)
 app.command("ask")(ask.ask)
 app.command("ace")(ace.ace)
 app.command("compare")(compare.compare)
+app.command("shortcuts")(shortcuts.show_shortcuts)
 app.command("view")(view.view)
 app.command("profile")(profile.profile)
 app.add_typer(data.app, name="data")

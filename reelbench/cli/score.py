@@ -209,6 +209,8 @@ def _of_file(
     path, metadata = resolve_predictions(files.predictions, metadata)
     inputs = Inputs(path, files.references, tags, files.split, files.data)
     columns = Columns(files.id_column, files.text_column)
+    if options.earlier is not None and output is not None:
+        options.earlier.check_apart(output)
     evaluation = score_files(name, inputs, options, columns=columns, metadata=metadata, agent_log=files.looked)
     return iter([(evaluation, output or home() / "results" / evaluation.name)])
 
