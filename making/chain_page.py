@@ -22,6 +22,7 @@ _COUNTED = {"bloom"}
 """Roles that are asked one thing of each text: read as figures, not one by one."""
 _MADE = ("annotations.json", "rextime.json")
 _FIRST = "single_pass.json"
+_HEADS = "<tr><th scope='col'>Single pass</th><th scope='col'>Discussion</th></tr>"
 _HEAD = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -155,12 +156,10 @@ def _beside(first: Sequence[Mapping[str, Any]], last: Sequence[Mapping[str, Any]
             texts = [None if entry is None else str(entry[field]) for entry in pair]
             marked = _marked(*texts) if None not in texts else [escape(text or "(dropped)") for text in texts]
             cells = [f"{cell}<p>{text}</p>" for cell, text in zip(cells, marked, strict=True)]
-        rows += f"<tr><th scope='row' colspan='2'>{escape(name)}</th></tr>"
-        rows += f"<tr><td>{cells[0]}</td><td>{cells[1]}</td></tr>"
-    return (
-        "<section class='made'><h2>What survived, beside the single pass</h2><table><thead><tr><th scope='col'>Single pass</th>"
-        f"<th scope='col'>Discussion</th></tr></thead><tbody>{rows}</tbody></table></section>"
-    )
+        rows += (
+            f"<dt>{escape(name)}</dt><dd><table>{_HEADS}<tr><td>{cells[0]}</td><td>{cells[1]}</td></tr></table></dd>"
+        )
+    return f"<section class='made'><h2>What survived, beside the single pass</h2><dl>{rows}</dl></section>"
 
 
 def _marked(first: str, last: str) -> list[str]:
