@@ -35,6 +35,9 @@ class Cuts:
     causal_from: int = option(2, "Least Directness and Necessity of a causal pair.")
     means_from: int = option(2, "Least Intentionality and Purpose that make a causal pair means and end.")
     alignment_from: Literal["low", "medium", "high"] = option("high", "Least alignment of an event beside a query.")
+    not_causal: Literal["sequential", "drop"] = option(
+        "sequential", "An event beside a query that doesn't cause it, or follow from it: ask for its order, or drop it."
+    )
     verified_from: int = option(3, "Least verification score of a question.")
     keep: Literal["best", "both"] = option("best", "Keep the better of a pair's two questions, or both.")
     query_answers: Literal["query", "any"] | None = option(

@@ -154,7 +154,7 @@ def discussion(
     optional = {
         discussing.CONTEXT: any(video.context is None for video in known),
         **{role: role in llm for role in (discussing.JUDGE, discussing.BLOOM)},
-        **gate.roles(options=False),
+        **{name: until is None and need for name, need in gate.roles(options=False).items()},
     }
     models = _models(llm, chain.roles, optional, retry_unread=making.retry_unread)
     document = _run_chain(
@@ -183,6 +183,7 @@ def _stage_file(out: Path | None, start_after: str | None, given: Path | None, o
 @takes_llm
 @takes("cuts", options_of(Cuts, "Cuts between ratings"))
 @takes("rules", options_of(Rules, "Rules for sources"))
+@takes("gates", options_of(GateRules, "Gates"))
 @takes_make_options
 def moments(
     *,
@@ -196,27 +197,49 @@ def moments(
     ] = False,
     frames: Frames = _FRAMES,
     media: Media = None,
+    until: Until = None,
+    start_after: StartAfter = None,
+    mini_test: Annotated[
+        int, typer.Option(help="Questions of each category for a mini test of their own (mini_test.json).", min=0)
+    ] = 0,
     making: MakeOptions,
     rules: Rules,
     cuts: Cuts,
+    gates: GateRules,
     llm: "dict[str, AskOptions]",
 ) -> None:
     """Write questions on how two moments belong together, from captions or queries (ReXTime, supplement C)."""
     from reelbench.making import moments as pairing
     from reelbench.making.chain_prompts import ChainPrompts
+    from reelbench.making.gates import Gates
+    from reelbench.making.moment_pairs import MomentSource, read_pairs
     from reelbench.making.moment_sources import read_sources
 
     folder = _folder(out, plan=making.plan)
     cuts = replace(cuts, query_answers=cuts.query_answers or ("query" if no_options else "any"))
     options = pairing.MomentOptions(
-        rules=rules, cuts=cuts, seed=seed, with_options=not no_options, frames=frames, media=media
+        rules=rules,
+        cuts=cuts,
+        seed=seed,
+        with_options=not no_options,
+        frames=frames,
+        media=media,
+        start_after=start_after,
+        until=until,
+        mini_test=mini_test,
     )
-    chain = pairing.Moments(ChainPrompts("moments", making.prompts), options)
-    sources = read_sources(captions)[: making.limit]
-    needed = pairing.STEPS[type(sources[0])][: None if options.with_options else -1]
+    gate = Gates(gates, making.prompts, seed=seed)
+    chain = pairing.Moments(ChainPrompts("moments", making.prompts), options, gate)
+    known = read_sources(captions)
+    sources = [MomentSource(source) for source in known]
+    if start_after is not None:
+        sources = read_pairs(_stage_file(out, start_after, None, "--captions"), known)
+    sources = sources[: making.limit]
+    needed = chain.roles_for(known[0])
     roles = [role for name, role in chain.roles.items() if name in needed]
     unneeded = dict.fromkeys(chain.roles.keys() - needed, False)
-    models = _models(llm, roles, unneeded, retry_unread=making.retry_unread)
+    asked = {name: until is None and need for name, need in gate.roles(options=not no_options).items()}
+    models = _models(llm, roles, unneeded | asked, retry_unread=making.retry_unread)
     document = _run_chain("making", len(sources), models, folder, lambda setup: pairing.run(sources, chain, setup))
     _report(document, folder, document["stages"][-1]["name"], as_json=making.as_json)
 
@@ -333,3 +356,12 @@ def _show(document: Mapping[str, Any]) -> None:
         f"{document['calls']} calls, {document['cached']} replies from the cache, "
         f"{tokens['prompt']} + {tokens['completion']} tokens{dollars}"
     )
+    if per_1000 := document.get("per_1000_kept"):
+        console.note(f"${per_1000['usd']:.2f} for 1,000 questions kept, before people's time")
+    if measured := document.get("across_time"):
+        length, overlap = (measured[name] for name in ("certificate_length", "qa_miou"))
+        figures = f", C.L. {length['value']:.1f} s, QA-mIoU {overlap['value']:.3f}" if length and overlap else ""
+        console.note(
+            f"{measured['across_time']} of {measured['known']} questions with both spans reason across time "
+            f"({measured['questions']} in all){figures}"
+        )

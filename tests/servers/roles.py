@@ -14,7 +14,7 @@ from tests.servers.judge import Answer, Call, serve_with_delay
 
 DISCUSSION = ("expert", "skeptic", "detective", "meta_reviewer", "critic")
 CAPTIONS = ("relation", "sequential", "cause_effect", "means_to_an_end", "verification", "options")
-QUERIES = ("neighbours", "cause_effect", "verification", "options")
+QUERIES = ("neighbours", "sequential", "cause_effect", "verification", "options")
 
 
 def text_of(call: Call) -> str:
