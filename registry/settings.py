@@ -63,6 +63,9 @@ JOB = Setting(
 SLURM_ARRAY_JOB_ID = Setting("SLURM_ARRAY_JOB_ID", "Slurm's job of an array, which Slurm sets")
 SLURM_JOB_ID = Setting("SLURM_JOB_ID", "Slurm's job, likewise")
 MEDIA = Setting("REELBENCH_MEDIA", f"folders with your videos, separated by `{os.pathsep}`")
+BENCHMARKS = Setting(
+    "REELBENCH_BENCHMARKS", f"folders with a `benchmark.yaml`, or with folders of such, separated by `{os.pathsep}`"
+)
 FRAMES = Setting(
     "REELBENCH_FRAMES", "frames that a model is shown (`uniform:32`), for a bare lmms-eval", otherwise="the task's own"
 )
