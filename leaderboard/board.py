@@ -98,7 +98,7 @@ def ranked_board(specs: dict[str, BenchmarkSpec], rows: Sequence[BoardEntry], kn
         main=main,
         names=names,
         blind=_blind(specs, ordered, overall.model_keys(ordered, names)),
-        overall=overall.overall(ordered, ranks, main, specs, names),
+        overall=overall.overall(ordered, ranks, main, specs, names, noise=noise),
     )
 
 
