@@ -29,7 +29,9 @@ from reelbench.registry.spec import BenchmarkSpec, Corpus, MeanOf, Metric
 from reelbench.registry.units import UNITS
 from reelbench.scoring import result_files
 
-SCRIPTS = ("elements", "base", "table", "columns", "pictures", "charts", "benchmark", "model", "texts", "board")
+SHARED = ("elements", "shell", "plots")
+"""Scripts that stand in `registry/` for every page of ours."""
+SCRIPTS = (*SHARED, "base", "table", "columns", "forest", "charts", "benchmark", "model", "texts", "board")
 """The page's scripts, in the order in which they are loaded; `index.html` gets its list from here."""
 PAGES = (("submit", "Submit"), ("about", "How it works"))
 """Pages that the head links to: name in the address (`R.addPage`), title."""
@@ -72,13 +74,13 @@ def write(board: Board, out: Path) -> None:
 
 
 def _asset(name: str) -> str:
-    if name == "elements.js":
+    if name.removesuffix(".js") in SHARED:
         return page_asset(name)
     text = (resources.files("reelbench.leaderboard.assets") / name).read_text(encoding="utf-8")
     scripts = "\n".join(f'<script src="{script}.js"></script>' for script in SCRIPTS)
     links = "\n      ".join(f'<a href="#/{page}">{title}</a>' for page, title in PAGES)
     if name == "board.css":
-        return page_asset("palette.css") + text
+        return page_asset("palette.css") + page_asset("shell.css") + text
     return text.replace("<!-- SCRIPTS -->", scripts).replace("<!-- PAGES -->", links)
 
 
