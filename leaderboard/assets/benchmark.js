@@ -55,7 +55,7 @@
       then: b.metrics[0].name,
       keep: (row) => keep(row),
       below: R.unranked,
-      lifted: () => R.lifted(listed, (row) => row.id),
+      compared: () => R.compared(listed, (row) => row.id),
       apart: g && ((anchor, row) => anchor.rank !== row.rank),
       changed: chartsSoon,
       text: (row) => [row.model, row.revision, row.setting, row.frames, row.source, row.citation, R.group(row).label],
@@ -92,17 +92,18 @@
 
     const paper = R.safeUrl(b.paper),
       home = R.safeUrl(b.homepage);
+    const lead = h(
+      "p",
+      { class: "lead" },
+      b.summary,
+      paper && [" ", R.link("Paper", paper)],
+      home && [" · ", R.link("Data", home)],
+    );
     const credible = R.trust(rows.filter(inGroup), g ? [{ ...g, i: group }] : groups);
     main.replaceChildren(
       ...[
         h("h1", { text: b.title }),
-        h(
-          "p",
-          { class: "lead" },
-          b.summary,
-          paper && [" ", R.link("Paper", paper)],
-          home && [" · ", R.link("Data", home)],
-        ),
+        !R.narrow.matches && lead,
         g && !g.mini && R.headline(g.headline),
         !R.narrow.matches && credible,
         chips(groups, group, rows.filter((row) => !R.apart(row))),
@@ -128,6 +129,7 @@
         holder,
         R.key([lane], g?.pairs),
         R.narrow.matches && credible,
+        R.narrow.matches && lead,
         g?.tells != null && tells(b.metrics[0], g.tells),
         explained(b),
         ...reference(b, refs, group),

@@ -86,7 +86,7 @@
       label: "Overall",
       sort: "rank:asc",
       below: (m) => ranked && m.rank == null,
-      lifted: () => R.lifted(models, id),
+      compared: () => R.compared(models, id),
       hidden: (m) => !scored(m),
       more: (left) =>
         left.every((m) => rowsOf(m).every((row) => row.source === "published"))
@@ -198,7 +198,15 @@
     scrollTo(0, 0);
     main.focus({ preventScroll: true });
   });
-  R.narrow.addEventListener("change", render);
+  // A phone turned has other lanes; a print or a picture of the page only seems to turn it.
+  let narrow = R.narrow.matches;
+  R.narrow.addEventListener("change", () =>
+    setTimeout(() => {
+      if (narrow === R.narrow.matches) return;
+      narrow = R.narrow.matches;
+      render();
+    }, 100),
+  );
   $("built").textContent =
     `${data.rows.length.toLocaleString("en")} results${data.newest ? `, the newest of ${data.newest.slice(0, 10)}` : ""}.`;
   render();

@@ -10,7 +10,7 @@
     const stated = (row.stated || "").split(", ").filter((what) => what && what !== "judge replies");
     const about = R.columns.get("source").about;
     return stated.length
-      ? badge(`recomputed from stated ${stated.join(", ")}`, "warn", `${about} These are as the submitter states them.`)
+      ? badge(`recomputed from stated ${stated.join(", ")}`, "", `${about} These are as the submitter states them.`)
       : badge("recomputed", "run", about);
   }
   /** What a reader must know before comparing a run's value with others'. */

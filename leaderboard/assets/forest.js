@@ -95,31 +95,31 @@
       const known = g && row !== base && row.rank != null && base.rank != null ? get()(row, base) : null;
       return known || [row.v[i][0] - base.v[i][0], null];
     };
+    /** A row that is compared: its value, and under it by how much it is above the first one ticked. */
     function compare(item, items) {
       const base = at(items[0]),
-        row = at(item);
-      if (item === items[0]) return cell(row, row?.v[i] ? "compared with this" : "");
-      const found = difference(row, base);
-      if (!found) return R.none("Not run");
+        row = at(item),
+        found = difference(row, base);
+      if (!found) return cell(row);
+      if (row === base) return cell(row, "compared with this");
       const [by, p, low, high] = found;
-      if (low == null) {
-        const why = [row, base].some(R.unranked) ? "not ranked" : [row, base].some((one) => one.source === "published") ? "a published number" : "not compared by pairs";
-        return [h("b", { text: signed(by, metric.unit) }), h("span", { class: "sub", text: ` no interval: ${why}` })];
-      }
-      const all = items.slice(1).flatMap((one) => difference(at(one), base)?.filter((_, k) => k !== 1) || []);
-      const span = ticks(Math.min(0, ...all), Math.max(0, ...all), 4);
-      const sure = p != null && p <= 0.05;
-      const range = R.ends(low, high, metric.unit);
+      const why = [row, base].some(R.unranked) ? "not ranked" : [row, base].some((one) => one.source === "published") ? "a published number" : "not compared by pairs";
+      if (low == null) return cell(row, `${signed(by, metric.unit)}, no interval: ${why}`);
+      const all = items.flatMap((one) => (one === items[0] ? [] : difference(at(one), base)?.filter((_, k) => k !== 1) || []));
+      const sure = p != null && p <= 0.05,
+        range = R.ends(low, high, metric.unit);
       const chance = p == null ? "" : `, p ${p < 0.001 ? "< 0.001" : `= ${p.toFixed(3)}`} (Holm)`;
       const tip = `${row.model} minus ${base.model}: ${signed(by, metric.unit)}, 95 % interval ${range}${chance}`;
+      const steps = ticks(Math.min(0, ...all), Math.max(0, ...all), 4);
       return [
+        ...cell(row),
         h(
           "span",
-          { class: `forest ${sure ? (by > 0 ? "above" : "under") : "level"}` },
+          { class: `forest difference ${sure ? (by > 0 ? "above" : "under") : "level"}` },
           h("b", { text: signed(by, metric.unit) }),
-          track({ value: by, ends: [low, high], steps: span, rules: [{ kind: "zero", at: 0 }], tip }),
+          track({ value: by, ends: [low, high], steps, rules: [{ kind: "zero", at: 0 }], tip }),
         ),
-        h("span", { class: "sub", text: `${range}${sure ? "" : "; may be noise"}` }),
+        h("span", { class: "sub difference", text: `${range}${sure ? "" : "; may be noise"}` }),
       ];
     }
     return {
@@ -140,7 +140,7 @@
     };
   }
   /** The ticked ones among what the table lists, where there are two or more: the first is what others are held against. */
-  const lifted = (items, id) => {
+  const compared = (items, id) => {
     const known = picked().map((one) => items.find((item) => id(item) === one)).filter(Boolean);
     return known.length > 1 ? known : [];
   };
@@ -189,5 +189,5 @@
     );
   }
 
-  Object.assign(R, { picked, ticking, rankColumn, laneColumn, lifted, headline, trust, key });
+  Object.assign(R, { picked, ticking, rankColumn, laneColumn, compared, headline, trust, key });
 })();

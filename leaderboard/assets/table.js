@@ -23,15 +23,16 @@
 
   /**
    * Make a table in `holder`.
-   * A column is {id, title, about, group, cls, get(row), node(row), head(), compare(row, lifted), up, always, show, lane}: `get`
+   * A column is {id, title, about, group, cls, get(row), node(row), head(), compare(row, compared), up, always, show, lane}: `get`
    * gives what is sorted and saved, `node` what is shown, `head` what stands under the title; `up` sorts the least first.
    * Options: rows, columns, label, sort "id:asc", then (a column's id), text(row) to search, keep(row), changed(),
    * below(row): whether it stands below all others however they are sorted, which a column's own `below` overrides;
-   * lifted(): rows that stand above all as compared, drawn by the columns' `compare(row, lifted)`; hidden(row): left out
+   * compared(): rows drawn by the columns' `compare(row, compared)`, in their place or, where that is not on this page of
+   * the table, above all; hidden(row): left out
    * until all are asked for, by search or filter too, as the button `more(n)` says; apart(anchor, row): whether a row
    * begins another band, in the order of ranks.
    */
-  function make(holder, { rows, columns, label, sort, then, text, keep, changed, below, lifted, hidden, more, apart }) {
+  function make(holder, { rows, columns, label, sort, then, text, keep, changed, below, compared, hidden, more, apart }) {
     const size = rows.length > 500 ? 25 : 50;
     const chosen = asked("cols") ? new Set(asked("cols").split(",")) : null;
     for (const column of columns)
@@ -46,7 +47,8 @@
     };
 
     const head = h("thead"),
-      compared = h("tbody", { class: "compared" }),
+      pinned = h("tbody", { class: "pinned" }),
+      note = h("p", { class: "compare-note", hidden: true }),
       body = h("tbody"),
       info = h("span"),
       all = h("button", { type: "button", class: "tool", onclick: () => all.reveal() }),
@@ -54,13 +56,21 @@
     const scroll = h(
       "section",
       { class: "scroll", tabindex: 0, "aria-label": `${label}, scrolls sideways` },
-      h("table", { class: "rows", "aria-label": label, "data-marks": true }, head, compared, body),
+      h("table", { class: "rows", "aria-label": label, "data-marks": true }, head, pinned, body),
     );
-    holder.replaceChildren(scroll, h("div", { class: "table-foot" }, info, all, pages));
+    holder.replaceChildren(note, scroll, h("div", { class: "table-foot" }, info, all, pages));
     // A shadow at the edge says that more lies beyond it.
     const edge = () => holder.classList.toggle("cut", scroll.scrollLeft + scroll.clientWidth < scroll.scrollWidth - 2);
     scroll.addEventListener("scroll", edge, { passive: true });
     new ResizeObserver(edge).observe(scroll);
+    const clear = () => {
+      ask({ pick: null });
+      draw();
+    };
+    note.append(
+      "Paired differences from the first one ticked, over the videos of both, with 95 % intervals; coloured where they can be told from noise with all pairs of the table counted at once (Holm, 5 %). ",
+      h("button", { type: "button", class: "link", onclick: clear }, "Clear the ticks"),
+    );
     all.reveal = () => {
       ask({ all: "1" });
       draw();
@@ -159,24 +169,26 @@
       const shown = columns.filter((column) => column.shown);
       const last = Math.max(0, Math.ceil(view.length / size) - 1);
       page = Math.min(page, last);
-      const top = lifted?.() || [];
-      const part = view.slice(page * size, (page + 1) * size).filter((row) => !top.includes(row));
-      const line = (row, attributes, node) =>
+      const ticked = compared?.() || [];
+      const part = view.slice(page * size, (page + 1) * size);
+      const line = (row, attributes) =>
         h(
           "tr",
-          attributes,
+          { ...attributes, "data-compared": ticked.includes(row) },
           shown.map((column) =>
             h(
               column.id === "model" ? "th" : "td",
               { class: column.cls, scope: column.id === "model" ? "row" : null },
-              node(column) ?? (column.node ? column.node(row) : plain(column.get(row))),
+              ticked.includes(row) && column.compare
+                ? column.compare(row, ticked)
+                : column.node
+                  ? column.node(row)
+                  : plain(column.get(row)),
             ),
           ),
         );
-      compared.replaceChildren(
-        ...top.map((row) => line(row, { "data-compared": true }, (column) => column.compare?.(row, top))),
-        ...(top.length ? [about(shown.length)] : []),
-      );
+      pinned.replaceChildren(...ticked.filter((row) => !part.includes(row)).map((row) => line(row)));
+      note.hidden = !ticked.length;
       let anchor = null,
         band = 1;
       body.replaceChildren(
@@ -190,7 +202,7 @@
             low && i && !below(part[i - 1]) && "ruled",
             by === "rank" && apart && !low && (band ? "band odd" : "band"),
           ];
-          return line(row, { class: classes.filter(Boolean).join(" ") || null }, () => null);
+          return line(row, { class: classes.filter(Boolean).join(" ") || null });
         }),
       );
       holder.querySelector(".lane[data-tip]")?.setAttribute("tabindex", 0);
@@ -213,23 +225,6 @@
         ? `${count(page * size + 1)} to ${count(page * size + part.length)} of ${count(view.length)}`
         : "";
       pages.replaceChildren(...(last ? pager(last).filter(Boolean) : []));
-    }
-    /** What the differences above are, and a way back. */
-    function about(span) {
-      const clear = () => {
-        ask({ pick: null });
-        draw();
-      };
-      return h(
-        "tr",
-        {},
-        h(
-          "td",
-          { colspan: span, class: "sub" },
-          "Differences from the first one ticked, paired by video, with 95 % intervals; coloured where all pairs of the table, counted at once, leave no doubt (Holm, 5 %). ",
-          h("button", { type: "button", class: "link", onclick: clear }, "Clear the ticks"),
-        ),
-      );
     }
     function draw() {
       find();
