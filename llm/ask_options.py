@@ -13,7 +13,7 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.home import home
 
 if TYPE_CHECKING:
-    from reelbench.llm.cache import Reply
+    from reelbench.llm.reply import Reply
 
 OPENAI_URL = settings.OPENAI_BASE_URL.otherwise
 

@@ -345,7 +345,7 @@ class Asker:
         try:
             days = await client.shutdown_dates()
             day = days.get(options.model) or days.get(returned or "")
-            self.cache.put_shutdown(options.model, options.host, day)
+            self.cache.store.put_shutdown(options.model, options.host, day)
         except Exception as error:  # noqa: BLE001 - nothing depends on it
             _log.debug("the models of %s are not known: %s", options.host, options.redact(repr(error)))
             return

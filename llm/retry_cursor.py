@@ -4,9 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
-from reelbench.llm.cache import Reply, ReplyCache
+from reelbench.llm.cache import ReplyCache
 from reelbench.llm.messages import Message, reply_key
 from reelbench.llm.reading import UnreadableError
+from reelbench.llm.reply import Reply
 from reelbench.llm.retries import ATTEMPTS
 
 UNAVAILABLE = "unavailable"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from reelbench.judges.judge_options import JudgeOptions
-from reelbench.llm.cache import Reply
+from reelbench.llm.reply import Reply
 from reelbench.llm.retry_cursor import unfinished
 from reelbench.methods.questions import QuestionSet
 from reelbench.registry.errors import InputError
