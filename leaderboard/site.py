@@ -26,7 +26,7 @@ from reelbench.registry.files import in_script, page_asset, read_text, replaced
 from reelbench.registry.records import Breakdowns, MetricValue
 from reelbench.registry.spec import BenchmarkSpec, Corpus, MeanOf, Metric
 from reelbench.registry.units import UNITS
-from reelbench.scoring import result_files
+from reelbench.scoring import cognitive_profile, result_files
 
 SCRIPTS = ("elements", "base", "table", "columns", "pictures", "charts", "benchmark", "model", "texts", "board")
 """The page's scripts, in the order in which they are loaded; `index.html` gets its list from here."""
@@ -197,7 +197,7 @@ def benchmark(spec: BenchmarkSpec) -> dict[str, Any]:
                 "labels": facet.labels or [],
                 "metrics": [_metric(metric) for metric in facet.metrics],
             }
-            for facet in spec.facets
+            for facet in cognitive_profile.facets(spec)
         ],
     }
 

@@ -17,7 +17,7 @@ from reelbench.judges.modes import Judge
 from reelbench.judges.verdicts import JUDGE_REASONS, JUDGE_UNAVAILABLE, Verdict
 from reelbench.registry.records import Breakdowns, Counts, Item, JudgeRecord, Metrics, MetricValue, Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Facet, Macro, Mean, MeanOf, Metric
-from reelbench.scoring import choice, exact_match, temporal_span
+from reelbench.scoring import choice, cognitive_profile, exact_match, temporal_span
 from reelbench.stats import bootstrap
 
 CUT_OFF = "cut_off"
@@ -255,7 +255,7 @@ def aggregate(
     for metric in spec.metrics:
         if not isinstance(metric.aggregate, Corpus):
             wanted[(metric.name,)] = metric, _terms(spec, metric, samples)
-    for facet in spec.facets:
+    for facet in cognitive_profile.facets(spec):
         for label in _labels(samples, facet.name):
             for metric in _facet_metrics(spec, facet):
                 wanted[(facet.name, label, metric.name)] = metric, _terms(spec, metric, samples, (facet.name, label))

@@ -28,6 +28,7 @@ from reelbench.tasks.submissions import (
     hides,
     join,
     references_of,
+    tagged,
 )
 
 IDS = ("id", "question_id", "qid", "key", "index")
@@ -65,6 +66,11 @@ def read(spec: BenchmarkSpec, inputs: Inputs, columns: Columns) -> PredictionSet
             references.
         DataUnavailableError: The references are not here.
     """
+    joined = _read(spec, inputs, columns)
+    return joined if inputs.tags is None else joined.with_tags(tagged(spec, joined.items, inputs.tags))
+
+
+def _read(spec: BenchmarkSpec, inputs: Inputs, columns: Columns) -> PredictionSet:
     if reader := _READERS.get(inputs.predictions.suffix.lower()):
         return submission(spec, inputs, reader(inputs.predictions, columns))
     document = read_json_or_jsonl(inputs.predictions, partial(_unique_keys, inputs.predictions))
@@ -119,8 +125,6 @@ def submission(spec: BenchmarkSpec, inputs: Inputs, cells: Iterable[Cells]) -> P
         notes=_notes(spec, predictions.values(), options.values()),
         advice="; --id-column names the column of the ids",
     )
-    if inputs.tags is not None:
-        joined = joined.with_tags(formats.tagged(joined.items, inputs.tags))
     return joined.with_hidden_answers() if inputs.references is None and hides(spec, split) else joined
 
 

@@ -32,7 +32,7 @@ from reelbench.registry.records import (
     SourceRecord,
 )
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
-from reelbench.scoring import aggregation, result_files
+from reelbench.scoring import aggregation, cognitive_profile, result_files
 from reelbench.tasks import hub_predictions, predictions, questions
 from reelbench.tasks.agent_log import with_looks
 from reelbench.tasks.lmms.option_scores import compared_anew
@@ -249,8 +249,6 @@ def score_files(
     """
     spec, split, task = named(name, inputs.split)
     metadata = metadata or RunMetadata()
-    if inputs.tags is not None and not takes_tags(spec):
-        raise InputError(f"{spec.id} takes no tags; leave out --tags")
     inputs = replace(inputs, split=split if task is not None else inputs.split, task=task)
     submission = predictions.read(spec, inputs, columns or Columns())
     settings = SettingsRecord(frames=metadata.frames or "unknown", label=metadata.label)
@@ -344,11 +342,6 @@ class _Judge:
         self._options.note(line)
 
 
-def takes_tags(spec: BenchmarkSpec) -> bool:
-    """Whether the benchmark has facets whose labels come from a tags file."""
-    return any(not facet.in_rows for facet in spec.facets)
-
-
 # --- from lmms-eval's output ----------------------------------------------------------------------------------------
 
 
@@ -364,11 +357,11 @@ def run_evaluations(
     """Score the tasks of ours in an lmms-eval output folder; yield each one's evaluation, and where it belongs.
 
     That is `reelbench/<task>` beside lmms-eval's own files, or `<task>` under `folder` where one is given. `tags` go to
-    the tasks of the benchmarks that take them. `label` is what the user says of how the answers were made, where the
+    the tasks whose questions they name. `label` is what the user says of how the answers were made, where the
     run itself doesn't.
 
     Raises:
-        InputError: None of the tasks takes tags, or one of `tasks` is not in the run.
+        InputError: The tags name no question of the run, or one of `tasks` is not in it.
     """
     logged = logged_tasks(run)
     if tasks:
@@ -376,15 +369,24 @@ def run_evaluations(
         if absent := [name for name in tasks if name not in there]:
             raise InputError(f"{run}: has no task {absent[0]!r}; it has {', '.join(sorted(there))}")
         logged = [task for task in logged if task.task in tasks]
-    if tags is not None and not any(takes_tags(spec_and_task(task.task)[0]) for task in logged):
-        raise InputError(f"{run}: no task in it takes tags; leave out --tags")
+    of_tags = set() if tags is None else _tagged_tasks(logged, tags)
     several_models = len({task.results.parent for task in logged}) > 1
     for task in logged:
         place = scores_folder(task)
         if folder is not None:
             place = (folder / task.results.parent.name if several_models else folder) / task.task
-        wanted = tags if takes_tags(spec_and_task(task.task)[0]) else None
-        yield _evaluated(task, place, options, tags=wanted).labelled(label), place
+        yield _evaluated(task, place, options, tags=tags if task.task in of_tags else None).labelled(label), place
+
+
+def _tagged_tasks(logged: Sequence[LoggedTask], path: Path) -> set[str]:
+    """Return the tasks that a tags file is about; of a run with one task, that one: `tagged` says what doesn't fit."""
+    if len(logged) == 1:
+        return {logged[0].task}
+    tags = cognitive_profile.read_tags(path)
+    about = {task.task for task in logged if any(item.id in tags for item in logged_items(task.samples).items)}
+    if not about:
+        raise InputError(f"{path}: none of its {len(tags)} qids is among the questions of the run")
+    return about
 
 
 def scores_folder(logged: LoggedTask) -> Path:

@@ -108,7 +108,7 @@ def score(
     *,
     files: FileOptions,
     of_run: RunOptions,
-    tags: Annotated[Path | None, typer.Option(help="CogME tags (JSON Lines), for dramaqa_cogme.")] = None,
+    tags: Annotated[Path | None, typer.Option(help="CogME tags of the questions (JSON Lines).")] = None,
     output: Annotated[
         Path | None, typer.Option(help="Folder for result.json and samples.jsonl; with --template, the file.")
     ] = None,
