@@ -84,6 +84,9 @@ LANGUAGE = Setting(
 )
 TRANSLATIONS = Setting("REELBENCH_TRANSLATIONS", "file with the questions in that language, likewise")
 LABEL = Setting("REELBENCH_LABEL", "what else shapes a run's answers (`web search`), for a bare lmms-eval")
+IDS = Setting(
+    "REELBENCH_IDS", "file with the ids of the questions that are asked; `run --ids` sets it", otherwise="all"
+)
 CUES = Setting("REELBENCH_CUES", "cues of a reasoned task; `diagnose run` sets it")
 FRAMES_CAP_GB = Setting("REELBENCH_FRAMES_CAP_GB", "size of the store of frames, in gigabytes", "20")
 JUDGE = Setting("REELBENCH_JUDGE", "model that judges open answers", otherwise="nothing is judged")

@@ -18,6 +18,7 @@ from reelbench.registry.data.loading import imported
 from reelbench.registry.errors import InputError, first_line, first_of
 from reelbench.registry.files import opened, read_json_or_jsonl, valid_text
 from reelbench.registry.spec import BenchmarkSpec
+from reelbench.scoring import aggregation
 from reelbench.tasks.submissions import (
     Inputs,
     Prediction,
@@ -113,7 +114,9 @@ def submission(spec: BenchmarkSpec, inputs: Inputs, cells: Iterable[Cells]) -> P
     references, source, split = references_of(spec, inputs, read_references, hidden=True)
     options = defaultdict(tuple, {reference.id: reference.options for reference in references})
     predictions = {
-        name: Prediction(None, reason="prediction_missing") if text is None else answered(spec, text, options[name])
+        name: Prediction(None, reason=aggregation.PREDICTION_MISSING)
+        if text is None
+        else answered(spec, text, options[name])
         for name, text in texts.items()
     }
     joined = join(

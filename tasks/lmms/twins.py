@@ -47,7 +47,8 @@ class TwinItems:
         """Say in one line how far our readings and lmms-eval's own go apart."""
         if not self.compared:
             return f"{task}: read by our readers; lmms-eval logs no reading of its own for each answer"
-        told = f"{task}: read by our readers; {len(self.differing)} of {self.compared} readings differ from lmms-eval's own"
+        count = f"{len(self.differing)} of {self.compared}"
+        told = f"{task}: read by our readers; {count} readings differ from lmms-eval's own"
         if self.differing:
             name, ours, theirs = self.differing[0]
             told += f" (first {name}: ours {ours}, lmms-eval's {theirs})"
@@ -105,7 +106,8 @@ class _Matching:
 
 
 def _asks(prompt: str, row: Row) -> bool:
-    return all(" ".join(text.split()) in " ".join(prompt.split()) for text in (row["question"], *row.get("options", ())))
+    asked = " ".join(prompt.split())
+    return all(" ".join(text.split()) in asked for text in (row["question"], *row.get("options", ())))
 
 
 def _details(line: _Line) -> Iterator[Mapping[str, Any]]:
