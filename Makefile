@@ -115,7 +115,7 @@ format: install
 	$(BIN)/ruff format .
 
 tasks: install
-	$(BIN)/python -m reelbench.tasks.lmms.codegen $(addprefix reelbench.tasks.,curve dramaqa_cogme minerva moviechat moviecore rextime timelens video_holmes)
+	$(BIN)/python -m reelbench.tasks.lmms.codegen $(addprefix reelbench.tasks.,curve dramaqa_cogme moviechat moviecore rextime)
 
 docs: install
 	$(BIN)/python -m tools.write_docs

@@ -225,7 +225,15 @@ class _Declaration:
         splits = self._splits()
         first = next(iter(splits))
         judge, metrics, kinds = self._scoring()
-        shape = [self._kind, columns, mapping.answer_is, mapping.separators, self._facets, languages, [extra.name for extra in extras]]
+        shape = [
+            self._kind,
+            columns,
+            mapping.answer_is,
+            mapping.separators,
+            self._facets,
+            languages,
+            [extra.name for extra in extras],
+        ]
         return BenchmarkSpec(
             id=self._id,
             title=top.text("title") or self._id.replace("_", " ").capitalize(),
