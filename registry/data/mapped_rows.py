@@ -14,9 +14,9 @@ from typing import Any
 
 from reelbench.registry import rows, tables
 from reelbench.registry.errors import InputError, first_of
-from reelbench.registry.files import valid_text
 from reelbench.registry.rows import LETTERS
 from reelbench.registry.spec import AnswerForm, BenchmarkSpec, RowMapping
+from reelbench.registry.tables import as_text
 from reelbench.registry.values import is_array, is_number, is_object
 
 ROW = "row"
@@ -149,19 +149,6 @@ def cell(cells: Cells, name: str, where: str) -> Any:  # noqa: ANN401 - whatever
             raise InputError(f"{where}: has no column {name!r}; it has {first_of(names, 12)}")
         value = value[part]
     return value
-
-
-def as_text(value: Any, what: str) -> str | None:  # noqa: ANN401 - whatever a cell holds
-    """Return a cell as text, None where it is null; a whole number as its digits, whatever type a file gave it."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return None
-    if isinstance(value, str):
-        return valid_text(value)
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    if isinstance(value, bool | int | float):
-        return str(value)
-    raise InputError(f"{what} is a {type(value).__name__}, expected text")
 
 
 def _literal(text: str) -> Any:  # noqa: ANN401 - any JSON or Python literal
