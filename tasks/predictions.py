@@ -17,6 +17,7 @@ from reelbench.registry.errors import InputError, first_of
 from reelbench.registry.files import read_json_or_jsonl
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.tables import as_text
+from reelbench.scoring import aggregation
 from reelbench.tasks.submissions import (
     Inputs,
     Prediction,
@@ -27,6 +28,7 @@ from reelbench.tasks.submissions import (
     hides,
     join,
     references_of,
+    tagged,
 )
 
 IDS = ("id", "question_id", "qid", "key", "index")
@@ -62,6 +64,11 @@ def read(spec: BenchmarkSpec, inputs: Inputs, columns: Columns) -> PredictionSet
             references.
         DataUnavailableError: The references are not here.
     """
+    joined = _read(spec, inputs, columns)
+    return joined if inputs.tags is None else joined.with_tags(tagged(spec, joined.items, inputs.tags))
+
+
+def _read(spec: BenchmarkSpec, inputs: Inputs, columns: Columns) -> PredictionSet:
     path = inputs.predictions
     if reader := tables.READERS.get(path.suffix.lower()):
         cells = ((where, *pair) for where, pair in reader(path, lambda names: chosen(path, names, columns)))
@@ -106,7 +113,9 @@ def submission(spec: BenchmarkSpec, inputs: Inputs, cells: Iterable[Cells]) -> P
     references, source, split = references_of(spec, inputs, read_references, hidden=True)
     options = defaultdict(tuple, {reference.id: reference.options for reference in references})
     predictions = {
-        name: Prediction(None, reason="prediction_missing") if text is None else answered(spec, text, options[name])
+        name: Prediction(None, reason=aggregation.PREDICTION_MISSING)
+        if text is None
+        else answered(spec, text, options[name])
         for name, text in texts.items()
     }
     joined = join(
@@ -118,8 +127,6 @@ def submission(spec: BenchmarkSpec, inputs: Inputs, cells: Iterable[Cells]) -> P
         notes=_notes(spec, predictions.values(), options.values()),
         advice="; --id-column names the column of the ids",
     )
-    if inputs.tags is not None:
-        joined = joined.with_tags(formats.tagged(joined.items, inputs.tags))
     return joined.with_hidden_answers() if inputs.references is None and hides(spec, split) else joined
 
 
