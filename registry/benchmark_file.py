@@ -139,9 +139,12 @@ def parse(path: Path) -> Block:
     """Read the YAML of a file as a mapping; InputError names the line of what is wrong."""
     import yaml  # here: 20 ms that only who has such files pays
 
+    from reelbench.registry.yaml_text import LOADER, check
+
     text = read_text(path)
     try:
-        root = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        check(text, str(path), "the file", 1)
+        root = yaml.compose(text, Loader=LOADER)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise InputError(f"{path}, line {line}: not valid YAML ({error.problem or error.context})") from None

@@ -25,6 +25,7 @@ from reelbench.cli import (
     leaderboard,
     listing,
     make,
+    new,
     power,
     profile,
     review,
@@ -53,6 +54,8 @@ app.command("path")(listing.path)
 app.command("info")(info.info)
 app.command("settings")(settings.show_settings)
 app.command("doctor")(doctor.doctor)
+app.command("new")(new.new)
+app.command("check")(new.check)
 app.command("score")(score.score)
 app.command("ask")(ask.ask)
 app.command("ace")(ace.ace)
