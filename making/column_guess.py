@@ -23,9 +23,9 @@ Cells = Mapping[str, Any]
 NAMES: Mapping[str, tuple[str, ...]] = {
     name: tuple(usual.split())
     for name, usual in {
-        "id": "id qid questionid uid uuid key sampleid itemid quid index idx",
+        "id": "id qid questionid uid uuid key sampleid exampleid itemid quid index idx",
         "video": "video videopath videofile videoname videoid vid vidname clip clipname clipid videouid youtubeid file "
-        "filename path media film movie v",
+        "filename path media film movie gif gifname v",
         "question": "question q query prompt questiontext ask text sentence caption description desc",
         "options": "options choices candidates option choice answers answerchoices mcoptions candidate",
         "answer": "answer ans gold label correct correctanswer answerletter answerid answeridx gt groundtruth gtanswer "
@@ -48,6 +48,7 @@ _FACETS = frozenset(
     )
 )
 _OPTION = re.compile(r"(.*?)[ _-]?(\d{1,2}|[A-Za-z])")
+_OPTION_KEY = re.compile(r"(?:option|choice|answer|opt|ans)?[ _-]?(?:[A-Za-z]|\d{1,2})", re.IGNORECASE)
 _YOUTUBE = re.compile(r"[\w-]{11}")
 _SHARE = 0.98
 _FEW = 30
@@ -115,7 +116,7 @@ class _Table:
         if kind in (None, "choice", "grounded_choice"):
             form = self._options_and_answer()
         if kind in (None, "span", "grounded_choice"):
-            self._span(sure=kind is not None)
+            self._span()
         chosen = kind or self._kind()
         if not chosen.endswith("choice") and kind is None:
             self._found.pop("options", None)
@@ -191,26 +192,28 @@ class _Table:
         answers = [self._found["answer"]] if "answer" in self._found else list(self._columns)
         for column in candidates:
             parts = {column} if isinstance(column, str) else set(column)
-            ranked: list[tuple[int, Column, list[AnswerForm]]] = []
+            ranked: list[tuple[bool, int, Column, list[AnswerForm]]] = []
             for answer in answers:
                 if answer in parts or (answer in self._taken and "answer" not in self._given):
                     continue
                 if forms := self._forms(column, answer):
-                    ranked.append((_rank("answer", str(answer)), answer, forms))
+                    some = not self._forms(column, answer, share=1)
+                    ranked.append((some, _rank("answer", str(answer)), answer, forms))
             if not ranked and "options" not in self._given:
                 continue
             if "options" not in self._given:
                 self._keep("options", column, "lists of options" if isinstance(column, str) else "columns of options")
             if not ranked:
                 return None
-            best = min(ranked, key=lambda entry: (entry[0], "text" not in entry[2]))
+            _, _, answer, forms = min(ranked, key=lambda entry: entry[:2])
             if "answer" not in self._given:
-                self._keep("answer", best[1], f"each is one of the options ({', '.join(best[2])})")
-            return best[2][0] if len(best[2]) == 1 else None
+                self._keep("answer", answer, f"each is one of the options ({', '.join(forms)})")
+            return forms[0] if len(forms) == 1 else None
         return None
 
-    def _options(self, column: Column) -> list[mapped_rows.Options] | None:
-        options = []
+    def _options(self, column: Column) -> list[mapped_rows.Options | None] | None:
+        """Return each row's options, None for a damaged one; None where the column, or columns, hold none."""
+        read: list[mapped_rows.Options | None] = []
         for row in self._rows:
             try:
                 value = (
@@ -218,16 +221,22 @@ class _Table:
                     if isinstance(column, str)
                     else [mapped_rows.cell(row, part, "") for part in column]
                 )
-                options.append(mapped_rows.read_options(value, ""))
+                read.append(mapped_rows.read_options(value, ""))
             except InputError:
-                return None
+                read.append(None)
+        options = [each for each in read if each is not None]
+        if not options or len(options) < _SHARE * len(read):
+            return None
+        keys = {key for each in options for key in each.keys if not _OPTION_KEY.fullmatch(key)}
+        if keys and _rank("options", str(column)) == _UNNAMED:
+            return None
         texts = [text for each in options for text in each.texts]
         numbers = sum(text.replace(".", "", 1).isdigit() for text in texts)
         spans = isinstance(column, str) and numbers == len(texts) and _rank("options", column) == _UNNAMED
         multiline = isinstance(column, str) and all(isinstance(value, str) for value in self._columns.get(column, ()))
         if spans or (multiline and _rank("options", str(column)) == _UNNAMED):
             return None
-        return options
+        return read
 
     def _option_groups(self) -> list[Column]:
         groups: dict[str, list[tuple[str, str]]] = {}
@@ -241,7 +250,7 @@ class _Table:
                 made.append(ordered)
         return sorted(made, key=len, reverse=True)
 
-    def _forms(self, options: Column, answer: Column) -> list[AnswerForm]:
+    def _forms(self, options: Column, answer: Column, share: float = _SHARE) -> list[AnswerForm]:
         every = self._options(options)
         if every is None:
             return []
@@ -251,17 +260,15 @@ class _Table:
                 text = mapped_rows.as_text(mapped_rows.cell(row, str(answer), ""), "")
             except InputError:
                 return []
-            if not text:
-                return []
-            pairs.append((each, text))
-        return mapped_rows.answer_forms(pairs)
+            if each is not None:
+                pairs.append((each, text or ""))
+        return mapped_rows.answer_forms(pairs, share)
 
-    def _span(self, *, sure: bool) -> None:
+    def _span(self) -> None:
         if "span" in self._found or "start" in self._found:
             return
         if self._take("span", lambda values: all(map(_is_window, values)), "pairs of times"):
             return
-        del sure
         starts = [column for column in self._columns if _rank("start", column) < _UNNAMED]
         for start in sorted(starts, key=lambda column: _rank("start", column)):
             for end in sorted(self._columns, key=lambda column: _rank("end", column)):
@@ -360,6 +367,7 @@ class _Table:
 # --- what values look like --------------------------------------------------------------------------------------------
 
 _UNNAMED = 1000
+_WITHIN = 100
 _SUFFIXES = frozenset(suffix.lower() for suffix in (*SUFFIXES, ".m4v", ".flv", ".ts", ".gif"))
 
 
@@ -382,8 +390,12 @@ def _plain_name(name: str) -> str:
 
 def _rank(name: str, column: str) -> int:
     """Return how likely a column's name is for one of ours: 0 is the likeliest, `_UNNAMED` none of the usual ones."""
-    plain = _plain_name(column.rpartition(".")[2])
-    return NAMES[name].index(plain) if plain in NAMES[name] else _UNNAMED
+    last = column.rpartition(".")[2]
+    if (plain := _plain_name(last)) in NAMES[name]:
+        return NAMES[name].index(plain) + _WITHIN * ("." in column)
+    if name in {"start", "end"} and name in re.split(r"[^a-z0-9]", last.lower()):
+        return len(NAMES[name])  # raw_start, start_clip
+    return _UNNAMED
 
 
 def _mostly(values: Sequence[Any], fits: Callable[[Any], bool], share: float = _SHARE) -> bool:
@@ -411,8 +423,6 @@ def _is_youtube(value: object) -> bool:
 
 
 def _is_window(value: object) -> bool:
-    if isinstance(value, str) and not value.strip().startswith(("[", "(", "{")):
-        return False
     try:
         mapped_rows.read_windows(value, "")
     except InputError:

@@ -182,6 +182,7 @@ def _literal(text: str) -> Any:  # noqa: ANN401 - any JSON or Python literal
 # --- spans ------------------------------------------------------------------------------------------------------------
 
 _CLOCK = re.compile(r"(?:(\d+):)?(\d{1,2}):(\d{1,2}(?:\.\d+)?)")
+_RANGE = re.compile(r"\s*([\d:.]+)\s*(?:-|–|,|to)\s*([\d:.]+)\s*")
 _PAIR = 2
 
 
@@ -203,12 +204,14 @@ def seconds(value: Any, where: str) -> float:  # noqa: ANN401 - whatever a cell 
 
 
 def read_windows(value: Any, where: str) -> list[float]:  # noqa: ANN401 - whatever a cell holds
-    """Return the ends of one or more parts of a video, in seconds: of a pair, of pairs, or of either as JSON text.
+    """Return the ends of one or more parts of a video, in seconds: a pair, pairs, either as JSON text, or `3-7`.
 
     Raises:
         InputError: It is something else, or a part ends before it starts.
     """
     parts = _literal(value) if isinstance(value, str) else value
+    if isinstance(parts, str) and (range_ := _RANGE.fullmatch(parts)):
+        parts = list(range_.groups())
     if is_object(parts):
         parts = list(parts.values())
     if not is_array(parts) or not parts:
@@ -313,19 +316,21 @@ READINGS: Mapping[AnswerForm, Callable[[Options, str], int | None]] = {
 """How an answer is named -> the option that one means; None where it means none of them."""
 
 
-def answer_forms(questions: Sequence[tuple[Options, str]]) -> list[AnswerForm]:
-    """Return every way in which all of the answers name one of their options, those that mean the same left out."""
-    meant: dict[tuple[int, ...], AnswerForm] = {}
-    for form in READINGS:
-        places = _read_by(form, questions)
-        if len(places) == len(questions):
-            meant.setdefault(tuple(places), form)
+def answer_forms(questions: Sequence[tuple[Options, str]], share: float = 1.0) -> list[AnswerForm]:
+    """Return the ways in which most of the answers name one of their options; of those that mean the same, the first.
+
+    None where that is less than a `share` of them.
+    """
+    read = {form: tuple(reading(*question) for question in questions) for form, reading in READINGS.items()}
+    named = {form: sum(place is not None for place in places) for form, places in read.items()}
+    most = max(named.values())
+    if not most or most < share * len(questions):
+        return []
+    meant: dict[tuple[int | None, ...], AnswerForm] = {}
+    for form, places in read.items():
+        if named[form] == most:
+            meant.setdefault(places, form)
     return list(meant.values())
-
-
-def _read_by(form: AnswerForm, questions: Sequence[tuple[Options, str]]) -> list[int]:
-    places = (READINGS[form](options, answer) for options, answer in questions)
-    return [place for place in places if place is not None]
 
 
 def _form_of(questions: Sequence[_Question], stated: AnswerForm | None) -> AnswerForm:
@@ -339,10 +344,10 @@ def _form_of(questions: Sequence[_Question], stated: AnswerForm | None) -> Answe
     for question in questions:
         with suppress(InputError):  # said when it is the row's turn
             asked.append(question.choice)
-    forms = answer_forms(asked) if asked else []
+    forms = answer_forms(asked)
     if len(forms) > 1:
         raise InputError(
             f"{questions[0].where}: the answers can be read as {' or as '.join(forms)}, which differ; say which with "
             "answer_is"
         )
-    return forms[0] if forms else max(READINGS, key=lambda form: len(_read_by(form, asked)))
+    return (forms or answer_forms(asked, share=0) or ["letter"])[0]
