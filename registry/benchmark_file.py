@@ -267,7 +267,7 @@ class _Declaration:
         for name in self._facets:
             if name in {*own, "split", DURATION.name, "reasoning"}:
                 raise self._top.error(
-                    f"facets: {name!r} is a column of ours; map another to a name of its own", "facets"
+                    f"facets: {name!r} is a column of ours; map a facet of another name", "facets"
                 )
         spans = {"start", "end"} if "span" in own and "span" not in columns else set[str]()
         for name in sorted((own - {"span"} | spans) if spans else own):
