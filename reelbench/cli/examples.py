@@ -6,6 +6,7 @@ EXAMPLES = {
     "info": ("rextime", "curve --json"),
     "settings": ("",),
     "doctor": ("", "--json"),
+    "help": ("judge", "frames", "score"),
     "score": (
         "rextime --predictions answers.csv --split val --model my-model",
         "moviecore --predictions answers.jsonl --judge gpt-6-luna --judge-budget '$2'",
