@@ -1,6 +1,7 @@
 """A dataset card: its sections in order, each from the spec, the datasheet and what was counted."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from reelbench.hub_cards import metadata, provenance, scoring, structure
@@ -116,13 +117,14 @@ def _loading(material: Material) -> str:
     why = ""
     if not material.data_splits:
         why = "This repository has the card only. " + (f"{forbidden} " if forbidden else "")
+    name = f"path/to/{Path(spec.file).name}" if spec.file and not spec.package else spec.id
     copy = ', data="/path/to/your/copy"' if not spec.open_data else ""
     source = "your own copy of the owners' files" if copy else "the owners' files"
     parts.append(
         f"{why}With Reelbench, the same columns from {source}:\n\n"
         + code("pip install reelbench", "bash")
         + "\n\n"
-        + code(f'from reelbench.registry import load\n\nrows = load("{spec.id}", "{split}"{copy})', "python")
+        + code(f'from reelbench.registry import load\n\nrows = load("{name}", "{split}"{copy})', "python")
     )
     parts.append(_lmms_eval(material))
     return "\n\n".join(parts)
@@ -138,9 +140,10 @@ def _lmms_eval(material: Material) -> str:
         names = f"`{parts[0].name}` to `{parts[-1].name}` ({len(parts)})" if len(parts) > 1 else f"`{parts[0].name}`"
         tasks.append([names, f"`{parts[0].split}`", f"the questions of one {facets} each"])
     called = next((task.name for task in spec.tasks if task.split == spec.default_split), spec.tasks[0].name)
+    known = "REELBENCH_BENCHMARKS=path/to/its/folder " if spec.file and not spec.package else ""
     command = (
         "pip install 'reelbench[lmms-eval]'\n"
-        f"lmms-eval --tasks {called} --model qwen2_5_vl \\\n"
+        f"{known}lmms-eval --tasks {called} --model qwen2_5_vl \\\n"
         "    --model_args pretrained=Qwen/Qwen2.5-VL-7B-Instruct --log_samples --output_path runs\n"
         "reelbench score --run runs"
     )

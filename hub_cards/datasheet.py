@@ -14,12 +14,9 @@ import yaml
 from pydantic import BaseModel, Field, ValidationError
 
 from reelbench.registry.base_record import first_wrong_field
+from reelbench.registry.datasheet_form import FILE, LIMITATIONS, SECTIONS
 from reelbench.registry.errors import InputError
 from reelbench.registry.spec import BenchmarkSpec
-
-FILE = "datasheet.md"
-LIMITATIONS = "Limitations"
-SECTIONS = ("Motivation", "Composition", "Collection", "Preprocessing", "Uses", "Distribution", "Maintenance")
 
 Creator = Literal["crowdsourced", "expert-generated", "found", "machine-generated", "other"]
 

@@ -73,7 +73,7 @@ def licences(material: Material) -> str:
     rows_told = f"{forbidden} No rows are published here." if forbidden else "They may be passed on under it."
     terms = "; ".join(dict.fromkeys(f"{media.title}: {_terms(media)}" for media in spec.media))
     return (
-        f"- **Annotations**: `{spec.license}`.{note} {rows_told}\n"
+        f"- **Annotations**: {f'`{spec.license}`' if spec.license else 'no licence is stated'}.{note} {rows_told}\n"
         f"- **Videos**: we don't redistribute videos. Their rights stay with their makers, and the terms of the place "
         f"that each is had from hold ({terms}).\n"
         "- **This card**: made from Reelbench, Apache-2.0."

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from reelbench.cli import families
 from reelbench.cli.judging import budget_of, extra_of, price_of
 from reelbench.cli.option_groups import served, takes
 from reelbench.registry import settings
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
     from reelbench.registry.question_ids import QuestionIds
     from reelbench.tasks.earlier import EarlierResult
 
-_PANEL = "Language model"
+_PANEL = families.LANGUAGE_MODEL
+_AGAIN = families.AGAIN
+
 _ANY = ""  # the role of a model that was named without one
 _NAMED = re.compile(r"(?:(?P<role>[a-z][a-z0-9_]*)=)?(?P<model>.+)", re.DOTALL)
 
@@ -110,7 +113,6 @@ def limit_options(*, max_tokens: MaxTokens = None, thinking: Thinking = False) -
 takes_output_limit = takes("output_limit", limit_options)
 """Gives a command these options; it takes their outcome as its argument `output_limit`."""
 
-_AGAIN = "Some questions only"
 
 Ids = Annotated[
     Path | None,
