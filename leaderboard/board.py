@@ -56,10 +56,11 @@ class Board:
 
 def make(path: Path, *, published: bool = True) -> Board:
     """Read a store and make the leaderboard."""
-    specs = discovery.specs()
+    kept = store.read(path)
+    specs = discovery.specs()  # with what these results declare
     rows = [
         entries.run_entry(specs[stored.result.benchmark.id], stored)
-        for stored in store.read(path)
+        for stored in kept
         if stored.result.benchmark.id in specs
     ]
     rows += [

@@ -195,7 +195,7 @@ def benchmark(spec: BenchmarkSpec) -> dict[str, Any]:
         "title": spec.title,
         "summary": spec.summary,
         "homepage": spec.homepage,
-        "paper": spec.paper.url,
+        "paper": spec.paper.url if spec.paper else "",
         "judge": spec.judge.default_model if spec.judge else None,
         "metrics": [_metric(metric) for metric in spec.metrics],
         "facets": [

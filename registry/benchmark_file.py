@@ -139,9 +139,12 @@ def parse(path: Path) -> Block:
     """Read the YAML of a file as a mapping; InputError names the line of what is wrong."""
     import yaml  # here: 20 ms that only who has such files pays
 
+    from reelbench.registry.yaml_text import LOADER, check
+
     text = read_text(path)
     try:
-        root = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        check(text, str(path), "the file", 1)
+        root = yaml.compose(text, Loader=LOADER)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise InputError(f"{path}, line {line}: not valid YAML ({error.problem or error.context})") from None
@@ -261,6 +264,11 @@ class _Declaration:
             texts = block.texts(name)
             columns[name] = texts[0] if isinstance(value, str) else texts
         own = {column.name for column in KIND_COLUMNS[self._row_kind]} - {"language"}
+        for name in self._facets:
+            if name in {*own, "split", DURATION.name, "reasoning"}:
+                raise self._top.error(
+                    f"facets: {name!r} is a column of ours; map another to a name of its own", "facets"
+                )
         spans = {"start", "end"} if "span" in own and "span" not in columns else set[str]()
         for name in sorted((own - {"span"} | spans) if spans else own):
             if name not in columns:

@@ -4,6 +4,7 @@
   `BenchmarkSpec`; the package's folder holds the benchmark's code, prompts, mini data and the YAML of its tasks.
 - By a `benchmark.yaml` in a folder of `REELBENCH_BENCHMARKS`, or in a folder within one.
 - By a `benchmark.yaml` that is named by its path: it is known by its id from then on.
+- By a result on such a benchmark, which declares it.
 """
 
 import logging
@@ -13,9 +14,11 @@ from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 
 from reelbench.registry import benchmark_file, prompts, settings
 from reelbench.registry.benchmark_file import ENTRY_POINTS
+from reelbench.registry.declaration import declared
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 
@@ -23,7 +26,7 @@ log = logging.getLogger("reelbench")
 
 
 def packages() -> list[str]:
-    """Return the packages that hold a benchmark, without importing any of them."""
+    """Return the packages that hold a benchmark declared in Python, without importing any of them."""
     return [entry.module for entry in entry_points(group=ENTRY_POINTS)]
 
 
@@ -33,14 +36,14 @@ def specs() -> dict[str, BenchmarkSpec]:
     Another package's benchmark, or a file's, that can't be loaded or doesn't fit together, is left out with one line
     that says why.
     """
-    return dict(sorted({**_installed(), **_by_path}.items()))
+    return dict(sorted({**_met, **_installed()}.items()))
 
 
 _left_out: dict[str, str] = {}
 """Name of an entry point, or a file -> why its benchmark is not among `specs`."""
 
-_by_path: dict[str, BenchmarkSpec] = {}
-"""Id -> benchmark whose file was named by its path in this process."""
+_met: dict[str, BenchmarkSpec] = {}
+"""Id -> benchmark whose file was named by its path in this process, or that a result declared."""
 
 
 @cache
@@ -51,7 +54,7 @@ def _installed() -> dict[str, BenchmarkSpec]:
     def add(spec: object, owner: str) -> None:
         if not isinstance(spec, BenchmarkSpec):
             raise InputError(f"{owner}: SPEC is a {type(spec).__name__}, expected a BenchmarkSpec")
-        names = {spec.id, *(task.name for task in spec.tasks)}
+        names = _names(spec)
         for name in names & owners.keys():
             raise InputError(f"{owner} and {owners[name]} both define {name!r}; rename one of them")
         owners.update(dict.fromkeys(names, owner))
@@ -125,13 +128,32 @@ def opened(path: Path | str) -> BenchmarkSpec:
     """
     spec = benchmark_file.read(path)
     prompts.check(spec)
-    names = {spec.id, *(task.name for task in spec.tasks)}
+    names = _names(spec)
     for known in specs().values():
-        if known.file != spec.file and (taken := names & {known.id, *(task.name for task in known.tasks)}):
-            owner = known.file or known.package
-            raise InputError(f"{spec.file}: {min(taken)!r} is a name of {owner} too; choose another id")
-    _by_path[spec.id] = spec
+        here = known.file or known.package  # neither: a result alone declares it
+        if here and known.file != spec.file and (taken := names & _names(known)):
+            raise InputError(f"{spec.file}: {min(taken)!r} is a name of {here} too; choose another id")
+    _met[spec.id] = spec
     return spec
+
+
+def learn(name: str, document: dict[str, Any]) -> None:
+    """Know a benchmark that a result declares, unless one of its names is known already.
+
+    Raises:
+        InputError: It is no declaration, or of another benchmark.
+    """
+    if name in specs():
+        return
+    spec = declared(document)
+    if spec.id != name:
+        raise InputError(f"is of {spec.id!r}, and the result is of {name!r}")
+    if not any(_names(spec) & _names(known) for known in specs().values()):
+        _met[name] = spec
+
+
+def _names(spec: BenchmarkSpec) -> set[str]:
+    return {spec.id, *(task.name for task in spec.tasks)}
 
 
 def get(name: str) -> BenchmarkSpec:

@@ -371,6 +371,11 @@ class BenchmarkSpec(Declared):
     metric that ranks here."""
 
     @property
+    def papers(self) -> tuple[Paper, ...]:
+        """The papers to cite, the benchmark's own first."""
+        return (*((self.paper,) if self.paper else ()), *self.builds_on)
+
+    @property
     def asks_choice(self) -> bool:
         """Whether a question has options, one of which is right."""
         return self.row_kind in {"choice", "grounded_choice"}
@@ -385,6 +390,11 @@ class BenchmarkSpec(Declared):
         """Where its prompts, mini rows and datasheet lie."""
         if self.file:
             return Path(self.file).parent
+        if not self.package:
+            raise InputError(
+                f"{self.id}: a result alone declares it here; name its benchmark.yaml, or the folder in "
+                "REELBENCH_BENCHMARKS"
+            )
         return Path(next(iter(import_module(self.package).__path__)))
 
     @property

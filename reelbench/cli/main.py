@@ -27,6 +27,7 @@ from reelbench.cli import (
     leaderboard,
     listing,
     make,
+    new,
     power,
     profile,
     review,
@@ -54,7 +55,7 @@ class _Commands(Group):
             "Measure": ("run", "ask", "score"),
             "Look": ("view", "compare", "shortcuts", "power", "profile"),
             "Compare and publish": ("judge", "leaderboard", "cards"),
-            "Make": ("make", "ace"),
+            "Make": ("new", "check", "make", "ace"),
             "People": ("review",),
             "Diagnose": ("diagnose",),
             "Manage": ("list", "info", "data", "frames", "path", "settings", "doctor", "help"),
@@ -74,6 +75,8 @@ app.command("info")(info.info)
 app.command("settings")(settings.show_settings)
 app.command("doctor")(doctor.doctor)
 app.command("help")(help_pages.show_help)
+app.command("new")(new.new)
+app.command("check")(new.check)
 app.command("score")(score.score)
 app.command("ask")(ask.ask)
 app.command("ace")(ace.ace)
