@@ -13,6 +13,9 @@ EXAMPLES = {
     ),
     "ask": ("rextime_mini --llm my-model --llm-url http://127.0.0.1:8000/v1 --frames uniform:32 --output out",),
     "compare": ("out/first/reelbench/rextime_mini out/second/reelbench/rextime_mini",),
+    "cache info": ("", "postgresql://reelbench@db.example.org/reelbench"),
+    "cache copy": ("~/.cache/reelbench/judge.sqlite postgresql://reelbench@db.example.org/reelbench",),
+    "cache prune": ("--older-than 365", "--model gpt-6-luna --yes"),
     "view": ("out/reelbench/rextime_mini --out page", "out/first out/second"),
     "power": ("out/reelbench/rextime_mini --effect 2", "moviecore --icc 0.1"),
     "ace": (

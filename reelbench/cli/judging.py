@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
-from reelbench.cli.option_groups import served, takes
+from reelbench.cli.option_groups import CachePatience, served, takes
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 
@@ -95,6 +95,7 @@ def judge_options(
     judge_extra: Extra = None,
     judge_timeout: Timeout = 120.0,
     retry_unscored: Retry = False,
+    cache_patience: CachePatience = 60.0,
 ) -> "JudgeOptions | None":
     """Return the judge that was named by `--judge`, else by `REELBENCH_JUDGE`; None where none was."""
     model = judge or settings.JUDGE.get() or None
@@ -118,6 +119,7 @@ def judge_options(
         extra=extra_of("--judge-extra", judge_extra),
         timeout=judge_timeout,
         retry_unread=retry_unscored,
+        cache_patience=cache_patience,
         **budget_of("--judge-budget", judge_budget),
         **price_of("--judge-price", judge_price),
     )

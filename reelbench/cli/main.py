@@ -11,6 +11,7 @@ from reelbench import __version__
 from reelbench.cli import (
     ace,
     ask,
+    cache,
     calibrate,
     cards,
     compare,
@@ -56,6 +57,7 @@ app.add_typer(review.app, name="review")
 compare.app.command("calibrate")(calibrate.calibrate)
 app.add_typer(compare.app, name="judge")
 app.add_typer(frames.app, name="frames")
+app.add_typer(cache.app, name="cache")
 app.command("power")(power.power)
 app.add_typer(cards.app, name="cards")
 app.add_typer(leaderboard.app, name="leaderboard")
