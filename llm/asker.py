@@ -20,9 +20,10 @@ from reelbench.llm.budget import Budget, Tally
 from reelbench.llm.cache import ReplyCache
 from reelbench.llm.claim_watch import ClaimWatch
 from reelbench.llm.client import NotServedError, RejectedError, TransientError
-from reelbench.llm.messages import Message, estimated_tokens, request_shape
+from reelbench.llm.messages import Message, estimated_tokens, reply_key, request_shape
 from reelbench.llm.pacing import Pacer, StoppedError, Turn
 from reelbench.llm.providers import Client, open_client
+from reelbench.llm.reply import Reply
 from reelbench.llm.retries import REJECTIONS
 from reelbench.llm.retry_cursor import (
     BUDGET,
@@ -33,6 +34,7 @@ from reelbench.llm.retry_cursor import (
     UNPARSABLE,
     Again,
     AskResult,
+    Outdated,
     Read,
     RetryCursor,
     T,
@@ -102,7 +104,13 @@ class Asker:
     # --- the outside -------------------------------------------------------------------------------------------------
 
     def cursor(
-        self, messages: Sequence[Message], read: Read[T], *, vote: int = 0, again: Again | None = None
+        self,
+        messages: Sequence[Message],
+        read: Read[T],
+        *,
+        vote: int = 0,
+        again: Again | None = None,
+        outdated: Outdated | None = None,
     ) -> RetryCursor[T]:
         """Return a question's place after the attempts that the cache has; nothing is sent or counted.
 
@@ -111,6 +119,7 @@ class Asker:
             read: What a reply's text says.
             vote: Number of the reply among several wanted for one question.
             again: Makes the messages of the next attempt; by default the same are sent again.
+            outdated: Says of a reply in the cache that it is passed over; by default as the options say.
         """
         return RetryCursor(
             self.cache,
@@ -121,11 +130,24 @@ class Asker:
             again=again,
             retry_unread=self.options.retry_unread,
             as_it_stands=self.as_it_stands,
-            outdated=self.options.outdated,
+            outdated=outdated or self.options.outdated,
         )
 
+    def cached(self, messages: Sequence[Message], *, vote: int = 0) -> list[Reply]:
+        """Return the replies that the cache has to a question that is sent the same at each attempt, in order."""
+        shape, replies = self._shape(messages), list[Reply]()
+        while (reply := self.cache.get(reply_key(shape, vote, len(replies)))) is not None:
+            replies.append(reply)
+        return replies
+
     async def ask(
-        self, messages: Sequence[Message], read: Read[T], *, vote: int = 0, again: Again | None = None
+        self,
+        messages: Sequence[Message],
+        read: Read[T],
+        *,
+        vote: int = 0,
+        again: Again | None = None,
+        outdated: Outdated | None = None,
     ) -> AskResult[T]:
         """Ask until a reply reads, at most `ATTEMPTS` times in all; the arguments are those of `cursor`.
 
@@ -133,7 +155,7 @@ class Asker:
             ReelbenchError: The cache can't be written; what it holds is kept.
         """
         async with self._followed:
-            cursor = await self.cache.aside(self.cursor, messages, read, vote=vote, again=again)
+            cursor = await self.cache.aside(self.cursor, messages, read, vote=vote, again=again, outdated=outdated)
             return await self.finish(cursor)
 
     async def finish(self, cursor: RetryCursor[T]) -> AskResult[T]:
