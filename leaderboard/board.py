@@ -14,6 +14,7 @@ from reelbench.leaderboard.overall import ModelKey, Overall
 from reelbench.leaderboard.pairs import Noise
 from reelbench.registry import discovery
 from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.workers import ALONE, Workers
 from reelbench.scoring.shortcuts import Shortcuts
 
 
@@ -54,12 +55,12 @@ class Board:
     overall: list[Overall]
 
 
-def make(path: Path, *, published: bool = True) -> Board:
+def make(path: Path, *, published: bool = True, workers: Workers = ALONE) -> Board:
     """Read a store and make the leaderboard."""
     specs = discovery.specs()
     rows = [
         entries.run_entry(specs[stored.result.benchmark.id], stored)
-        for stored in store.read(path)
+        for stored in store.read(path, workers)
         if stored.result.benchmark.id in specs
     ]
     rows += [
