@@ -14,6 +14,7 @@ from reelbench.leaderboard.overall import ModelKey, Overall
 from reelbench.leaderboard.pairs import Noise
 from reelbench.registry import discovery
 from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.workers import ALONE, Workers
 from reelbench.scoring.shortcuts import Shortcuts
 
 
@@ -54,9 +55,9 @@ class Board:
     overall: list[Overall]
 
 
-def make(path: Path, *, published: bool = True) -> Board:
+def make(path: Path, *, published: bool = True, workers: Workers = ALONE) -> Board:
     """Read a store and make the leaderboard."""
-    kept = store.read(path)
+    kept = store.read(path, workers)
     specs = discovery.specs()  # with what these results declare
     rows = [
         entries.run_entry(specs[stored.result.benchmark.id], stored)

@@ -10,7 +10,8 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
+from functools import partial
 from importlib import resources
 from itertools import combinations
 from pathlib import Path
@@ -27,6 +28,7 @@ from reelbench.registry.files import in_script, page_asset, read_text, replaced
 from reelbench.registry.records import Breakdowns, MetricValue
 from reelbench.registry.spec import BenchmarkSpec, Corpus, MeanOf, Metric
 from reelbench.registry.units import UNITS
+from reelbench.registry.workers import ALONE, Workers
 from reelbench.scoring import cognitive_profile, result_files
 
 SHARED = ("elements", "shell", "plots")
@@ -41,17 +43,17 @@ BYTES_PER_FILE = 400_000
 _DIGITS = 7
 
 
-def build(store: Path, out: Path, *, published: bool = True) -> Board:
+def build(store: Path, out: Path, *, published: bool = True, workers: Workers = ALONE) -> Board:
     """Write the site for a store to `out`, which becomes exactly that, in one step; return what it shows."""
-    board = boards.make(store, published=published)
+    board = boards.make(store, published=published, workers=workers)
     if out.exists() and not (out / "data" / "board.js").is_file() and any(out.iterdir()):
         raise ReelbenchError(f"{out}: has other files in it; name a folder of its own for the site")
     with replaced(out) as aside:
-        write(board, aside)
+        write(board, aside, workers)
     return board
 
 
-def write(board: Board, out: Path) -> None:
+def write(board: Board, out: Path, workers: Workers = ALONE) -> None:
     """Write the site's files to an empty folder."""
     for name in ASSETS:
         (out / name).write_text(_asset(name), encoding="utf-8")
@@ -62,8 +64,13 @@ def write(board: Board, out: Path) -> None:
     for group in (group for group, noise in board.noise.items() if noise.pairs):
         name = f"pairs/{_digest(group.id)}"
         _write(data / f"{name}.js", f"REELBENCH_LOADED({json.dumps(name)},{in_script(_pairs(board, group))});\n")
-    for entry in board.entries:
-        _write_run(board.specs[entry.group.benchmark], entry, data)
+    if workers.alone(len(board.entries)):
+        for entry in board.entries:
+            _write_run(board.specs[entry.group.benchmark], entry, data)
+    else:
+        runs = [(board.specs[entry.group.benchmark], _without_rows(entry)) for entry in board.entries]
+        for _ in workers.map(partial(_write_one, data.absolute()), runs):
+            pass
     downloads = out / "downloads"
     downloads.mkdir()
     for name in board.specs:
@@ -263,6 +270,14 @@ def breakdowns(found: Breakdowns) -> dict[str, Any]:
 
 def _short(number: float) -> float:
     return float(f"{number:.{_DIGITS}g}")
+
+
+def _without_rows(entry: BoardEntry) -> BoardEntry:
+    return entry if entry.stored is None else replace(entry, stored=replace(entry.stored, rows=None))
+
+
+def _write_one(data: Path, run: tuple[BenchmarkSpec, BoardEntry]) -> None:
+    _write_run(*run, data)
 
 
 def _write_run(spec: BenchmarkSpec, entry: BoardEntry, data: Path) -> None:

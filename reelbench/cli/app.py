@@ -29,6 +29,7 @@ KEPT = {
     **dict.fromkeys(("score", "ask", "profile", "make discussion", "make moments", "make tags"), _REPLIES),
     **dict.fromkeys(("diagnose graphs", "diagnose errors"), _REPLIES),
     **dict.fromkeys(("run", "diagnose run"), _RUN),
+    "cache copy": "what is there already isn't copied again",
     "frames extract": "what the store has is not decoded again",
     "data fetch": "what is here is not fetched again",
 }

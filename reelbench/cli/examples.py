@@ -20,6 +20,9 @@ EXAMPLES = {
         "rextime --template --output answers.csv",
     ),
     "ask": ("rextime_mini --llm my-model --llm-url http://127.0.0.1:8000/v1 --frames uniform:32 --output out",),
+    "cache info": ("", "postgresql://reelbench@db.example.org/reelbench"),
+    "cache copy": ("~/.cache/reelbench/judge.sqlite postgresql://reelbench@db.example.org/reelbench",),
+    "cache prune": ("--older-than 365", "--model gpt-6-luna --yes"),
     "compare": (
         "out/first/reelbench/rextime_mini out/second/reelbench/rextime_mini",
         "out/first out/second --without-shortcuts out/blind",

@@ -13,6 +13,7 @@ from reelbench.cli import (
     ace,
     anchors,
     ask,
+    cache,
     calibrate,
     cards,
     compare,
@@ -93,6 +94,7 @@ compare.app.command("anchors")(anchors.anchors)
 compare.app.command("presets")(judging.presets)
 app.add_typer(compare.app, name="judge")
 app.add_typer(frames.app, name="frames")
+app.add_typer(cache.app, name="cache")
 app.command("power")(power.power)
 app.add_typer(cards.app, name="cards")
 app.add_typer(leaderboard.app, name="leaderboard")
