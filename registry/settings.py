@@ -6,6 +6,8 @@ Every read of one goes through here; `reelbench settings` lists them, and the RE
 import os
 from dataclasses import dataclass
 
+from reelbench.registry.credentials import without_credentials
+
 
 @dataclass(frozen=True, slots=True)
 class Setting:
@@ -33,6 +35,11 @@ class Setting:
     def is_set(self) -> bool:
         """Whether the environment gives a value."""
         return bool(os.environ.get(self.name, "").strip())
+
+    @property
+    def shown(self) -> str:
+        """The value as anybody may see it: `(set)` for a secret, an address without its password."""
+        return "(set)" if self.secret and self.is_set else without_credentials(self.get())
 
     @property
     def fallback(self) -> str:

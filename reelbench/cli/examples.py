@@ -3,7 +3,9 @@
 EXAMPLES = {
     "list": ("", "--json"),
     "path": ("",),
+    "info": ("rextime", "curve --json"),
     "settings": ("",),
+    "doctor": ("", "--json"),
     "score": (
         "rextime --predictions answers.csv --split val --model my-model",
         "moviecore --predictions answers.jsonl --judge gpt-6-luna --judge-budget '$2'",

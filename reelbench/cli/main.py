@@ -18,7 +18,9 @@ from reelbench.cli import (
     console,
     data,
     diagnose,
+    doctor,
     frames,
+    info,
     judging,
     leaderboard,
     listing,
@@ -38,6 +40,9 @@ from reelbench.registry.errors import InputError, ReelbenchError
 _CALLERS = {EACCES, EEXIST, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS}
 """Errors of the system that come from a path as the caller gave it."""
 
+_FLAGS = ("--debug", "--verbose")
+"""Options of `reelbench` itself that may also stand behind the command."""
+
 app = App(
     "Evaluate video-language models on story and culture: tasks for lmms-eval, scores, a leaderboard, cards.",
     name="reelbench",
@@ -45,7 +50,9 @@ app = App(
 )
 app.command("list")(listing.list_benchmarks)
 app.command("path")(listing.path)
+app.command("info")(info.info)
 app.command("settings")(settings.show_settings)
+app.command("doctor")(doctor.doctor)
 app.command("score")(score.score)
 app.command("ask")(ask.ask)
 app.command("ace")(ace.ace)
@@ -92,11 +99,19 @@ def _options(
     )
 
 
+def _flags_first(arguments: list[str]) -> list[str]:
+    """Return the arguments with `--debug` and `--verbose` before the command, wherever they stood before a `--`."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    flags = [flag for flag in _FLAGS if flag in arguments[:end]]
+    return [*flags, *(word for word in arguments[:end] if word not in _FLAGS), *arguments[end:]]
+
+
 def main() -> None:
     """Run a command; a failure is one line on stderr and its exit status, a traceback only with `--debug`."""
-    debug = "--debug" in sys.argv
+    arguments = _flags_first(sys.argv[1:])
+    debug = "--debug" in arguments[: len(_FLAGS)]
     try:
-        app()
+        app(arguments)
     except ReelbenchError as error:
         if debug:
             raise
