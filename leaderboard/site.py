@@ -8,7 +8,7 @@ scripts, since a page opened from a disk may load scripts but not data: one line
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from importlib import resources
 from itertools import combinations
@@ -40,9 +40,12 @@ MOST_MATCHED = 12
 _DIGITS = 7
 
 
-def build(store: Path, out: Path, *, published: bool = True) -> Board:
-    """Write the site for a store to `out`, which becomes exactly that, in one step; return what it shows."""
-    board = boards.make(store, published=published)
+def build(store: Path, out: Path, *, published: bool = True, common: Sequence[str] = ()) -> Board:
+    """Write the site for a store to `out`, which becomes exactly that, in one step; return what it shows.
+
+    For `common` see `common_videos.on_common_videos`.
+    """
+    board = boards.make(store, published=published, common=common)
     if out.exists() and not (out / "data" / "board.js").is_file() and any(out.iterdir()):
         raise ReelbenchError(f"{out}: has other files in it; name a folder of its own for the site")
     with replaced(out) as aside:
@@ -265,10 +268,15 @@ def _write_run(spec: BenchmarkSpec, entry: BoardEntry, data: Path) -> None:
         "samples": 0,
     }
     if entry.stored is not None:
-        run["result"] = entry.stored.result.model_dump(mode="json", exclude={"metrics", "breakdowns"})
+        run["result"] = entry.stored.result.model_dump(mode="json", exclude={"metrics", "breakdowns", "media"})
         run["key"] = entry.key
         run["withheld"] = not may_show_samples(spec, entry.group.split)
-        shown = () if run["withheld"] else _parts(entry.stored.folder / result_files.SAMPLES_FILE)
+        # A run's samples are shown once, with its row on all of its videos.
+        shown = (
+            ()
+            if run["withheld"] or entry.stored.videos is not None
+            else _parts(entry.stored.folder / result_files.SAMPLES_FILE)
+        )
         for number, lines in enumerate(shown):
             # The lines are JSON already, and each was held to the schema when it was added.
             text = f"REELBENCH_LOADED({json.dumps(f'samples/{name}-{number}')},[\n{','.join(lines)}]);\n"
