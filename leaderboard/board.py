@@ -124,7 +124,7 @@ def ranked_board(specs: dict[str, BenchmarkSpec], rows: Sequence[BoardEntry], kn
         without_shortcuts=scores_without(specs, ordered, easy),
         bridges=bridges,
         other_judges=by_other_judges(specs, bridges),
-        overall=overall.overall(ordered, ranks, main, specs, names),
+        overall=overall.overall(ordered, ranks, main, specs, names, noise=noise),
     )
 
 

@@ -29,7 +29,7 @@ def compare(
     a: Annotated[Path, typer.Argument(help="A result: its folder, or its result.json.")],
     b: Annotated[Path, typer.Argument(help="Another result on the same benchmark and split.")],
     *,
-    labels: Annotated[bool, typer.Option("--labels", help="CogME's labels one by one, adjusted by Holm.")] = False,
+    labels: Annotated[bool, typer.Option("--labels", help="Label by label (CogME), adjusted by Holm.")] = False,
     items: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write both results of every item, as JSON Lines.")
     ] = None,
@@ -98,7 +98,7 @@ def _by_item(
     from reelbench.scoring.comparison import compare as compare_items
 
     comparison = compare_items(a.samples, b.samples, spec)
-    by_label = _by_label(a.samples, b.samples) if labels else None
+    by_label = _by_label(a.samples, b.samples, spec) if labels else None
     if as_json:
         document = {"a": a.result.model.id, "b": b.result.model.id, **asdict(comparison), **beside}
         console.write(json.dumps(document if by_label is None else {**document, "labels": by_label}))
@@ -118,13 +118,14 @@ def _by_item(
         )
     if by_label is not None:
         table = console.table(
-            "label by label, the largest difference first",
-            *("label", "#a %", "#b %", "#a - b", "#95 % interval", "#p", "#p (Holm)", "#items", "#videos"),
+            f"{spec.primary.name} ({spec.primary.in_unit.range}) label by label, the largest difference first",
+            *("label", "#a", "#b", "#a - b", "#95 % interval", "#p", "#p (Holm)", "#items", "#videos"),
         )
+        digits = spec.primary.in_unit.digits
         for d in by_label:
-            rates = (f"{d['a']:.1f}", f"{d['b']:.1f}", f"{d['difference']:+.1f}", _interval(d["ci95"], 1))
+            rates = (f"{d['a']:.{digits}f}", f"{d['b']:.{digits}f}", f"{d['difference']:+.{digits}f}")
             tests = ("" if p is None else f"{p:.4f}" for p in (d["p"], d["p_holm"]))
-            table.add_row(d["label"], *rates, *tests, str(d["n"]), str(d["videos"]))
+            table.add_row(d["label"], *rates, _interval(d["ci95"], digits), *tests, str(d["n"]), str(d["videos"]))
         console.show(table)
 
 
@@ -145,10 +146,10 @@ def _plain(value: Any) -> str:  # noqa: ANN401 - any JSON value
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _by_label(a: "list[Sample]", b: "list[Sample]") -> list[dict[str, Any]]:
+def _by_label(a: "list[Sample]", b: "list[Sample]", spec: "BenchmarkSpec") -> list[dict[str, Any]]:
     from reelbench.scoring.label_comparison import compare_labels
 
-    return [asdict(difference) for difference in compare_labels(a, b)]
+    return [asdict(difference) for difference in compare_labels(a, b, spec)]
 
 
 def _by_video(spec: "BenchmarkSpec", a: "_Read", b: "_Read", beside: dict[str, Any], *, as_json: bool) -> None:

@@ -9,6 +9,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.about import takes_about
+from reelbench.cli.asking import takes_questions
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import JudgeEstimate, takes_judge
 from reelbench.cli.option_groups import Json, Quiet, given, takes
@@ -20,6 +21,7 @@ from reelbench.registry.home import home
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from reelbench.cli.asking import QuestionChoice
     from reelbench.judges.cost_estimate import CostEstimate
     from reelbench.judges.judge_options import JudgeOptions
     from reelbench.registry.records import About
@@ -100,6 +102,7 @@ def run_options(
 @takes_judge
 @takes("of_run", run_options)
 @takes("files", file_options)
+@takes_questions
 def score(
     context: typer.Context,
     name: Annotated[
@@ -109,7 +112,7 @@ def score(
     *,
     files: FileOptions,
     of_run: RunOptions,
-    tags: Annotated[Path | None, typer.Option(help="CogME tags (JSON Lines), for dramaqa_cogme.")] = None,
+    tags: Annotated[Path | None, typer.Option(help="CogME tags of the questions (JSON Lines).")] = None,
     output: Annotated[
         Path | None, typer.Option(help="Folder for result.json and samples.jsonl; with --template, the file.")
     ] = None,
@@ -134,6 +137,7 @@ def score(
     metadata: "RunMetadata",
     about: "About | None",
     judge: "JudgeOptions | None",
+    chosen_questions: "QuestionChoice",
 ) -> None:
     """Score predictions from a file (NAME --predictions FILE) or from an lmms-eval run (--run DIR).
 
@@ -155,6 +159,8 @@ def score(
         bar=console.progress,
         about=about,
         answering=Answering.parse(of_run.answering) if of_run.answering is not None else None,
+        earlier=chosen_questions.earlier,
+        only=chosen_questions.ids,
     )
     if of_run.run is None:
         evaluations = _of_file(name, files, of_run, tags=tags, metadata=metadata, options=options, output=output)
@@ -197,6 +203,8 @@ def _of_file(
     path, metadata = resolve_predictions(files.predictions, metadata)
     inputs = Inputs(path, files.references, tags, files.split, files.data)
     columns = Columns(files.id_column, files.text_column)
+    if options.earlier is not None and output is not None:
+        options.earlier.check_apart(output)
     evaluation = score_files(name, inputs, options, columns=columns, metadata=metadata, agent_log=files.looked)
     return iter([(evaluation, output or home() / "results" / evaluation.name)])
 
