@@ -9,7 +9,7 @@ scripts, since a page opened from a disk may load scripts but not data: one line
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from importlib import resources
@@ -43,9 +43,14 @@ BYTES_PER_FILE = 400_000
 _DIGITS = 7
 
 
-def build(store: Path, out: Path, *, published: bool = True, workers: Workers = ALONE) -> Board:
-    """Write the site for a store to `out`, which becomes exactly that, in one step; return what it shows."""
-    board = boards.make(store, published=published, workers=workers)
+def build(
+    store: Path, out: Path, *, published: bool = True, workers: Workers = ALONE, common: Sequence[str] = ()
+) -> Board:
+    """Write the site for a store to `out`, which becomes exactly that, in one step; return what it shows.
+
+    For `common` see `common_videos.on_common_videos`.
+    """
+    board = boards.make(store, published=published, workers=workers, common=common)
     if out.exists() and not (out / "data" / "board.js").is_file() and any(out.iterdir()):
         raise ReelbenchError(f"{out}: has other files in it; name a folder of its own for the site")
     with replaced(out) as aside:
@@ -287,10 +292,15 @@ def _write_run(spec: BenchmarkSpec, entry: BoardEntry, data: Path) -> None:
         "samples": 0,
     }
     if entry.stored is not None:
-        run["result"] = entry.stored.result.model_dump(mode="json", exclude={"metrics", "breakdowns"})
+        run["result"] = entry.stored.result.model_dump(mode="json", exclude={"metrics", "breakdowns", "media"})
         run["key"] = entry.key
         run["withheld"] = not may_show_samples(spec, entry.group.split)
-        shown = () if run["withheld"] else _parts(entry.stored.folder / result_files.SAMPLES_FILE)
+        # A run's samples are shown once, with its row on all of its videos.
+        shown = (
+            ()
+            if run["withheld"] or entry.stored.videos is not None
+            else _parts(entry.stored.folder / result_files.SAMPLES_FILE)
+        )
         for number, lines in enumerate(shown):
             # The lines are JSON already, and each was held to the schema when it was added.
             text = f"REELBENCH_LOADED({json.dumps(f'samples/{name}-{number}')},[\n{','.join(lines)}]);\n"

@@ -88,6 +88,7 @@ class StoredResult:
         result: As it states itself.
         check: What was verified of it.
         rows: The benchmark's rows by id, where they are here and needed: where an older version read the answers.
+        videos: Where set, only the items on these count.
     """
 
     key: str
@@ -95,6 +96,7 @@ class StoredResult:
     result: Result
     check: Check
     rows: Mapping[str, Row] | None = field(default=None, compare=False, repr=False)
+    videos: frozenset[str] | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
