@@ -12,6 +12,7 @@ from reelbench.cli import (
     ace,
     ask,
     calibrate,
+    candidates,
     cards,
     compare,
     console,
@@ -47,6 +48,7 @@ app.command("settings")(settings.show_settings)
 app.command("score")(score.score)
 app.command("ask")(ask.ask)
 app.command("ace")(ace.ace)
+app.command("candidates")(candidates.show_candidates)
 app.command("compare")(compare.compare)
 app.command("shortcuts")(shortcuts.show_shortcuts)
 app.command("view")(view.view)
