@@ -15,6 +15,7 @@ from reelbench.cli import (
     ask,
     cache,
     calibrate,
+    candidates,
     cards,
     compare,
     console,
@@ -81,6 +82,7 @@ app.command("check")(new.check)
 app.command("score")(score.score)
 app.command("ask")(ask.ask)
 app.command("ace")(ace.ace)
+app.command("candidates")(candidates.show_candidates)
 app.command("compare")(compare.compare)
 app.command("shortcuts")(shortcuts.show_shortcuts)
 app.command("view")(view.view)
