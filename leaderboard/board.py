@@ -7,11 +7,14 @@ from pathlib import Path
 
 from reelbench.leaderboard import aliases, community, entries, overall, ranking, store
 from reelbench.leaderboard.aliases import Aliases
+from reelbench.leaderboard.bridge import Bridge, bridges_of, by_other_judges
+from reelbench.leaderboard.easy_questions import scores_without, shortcuts_of_groups
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value
 from reelbench.leaderboard.overall import ModelKey, Overall
 from reelbench.leaderboard.pairs import Noise
 from reelbench.registry import discovery
 from reelbench.registry.spec import BenchmarkSpec
+from reelbench.scoring.shortcuts import Shortcuts
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,10 @@ class Board:
         main: Benchmark -> the group that stands for it.
         names: A row's model -> the one name of all that are the same model.
         blind: Key of a row -> the same model's primary score without frames, in the same group.
+        shortcuts: RankingGroup -> the questions that its runs without frames, or with one, have right.
+        without_shortcuts: Key of a run -> its primary score on the questions that are none of these.
+        bridges: Groups with the same answers under different judges, and how they relate.
+        other_judges: Key of a run -> what other judges make of its answers.
         overall: Models, the ranked ones first.
     """
 
@@ -40,6 +47,10 @@ class Board:
     main: dict[str, RankingGroup]
     names: dict[str, str]
     blind: dict[str, float]
+    shortcuts: dict[RankingGroup, Shortcuts]
+    without_shortcuts: dict[str, float]
+    bridges: list[Bridge]
+    other_judges: dict[str, str]
     overall: list[Overall]
 
 
@@ -88,6 +99,8 @@ def ranked_board(specs: dict[str, BenchmarkSpec], rows: Sequence[BoardEntry], kn
         for group in groups[benchmark]
         for entry in sorted(by_group[group], key=lambda e: _order(specs[benchmark], e, ranks))
     ]
+    easy = shortcuts_of_groups(specs, ordered)
+    bridges = bridges_of(specs, [entry.stored for entry in ordered if entry.stored is not None])
     return Board(
         specs={name: specs[name] for name in sorted(groups)},
         entries=ordered,
@@ -98,7 +111,11 @@ def ranked_board(specs: dict[str, BenchmarkSpec], rows: Sequence[BoardEntry], kn
         main=main,
         names=names,
         blind=_blind(specs, ordered, overall.model_keys(ordered, names)),
-        overall=overall.overall(ordered, ranks, main, specs, names),
+        shortcuts=easy,
+        without_shortcuts=scores_without(specs, ordered, easy),
+        bridges=bridges,
+        other_judges=by_other_judges(specs, bridges),
+        overall=overall.overall(ordered, ranks, main, specs, names, noise=noise),
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from reelbench.llm.cache import Reply
+    from reelbench.llm.reply import Reply
 
 
 _COUNTS = ("items", "questions", "unread", "replies", "calls", "requests", "prompt_tokens", "completion_tokens")

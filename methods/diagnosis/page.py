@@ -121,5 +121,6 @@ def _node(graph: Graph, key: str, tag: NodeTag) -> dict[str, Any]:
         "label": tag.label,
         "sub_cause": tag.sub_cause,
         "settled": tag.settled,
+        "why": next((vote.why for vote in tag.votes if vote and vote.why and vote.label == tag.label), None),
         "later": _LATER.get(tag.later or ""),
     }

@@ -27,11 +27,15 @@ def compare(
     a: Annotated[Path, typer.Argument(help="A result: its folder, or its result.json.")],
     b: Annotated[Path, typer.Argument(help="Another result on the same benchmark and split.")],
     *,
-    labels: Annotated[bool, typer.Option("--labels", help="CogME's labels one by one, adjusted by Holm.")] = False,
+    labels: Annotated[bool, typer.Option("--labels", help="Label by label (CogME), adjusted by Holm.")] = False,
     items: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write both results of every item, as JSON Lines.")
     ] = None,
     anyway: Annotated[bool, typer.Option("--anyway", help="Compare across judges and judge prompts.")] = False,
+    without_shortcuts: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="RUN", help="Leave out what runs without frames, or with one, have right (repeat)."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Test two models on the items both answered: bootstrap over videos, McNemar where items are right or wrong."""
@@ -54,6 +58,8 @@ def compare(
     why = judging_apart(first.result.judge, second.result.judge, twins=twin is not None)
     if why is not None and not anyway:
         raise InputError(f"{why}; judge both alike (reelbench score --judge), or compare them all the same by --anyway")
+    if without_shortcuts:
+        _leave_out(first, second, without_shortcuts)
     if twin is not None:
         _by_video(spec, first, second, apart, as_json=as_json)
         return
@@ -62,13 +68,28 @@ def compare(
     _by_item(spec, first, second, apart, labels=labels, as_json=as_json)
 
 
+def _leave_out(a: "_Read", b: "_Read", runs: list[Path]) -> None:
+    """Take the questions that `runs` show to be shortcuts out of both results."""
+    from reelbench.cli.shortcuts import read_shortcuts
+
+    of_benchmark = {spec.id: found for spec, found in read_shortcuts(runs)}
+    for read in (a, b):
+        found = of_benchmark.get(read.result.benchmark.id)
+        if found is None:
+            raise InputError(f"--without-shortcuts: {runs[0]} has no run of {read.result.benchmark.id}")
+        easy = found.questions()
+        kept = [sample for sample in read.samples if sample.id not in easy]
+        console.note(f"{read.result.model.id}: {len(read.samples) - len(kept)} of {len(read.samples)} items left out")
+        read.samples = kept
+
+
 def _by_item(
     spec: "BenchmarkSpec", a: "_Read", b: "_Read", apart: dict[str, list[Any]], *, labels: bool, as_json: bool
 ) -> None:
     from reelbench.scoring.comparison import compare as compare_items
 
     comparison = compare_items(a.samples, b.samples, spec)
-    by_label = _by_label(a.samples, b.samples) if labels else None
+    by_label = _by_label(a.samples, b.samples, spec) if labels else None
     if as_json:
         document = {"a": a.result.model.id, "b": b.result.model.id, **asdict(comparison), "settings": apart}
         console.write(json.dumps(document if by_label is None else {**document, "labels": by_label}))
@@ -88,13 +109,14 @@ def _by_item(
         )
     if by_label is not None:
         table = console.table(
-            "label by label, the largest difference first",
-            *("label", "#a %", "#b %", "#a - b", "#95 % interval", "#p", "#p (Holm)", "#items", "#videos"),
+            f"{spec.primary.name} ({spec.primary.in_unit.range}) label by label, the largest difference first",
+            *("label", "#a", "#b", "#a - b", "#95 % interval", "#p", "#p (Holm)", "#items", "#videos"),
         )
+        digits = spec.primary.in_unit.digits
         for d in by_label:
-            rates = (f"{d['a']:.1f}", f"{d['b']:.1f}", f"{d['difference']:+.1f}", _interval(d["ci95"], 1))
+            rates = (f"{d['a']:.{digits}f}", f"{d['b']:.{digits}f}", f"{d['difference']:+.{digits}f}")
             tests = ("" if p is None else f"{p:.4f}" for p in (d["p"], d["p_holm"]))
-            table.add_row(d["label"], *rates, *tests, str(d["n"]), str(d["videos"]))
+            table.add_row(d["label"], *rates, _interval(d["ci95"], digits), *tests, str(d["n"]), str(d["videos"]))
         console.show(table)
 
 
@@ -102,10 +124,10 @@ def _plain(value: Any) -> str:  # noqa: ANN401 - any JSON value
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _by_label(a: "list[Sample]", b: "list[Sample]") -> list[dict[str, Any]]:
+def _by_label(a: "list[Sample]", b: "list[Sample]", spec: "BenchmarkSpec") -> list[dict[str, Any]]:
     from reelbench.scoring.label_comparison import compare_labels
 
-    return [asdict(difference) for difference in compare_labels(a, b)]
+    return [asdict(difference) for difference in compare_labels(a, b, spec)]
 
 
 def _by_video(spec: "BenchmarkSpec", a: "_Read", b: "_Read", apart: dict[str, list[Any]], *, as_json: bool) -> None:

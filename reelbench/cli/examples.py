@@ -3,7 +3,9 @@
 EXAMPLES = {
     "list": ("", "--json"),
     "path": ("",),
+    "info": ("rextime", "curve --json"),
     "settings": ("",),
+    "doctor": ("", "--json"),
     "score": (
         "rextime --predictions answers.csv --split val --model my-model",
         "moviecore --predictions answers.jsonl --judge gpt-6-luna --judge-budget '$2'",
@@ -12,7 +14,11 @@ EXAMPLES = {
         "rextime --template --output answers.csv",
     ),
     "ask": ("rextime_mini --llm my-model --llm-url http://127.0.0.1:8000/v1 --frames uniform:32 --output out",),
-    "compare": ("out/first/reelbench/rextime_mini out/second/reelbench/rextime_mini",),
+    "compare": (
+        "out/first/reelbench/rextime_mini out/second/reelbench/rextime_mini",
+        "out/first out/second --without-shortcuts out/blind",
+    ),
+    "shortcuts": ("out/blind out/one_frame --write shortcuts.jsonl",),
     "view": ("out/reelbench/rextime_mini --out page", "out/first out/second"),
     "power": ("out/reelbench/rextime_mini --effect 2", "moviecore --icc 0.1"),
     "ace": (
@@ -58,6 +64,11 @@ EXAMPLES = {
     "review agree": ("ada.jsonl ben.jsonl --benchmark dramaqa_cogme",),
     "review summarize": ("ada.json ben.json --write merged.jsonl",),
     "judge agree": ("first/samples.jsonl second/samples.jsonl",),
+    "judge presets": ("",),
+    "judge anchors": (
+        "out/reelbench/moviecore --out anchors",
+        "out/reelbench/moviecore --out anchors --judge judge-model --judge-url http://127.0.0.1:8000/v1",
+    ),
     "judge calibrate": ("out/reelbench/moviecore people.csv",),
     "frames info": ("", "film.mp4 --frames uniform:8"),
     "frames extract": ("rextime --frames uniform:32", "films/*.mp4 --frames keyframe:8"),
@@ -67,6 +78,10 @@ EXAMPLES = {
     "cards push": ("rextime --repo ORG/NAME --dry-run",),
     "leaderboard add": ("out/reelbench/rextime_mini --store results",),
     "leaderboard list": ("--store results",),
+    "leaderboard rejudge": (
+        "--store results --judge judge-model --judge-url http://127.0.0.1:8000/v1 --judge-estimate",
+        "--store results --judge judge-model --judge-url http://127.0.0.1:8000/v1 --sample 200",
+    ),
     "leaderboard remove": ("KEY --store results",),
     "leaderboard import-hub": ("rextime --store results",),
     "leaderboard build": ("--store results --out site",),

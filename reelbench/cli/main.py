@@ -10,6 +10,7 @@ import typer
 from reelbench import __version__
 from reelbench.cli import (
     ace,
+    anchors,
     ask,
     calibrate,
     cards,
@@ -17,7 +18,10 @@ from reelbench.cli import (
     console,
     data,
     diagnose,
+    doctor,
     frames,
+    info,
+    judging,
     leaderboard,
     listing,
     make,
@@ -27,6 +31,7 @@ from reelbench.cli import (
     run,
     score,
     settings,
+    shortcuts,
     view,
 )
 from reelbench.cli.app import App
@@ -35,6 +40,9 @@ from reelbench.registry.errors import InputError, ReelbenchError
 _CALLERS = {EACCES, EEXIST, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS}
 """Errors of the system that come from a path as the caller gave it."""
 
+_FLAGS = ("--debug", "--verbose")
+"""Options of `reelbench` itself that may also stand behind the command."""
+
 app = App(
     "Evaluate video-language models on story and culture: tasks for lmms-eval, scores, a leaderboard, cards.",
     name="reelbench",
@@ -42,11 +50,14 @@ app = App(
 )
 app.command("list")(listing.list_benchmarks)
 app.command("path")(listing.path)
+app.command("info")(info.info)
 app.command("settings")(settings.show_settings)
+app.command("doctor")(doctor.doctor)
 app.command("score")(score.score)
 app.command("ask")(ask.ask)
 app.command("ace")(ace.ace)
 app.command("compare")(compare.compare)
+app.command("shortcuts")(shortcuts.show_shortcuts)
 app.command("view")(view.view)
 app.command("profile")(profile.profile)
 app.add_typer(data.app, name="data")
@@ -54,6 +65,8 @@ app.add_typer(make.app, name="make")
 app.add_typer(diagnose.app, name="diagnose")
 app.add_typer(review.app, name="review")
 compare.app.command("calibrate")(calibrate.calibrate)
+compare.app.command("anchors")(anchors.anchors)
+compare.app.command("presets")(judging.presets)
 app.add_typer(compare.app, name="judge")
 app.add_typer(frames.app, name="frames")
 app.command("power")(power.power)
@@ -86,11 +99,19 @@ def _options(
     )
 
 
+def _flags_first(arguments: list[str]) -> list[str]:
+    """Return the arguments with `--debug` and `--verbose` before the command, wherever they stood before a `--`."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    flags = [flag for flag in _FLAGS if flag in arguments[:end]]
+    return [*flags, *(word for word in arguments[:end] if word not in _FLAGS), *arguments[end:]]
+
+
 def main() -> None:
     """Run a command; a failure is one line on stderr and its exit status, a traceback only with `--debug`."""
-    debug = "--debug" in sys.argv
+    arguments = _flags_first(sys.argv[1:])
+    debug = "--debug" in arguments[: len(_FLAGS)]
     try:
-        app()
+        app(arguments)
     except ReelbenchError as error:
         if debug:
             raise

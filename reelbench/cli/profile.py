@@ -39,7 +39,7 @@ def profile(
     ] = None,
     split: Annotated[str | None, typer.Option(help="Split, if not the default one.")] = None,
     data: Annotated[Path | None, typer.Option(help="The benchmark's own data, where it isn't found by itself.")] = None,
-    tags: Annotated[Path | None, typer.Option(help="CogME tags (JSON Lines), for dramaqa_cogme.")] = None,
+    tags: Annotated[Path | None, typer.Option(help="CogME tags of the questions (JSON Lines).")] = None,
     question_spans: Annotated[
         Path | None, typer.Option(help="Spans of what questions ask about (JSON Lines: qid, span), for QA-IoU.")
     ] = None,
@@ -94,9 +94,17 @@ def _datasets(names: list[str], files: list[Path], split: str | None, data: Path
         raise InputError("nothing to profile: give a benchmark's name, or --input FILE with questions and answers")
     if len(names) != 1 and (split or data):
         raise InputError("--split and --data belong to one benchmark; name only that one")
-    stems = Counter(path.stem for path in files)
-    own = [read_file(path, path.stem if stems[path.stem] == 1 else str(path.with_suffix(""))) for path in files]
+    own = [read_file(path, name) for path, name in zip(files, _names(files), strict=True)]
     return [*(read_benchmark(name, split, data) for name in names), *own]
+
+
+def _names(files: list[Path]) -> list[str]:
+    """Return a name for each file: its stem, with its folders where another has that too, and whole if need be."""
+    names = [path.stem for path in files]
+    for longer in (lambda path: str(path.with_suffix("")), str):
+        times = Counter(names)
+        names = [name if times[name] == 1 else longer(path) for name, path in zip(names, files, strict=True)]
+    return names
 
 
 def _parser(model: str | None) -> "Parser | None":

@@ -234,6 +234,8 @@ class TestReport:
         assert done.returncode == 0, done.stderr
         both = json.loads(done.stdout)
         assert both["agreement"] == {"nodes": 6, "same": 1, "kappa": None}
+        assert both["differences"]["questions"] == 3
+        assert both["differences"]["shares"]["perception"] == {"a": 1, "b": 1, "difference": 0, "ci95": None}
         assert both["reports"][str(one)]["models"]["tagger"]["model"] == "m"
         assert Path(one / "report.html").is_file()
 
@@ -315,6 +317,11 @@ def test_the_task_of_a_locale_asks_that_locale_alone(begin, tmp_path):
     assert [line["id"] for line in asked] == japanese
     assert len(japanese) < 12
     assert json.loads((tmp_path / "out" / "diagnosis.json").read_text())["only"] == {"locale": "ja-JP"}
+
+
+def test_frames_are_an_option_and_on_record(begin, tmp_path):
+    assert "far enough" in begin("curve_mini", judge=("--frames", "uniform:16,times=text"))[0]
+    assert json.loads((tmp_path / "out" / "diagnosis.json").read_text())["frames"] == "uniform:16,times=text"
 
 
 def test_a_diagnosis_states_how_it_asks_and_goes_on_only_so(begin, monkeypatch, tmp_path):

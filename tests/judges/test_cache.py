@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 
 from reelbench.judges import LiveJudge, judge_items
-from reelbench.llm.cache import Reply, ReplyCache
+from reelbench.llm.cache import ReplyCache
+from reelbench.llm.reply import Reply
 from reelbench.registry.errors import InputError, ReelbenchError
 from tests.judges.conftest import KEY, judged_item
 from tests.servers.judge import Answer, JudgeServer, always

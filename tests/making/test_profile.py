@@ -334,6 +334,10 @@ def test_two_files_of_one_name_and_a_made_set_stand_side_by_side(reelbench, rows
     found = json.loads(done.stdout)
     assert [one["name"] for one in found] == [*(str(path.with_suffix("")) for path in names), "rows"]
     assert [one["rows"] for one in found] == [2, 2, 2]
+    other = names[0].with_suffix(".jsonl")  # beside one of the same stem
+    other.write_text(json.dumps(ROWS[0]))
+    done = reelbench("profile", "--input", names[0], "--input", other, "--json")
+    assert [one["name"] for one in json.loads(done.stdout)] == [str(names[0]), str(other)]
 
 
 def test_nothing_named_is_an_error_of_the_call(reelbench):
