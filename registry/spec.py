@@ -207,6 +207,9 @@ class JudgeSpec(Declared):
 class RowMapping(Declared):
     """How the columns of upstream rows become ours, where a `benchmark.yaml` says it and no Python reads them."""
 
+    separators: dict[str, str] = field(default_factory=dict[str, str])
+    """Facet -> what parts the labels of a text that holds several."""
+
     columns: dict[str, str | tuple[str, ...]]
     """Ours -> theirs: a column, several, or a template over columns (`{film}/{clip}.mp4`)."""
     answer_is: AnswerForm | None = None
@@ -306,6 +309,8 @@ class TaskSpec(Declared):
     """Facet -> label: that part of the split."""
     prompt: str | None = None
     """Prompt file, where it is not the benchmark's own."""
+    twin: str | None = None
+    """lmms-eval's own task on the same rows, whose runs are read too."""
     tags: tuple[str, ...] = ()
     """lmms-eval's names for groups of tasks that run together."""
     max_new_tokens: int = 512
