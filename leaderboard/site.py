@@ -8,6 +8,7 @@ scripts, since a page opened from a disk may load scripts but not data: one line
 
 import hashlib
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
@@ -22,6 +23,7 @@ from reelbench.leaderboard import bridge, columns, headline, overall, ranking
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, frame_count
 from reelbench.leaderboard.exports import tables
+from reelbench.leaderboard.store import public
 from reelbench.registry.data import loading
 from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.files import in_script, page_asset, read_text, replaced
@@ -61,7 +63,7 @@ def build(
 def write(board: Board, out: Path, workers: Workers = ALONE) -> None:
     """Write the site's files to an empty folder."""
     for name in ASSETS:
-        (out / name).write_text(_asset(name), encoding="utf-8")
+        (out / name).write_text(_lean(_asset(name)), encoding="utf-8")
     data = out / "data"
     for folder in ("runs", "samples", "pairs"):
         (data / folder).mkdir(parents=True)
@@ -94,6 +96,11 @@ def _asset(name: str) -> str:
     if name == "board.css":
         return page_asset("palette.css") + page_asset("shell.css") + text
     return text.replace("<!-- SCRIPTS -->", scripts).replace("<!-- PAGES -->", links)
+
+
+def _lean(text: str) -> str:
+    """Return a page's file without what is for who reads its source: indentation, and lines that are comments."""
+    return re.sub(r"^ *(?://.*|/\*(?:[^*]|\*(?!/))*\*/) *\n|^ +", "", text, flags=re.MULTILINE)
 
 
 def chunk_name(entry: BoardEntry) -> str:
@@ -208,6 +215,7 @@ def benchmark(spec: BenchmarkSpec) -> dict[str, Any]:
         "summary": spec.summary,
         "homepage": spec.homepage,
         "paper": spec.paper.url if spec.paper else "",
+        "bibtex": spec.paper.bibtex if spec.paper else spec.citation,
         "judge": spec.judge.default_model if spec.judge else None,
         "metrics": [_metric(metric) for metric in spec.metrics],
         "facets": [
@@ -292,7 +300,7 @@ def _write_run(spec: BenchmarkSpec, entry: BoardEntry, data: Path) -> None:
         "samples": 0,
     }
     if entry.stored is not None:
-        run["result"] = entry.stored.result.model_dump(mode="json", exclude={"metrics", "breakdowns", "media"})
+        run["result"] = public(entry.stored.result).model_dump(mode="json", exclude={"metrics", "breakdowns", "media"})
         run["key"] = entry.key
         run["withheld"] = not may_show_samples(spec, entry.group.split)
         # A run's samples are shown once, with its row on all of its videos.

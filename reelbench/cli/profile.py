@@ -51,9 +51,7 @@ def profile(
         bool, typer.Option("--published", help="Show all data sets of MovieCORE's Table 1 beside yours.")
     ] = False,
     as_json: Json = False,
-    output: Annotated[
-        Path | None, typer.Option(help="Folder for profile.json, profile.md, plots, word clouds.")
-    ] = None,
+    output: Annotated[Path | None, typer.Option(help="Folder for profile.json, profile.md and plots.")] = None,
     judge: "JudgeOptions | None",
 ) -> None:
     """Measure datasets: readability, parse depth, Bloom's levels (with --judge), words, labels, spans, steps."""
@@ -76,8 +74,7 @@ def profile(
     if output is not None:
         from reelbench.cli.profile_plots import write
 
-        for line in write(output, profiles):
-            console.note(line)
+        write(output, profiles)
     if as_json:
         documents = [measured.document() for measured in profiles]
         console.write(json.dumps(documents[0] if len(documents) == 1 else documents, ensure_ascii=False))
