@@ -31,7 +31,7 @@ def draw_disagreements(
         files: What raters saved.
         data: The benchmark's own data.
         answers: Folder of the result whose answers were scored, for `scores`.
-        nodes: Gives every node of the diagnosis at a place of its own, for `nodes`.
+        nodes: Gives every node of the diagnosis, or every graph, at a place of its own, for `nodes` and `graphs`.
 
     Raises:
         InputError: They differ on nothing, are not of this benchmark, or are ratings, which are averaged.
@@ -40,10 +40,10 @@ def draw_disagreements(
     kind = KINDS[reviews.kind]
     if not kind.settled:
         raise InputError(f"--consensus: {kind.name} are averaged, so there is nothing to decide; give another kind")
-    if (answers is None) == (kind.source == "result") or (nodes is None) == (kind.source == "diagnosis"):
+    if (answers is None) == (kind.source == "result") or (nodes is None) == (kind.source in ("diagnosis", "graphs")):
         raise InputError(
-            "--consensus on scores takes --answers RESULT, on nodes --diagnosis DIR, and on all else neither; these "
-            f"files are {kind.name}"
+            "--consensus on scores takes --answers RESULT, on nodes --diagnosis DIR, on graphs --graphs FILE, and on "
+            f"all else none of them; these files are {kind.name}"
         )
     whole = nodes() if nodes is not None else _marked_rows(name, reviews, data, answers)
     if (whole.spec.id, whole.split) != (reviews.benchmark, reviews.split):

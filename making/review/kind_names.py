@@ -13,3 +13,4 @@ class KindName(StrEnum):
     TAGS = "tags"
     SCORES = "scores"
     NODES = "nodes"
+    GRAPHS = "graphs"

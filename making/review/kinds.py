@@ -6,6 +6,7 @@ from pathlib import Path
 
 from reelbench.making.review import label_studio
 from reelbench.making.review.answers import ANSWERS
+from reelbench.making.review.graphs import GRAPHS
 from reelbench.making.review.kind_names import KindName
 from reelbench.making.review.nodes import NODES
 from reelbench.making.review.ratings import RATINGS
@@ -17,7 +18,7 @@ from reelbench.making.review.tags import TAGS
 from reelbench.registry.files import read_json
 
 KINDS: Mapping[KindName, ReviewKind] = {
-    kind.name: kind for kind in (RATINGS, SPANS, QUESTION_SPANS, ANSWERS, TAGS, SCORES, NODES)
+    kind.name: kind for kind in (RATINGS, SPANS, QUESTION_SPANS, ANSWERS, TAGS, SCORES, NODES, GRAPHS)
 }
 
 

@@ -50,7 +50,7 @@ class ReviewKind(ABC):
         advice: Lines that the page shows raters.
         unit: What stands on the page at a time.
         consensus_unit: The same on a consensus page, where it is something else.
-        source: What is reviewed: a benchmark's rows, a result's answers, or a diagnosis.
+        source: What is reviewed: a benchmark's rows, a result's answers, a diagnosis, or graphs.
         settled: Whether raters' disagreements can be decided on a consensus page.
     """
 
@@ -60,7 +60,7 @@ class ReviewKind(ABC):
     advice: ClassVar[tuple[str, ...]]
     unit: ClassVar[str] = "Question"
     consensus_unit: ClassVar[str] = ""
-    source: ClassVar[Literal["rows", "result", "diagnosis"]] = "rows"
+    source: ClassVar[Literal["rows", "result", "diagnosis", "graphs"]] = "rows"
     settled: ClassVar[bool] = True
 
     def places(self, drawn: DrawnRows) -> list[Place]:
