@@ -7,6 +7,7 @@ from pathlib import Path
 
 from reelbench.leaderboard import aliases, community, entries, overall, ranking, store
 from reelbench.leaderboard.aliases import Aliases
+from reelbench.leaderboard.bridge import Bridge, bridges_of, by_other_judges
 from reelbench.leaderboard.easy_questions import scores_without, shortcuts_of_groups
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value
 from reelbench.leaderboard.overall import ModelKey, Overall
@@ -32,6 +33,8 @@ class Board:
         blind: Key of a row -> the same model's primary score without frames, in the same group.
         shortcuts: RankingGroup -> the questions that its runs without frames, or with one, have right.
         without_shortcuts: Key of a run -> its primary score on the questions that are none of these.
+        bridges: Groups with the same answers under different judges, and how they relate.
+        other_judges: Key of a run -> what other judges make of its answers.
         overall: Models, the ranked ones first.
     """
 
@@ -46,6 +49,8 @@ class Board:
     blind: dict[str, float]
     shortcuts: dict[RankingGroup, Shortcuts]
     without_shortcuts: dict[str, float]
+    bridges: list[Bridge]
+    other_judges: dict[str, str]
     overall: list[Overall]
 
 
@@ -95,6 +100,7 @@ def ranked_board(specs: dict[str, BenchmarkSpec], rows: Sequence[BoardEntry], kn
         for entry in sorted(by_group[group], key=lambda e: _order(specs[benchmark], e, ranks))
     ]
     easy = shortcuts_of_groups(specs, ordered)
+    bridges = bridges_of(specs, [entry.stored for entry in ordered if entry.stored is not None])
     return Board(
         specs={name: specs[name] for name in sorted(groups)},
         entries=ordered,
@@ -107,7 +113,9 @@ def ranked_board(specs: dict[str, BenchmarkSpec], rows: Sequence[BoardEntry], kn
         blind=_blind(specs, ordered, overall.model_keys(ordered, names)),
         shortcuts=easy,
         without_shortcuts=scores_without(specs, ordered, easy),
-        overall=overall.overall(ordered, ranks, main, specs, names),
+        bridges=bridges,
+        other_judges=by_other_judges(specs, bridges),
+        overall=overall.overall(ordered, ranks, main, specs, names, noise=noise),
     )
 
 

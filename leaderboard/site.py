@@ -1,7 +1,8 @@
 """The site: a static page that needs no server, and reads nothing that is not beside it.
 
 `index.html` loads `data/board.js` with every row. What only some visitors want is in files of its own, loaded when it
-is asked for: a run's settings and breakdowns (`data/runs/`), and its samples (`data/samples/`). All of them are
+is asked for: a run's settings and breakdowns (`data/runs/`), its samples (`data/samples/`), and the differences of all
+pairs of a table (`data/pairs/`). All of them are
 scripts, since a page opened from a disk may load scripts but not data: one line of JSON per row, to search and to diff.
 """
 
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.leaderboard import board as boards
-from reelbench.leaderboard import columns, overall, ranking
+from reelbench.leaderboard import bridge, columns, headline, overall, ranking
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, frame_count
 from reelbench.leaderboard.exports import tables
@@ -28,15 +29,15 @@ from reelbench.registry.spec import BenchmarkSpec, Corpus, MeanOf, Metric
 from reelbench.registry.units import UNITS
 from reelbench.scoring import cognitive_profile, result_files
 
-SCRIPTS = ("elements", "base", "table", "columns", "pictures", "charts", "benchmark", "model", "texts", "board")
+SHARED = ("elements", "shell", "plots")
+"""Scripts that stand in `registry/` for every page of ours."""
+SCRIPTS = (*SHARED, "base", "table", "columns", "forest", "charts", "benchmark", "model", "texts", "board")
 """The page's scripts, in the order in which they are loaded; `index.html` gets its list from here."""
 PAGES = (("submit", "Submit"), ("about", "How it works"))
 """Pages that the head links to: name in the address (`R.addPage`), title."""
 ASSETS = ("index.html", "board.css", *(f"{name}.js" for name in SCRIPTS))
 SAMPLES_PER_FILE = 50
 BYTES_PER_FILE = 400_000
-MOST_MATCHED = 12
-"""Runs in a group's matrix of wins."""
 _DIGITS = 7
 
 
@@ -55,9 +56,12 @@ def write(board: Board, out: Path) -> None:
     for name in ASSETS:
         (out / name).write_text(_asset(name), encoding="utf-8")
     data = out / "data"
-    for folder in ("runs", "samples"):
+    for folder in ("runs", "samples", "pairs"):
         (data / folder).mkdir(parents=True)
     _write(data / "board.js", f"globalThis.REELBENCH={line_by_line(document(board))};\n")
+    for group in (group for group, noise in board.noise.items() if noise.pairs):
+        name = f"pairs/{_digest(group.id)}"
+        _write(data / f"{name}.js", f"REELBENCH_LOADED({json.dumps(name)},{in_script(_pairs(board, group))});\n")
     for entry in board.entries:
         _write_run(board.specs[entry.group.benchmark], entry, data)
     downloads = out / "downloads"
@@ -70,19 +74,23 @@ def write(board: Board, out: Path) -> None:
 
 
 def _asset(name: str) -> str:
-    if name == "elements.js":
+    if name.removesuffix(".js") in SHARED:
         return page_asset(name)
     text = (resources.files("reelbench.leaderboard.assets") / name).read_text(encoding="utf-8")
     scripts = "\n".join(f'<script src="{script}.js"></script>' for script in SCRIPTS)
     links = "\n      ".join(f'<a href="#/{page}">{title}</a>' for page, title in PAGES)
     if name == "board.css":
-        return page_asset("palette.css") + text
+        return page_asset("palette.css") + page_asset("shell.css") + text
     return text.replace("<!-- SCRIPTS -->", scripts).replace("<!-- PAGES -->", links)
 
 
 def chunk_name(entry: BoardEntry) -> str:
     """Return the name of a row's own files."""
-    return hashlib.sha256(entry.key.encode()).hexdigest()[:16]
+    return _digest(entry.key)
+
+
+def _digest(name: str) -> str:
+    return hashlib.sha256(name.encode()).hexdigest()[:16]
 
 
 def may_show_samples(spec: BenchmarkSpec, split: str) -> bool:
@@ -100,6 +108,7 @@ def document(board: Board) -> dict[str, Any]:
     return {
         # Of the results, not of the clock: the same store gives the same bytes.
         "newest": max((entry.date for entry in board.entries if entry.date), default=None),
+        "headline": headline.of_board(board),
         "rules": f"{ranking.RULES}\n\n{overall.RULES}",
         "units": units(),
         "columns": [
@@ -115,6 +124,7 @@ def document(board: Board) -> dict[str, Any]:
                 "revision": model.key[1],
                 "setting": model.key[2],
                 "rank": model.rank,
+                "ranks": model.ranks,
                 "rate": None if model.win_rate is None else round(model.win_rate, 4),
                 "covered": model.covered,
                 "of": model.of,
@@ -136,9 +146,12 @@ def _groups(board: Board) -> list[dict[str, Any]]:
             "mini": group.mini,
             "main": board.main.get(group.benchmark) == group,
             "counts": board.main.get(group.benchmark) == group and board.specs[group.benchmark].open_data,
-            "wins": _wins(board, group, rows[group]),
+            "headline": headline.of_group(board, group),
+            "videos": board.noise[group].videos,
+            "pairs": f"pairs/{_digest(group.id)}" if board.noise[group].pairs else None,
             "facets": sorted({facet for entry in rows[group] for facet in entry.breakdowns}),
             "shortcuts": _shortcuts(board, group),
+            "relations": bridge.relations(board.specs[group.benchmark], board.bridges, group),
             "tells": None if (tells := board.noise[group].smallest) is None else _short(tells),
         }
         | {column.id: column.value(board, rows[group][0]) for column in columns.COLUMNS if column.of_group}
@@ -158,26 +171,21 @@ def _shortcuts(board: Board, group: RankingGroup) -> dict[str, dict[str, Any]]:
     }
 
 
-def _wins(board: Board, group: RankingGroup, rows: list[BoardEntry]) -> dict[str, Any] | None:
-    """Return the best runs' differences, each with each, in the order of the rows; None of fewer than two."""
-    runs = [row for row in rows if row.key in board.ranks and row.stored is not None][:MOST_MATCHED]
-    known = board.noise[group].pairs
-    cells = []
-    for first, other in combinations(runs, 2):
-        if (first.key, other.key) in known:
-            by, p = known[first.key, other.key]
-        elif (other.key, first.key) in known:
-            by, p = known[other.key, first.key]
-            by = -by
-        else:
-            return None
-        cells.append([_short(by), None if p is None else _short(p)])
-    return {"rows": [chunk_name(row) for row in runs], "cells": cells} if cells else None
+def _pairs(board: Board, group: RankingGroup) -> dict[str, Any]:
+    """Return the ranked rows' differences, each from each after it: [by, p, low, high], null of published numbers."""
+    rows = [entry for entry in board.entries if entry.group == group and entry.key in board.ranks]
+    found = [board.noise[group].pair(first.key, other.key) for first, other in combinations(rows, 2)]
+    cells = [pair and [pair.by, pair.p, *(pair.ci95 or ())] for pair in found]
+    short = [cell and [None if number is None else _short(number) for number in cell] for cell in cells]
+    return {"rows": [chunk_name(row) for row in rows], "cells": short}
 
 
 def units() -> dict[str, dict[str, Any]]:
     """Return how a page prints the units' values."""
-    return {name: {"digits": unit.digits, "range": unit.range} for name, unit in UNITS.items()}
+    return {
+        name: {"digits": unit.digits, "range": unit.range, "label": "%" if unit.label == "%" else f"of {unit.high:g}"}
+        for name, unit in UNITS.items()
+    }
 
 
 def benchmark(spec: BenchmarkSpec) -> dict[str, Any]:

@@ -31,6 +31,8 @@ Read = Callable[[str], T | None]
 """What a reply's text says; None, or an `UnreadableError` that says why, where it does not read."""
 Again = Callable[[Sequence[Message], str | None, str], Sequence[Message]]
 """(messages, the reply, why it was not read) -> the messages of the next attempt."""
+Outdated = Callable[[Reply], bool]
+"""Whether a reply in the cache is passed over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,7 @@ class RetryCursor(Generic[T]):
         again: Again | None = None,
         retry_unread: bool = False,
         as_it_stands: bool = False,
-        outdated: Callable[[Reply], bool] | None = None,
+        outdated: Outdated | None = None,
     ) -> None:
         """Read what the cache has.
 

@@ -55,9 +55,13 @@ _AT_ONCE = 1000  # rows read, or keys asked for, in one query
 class SqliteStore:
     """The file of replies (see `llm.store`)."""
 
+    lease = LEASE
+    is_remote = False
+
     def __init__(self, path: Path, on_note: Callable[[str], None]) -> None:
         self.path = path
         self._on_note = on_note
+        self._owner = secrets.token_hex(8)
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
         with self._lock, self._errors_explained():
@@ -87,40 +91,49 @@ class SqliteStore:
 
         self._do(write)
 
-    def claim(self, key: bytes, owner: str) -> Claimed:
+    def put_many(self, replies: Sequence[StoredReply]) -> int:
+        """Keep replies -> how many were not here."""
+
+        def write(file: sqlite3.Connection) -> int:
+            with _transaction(file):
+                return sum(_insert(file, reply) for reply in replies)
+
+        return self._do(write)
+
+    def claim(self, key: bytes) -> Claimed:
         """Claim the right to ask for `key`, unless its reply is here by now or it is being asked for elsewhere."""
 
         def write(file: sqlite3.Connection) -> Claimed:
             with _transaction(file):
                 now = time.time()  # read under the lock, so that no claim made before is from the future
-                state = _state_of(file, key, owner, now)
+                state = _state_of(file, key, self._owner, now)
                 if state == "mine":
-                    file.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", (key, owner, now + LEASE))
+                    file.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", (key, self._owner, now + LEASE))
             return state
 
         return self._do(write)
 
-    def taken(self, keys: Sequence[bytes], owner: str) -> set[bytes]:
-        """Return those of `keys` that another owner is asking for now."""
+    def taken(self, keys: Sequence[bytes]) -> set[bytes]:
+        """Return those of `keys` that another process is asking for now."""
 
         def read(file: sqlite3.Connection) -> set[bytes]:
             now, theirs = time.time(), set[bytes]()
             for begin in range(0, len(keys), _AT_ONCE):
                 part = keys[begin : begin + _AT_ONCE]
                 command = f"SELECT key, owner, until FROM claims WHERE key IN ({', '.join('?' * len(part))})"  # noqa: S608
-                theirs |= {key for key, *claim in file.execute(command, part) if _holds(claim, owner, now)}
+                theirs |= {key for key, *claim in file.execute(command, part) if _holds(claim, self._owner, now)}
             return theirs
 
         return self._do(read)
 
-    def renew(self, owner: str) -> None:
-        """Make all claims of an owner last a full lease again."""
+    def renew(self) -> None:
+        """Make all claims of this process last a full lease again."""
         command = "UPDATE claims SET until = ? WHERE owner = ?"
-        self._do(lambda file: file.execute(command, (time.time() + LEASE, owner)))
+        self._do(lambda file: file.execute(command, (time.time() + LEASE, self._owner)))
 
-    def release(self, key: bytes, owner: str) -> None:
+    def release(self, key: bytes) -> None:
         """Give up a claim: its reply could not be had."""
-        self._do(lambda file: file.execute("DELETE FROM claims WHERE key = ? AND owner = ?", (key, owner)))
+        self._do(lambda file: file.execute("DELETE FROM claims WHERE key = ? AND owner = ?", (key, self._owner)))
 
     def shutdown(self, model: str, host: str) -> str | None:
         """Return the day (YYYY-MM-DD) on which a server said that it ends a model; None where it said none."""
@@ -149,13 +162,13 @@ class SqliteStore:
                 return
             after = rows[-1][0]
 
-    def close(self, owner: str) -> None:
-        """Give up all claims of an owner, and close; nothing that was kept depends on it."""
+    def close(self) -> None:
+        """Give up all claims of this process, and close; nothing that was kept depends on it."""
         with self._lock:
             if self._connection is None:
                 return
             with contextlib.suppress(sqlite3.Error):
-                self._connection.execute("DELETE FROM claims WHERE owner = ?", (owner,))
+                self._connection.execute("DELETE FROM claims WHERE owner = ?", (self._owner,))
             with contextlib.suppress(sqlite3.Error):
                 self._connection.close()
             self._connection = None

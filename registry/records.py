@@ -105,10 +105,18 @@ class RankerRecord(Record):
 class MergedRecord(Record):
     """An earlier result of which some questions were asked again; the answers to the others are that result's."""
 
+    added = frozenset({"compared_with"})
+
     samples_sha256: str = Field(description="Of the earlier result's samples, which says which result it was.")
-    only: str = Field(description="Which were asked again: `cut_off`, `refused`, `unscored`, `other-judge`.")
+    only: str = Field(
+        description="Which were asked again: `cut_off`, `refused`, `unscored`, `unreadable`, `disagree`, "
+        "`other-judge`, or `ids`, those that a file named."
+    )
     asked_again: int = Field(description="How many.")
     generation: dict[str, Any] = Field(description="The earlier result's, by which the others were asked.")
+    compared_with: str | None = Field(
+        default=None, description="Of `disagree`, the other result's samples: a hash, as above."
+    )
 
 
 class SettingsRecord(Record):

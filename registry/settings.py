@@ -48,7 +48,24 @@ class Setting:
 
 
 HOME = Setting("REELBENCH_HOME", "folder of everything that Reelbench keeps", "~/.cache/reelbench")
+CACHE = Setting(
+    "REELBENCH_CACHE",
+    "where language models' replies are kept: a file, or a PostgreSQL database that several machines share "
+    "(`postgresql://…`)",
+    otherwise="`judge.sqlite` in `REELBENCH_HOME`",
+    secret=True,
+)
+JOB = Setting(
+    "REELBENCH_JOB",
+    "name of the job whose processes, on whatever machine, count their budgets together",
+    otherwise="Slurm's job; else each process counts for itself",
+)
+SLURM_ARRAY_JOB_ID = Setting("SLURM_ARRAY_JOB_ID", "Slurm's job of an array, which Slurm sets")
+SLURM_JOB_ID = Setting("SLURM_JOB_ID", "Slurm's job, likewise")
 MEDIA = Setting("REELBENCH_MEDIA", f"folders with your videos, separated by `{os.pathsep}`")
+BENCHMARKS = Setting(
+    "REELBENCH_BENCHMARKS", f"folders with a `benchmark.yaml`, or with folders of such, separated by `{os.pathsep}`"
+)
 FRAMES = Setting(
     "REELBENCH_FRAMES", "frames that a model is shown (`uniform:32`), for a bare lmms-eval", otherwise="the task's own"
 )
@@ -67,6 +84,9 @@ LANGUAGE = Setting(
 )
 TRANSLATIONS = Setting("REELBENCH_TRANSLATIONS", "file with the questions in that language, likewise")
 LABEL = Setting("REELBENCH_LABEL", "what else shapes a run's answers (`web search`), for a bare lmms-eval")
+IDS = Setting(
+    "REELBENCH_IDS", "file with the ids of the questions that are asked; `run --ids` sets it", otherwise="all"
+)
 CUES = Setting("REELBENCH_CUES", "cues of a reasoned task; `diagnose run` sets it")
 FRAMES_CAP_GB = Setting("REELBENCH_FRAMES_CAP_GB", "size of the store of frames, in gigabytes", "20")
 JUDGE = Setting("REELBENCH_JUDGE", "model that judges open answers", otherwise="nothing is judged")

@@ -29,8 +29,10 @@ REFUSED = "refused"
 ANSWERS_HIDDEN = "answers_hidden"
 """The one reason that leaves nothing undone: only the owners can score the item."""
 
+PREDICTION_MISSING = "prediction_missing"
+"""Nothing is there of an item: neither an answer nor why there is none."""
 UNANSWERED = frozenset(
-    {"model_failed", "media_missing", "media_unreadable", "prediction_missing", ANSWERS_HIDDEN, CUT_OFF, REFUSED},
+    {"model_failed", "media_missing", "media_unreadable", PREDICTION_MISSING, ANSWERS_HIDDEN, CUT_OFF, REFUSED},
 )
 """Reasons that say that there is nothing to hold an answer against, or no answer."""
 
@@ -52,6 +54,7 @@ FAILURE_MARKERS = ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED]", "
 
 _COLUMNS: dict[str, Callable[[Item], dict[str, float]]] = {
     "temporal_span": temporal_span.columns,
+    "moment": temporal_span.moment_columns,
     "choice": choice.columns,
     "exact_match": exact_match.columns,
 }
@@ -127,7 +130,7 @@ def count(samples: Iterable[Sample], **beside: int) -> Counts:
         parse_failed=flags["parse_failed"],
         empty=flags["empty"],
         media_missing=reasons["media_missing"],
-        missing=reasons["prediction_missing"],
+        missing=reasons[PREDICTION_MISSING],
         **beside,
     )
 

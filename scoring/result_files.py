@@ -4,6 +4,7 @@
 on: no store takes it and nothing publishes it.
 """
 
+import hashlib
 import json
 import shutil
 from collections.abc import Iterable, Iterator
@@ -135,6 +136,12 @@ def read_samples(folder: Path) -> Iterator[Sample]:
             yield Sample.model_validate(row)
         except ValidationError as error:
             raise InputError(f"{path}, line {number}: {first_wrong_field(error)}") from None
+
+
+def answers_sha256(folder: Path) -> str:
+    """Return the sha256 of what was answered: the ids and predictions of a folder's samples, in the ids' order."""
+    answers_given = sorted((sample.id, json.dumps(sample.prediction)) for sample in read_samples(folder))
+    return hashlib.sha256(json.dumps(answers_given).encode()).hexdigest()
 
 
 def copy(source: Path, folder: Path) -> None:

@@ -18,6 +18,7 @@ from reelbench.registry.data.loading import imported
 from reelbench.registry.errors import InputError, first_line, first_of
 from reelbench.registry.files import opened, read_json_or_jsonl, valid_text
 from reelbench.registry.spec import BenchmarkSpec
+from reelbench.scoring import aggregation
 from reelbench.tasks.submissions import (
     Inputs,
     Prediction,
@@ -113,7 +114,9 @@ def submission(spec: BenchmarkSpec, inputs: Inputs, cells: Iterable[Cells]) -> P
     references, source, split = references_of(spec, inputs, read_references, hidden=True)
     options = defaultdict(tuple, {reference.id: reference.options for reference in references})
     predictions = {
-        name: Prediction(None, reason="prediction_missing") if text is None else answered(spec, text, options[name])
+        name: Prediction(None, reason=aggregation.PREDICTION_MISSING)
+        if text is None
+        else answered(spec, text, options[name])
         for name, text in texts.items()
     }
     joined = join(
@@ -136,7 +139,7 @@ def _notes(spec: BenchmarkSpec, predictions: Iterable[Prediction], options: Iter
     if spec.row_kind == "open":
         return []
     notes = []
-    if not any(any(some) for some in options):
+    if spec.asks_choice and not any(any(some) for some in options):
         notes.append("the references list no options: letters are read, an option's own words can't be")
     read_as = [given.parsed for given in predictions if given.parsed is not None]
     if read_as and all("span" in parsed and parsed["span"] is None for parsed in read_as):

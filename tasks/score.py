@@ -20,6 +20,7 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.progress import Bar, no_bar
+from reelbench.registry.question_ids import QuestionIds
 from reelbench.registry.records import (
     About,
     Counts,
@@ -35,6 +36,7 @@ from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.scoring import aggregation, cognitive_profile, result_files
 from reelbench.tasks import hub_predictions, predictions, questions
 from reelbench.tasks.agent_log import with_looks
+from reelbench.tasks.earlier import OTHER_JUDGE, EarlierResult
 from reelbench.tasks.lmms.option_scores import compared_anew
 from reelbench.tasks.lmms.run_logs import (
     LoggedTask,
@@ -49,7 +51,7 @@ from reelbench.tasks.lmms.run_logs import (
     with_question,
 )
 from reelbench.tasks.predictions import Columns
-from reelbench.tasks.submissions import Inputs, PredictionSet, submission_suffix, tagged, write_submission
+from reelbench.tasks.submissions import Inputs, PredictionSet, frames_given, submission_suffix, tagged, write_submission
 
 if TYPE_CHECKING:
     from reelbench.judges import JudgeOptions
@@ -59,7 +61,11 @@ Note = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to score: the judge, if any, what to leave out, where notes and progress go, and facts about the model."""
+    """How to score: the judge, if any, what to leave out, where notes and progress go, and facts about the model.
+
+    With `earlier` some of that result's questions are answered anew and the others keep their answers; with `only` a
+    result is of these questions alone.
+    """
 
     overlap: bool = True
     judge: "JudgeOptions | None" = None
@@ -68,6 +74,8 @@ class Options:
     about: About | None = None
     answering: Answering | None = None
     """Where set, the option scores of a run are compared so, and not as it did."""
+    earlier: EarlierResult | None = None
+    only: QuestionIds | None = None
 
     def asked(self) -> modes.Judge | None:
         """Return the judge that was named, to ask in one batch; None where none was."""
@@ -202,7 +210,7 @@ _UNANSWERED = {
     "scored; raise it with --max-tokens N or --thinking (lmms-eval: --gen_kwargs max_new_tokens=N)",
     aggregation.REFUSED: "were refused by the server's content filter, and are not scored",
 }
-_NOT_ASKED = ("media_missing", "media_unreadable", "prediction_missing")
+_NOT_ASKED = ("media_missing", "media_unreadable", aggregation.PREDICTION_MISSING)
 
 
 def _unanswered(counts: Counts) -> list[str]:
@@ -256,11 +264,19 @@ def score_files(
         if metadata.frames or metadata.label:
             raise InputError("--looked says how the answers were made; leave out --frames and --label")
         submission, settings = with_looks(submission, agent_log)
+    model = ModelRecord(id=metadata.model or inputs.predictions.stem, revision=metadata.revision)
+    if (earlier := options.earlier) is not None:
+        model = model if metadata.model not in {None, earlier.result.model.id} else earlier.result.model
+        settings = settings if metadata.frames or agent_log is not None else earlier.result.settings
+    elif options.only is not None:
+        options.only.check((item.id for item in submission.items), f"{spec.id} {submission.split}")
+        items = [item for item in submission.items if item.id in options.only.ids]
+        submission, settings = replace(submission, items=items), settings.model_copy(update={"limit": len(items)})
     return evaluation(
         spec,
         submission,
         options,
-        model=ModelRecord(id=metadata.model or inputs.predictions.stem, revision=metadata.revision),
+        model=model,
         settings=settings,
         data=inputs.data,
         url=metadata.url,
@@ -280,6 +296,11 @@ def evaluation(
     note: str | None = None,
 ) -> Evaluation:
     """Score a submission; for what its record says see `Evaluation`."""
+    if (earlier := options.earlier) is not None:
+        known = {item.id for item in submission.items}
+        earlier.check(spec, submission.split, model.id, settings, judge=options.judge, known=known)
+        items, settings = merged(spec, earlier, submission.items, settings, options.note)
+        submission = replace(submission, items=items)
     model, settings = abouts.applied(options.about, spec.id, model, settings)
     judge = _Judge(options)
     scored = aggregation.score(
@@ -310,6 +331,24 @@ def evaluation(
         note,
         judge.failed(scored),
     )
+
+
+def merged(
+    spec: BenchmarkSpec, earlier: EarlierResult, items: Sequence[Item], settings: SettingsRecord, note: Note
+) -> tuple[list[Item], SettingsRecord]:
+    """Return items with the answers of an earlier result in the place of those that were not meant, and the settings.
+
+    Raises:
+        InputError: None of the questions that were meant has a new answer.
+    """
+    together, new = earlier.merged(spec, items)
+    meant = len(earlier.ids)
+    if not new and earlier.only != OTHER_JUDGE:
+        raise InputError(f"{earlier.folder}: none of its {meant} questions that are meant has a new answer")
+    if new < meant and earlier.only != OTHER_JUDGE:
+        note(f"{meant - new} of {meant} questions have no new answer and keep that of {earlier.folder}")
+    settings = earlier.settings(settings, meant if earlier.only == OTHER_JUDGE else new)
+    return together, settings.model_copy(update={"frames_given": frames_given(together)})
 
 
 class _Judge:
@@ -417,6 +456,17 @@ def _evaluated(logged: LoggedTask, folder: Path, options: Options, *, tags: Path
     source, asked = source_of(spec, data)
     items = run.items + media_missing(data, {item.id for item in run.items}, options.note)
     items = [with_question(item, asked) for item in items]
+    model, settings = model_of(document), settings_of(spec, document, task, data, items, heard=run.heard)
+    about = options.about or _stated_before(folder)
+    if (earlier := options.earlier) is not None:
+        earlier.check_apart(folder)
+        settings = settings.model_copy(update={"limit": earlier.result.settings.limit})  # of what was asked anew
+        earlier.check(spec, task.split, model.id, settings, judge=options.judge, known=None)
+        items, settings = merged(spec, earlier, items, settings, options.note)
+        about = about or earlier.result.model.about
+    elif options.only is not None or data.ids is not None:
+        items = [item for item in items if options.only is None or item.id in options.only.ids]
+        settings = settings.model_copy(update={"limit": len(items)})
     if options.answering is not None:
         data, items = compared_anew(task, data, items, options.answering)
     notes, beside = [], {"duplicate": len(run.duplicate)}
@@ -427,14 +477,13 @@ def _evaluated(logged: LoggedTask, folder: Path, options: Options, *, tags: Path
         beside["questions_without_tags"] = len(labelled.without_tags)
     judge = _Judge(options)
     scored = aggregation.score(spec, items, overlap=options.overlap, judge=judge.batch or run.judge, **beside)
-    settings = settings_of(spec, document, task, data, scored.samples, heard=run.heard)
     return Evaluation(
         spec,
         task.split,
         source,
         items,
         scored,
-        *abouts.applied(options.about or _stated_before(folder), spec.id, model_of(document), settings),
+        *abouts.applied(about, spec.id, model, settings),
         {"duplicate": run.duplicate, "notes": notes},
         judge_failed=judge.failed(scored),
         own_rows=data.data == "own",

@@ -106,7 +106,7 @@ class PredictionSet:
     @property
     def missing(self) -> list[str]:
         """Ids of the references that nothing was predicted for."""
-        return [item.id for item in self.items if item.reason == "prediction_missing"]
+        return [item.id for item in self.items if item.reason == aggregation.PREDICTION_MISSING]
 
 
 class UniqueIds:
@@ -223,7 +223,7 @@ def join(
                 prediction=given.prediction if given else None,
                 parsed=given.parsed if given else None,
                 flags=given.flags if given else (),
-                reason=given.reason if given else "prediction_missing",
+                reason=given.reason if given else aggregation.PREDICTION_MISSING,
             )
         )
     return PredictionSet(items, source, split, extra, list(notes))

@@ -73,8 +73,8 @@ def shown_answer(spec: BenchmarkSpec, row: Row) -> Part:
 
 def right_answer(spec: BenchmarkSpec, row: Row) -> tuple[str, list[str]]:
     """Return a row's right answer in words ("" where hidden), and its wrong options."""
-    if spec.row_kind == "open":
-        return row["answer"], []
+    if not spec.asks_choice:
+        return row.get("answer", ""), []
     right = LETTERS.index(row["answer"]) if row["answer"] else None
     others = [option for place, option in enumerate(row["options"]) if place != right]
     return row["options"][right] if right is not None else "", others

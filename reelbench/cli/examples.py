@@ -65,6 +65,11 @@ EXAMPLES = {
     "review agree": ("ada.jsonl ben.jsonl --benchmark dramaqa_cogme",),
     "review summarize": ("ada.json ben.json --write merged.jsonl",),
     "judge agree": ("first/samples.jsonl second/samples.jsonl",),
+    "judge presets": ("",),
+    "judge anchors": (
+        "out/reelbench/moviecore --out anchors",
+        "out/reelbench/moviecore --out anchors --judge judge-model --judge-url http://127.0.0.1:8000/v1",
+    ),
     "judge calibrate": ("out/reelbench/moviecore people.csv",),
     "frames info": ("", "film.mp4 --frames uniform:8"),
     "frames extract": ("rextime --frames uniform:32", "films/*.mp4 --frames keyframe:8"),
@@ -74,6 +79,10 @@ EXAMPLES = {
     "cards push": ("rextime --repo ORG/NAME --dry-run",),
     "leaderboard add": ("out/reelbench/rextime_mini --store results",),
     "leaderboard list": ("--store results",),
+    "leaderboard rejudge": (
+        "--store results --judge judge-model --judge-url http://127.0.0.1:8000/v1 --judge-estimate",
+        "--store results --judge judge-model --judge-url http://127.0.0.1:8000/v1 --sample 200",
+    ),
     "leaderboard remove": ("KEY --store results",),
     "leaderboard import-hub": ("rextime --store results",),
     "leaderboard build": ("--store results --out site",),

@@ -12,6 +12,7 @@ from reelbench.cli.about import takes_about
 from reelbench.cli.app import App
 from reelbench.cli.judging import Budget, Concurrency, JudgeUrl, Price, Prompts, budget_of, price_of
 from reelbench.cli.option_groups import Json, takes
+from reelbench.cli.rejudge import rejudge
 
 if TYPE_CHECKING:
     from reelbench.leaderboard.rejudge import Rejudge
@@ -103,6 +104,9 @@ def _tell_unjudged(done: "list[Added]") -> None:
             f"{one.source}: no {spec.primary.name} yet, so no rank; judge it and add it again: reelbench {name} "
             f"--judge {spec.judge.suggested} --judge-prompts official (the prompts of published numbers)"
         )
+
+
+app.command()(rejudge)
 
 
 @app.command("list")

@@ -10,6 +10,7 @@ import typer
 from reelbench import __version__
 from reelbench.cli import (
     ace,
+    anchors,
     ask,
     calibrate,
     cards,
@@ -20,6 +21,7 @@ from reelbench.cli import (
     doctor,
     frames,
     info,
+    judging,
     leaderboard,
     listing,
     make,
@@ -63,6 +65,8 @@ app.add_typer(make.app, name="make")
 app.add_typer(diagnose.app, name="diagnose")
 app.add_typer(review.app, name="review")
 compare.app.command("calibrate")(calibrate.calibrate)
+compare.app.command("anchors")(anchors.anchors)
+compare.app.command("presets")(judging.presets)
 app.add_typer(compare.app, name="judge")
 app.add_typer(frames.app, name="frames")
 app.command("power")(power.power)

@@ -73,8 +73,10 @@ def page(
     """Write a page on which people rate, mark spans, answer, tag or score; or one page for each of several raters."""
     from reelbench.making.review import pages
     from reelbench.making.review.kinds import KINDS
+    from reelbench.registry import discovery
 
     draw = pages.Draw(sample, seed, raters, overlap, strips)
+    name = discovery.plain_name(name)
     if (form is Form.LABEL_STUDIO) == (media_url is None):
         raise InputError("--as label-studio and --media-url PREFIX go together")
     if (diagnosis is None) == (ask is KindName.NODES):

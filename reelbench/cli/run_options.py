@@ -49,8 +49,13 @@ class SweepChoice:
     translations: Path | None = None
     by: str | None = None
 
-    def check(self, *, translator: bool) -> None:
-        """Raise InputError where options don't go together; `translator` says whether a language model was named."""
+    def check(self, *, translator: bool, parts: bool) -> None:
+        """Raise InputError where options don't go together.
+
+        `translator` says whether a language model was named, `parts` whether some questions only are asked.
+        """
+        if parts and self != SweepChoice():
+            raise InputError("--ids, --only and --from are for one run; leave out the sweep")
         if sum(chosen is not None for chosen in (self.frames, self.argument, self.languages)) > 1:
             raise InputError("--frames-sweep, --sweep and --languages: one of them at a time")
         if (self.translations is not None or translator) and self.languages is None:

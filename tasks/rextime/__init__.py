@@ -3,6 +3,7 @@
 from functools import partial
 from typing import Any
 
+from reelbench.registry.rows import DURATION
 from reelbench.registry.spec import (
     BenchmarkSpec,
     Column,
@@ -47,6 +48,7 @@ SPEC = BenchmarkSpec(
     row_kind="grounded_choice",
     reader_version=2,
     columns=(
+        DURATION,
         Column(name="source", dtype="string", description="Dataset and split that the video is from."),
         Column(
             name="sentence",
