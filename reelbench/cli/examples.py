@@ -73,6 +73,7 @@ EXAMPLES = {
     "review page": (
         "rextime_mini --ask spans --sample 20 --output review.html",
         "curve_mini --ask nodes --diagnosis errors --output nodes.html",
+        "curve_mini --ask graphs --graphs graphs/graphs.jsonl --output graphs.html",
     ),
     "review agree": ("ada.jsonl ben.jsonl --benchmark dramaqa_cogme",),
     "review summarize": ("ada.json ben.json --write merged.jsonl",),

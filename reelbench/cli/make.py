@@ -277,6 +277,11 @@ def tags(
         pictures = VideoFrames(Library(located.spec, located.split, data), frames, plan=making.plan)
     seen = {} if visual is None else tagging.read_visual(visual)
     tagger = tagging.Tagger(ChainPrompts("tags", making.prompts), llm_votes, pictures, seen)
+    if pictures is None:
+        console.note(
+            "no frames are shown: CogME's tags hang on what is in view, so these are a guess from words (on record as "
+            "frames: none); give --frames uniform:8, say, for a model that sees"
+        )
     models = _models(llm, [tagger.role], {}, retry_unread=making.retry_unread)
     target = None if making.plan else out
     document = _run_chain("tagging", len(rows), models, target, lambda setup: tagging.run(rows, tagger, setup))
