@@ -52,7 +52,7 @@ class ReviewKind(ABC):
         advice: Lines that the page shows raters.
         unit: What stands on the page at a time.
         consensus_unit: The same on a consensus page, where it is something else.
-        source: What is reviewed: a benchmark's rows, a result's answers, a diagnosis, what `make discussion` made, or graphs.
+        source: What is reviewed: rows, a result, a diagnosis, what `make discussion` made, or graphs.
     """
 
     name: ClassVar[KindName]
