@@ -278,9 +278,7 @@ class _Declaration:
         own = {column.name for column in KIND_COLUMNS[self._row_kind]} - {"language"}
         for name in self._facets:
             if name in {*own, "split", DURATION.name, "reasoning"}:
-                raise self._top.error(
-                    f"facets: {name!r} is a column of ours; map another to a name of its own", "facets"
-                )
+                raise self._top.error(f"facets: {name!r} is a column of ours; map a facet of another name", "facets")
         spans = {"start", "end"} if "span" in own and "span" not in columns else set[str]()
         for name in sorted((own - {"span"} | spans) if spans else own):
             if name not in columns:

@@ -40,7 +40,7 @@ def specs() -> dict[str, BenchmarkSpec]:
 
 
 _left_out: dict[str, str] = {}
-"""Name of an entry point, or a file -> why its benchmark is not among `specs`."""
+"""Name of an entry point, or of a file's folder -> why its benchmark is not among `specs`."""
 
 _met: dict[str, BenchmarkSpec] = {}
 """Id -> benchmark whose file was named by its path in this process, or that a result declared."""
@@ -77,7 +77,7 @@ def _installed() -> dict[str, BenchmarkSpec]:
             prompts.check(spec)
             add(spec, str(file))
         except ReelbenchError as error:
-            _leave_out(str(file), f"the benchmark of {file}", error)
+            _leave_out(file.parent.name, "a benchmark", error)
     return by_id
 
 
@@ -112,12 +112,13 @@ def knows(name: str) -> bool:
 
 def plain_name(name: str) -> str:
     """Return a benchmark's name as it stands, and of a path the id of what lies there."""
-    return get(name).id if os.sep in name or _is_declaration(name) else name
+    return find(name).id if os.sep in name or _is_declaration(name) else name
 
 
 def _is_declaration(name: str) -> bool:
-    path = Path(name).expanduser()
-    return path.suffix in {".yaml", ".yml"} or (path / benchmark_file.NAME).is_file()
+    # os.path's answer is False for what can't be a path, such as a name that is too long.
+    path = os.path.expanduser(name)  # noqa: PTH111
+    return path.endswith((".yaml", ".yml")) or os.path.isfile(os.path.join(path, benchmark_file.NAME))  # noqa: PTH113, PTH118
 
 
 def opened(path: Path | str) -> BenchmarkSpec:
@@ -157,15 +158,23 @@ def _names(spec: BenchmarkSpec) -> set[str]:
 
 
 def get(name: str) -> BenchmarkSpec:
-    """Return the benchmark called `name`, or declared by the file of that path; InputError suggests close names."""
+    """Return the benchmark called `name`; InputError suggests close names."""
     if (spec := specs().get(name)) is not None:
         return spec
-    if _is_declaration(name) or os.sep in name:
-        return opened(name)
     for left_out, why in _left_out.items():
         if name == left_out or name.startswith(f"{left_out}_"):
             raise InputError(f"{name}: left out, because it can't be loaded: {why}")
     raise InputError(f"unknown benchmark {name!r}{_suggestion(name)}")
+
+
+def find(name: str) -> BenchmarkSpec:
+    """Return the benchmark that a user names: by its id, or by the path of its `benchmark.yaml` or of its folder.
+
+    A name out of a record is a stranger's word, and is for `get`: it is never opened.
+    """
+    if name not in specs() and (os.sep in name or _is_declaration(name)):
+        return opened(name)
+    return get(name)
 
 
 def find_task(name: str) -> tuple[BenchmarkSpec, TaskSpec] | None:

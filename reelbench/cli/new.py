@@ -101,7 +101,7 @@ def check(
     from reelbench.registry import discovery
     from reelbench.registry.data import declared_check
 
-    spec = discovery.get(path)
+    spec = discovery.find(path)
     if spec.mapping is None:
         raise InputError(f"{path}: no benchmark.yaml declares it; its data: reelbench data check {path}")
     splits = list(declared_check.check(spec))

@@ -198,7 +198,7 @@ def _nodes(name: str, diagnosis: Path, draw: "Draw | None") -> "Content":
 
     folder = Folder(diagnosis)
     known, settings = discovery.find_task(name), folder.settings()
-    spec = known[0] if known else discovery.get(name)
+    spec = known[0] if known else discovery.find(name)
     if settings.get("benchmark") != spec.id:
         raise InputError(f"{diagnosis}: is of {settings.get('benchmark')}, not of {spec.id}")
     return nodes.draw_nodes(spec, str(settings.get("split")), judged(folder), draw)
