@@ -8,7 +8,7 @@ locale, skill and reasoning step. What can't be computed is None, with a note th
 import statistics
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from reelbench.making import bloom
 from reelbench.making import readability as text_profile
 from reelbench.making.profile_rows import Dataset, ProfileRow
 from reelbench.making.profile_spans import Spans, measure_spans, with_question_spans
+from reelbench.making.published_profiles import PROFILE_TOOLS, PROFILES_CITE, PUBLISHED_PROFILES, PublishedProfile
 from reelbench.registry.errors import InputError
 from reelbench.registry.languages import UNSPACED, language_of, words
 from reelbench.registry.progress import Bar, no_bar
@@ -47,6 +48,7 @@ class Extras:
         result: Folder of a result on this dataset: labels get the accuracy of its model.
         note: Told what is left out, and why.
         bar: Drawn while the judge is asked.
+        all_published: Whether all data sets of MovieCORE's Table 1 stand beside this one, or its own row alone.
     """
 
     parser: text_profile.Parser | None = None
@@ -56,6 +58,7 @@ class Extras:
     result: Path | None = None
     note: Callable[[str], None] = lambda _: None
     bar: Bar = no_bar
+    all_published: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +121,7 @@ class Profile:
     spans: Spans | None
     reasoning_steps: Counter[int]
     made_with: dict[str, str]
+    published: tuple[PublishedProfile, ...] = ()
 
     def document(self) -> dict[str, Any]:
         """Return what `--json` prints."""
@@ -151,6 +155,9 @@ class Profile:
             "spans": None if self.spans is None else {name: getattr(self.spans, name) for name in Spans.__slots__},
             "reasoning_steps": _steps_document(self.reasoning_steps),
             "made_with": self.made_with,
+            "published": [
+                {**asdict(row), "cite": PROFILES_CITE, "made_with": dict(PROFILE_TOOLS)} for row in self.published
+            ],
         }
 
 
@@ -171,6 +178,8 @@ def profile(dataset: Dataset, extras: Extras) -> Profile:
     depth = _over_texts(_depths(dataset, extras))
     levels, record = _levels(entries, extras)
     made_with = {"parse_depth": extras.parser.name} if depth is not None and extras.parser is not None else {}
+    if grade is not None:
+        made_with["flesch_kincaid"] = text_profile.SYLLABLES
     if record is not None:
         made_with["bloom"] = record
     spaced = [entry for entry in entries if language_of(entry.language) not in UNSPACED]
@@ -204,6 +213,11 @@ def profile(dataset: Dataset, extras: Extras) -> Profile:
         spans=measure_spans(entries),
         reasoning_steps=Counter(entry.reasoning_steps for entry in entries if entry.reasoning_steps is not None),
         made_with=made_with,
+        published=tuple(
+            row
+            for row in PUBLISHED_PROFILES
+            if extras.all_published or (dataset.spec is not None and row.benchmark == dataset.spec.id)
+        ),
     )
 
 
