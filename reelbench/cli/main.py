@@ -55,7 +55,7 @@ class _Commands(Group):
             "Measure": ("run", "ask", "score"),
             "Look": ("view", "compare", "shortcuts", "power", "profile"),
             "Compare and publish": ("judge", "leaderboard", "cards"),
-            "Make": ("make", "ace"),
+            "Make": ("new", "check", "make", "ace"),
             "People": ("review",),
             "Diagnose": ("diagnose",),
             "Manage": ("list", "info", "data", "frames", "path", "settings", "doctor", "help"),
