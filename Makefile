@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # The core's tests, for environments that have no lmms-eval.
 CORE   := tests/registry tests/judges tests/stats tests/scoring tests/llm tests/leaderboard tests/hub_cards tests/servers
 
-.PHONY: help install demo test test-slow test-minima test-newest fuzz mutants lint format tasks docs perf wheel clean
+.PHONY: help install demo test test-slow test-minima test-newest fuzz mutants lint format tasks docs perf wheel dist clean
 help:
 	@echo 'make demo     on the mini data: measure two models, make questions, diagnose errors; and the pages of it'
 	@echo 'make test     the test suite      make test-slow   what takes minutes: sweeps, candidates, the wheel in empty environments'
@@ -20,6 +20,7 @@ help:
 	@echo 'make install  .venv with reelbench (editable), lmms-eval and the development tools'
 	@echo 'make lint     ruff, import-linter, pyright      make format   let ruff format'
 	@echo 'make tasks    write the YAML and lmms.py of our tasks from their specs'
+	@echo 'make dist     build the sdist and the wheel of a release, and try them'
 	@echo 'make docs     write what the documents repeat of the code, and build their site in docs/_site'
 	@echo 'make perf     the measurements of perf/README.md'
 
@@ -33,7 +34,7 @@ install: $(VENV)/.installed
 # a newer pydantic than our oldest, which `test-minima` tests.
 $(VENV)/.installed: setup.cfg pyproject.toml requirements-dev.txt tools/link_rooms.py $(filter .uv/bin/uv,$(UV))
 	$(UV) venv --quiet --allow-existing --python $(PYTHON) $(VENV)
-	$(UV) pip install --quiet --python $(BIN)/python --editable '.[lmms-eval,mcp]' --requirement requirements-dev.txt
+	$(UV) pip install --quiet --python $(BIN)/python --editable '.[lmms-eval,mcp,postgres]' --requirement requirements-dev.txt
 	$(BIN)/python tools/link_rooms.py
 	@touch $@
 
@@ -81,18 +82,33 @@ wheel: install
 	rm -rf built build
 	$(UV) pip install --quiet --python $(BIN)/python --no-deps --target built .
 
-.PHONY: lint-style lint-imports lint-types
-lint: lint-style lint-imports lint-types
+.PHONY: lint-style lint-imports lint-types lint-workflows
+lint: lint-style lint-workflows lint-imports lint-types
 
 lint-style: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+# The workflows' rights and pins, and their schemas; without a network.
+lint-workflows: install
+	$(BIN)/zizmor --offline --quiet .github
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-actions .github/actions/*/action.yml
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.dependabot .github/dependabot.yml
 
 lint-imports: wheel
 	cd built && ../$(BIN)/lint-imports --config ../.importlinter
 
 lint-types: wheel
 	$(BIN)/pyright
+
+# What a release is made of: sdist and wheel, their metadata looked at, README's commands tried on this very wheel.
+dist: install
+	rm -rf dist build
+	$(UV) build --quiet --out-dir dist
+	$(BIN)/twine check --strict dist/*
+	REELBENCH_DIST=dist $(BIN)/python -m pytest -m slow -k core tests/test_installed.py
+	REELBENCH_DIST=dist $(BIN)/python -m pytest tests/test_packaging.py
 
 format: install
 	$(BIN)/ruff check --fix .

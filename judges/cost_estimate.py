@@ -8,8 +8,8 @@ from reelbench.judges.judge_options import JudgeOptions
 from reelbench.judges.member import Member, members
 from reelbench.judges.prompting import load_prompts
 from reelbench.llm.budget import Tally
-from reelbench.llm.cache import Reply
 from reelbench.llm.messages import Message, estimated_tokens
+from reelbench.llm.reply import Reply
 from reelbench.registry.records import Item
 from reelbench.registry.spec import BenchmarkSpec
 
@@ -107,7 +107,7 @@ def _estimate(judge: Member, items: Sequence[Item]) -> CostEstimate:
         round(result.prompt_tokens * cached / counted.prompt_tokens) if cached else 0,
         round(result.completion_tokens * reasoning / counted.completion_tokens) if reasoning else 0,
     )
-    result.shutdown = judge.asker.cache.shutdown(judge.options.model, judge.options.host)
+    result.shutdown = judge.asker.cache.store.shutdown(judge.options.model, judge.options.host)
     if known.timed:
         result.seconds = known.seconds / known.timed * math.ceil(result.calls / judge.options.concurrency)
     return result

@@ -10,19 +10,17 @@ be asked again. The protocol is OpenAI's (files, batches).
 """
 
 import json
-import os
 import secrets
-import sqlite3
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from reelbench.llm.ask_options import AskOptions
-from reelbench.llm.cache import ReplyCache, insert, state_of, transaction
+from reelbench.llm.cache import ReplyCache, stored_now
 from reelbench.llm.client import NotServedError, RejectedError, batch_client, one_line, reply_of
 from reelbench.llm.messages import Message, on_the_wire
+from reelbench.llm.store import StoredBatch, StoredReply
 from reelbench.registry.errors import ReelbenchError
 
 MOST_REQUESTS = 50_000
@@ -38,31 +36,22 @@ _METADATA = "reelbench"  # key of the token in a batch's metadata
 _GROUP = 500  # replies kept in one transaction
 
 
-@dataclass(frozen=True, slots=True)
-class _Batch:
-    token: str
-    id: str | None
-    pid: int
-    at: float
-
-
 class Batches:
     """The batches of one model on one server. Use it from one thread."""
 
     def __init__(self, options: AskOptions, cache: ReplyCache, note: Callable[[str], None]) -> None:
         self._options = options
-        self._cache = cache
+        self._store = cache.store
         self._note = note
         self._client: Any = None
 
     def under_way(self) -> set[bytes]:
         """Return the keys whose requests are in a batch."""
-        command = "SELECT key FROM batched JOIN batches USING (token) WHERE model = ? AND host = ?"
-        return {key for (key,) in self._cache.do(lambda file: file.execute(command, self._whose).fetchall())}
+        return self._store.batched(*self._whose)
 
     def collect(self) -> None:
         """Keep what batches have answered; ReelbenchError where the file of replies can't be written."""
-        for batch in self._batches():
+        for batch in self._store.batches(*self._whose):
             try:
                 self._collect(batch)
             except _broken() as error:
@@ -84,7 +73,7 @@ class Batches:
             )
         for lines in _files(self._lines(requests, sampling)):
             token = secrets.token_hex(16)
-            mine = self._put_down(token, list(lines))
+            mine = self._store.begin_batch(token, *self._whose, list(lines))
             if mine:
                 self._send(token, [lines[key] for key in mine])
 
@@ -98,21 +87,6 @@ class Batches:
             line = {"custom_id": key.hex(), "method": "POST", "url": ENDPOINT, "body": body}
             yield key, json.dumps(line).encode() + b"\n"
 
-    def _put_down(self, token: str, keys: Sequence[bytes]) -> list[bytes]:
-        """Put a batch down before it is sent -> the keys that are its own."""
-
-        def write(file: sqlite3.Connection) -> list[bytes]:
-            with transaction(file):
-                now = time.time()
-                mine = [key for key in keys if state_of(file, key, "", now) == "mine"]
-                if mine:
-                    row = (token, None, *self._whose, os.getpid(), now)
-                    file.execute("INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?)", row)
-                    file.executemany("INSERT INTO batched VALUES (?, ?)", [(key, token) for key in mine])
-            return mine
-
-        return self._cache.do(write)
-
     def _send(self, token: str, lines: Sequence[bytes]) -> None:
         try:
             client = self._ready()
@@ -124,20 +98,20 @@ class Batches:
                 metadata={_METADATA: token},
             )
         except NotServedError as error:
-            self._forget(token)
+            self._store.end_batch(token)
             raise ReelbenchError(str(error)) from None
         except _broken() as error:
             what = f"the batch could not be handed over ({self._error_line(error)})"
             if isinstance(getattr(error, "status_code", None), int) and error.status_code < 500:  # type: ignore[attr-defined] # noqa: PLR2004
-                self._forget(token)
+                self._store.end_batch(token)
                 raise ReelbenchError(f"{what}; nothing is under way") from None
             raise ReelbenchError(f"{what}; run again: if the server has it, it is found there") from None
-        self._named(token, batch.id)
+        self._store.name_batch(token, batch.id)
         self._note(f"batch {batch.id}: {len(lines)} requests handed over; the same command again collects the replies")
 
     # --- collecting --------------------------------------------------------------------------------------------------
 
-    def _collect(self, batch: _Batch) -> None:
+    def _collect(self, batch: StoredBatch) -> None:
         import openai
 
         name = batch.id or self._id_at_server(batch)
@@ -149,7 +123,7 @@ class Batches:
             if time.time() - batch.at < _FORGOTTEN:
                 self._note(f"batch {name}: the server does not know it; is this the key that handed it over?")
                 return
-            self._forget(batch.token)
+            self._store.end_batch(batch.token)
             self._note(f"batch {name}: gone from the server; its requests are asked again")
             return
         counts = state.request_counts
@@ -161,7 +135,7 @@ class Batches:
         kept = 0
         for file_id in filter(None, (state.output_file_id, state.error_file_id)):
             kept += self._keep(file_id, failures)
-        freed = self._forget(batch.token)
+        freed = self._store.end_batch(batch.token)
         why = f" ({', '.join(f'{n} {what}' for what, n in failures.most_common(3))})" if failures else ""
         if state.status == "failed" and state.errors and state.errors.data:
             why = f" ({one_line(self._options.redact(str(state.errors.data[0].message)))})"
@@ -171,7 +145,7 @@ class Batches:
     def _keep(self, file_id: str, failures: Counter[str]) -> int:
         """Keep the replies in one of a batch's files -> how many there were."""
         kept = 0
-        group: list[tuple[bytes, Any]] = []
+        group: list[StoredReply] = []
         with self._ready().files.with_streaming_response.content(file_id) as response:
             for line in response.iter_lines():
                 if not line.strip():
@@ -180,17 +154,18 @@ class Batches:
                 if reply is not None:
                     group.append(reply)
                 if len(group) >= _GROUP:
-                    kept += self._put(group)
+                    kept += self._store.put_batched(group)
                     group = []
-        return kept + self._put(group)
+        # Only what we asked for is kept: a server can't put replies of its own choosing there.
+        return kept + self._store.put_batched(group)
 
-    def _reply(self, line: str, failures: Counter[str]) -> tuple[bytes, Any] | None:
+    def _reply(self, line: str, failures: Counter[str]) -> StoredReply | None:
         try:
             row = json.loads(line)
             key = bytes.fromhex(row["custom_id"])
             response: dict[str, Any] = row.get("response") or {}
             if response.get("status_code") == 200:  # noqa: PLR2004
-                return key, reply_of(response["body"], self._options, None)
+                return stored_now(key, self._options.model, reply_of(response["body"], self._options, None))
             body: dict[str, Any] = response.get("body") or {}
             error: dict[str, Any] = row.get("error") or body.get("error") or {}
             failures[one_line(str(error.get("code") or response.get("status_code") or "failed"), 60)] += 1
@@ -200,32 +175,18 @@ class Batches:
             failures["unreadable line"] += 1
         return None
 
-    def _put(self, replies: Sequence[tuple[bytes, Any]]) -> int:
-        def write(file: sqlite3.Connection) -> int:
-            kept = 0
-            with transaction(file):
-                for key, reply in replies:
-                    # Only what we asked for: a server can't put replies of its own choosing into the file.
-                    if file.execute("SELECT 1 FROM batched WHERE key = ?", (key,)).fetchone():
-                        insert(file, key, self._options.model, time.time(), reply)
-                        file.execute("DELETE FROM batched WHERE key = ?", (key,))
-                        kept += 1
-            return kept
-
-        return self._cache.do(write) if replies else 0
-
-    def _id_at_server(self, batch: _Batch) -> str | None:
+    def _id_at_server(self, batch: StoredBatch) -> str | None:
         """Return the id of a batch whose id never came back; None where another process is at it, or there is none."""
-        if batch.pid != os.getpid() and _alive(batch.pid):
+        if batch.held:
             return None
         for other in self._ready().batches.list(limit=100):
             metadata: dict[str, str] = other.metadata or {}
             if metadata.get(_METADATA) == batch.token:
-                self._named(batch.token, other.id)
+                self._store.name_batch(batch.token, other.id)
                 return other.id
             if other.created_at < batch.at - _FORGOTTEN:
                 break
-        self._forget(batch.token)
+        self._store.end_batch(batch.token)
         return None
 
     # --- the file, the client ----------------------------------------------------------------------------------------
@@ -233,23 +194,6 @@ class Batches:
     @property
     def _whose(self) -> tuple[str, str]:
         return self._options.model, self._options.host
-
-    def _batches(self) -> list[_Batch]:
-        command = "SELECT token, id, pid, at FROM batches WHERE model = ? AND host = ? ORDER BY at"
-        return [_Batch(*row) for row in self._cache.do(lambda file: file.execute(command, self._whose).fetchall())]
-
-    def _named(self, token: str, name: str) -> None:
-        self._cache.do(lambda file: file.execute("UPDATE batches SET id = ? WHERE token = ?", (name, token)))
-
-    def _forget(self, token: str) -> int:
-        """Take a batch off the file -> how many of its requests had no reply."""
-
-        def write(file: sqlite3.Connection) -> int:
-            with transaction(file):
-                file.execute("DELETE FROM batches WHERE token = ?", (token,))
-                return file.execute("DELETE FROM batched WHERE token = ?", (token,)).rowcount
-
-        return self._cache.do(write)
 
     def _ready(self) -> Any:  # noqa: ANN401 - openai.OpenAI, imported late
         if self._client is None:
@@ -279,13 +223,3 @@ def _files(lines: Iterator[tuple[bytes, bytes]]) -> Iterator[dict[bytes, bytes]]
         size += len(line)
     if held:
         yield held
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -19,8 +19,8 @@ from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit, url
 from urllib.request import getproxies, proxy_bypass
 
 from reelbench.llm.ask_options import OPENAI_URL, AskOptions
-from reelbench.llm.cache import Reply
 from reelbench.llm.messages import Message, on_the_wire
+from reelbench.llm.reply import Reply
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import valid_text

@@ -11,9 +11,9 @@ from importlib import import_module
 from typing import Any
 
 from reelbench.llm.ask_options import LOCAL, AskOptions
-from reelbench.llm.cache import Reply
 from reelbench.llm.client import RejectedError
 from reelbench.llm.messages import Message
+from reelbench.llm.reply import Reply
 from reelbench.registry.errors import InputError, first_line
 
 _MAX_TOKENS = 256

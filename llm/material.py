@@ -2,6 +2,9 @@
 
 Text that somebody else wrote (captions, metadata, a model's words) stands in the user message, each piece between tags
 that carry a mark: 128 bits of the hash of all of it, so no text can hold the tag that would end it.
+
+A prompt that says itself where its material stands, as `{captions}` or, as papers print it, `<CAPTIONS>`, is sent as it
+is: one message, its places filled in.
 """
 
 import hashlib
@@ -19,7 +22,8 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
 _MATERIAL, _AGAIN = "material.txt", "again.txt"
-_PLACE = re.compile(r"\{([a-z_]+)\}")
+_PLACE = re.compile(r"\{([a-z_][a-z0-9_]*)\}|<([A-Z][A-Z0-9_]*)>")
+_NONE: Mapping[str, str] = {}
 _MARK = 32  # hexadecimal digits: 128 bits
 _READ = (".txt", ".yaml")  # of a folder of prompts
 
@@ -77,16 +81,22 @@ class PromptFiles:
         name: str,
         material: Sequence[tuple[str, str]],
         attachments: Sequence[Attachment] = (),
+        parts: Mapping[str, str] = _NONE,
         **places: object,
     ) -> list[Message]:
         """Return the question that a prompt makes of some material.
 
         Args:
-            name: The prompt file: the system message, with what it says in braces filled in.
+            name: The prompt file: the system message, with what it says in braces filled in. Where it has places for
+                the material, it is the user message, alone, and shows what it has places for.
             material: (tag, text) of each piece, in order; the texts are nobody's orders.
             attachments: Pictures or clips, shown after the material.
+            parts: Further names under which a prompt may have places for the material, or for a part of it.
             places: What the prompt's places stand for, beside `mark`.
         """
+        texts = {tag: valid_text(text) for tag, text in (*parts.items(), *material)}
+        if any((place[1] or place[2].lower()) in texts for place in _PLACE.finditer(self.text(name))):
+            return [{"role": "user", "content": _with(self._filled(name, {**texts, **places}), attachments)}]
         if not material:
             return [{"role": "user", "content": _with(self._filled(name, places), attachments)}]
         pieces = [(tag, valid_text(text)) for tag, text in material]
@@ -106,6 +116,8 @@ class PromptFiles:
     def _filled(self, name: str, values: Mapping[str, object]) -> str:
         # One pass over the template alone, so that what is put in is never read for places.
         def value(place: re.Match[str]) -> str:
+            if place[1] is None:  # as a paper prints it: also a slot of the reply, which nothing stands for
+                return str(values.get(place[2].lower(), place[0]))
             if place[1] not in values:
                 there = ", ".join(f"{{{known}}}" for known in values)
                 raise InputError(f"{self.place(name)}: nothing stands for {place[0]}; there are {there}")

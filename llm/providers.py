@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from reelbench.llm.ask_options import LOCAL, AskOptions
-from reelbench.llm.cache import Reply
 from reelbench.llm.client import ChatClient
 from reelbench.llm.local import LocalClient
 from reelbench.llm.messages import Message
+from reelbench.llm.reply import Reply
 
 
 class Client(Protocol):

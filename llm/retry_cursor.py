@@ -4,9 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
-from reelbench.llm.cache import Reply, ReplyCache
+from reelbench.llm.cache import ReplyCache
 from reelbench.llm.messages import Message, reply_key
 from reelbench.llm.reading import UnreadableError
+from reelbench.llm.reply import Reply
 from reelbench.llm.retries import ATTEMPTS
 
 UNAVAILABLE = "unavailable"
@@ -30,6 +31,8 @@ Read = Callable[[str], T | None]
 """What a reply's text says; None, or an `UnreadableError` that says why, where it does not read."""
 Again = Callable[[Sequence[Message], str | None, str], Sequence[Message]]
 """(messages, the reply, why it was not read) -> the messages of the next attempt."""
+Outdated = Callable[[Reply], bool]
+"""Whether a reply in the cache is passed over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +96,7 @@ class RetryCursor(Generic[T]):
         again: Again | None = None,
         retry_unread: bool = False,
         as_it_stands: bool = False,
-        outdated: Callable[[Reply], bool] | None = None,
+        outdated: Outdated | None = None,
     ) -> None:
         """Read what the cache has.
 

@@ -17,14 +17,16 @@ from reelbench.llm.messages import Attachment, Message
 from reelbench.llm.retry_cursor import UNPARSABLE, AskResult
 from reelbench.llm.runner import Runner
 from reelbench.methods.questions import MISSING, NOT_SHOWN, QuestionSet
-from reelbench.methods.reasking import EarlierResult, unusable
+from reelbench.methods.reasking import passed_over
 from reelbench.registry.data.loading import named
 from reelbench.registry.decoding import Candidates
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.frames.sampling import MOST_FRAMES, FrameSampling
 from reelbench.registry.progress import Show
+from reelbench.registry.question_ids import QuestionIds
 from reelbench.registry.records import ModelRecord
 from reelbench.registry.rows import Row
+from reelbench.tasks.earlier import EarlierResult
 from reelbench.tasks.lmms.visuals import Shown
 from reelbench.tasks.score import Evaluation, Options
 from reelbench.tasks.submissions import Prediction, answered
@@ -45,6 +47,7 @@ def questions(
     split: str | None = None,
     limit: int | None = None,
     data: Path | None = None,
+    only: QuestionIds | None = None,
 ) -> QuestionSet:
     """Return the questions of a benchmark or a task, with what is to be shown of their videos.
 
@@ -55,16 +58,21 @@ def questions(
         split: The split, if not the task's or the benchmark's default one.
         limit: Only the first so many questions.
         data: The benchmark's own data, where it isn't found by itself.
+        only: These questions alone; the result is of a part then, as with a limit.
 
     Raises:
-        InputError: The name, the split or the frames are none.
+        InputError: The name, the split or the frames are none, or a limit is given beside `only`.
         DataUnavailableError: The data are not here, and can't be fetched.
     """
+    if only is not None and limit is not None:
+        raise InputError("--ids and --limit: give one of them")
     sampling = FrameSampling.parse(frames).with_times(named(name, split)[0].row_kind)
+    stated = str(sampling)
     if sampling.decodes and sampling.form_given != "clip":
-        return QuestionSet.load(name, sampling.as_images(), split=split, limit=limit, data=data, frames=str(sampling))
-    stated = sampling.stated if sampling.decodes else str(sampling)
-    return QuestionSet.load(name, sampling, split=split, limit=limit, data=data, frames=stated)
+        sampling = sampling.as_images()
+    elif sampling.decodes:
+        stated = sampling.stated
+    return replace(QuestionSet.load(name, sampling, split=split, limit=limit, data=data, frames=stated), only=only)
 
 
 def ask(
@@ -74,7 +82,6 @@ def ask(
     *,
     candidates: Candidates | None = None,
     budget: Budget | None = None,
-    earlier: EarlierResult | None = None,
 ) -> Evaluation:
     """Ask a model questions, and score its answers, in the data's order. Not to be called in a running event loop.
 
@@ -82,10 +89,10 @@ def ask(
         asked: The questions.
         model: The model and how to ask it.
         options: How to score; its `note` is told what the user should know, and its `bar` how far asking has come.
+            Where it has an earlier result, some of that one's questions are asked again, and no others.
         candidates: How many answers to each question, of which the first is scored and all are kept; samples only. A
             question that lacks one of them is unscored, until the same call has them all.
         budget: Shared with other runs; by default the model's own.
-        earlier: The result of which some of the questions are asked again, and no others.
 
     Returns:
         The scores. A question that the server did not answer is unscored (`model_failed`), and so is one whose answer
@@ -94,7 +101,7 @@ def ask(
 
     Raises:
         ReelbenchError: Nothing was answered at all, or a reply can't be kept.
-        InputError: The candidates can't be had of the model, or `earlier` was asked otherwise.
+        InputError: The candidates can't be had of the model, or the earlier result was asked otherwise.
     """
     task = asked.located.task
     own = generation(model.model, task.max_new_tokens if task else _MAX_NEW_TOKENS, asked.sampling, candidates)
@@ -103,11 +110,10 @@ def ask(
         model = replace(model, extra={"temperature": candidates.temperature, **model.extra})
     settings = asked.settings(candidates).model_copy(update={"generation": model.sampling(own)})
     rows = asked.rows
-    if earlier is not None:
-        earlier.check(asked, settings, model.model, options.judge)
-        settings = earlier.settings(settings)
+    if (earlier := options.earlier) is not None:
+        split = asked.located.split
+        earlier.check(asked.spec, split, model.model, settings, judge=options.judge, known=asked.ids)
         rows = [row for row in rows if row["id"] in earlier.ids]
-        model = replace(model, outdated=unusable)
     if asked.sampling.times == "text" and asked.sampling.times_given is None:
         options.note(
             f"{asked.spec.id}: its answers are times, so each picture goes with its own; times=none in --frames leaves "
@@ -115,13 +121,9 @@ def ask(
         )
     asker = Asker(model, own, on_note=options.note, budget=budget, as_it_stands=True)
     with options.bar(f"asking {asked.spec.id}", len(rows)) as show:
-        run = _Run(asked, asker, show, candidates.k if candidates else 1)
+        run = _Run(asked, asker, show, candidates.k if candidates else 1, earlier)
         asyncio.run(run.ask_all(rows))
     run.check(len(rows), options.note)
-    for row in asked.rows:
-        if earlier is not None and row["id"] not in earlier.ids:
-            run.predictions[row["id"]] = earlier.prediction(asked, row)
-            run.beside[row["id"]] = earlier.beside(row["id"])
     record = record.model_copy(update={"about": earlier.result.model.about if earlier else None})
     return asked.scored(run.predictions, run.shown, options, model=record, settings=settings, beside=run.beside)
 
@@ -163,9 +165,12 @@ def messages(prompt: str, shown: Shown, language: str = "en") -> list[Message]:
 class _Run:
     """Questions of one split, asked many at once."""
 
-    def __init__(self, questions: QuestionSet, asker: Asker, show: Show, answers: int) -> None:
-        """Set up; `answers` are wanted to each question."""
+    def __init__(
+        self, questions: QuestionSet, asker: Asker, show: Show, answers: int, earlier: EarlierResult | None
+    ) -> None:
+        """Set up; `answers` are wanted to each question, and `earlier` has an answer already."""
         self._questions = questions
+        self._earlier = earlier
         self._asker = asker
         self._answers = answers
         self._runner = Runner([asker], show)
@@ -204,7 +209,7 @@ class _Run:
             return NOT_SHOWN
         self.shown[row["id"]] = shown
         question = messages(questions.prompt(row), shown, questions.language(row))
-        replies = await asyncio.gather(*(self._asker.ask(question, str, vote=n) for n in range(self._answers)))
+        replies = await asyncio.gather(*(self._answer(row, question, vote) for vote in range(self._answers)))
         texts = [asked.value for asked in replies if asked.value is not None]
         if len(texts) < len(replies):
             self._runner.lacking[next(str(asked.reason) for asked in replies if asked.value is None)] += 1
@@ -215,6 +220,10 @@ class _Run:
             if reason is not None and (questions.spec.row_kind == "open" or self._read(row, text).flags):
                 return Prediction(text, reason=reason)
         return self._read(row, texts[0])
+
+    async def _answer(self, row: Row, question: Sequence[Message], vote: int) -> AskResult[str]:
+        outdated = passed_over(self._asker, self._earlier, row["id"], question, vote)
+        return await self._asker.ask(question, str, vote=vote, outdated=outdated)
 
     def _read(self, row: Row, text: str) -> Prediction:
         return answered(self._questions.spec, text, row.get("options", ()))

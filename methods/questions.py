@@ -13,10 +13,12 @@ from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.media.library import Library
 from reelbench.registry.prompts import prompt_sha256
+from reelbench.registry.question_ids import QuestionIds
 from reelbench.registry.records import Item, ModelRecord, SettingsRecord
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.translations import Translations
+from reelbench.scoring.aggregation import PREDICTION_MISSING
 from reelbench.tasks.lmms.visuals import UNREADABLE, Shown, show, sound
 from reelbench.tasks.prompting import prompt_of
 from reelbench.tasks.score import Evaluation, Options, evaluation
@@ -28,12 +30,15 @@ MISSING = Prediction(None, reason="media_missing")
 NOT_SHOWN = Prediction(None, reason=UNREADABLE)
 """In the place of an answer, where it is here and can't be read."""
 
+NOT_ASKED = Prediction(None, reason=PREDICTION_MISSING)
+"""In the place of an answer to a question that was not asked."""
+
 log = logging.getLogger("reelbench")
 
 
 @dataclass(frozen=True)
 class QuestionSet:
-    """The first `limit` questions of a split (None: all), in the data's order.
+    """The first `limit` questions of a split (None: all), or those that `only` names, in the data's order.
 
     `frames` is the sampling as the record says it. They are put in the language that the environment names; those that
     have no translation into it are left out.
@@ -44,6 +49,7 @@ class QuestionSet:
     limit: int | None = None
     data: Path | None = None
     frames: str = "native"
+    only: QuestionIds | None = None
     translations: Translations | None = field(default_factory=Translations.from_environment)
 
     @classmethod
@@ -85,7 +91,16 @@ class QuestionSet:
         """The rows."""
         rows = self.located.read()
         lacking = self.translations.lacking(self.spec, rows) if self.translations else ()
-        return [row for row in rows if row["id"] not in lacking][: self.limit]
+        asked = [row for row in rows if row["id"] not in lacking]
+        if self.only is None:
+            return asked[: self.limit]
+        self.only.check((row["id"] for row in asked), f"{self.spec.id} {self.located.split}")
+        return [row for row in asked if row["id"] in self.only.ids]
+
+    @property
+    def ids(self) -> set[str]:
+        """Their ids."""
+        return {row["id"] for row in self.rows}
 
     @cached_property
     def missing(self) -> set[str]:
@@ -99,7 +114,7 @@ class QuestionSet:
             candidates=str(candidates) if candidates else None,
             language=self.translations.language if self.translations else None,
             prompt_sha256=prompt_sha256(self.spec, self._prompt),
-            limit=self.limit,
+            limit=len(self.only.ids) if self.only else self.limit,
         )
 
     def prompt(self, row: Row) -> str:
@@ -134,31 +149,33 @@ class QuestionSet:
         """Score the answers.
 
         Args:
-            predictions: Id -> answer, for every row.
+            predictions: Id -> answer; a question that has none was not asked.
             shown: Id -> what was shown, where anything was.
-            options: How to score.
+            options: How to score, and what of.
             model: The model, for the record.
             settings: How they were asked, for the record; by default as `settings` says.
             beside: Id -> further fields of its sample.
         """
         spec, split = self.spec, self.located.split
         references = [reference_of(spec, row) for row in self.rows]
-        submission = join(predictions, references, self.located.source, path=Path(split), split=split)
+        given = dict.fromkeys((reference.id for reference in references), NOT_ASKED) | dict(predictions)
+        submission = join(given, references, self.located.source, path=Path(split), split=split)
         if hides(spec, split):
             submission = submission.with_hidden_answers()
         items = [
             _shown_to(item, shown.get(item.id)).model_copy(update=(beside or {}).get(item.id))
             for item in submission.items
         ]
+        settings = settings or self.settings()
         return evaluation(
             spec,
             replace(submission, items=items),
             options,
             model=model,
-            settings=(settings or self.settings()).model_copy(
+            settings=settings.model_copy(
                 update={
                     "frames_given": frames_given(items),
-                    "audio": (settings and settings.audio) or sound(self.sampling, [s.audio for s in shown.values()]),
+                    "audio": settings.audio or sound(self.sampling, [s.audio for s in shown.values()]),
                 }
             ),
             data=self.data,

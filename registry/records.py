@@ -35,10 +35,16 @@ class SourceRecord(Record):
 class BenchmarkRecord(Record):
     """Which benchmark, at which comparability version, on which split."""
 
+    added = frozenset({"declaration"})
+
     id: str
     version: int
     split: str
     source: SourceRecord
+    declaration: dict[str, Any] | None = Field(
+        None,
+        description="The benchmark itself, where a `benchmark.yaml` declares it: its metrics, facets and scale.",
+    )
 
 
 PEOPLE_ADAPTER = "reelbench_people"
@@ -105,10 +111,18 @@ class RankerRecord(Record):
 class MergedRecord(Record):
     """An earlier result of which some questions were asked again; the answers to the others are that result's."""
 
+    added = frozenset({"compared_with"})
+
     samples_sha256: str = Field(description="Of the earlier result's samples, which says which result it was.")
-    only: str = Field(description="Which were asked again: `cut_off`, `refused`, `unscored`, `other-judge`.")
+    only: str = Field(
+        description="Which were asked again: `cut_off`, `refused`, `unscored`, `unreadable`, `disagree`, "
+        "`other-judge`, or `ids`, those that a file named."
+    )
     asked_again: int = Field(description="How many.")
     generation: dict[str, Any] = Field(description="The earlier result's, by which the others were asked.")
+    compared_with: str | None = Field(
+        default=None, description="Of `disagree`, the other result's samples: a hash, as above."
+    )
 
 
 class SettingsRecord(Record):
@@ -259,10 +273,18 @@ class StatisticsRecord(Record):
     interval: IntervalMethod
 
 
+class MediaRecord(Record):
+    """The videos that a run had: two runs of one hash saw the same."""
+
+    sha256: str = Field(description="Of the keys of the videos it had, in order, a line each.")
+    of: int = Field(description="How many videos its questions are about.")
+    videos: list[str] = Field(description="The keys of those it had.")
+
+
 class Result(Record):
     """`result.json`: one benchmark, one model, one setting."""
 
-    added = frozenset({"data", "statistics"})
+    added = frozenset({"data", "media", "statistics"})
 
     schema_version: Literal[1] = RESULT_SCHEMA
     benchmark: BenchmarkRecord
@@ -280,6 +302,7 @@ class Result(Record):
     software: dict[str, str]
     provenance: Provenance
     answers: int = Field(default=1, description="Version of the rules by which answers were read; absent is 1.")
+    media: MediaRecord | None = Field(default=None, description="Which videos it had; absent in older results.")
     statistics: StatisticsRecord | None = Field(
         default=None, description="How the intervals were made; absent is the percentiles of earlier versions."
     )

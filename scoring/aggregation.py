@@ -17,7 +17,7 @@ from reelbench.judges.modes import Judge
 from reelbench.judges.verdicts import JUDGE_REASONS, JUDGE_UNAVAILABLE, Verdict
 from reelbench.registry.records import Breakdowns, Counts, Item, JudgeRecord, Metrics, MetricValue, Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Facet, Macro, Mean, MeanOf, Metric
-from reelbench.scoring import choice, exact_match, temporal_span
+from reelbench.scoring import choice, cognitive_profile, exact_match, temporal_span
 from reelbench.stats import bootstrap
 
 CUT_OFF = "cut_off"
@@ -29,8 +29,10 @@ REFUSED = "refused"
 ANSWERS_HIDDEN = "answers_hidden"
 """The one reason that leaves nothing undone: only the owners can score the item."""
 
+PREDICTION_MISSING = "prediction_missing"
+"""Nothing is there of an item: neither an answer nor why there is none."""
 UNANSWERED = frozenset(
-    {"model_failed", "media_missing", "media_unreadable", "prediction_missing", ANSWERS_HIDDEN, CUT_OFF, REFUSED},
+    {"model_failed", "media_missing", "media_unreadable", PREDICTION_MISSING, ANSWERS_HIDDEN, CUT_OFF, REFUSED},
 )
 """Reasons that say that there is nothing to hold an answer against, or no answer."""
 
@@ -52,6 +54,7 @@ FAILURE_MARKERS = ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED]", "
 
 _COLUMNS: dict[str, Callable[[Item], dict[str, float]]] = {
     "temporal_span": temporal_span.columns,
+    "moment": temporal_span.moment_columns,
     "choice": choice.columns,
     "exact_match": exact_match.columns,
 }
@@ -127,7 +130,7 @@ def count(samples: Iterable[Sample], **beside: int) -> Counts:
         parse_failed=flags["parse_failed"],
         empty=flags["empty"],
         media_missing=reasons["media_missing"],
-        missing=reasons["prediction_missing"],
+        missing=reasons[PREDICTION_MISSING],
         **beside,
     )
 
@@ -255,7 +258,7 @@ def aggregate(
     for metric in spec.metrics:
         if not isinstance(metric.aggregate, Corpus):
             wanted[(metric.name,)] = metric, _terms(spec, metric, samples)
-    for facet in spec.facets:
+    for facet in cognitive_profile.facets(spec):
         for label in _labels(samples, facet.name):
             for metric in _facet_metrics(spec, facet):
                 wanted[(facet.name, label, metric.name)] = metric, _terms(spec, metric, samples, (facet.name, label))

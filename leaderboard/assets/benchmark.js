@@ -131,6 +131,8 @@
         R.narrow.matches && credible,
         R.narrow.matches && lead,
         g?.tells != null && tells(b.metrics[0], g.tells),
+        ...(g?.relations || []).map((text) => h("p", { class: "note", text: `${text} No value is converted.` })),
+        ...Object.entries(g?.shortcuts || {}).map(needNoWatching),
         explained(b),
         ...reference(b, refs, group),
         pictures,
@@ -159,6 +161,17 @@
       { class: "note" },
       h("b", { text: `Differences under ${num(smallest, metric.unit)} points can’t be told apart here. ` }),
       `A true difference of that much in ${R.short(metric.title)} is found four times in five on these videos, by the median noise of the table’s pairs; a smaller one is missed more often.`,
+    );
+  }
+  /** How many of a group's questions most runs that show too little have right. */
+  function needNoWatching([shown, { runs, v }]) {
+    const [share, low, high] = v.map((value) => num(value, "percent"));
+    const asked = shown === "blind" ? "without a frame" : "with a single frame";
+    return h(
+      "p",
+      { class: "note" },
+      h("b", { text: `${share} % of the questions are answered right ${asked}` }),
+      `${low == null ? "" : ` (95 % interval ${low} to ${high})`}, by ${runs === 1 ? "one run" : `most of ${runs} runs`}. The column “Without shortcuts” leaves such questions out.`,
     );
   }
   function chips(groups, chosen, rows) {

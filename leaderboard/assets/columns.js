@@ -19,6 +19,7 @@
       row.partial && badge("not ranked", "warn", row.partial),
       row.partial && h("span", { class: "sub reason", text: R.words(row.partial) }),
       row.judge_asked && badge(`judge asked for: ${row.judge_asked}`, "warn", R.columns.get("judge_asked").about),
+      row.videos && badge(`${row.videos} videos`, "warn", R.columns.get("videos").about),
       row.data === "unstated" && badge("data unstated", "", R.columns.get("data").about),
     ].filter(Boolean);
   function modelCell(row) {

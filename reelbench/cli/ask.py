@@ -9,7 +9,7 @@ import typer
 
 from reelbench.cli import console, run_options
 from reelbench.cli.about import takes_about
-from reelbench.cli.asking import check_apart, only_model, shared_budget, takes_earlier, takes_llm, takes_output_limit
+from reelbench.cli.asking import check_apart, only_model, shared_budget, takes_llm, takes_output_limit, takes_questions
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
 from reelbench.cli.option_groups import Json, Quiet, chosen, given
@@ -18,10 +18,9 @@ from reelbench.registry import settings
 from reelbench.registry.errors import InputError, ReelbenchError
 
 if TYPE_CHECKING:
-    from reelbench.cli.asking import OutputLimit
+    from reelbench.cli.asking import OutputLimit, QuestionChoice
     from reelbench.judges.judge_options import JudgeOptions
     from reelbench.llm.ask_options import AskOptions
-    from reelbench.methods.reasking import EarlierResult
     from reelbench.registry.records import About
 
 _FRAMES = "uniform:32"
@@ -51,7 +50,7 @@ SampledAnswers = Annotated[
 @takes_judge
 @takes_llm
 @takes_output_limit
-@takes_earlier
+@takes_questions
 @takes_about
 def ask(
     context: typer.Context,
@@ -69,7 +68,7 @@ def ask(
     no_overlap: Annotated[bool, typer.Option("--no-overlap", help="Leave out BLEU, CIDEr and METEOR.")] = False,
     llm: "dict[str, AskOptions]",
     output_limit: "OutputLimit",
-    earlier: "EarlierResult | None",
+    chosen_questions: "QuestionChoice",
     about: "About | None",
     judge: "JudgeOptions | None",
 ) -> None:
@@ -81,22 +80,27 @@ def ask(
     reelbench ask rextime_mini --llm qwen3-vl --llm-url http://127.0.0.1:8000/v1 --frames uniform:16
     """
     from reelbench.methods import asking
-    from reelbench.methods.reasking import OTHER_JUDGE, judged_again
+    from reelbench.methods.reasking import judged_again
+    from reelbench.registry import discovery
     from reelbench.registry.about import check_frames
     from reelbench.registry.decoding import Candidates
     from reelbench.registry.home import home
+    from reelbench.tasks.earlier import OTHER_JUDGE
     from reelbench.tasks.score import Options
 
     note = console.noted(quiet=quiet)
-    options = Options(overlap=not no_overlap, judge=judge, note=note, bar=console.progress, about=about)
+    earlier = chosen_questions.earlier
+    options = Options(
+        overlap=not no_overlap, judge=judge, note=note, bar=console.progress, about=about, earlier=earlier
+    )
     spec = frames or settings.FRAMES.get() or _FRAMES
     check_frames(about, spec)
     several = chosen(candidates, Candidates)
     folder = output or home() / "runs" / datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
     if earlier is not None:
-        check_apart(earlier, names, folder)
+        check_apart(earlier, names, folder / names[0])
     if earlier is not None and earlier.only == OTHER_JUDGE:
-        evaluated = partial(judged_again, earlier=earlier, options=options)
+        evaluated = partial(judged_again, options=options, earlier=earlier)
     else:
         evaluated = partial(
             asking.ask,
@@ -104,13 +108,12 @@ def ask(
             options=options,
             candidates=several,
             budget=shared_budget(llm),
-            earlier=earlier,
         )
     outcomes, failed = [], []
     for name in names:
-        questions = asking.questions(name, spec, split=split, limit=limit, data=data)
+        questions = asking.questions(name, spec, split=split, limit=limit, data=data, only=chosen_questions.ids)
         try:
-            outcomes.append(evaluated(questions).labelled(label).write(folder / name))
+            outcomes.append(evaluated(questions).labelled(label).write(folder / discovery.plain_name(name)))
         except InputError:
             raise
         except ReelbenchError as error:  # of one benchmark: the others' results are printed

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from reelbench.cli import families
 from reelbench.cli.judging import budget_of, extra_of, price_of
-from reelbench.cli.option_groups import served, takes
+from reelbench.cli.option_groups import CachePatience, served, takes
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 
@@ -18,9 +19,12 @@ if TYPE_CHECKING:
 
     from reelbench.llm.ask_options import AskOptions
     from reelbench.llm.budget import Budget
-    from reelbench.methods.reasking import EarlierResult
+    from reelbench.registry.question_ids import QuestionIds
+    from reelbench.tasks.earlier import EarlierResult
 
-_PANEL = "Language model"
+_PANEL = families.LANGUAGE_MODEL
+_AGAIN = families.AGAIN
+
 _ANY = ""  # the role of a model that was named without one
 _NAMED = re.compile(r"(?:(?P<role>[a-z][a-z0-9_]*)=)?(?P<model>.+)", re.DOTALL)
 
@@ -53,6 +57,7 @@ def llm_options(
     llm_price: Price = None,
     llm_extra: Extra = None,
     llm_timeout: Timeout = 120.0,
+    cache_patience: CachePatience = 60.0,
 ) -> "dict[str, AskOptions]":
     """Return the model of each role that was named; under `""` the one that was named without a role."""
     from reelbench.llm.ask_options import AskOptions, api_key, base_url, model_and_url
@@ -62,6 +67,7 @@ def llm_options(
         "concurrency": llm_concurrency,
         "extra": extra_of("--llm-extra", llm_extra),
         "timeout": llm_timeout,
+        "cache_patience": cache_patience,
         **budget_of("--llm-budget", llm_budget),
         **price_of("--llm-price", llm_price),
     }
@@ -109,38 +115,74 @@ def limit_options(*, max_tokens: MaxTokens = None, thinking: Thinking = False) -
 takes_output_limit = takes("output_limit", limit_options)
 """Gives a command these options; it takes their outcome as its argument `output_limit`."""
 
+
+Ids = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="These questions alone: an id a line, or JSON Lines with `id`. With --from the result's other answers "
+        "stay, else the new result is of a part.",
+        rich_help_panel=_AGAIN,
+    ),
+]
 Only = Annotated[
     str | None,
     typer.Option(
         metavar="WHICH",
-        help="Ask some questions of --from again, into a result of its own: cut_off, refused, unscored (whatever the "
-        "reason), or other-judge (the judge alone, where it answered under another id than most often).",
+        help="Some questions of --from again, into a result of its own: cut_off, refused, unscored (whatever the "
+        "reason), unreadable, disagree (on which two results differ: --from twice, the first one's answers stay), or "
+        "other-judge (with `ask`: the judge alone, where it answered under another id than most often).",
+        rich_help_panel=_AGAIN,
     ),
 ]
-From = Annotated[Path | None, typer.Option("--from", metavar="RESULT", help="The result's folder, for --only.")]
+From = Annotated[
+    list[Path] | None,
+    typer.Option("--from", metavar="RESULT", help="The result's folder, for --only and --ids.", rich_help_panel=_AGAIN),
+]
 
 
-def earlier_result(*, only: Only = None, earlier_folder: From = None) -> "EarlierResult | None":
-    """Return the result of which some questions are asked again; None where none was named."""
-    if only is None and earlier_folder is None:
-        return None
-    if only is None or earlier_folder is None:
+@dataclass(frozen=True, slots=True)
+class QuestionChoice:
+    """Which questions are meant: all, those of `ids`, or some of an earlier result's, whose other answers stay."""
+
+    ids: "QuestionIds | None" = None
+    earlier: "EarlierResult | None" = None
+
+    @property
+    def anything(self) -> bool:
+        """Whether not simply all are meant."""
+        return self.ids is not None or self.earlier is not None
+
+
+def question_choice(*, ids: Ids = None, only: Only = None, earlier_folder: From = None) -> QuestionChoice:
+    """Return which questions are meant; InputError where the options don't go together."""
+    folders = earlier_folder or []
+    if ids is None and only is None and not folders:
+        return QuestionChoice()
+    if ids is not None and only is not None:
+        raise InputError("--ids and --only: give one of them")
+    if (only is not None and not folders) or (folders and ids is None and only is None):
         raise InputError("--only and --from: give both, e.g. --only cut_off --from RESULT")
-    from reelbench.methods.reasking import EarlierResult
+    from reelbench.registry.question_ids import QuestionIds
+    from reelbench.tasks.earlier import EarlierResult
 
-    return EarlierResult.read(earlier_folder, only)
+    named = QuestionIds.read(ids) if ids is not None else None
+    if not folders:
+        return QuestionChoice(named)
+    if len(folders) > 2:  # noqa: PLR2004 - those that disagree
+        raise InputError("--from: give it once, or twice with --only disagree")
+    return QuestionChoice(None, EarlierResult.read(folders[0], named or only or "", *folders[1:]))
 
 
-takes_earlier = takes("earlier", earlier_result)
-"""Gives a command these options; it takes their outcome as its argument `earlier`."""
+takes_questions = takes("chosen_questions", question_choice)
+"""Gives a command these options; it takes their outcome as its argument `chosen_questions`."""
 
 
 def check_apart(earlier: "EarlierResult", names: Sequence[str], output: Path) -> None:
-    """Raise InputError where several benchmarks are asked, or the new result would take the earlier one's place."""
+    """Raise InputError where several benchmarks are asked, or the new result may take the earlier one's place."""
     if len(names) != 1:
         raise InputError("--from: is one benchmark's result; name that one")
-    if (output / names[0]).resolve() == earlier.folder.resolve():
-        raise InputError(f"--output {output}: has the result that is asked again in it; give another folder")
+    earlier.check_apart(output)
 
 
 def only_model(llm: "Mapping[str, AskOptions]", **changed: Any) -> "AskOptions":  # noqa: ANN401 - as its fields

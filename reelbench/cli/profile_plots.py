@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reelbench.registry.files import write_text
+from reelbench.registry.plot_radar import radars
 from reelbench.registry.plots import bars, histogram
+from reelbench.scoring.cognitive_profile import COMPONENTS
 
 if TYPE_CHECKING:
     from reelbench.making.profile import Measure, Profile
@@ -87,7 +89,18 @@ def plots(profiles: "Sequence[Profile]") -> dict[str, str]:
         if terms := top_terms(profile.vocabulary):
             title = f"{profile.name}: the {len(terms)} most frequent words"
             made[f"terms-{_safe(profile.name)}"] = bars(title, {"": terms}, counts=True)
+        if any(label.accuracy is not None for facet in COMPONENTS for label in profile.labels.get(facet, {}).values()):
+            made["radars"] = _radars(profile)
     return made
+
+
+def _radars(profile: "Profile") -> str:
+    """Draw what a model understood, by CogME's labels (Figure 3)."""
+    panels: dict[str, dict[str, tuple[float | None]]] = {}
+    for component, names in COMPONENTS.items():
+        known = profile.labels.get(component, {})
+        panels[component.upper()] = {name: (known[name].accuracy if name in known else None,) for name in names}
+    return radars(f"{profile.name}: what was understood", [""], panels, unit="answered right, %", high=100, digits=1)
 
 
 def _shares(profiles: "Sequence[Profile]", facet: str) -> Mapping[str, Mapping[str, float]]:

@@ -7,7 +7,7 @@ import typer
 
 from reelbench.cli import console, run_options
 from reelbench.cli.about import takes_about
-from reelbench.cli.asking import takes_llm, takes_output_limit
+from reelbench.cli.asking import check_apart, takes_llm, takes_output_limit, takes_questions
 from reelbench.cli.judging import takes_judge
 from reelbench.cli.option_groups import Json, Quiet, chosen, given
 from reelbench.cli.report import check_judged, report
@@ -15,7 +15,7 @@ from reelbench.cli.run_options import takes_sweep
 from reelbench.registry import settings
 
 if TYPE_CHECKING:
-    from reelbench.cli.asking import OutputLimit
+    from reelbench.cli.asking import OutputLimit, QuestionChoice
     from reelbench.cli.sweep import Sweep
     from reelbench.judges.judge_options import JudgeOptions
     from reelbench.llm.ask_options import AskOptions
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 @takes_about
 @takes_llm
 @takes_sweep
+@takes_questions
 def run(
     context: typer.Context,
     *,
@@ -42,6 +43,7 @@ def run(
     about: "About | None",
     judge: "JudgeOptions | None",
     output_limit: "OutputLimit",
+    chosen_questions: "QuestionChoice",
 ) -> None:
     """Run lmms-eval with the arguments after `--`, then score what it logged.
 
@@ -57,12 +59,18 @@ def run(
     from reelbench.tasks.lmms import process
     from reelbench.tasks.score import Options
 
-    options = Options(judge=judge, note=console.noted(quiet=quiet), bar=console.progress, about=about)
+    options = Options(
+        judge=judge,
+        note=console.noted(quiet=quiet),
+        bar=console.progress,
+        about=about,
+        earlier=chosen_questions.earlier,
+    )
     context.args = process.with_output_limit(
         context.args, output_limit.max_tokens, options.note, thinking=output_limit.thinking
     )
     printed = sweeps.Printed(given(context, only="judge"), as_json=as_json, quiet=quiet)
-    several.check(translator=bool(llm))
+    several.check(translator=bool(llm), parts=chosen_questions.anything)
     environ = process.ways_chosen(context.args, chosen(candidates, Candidates), chosen(answering, Answering))
     if label:
         environ[settings.LABEL.name] = label
@@ -81,11 +89,28 @@ def run(
         over_languages = _languages(several, arguments, output, sampling=sampling, llm=llm, environ=environ)
         sweeps.sweep(arguments, output, over_languages, options, printed)
         return
+    environ |= _questions_named(chosen_questions, arguments, output)
     outcomes = process.run_and_score(arguments, output, sampling, options, environ=environ, stdout=printed.of_lmms_eval)
     again = ["reelbench", "score", "--run", str(output), *printed.judging]
     report(outcomes, as_json=as_json, again=again, quiet=quiet)
     process.check_all_there(arguments, outcomes)
     check_judged(outcomes)
+
+
+def _questions_named(chosen_questions: "QuestionChoice", arguments: list[str], output: Path) -> dict[str, str]:
+    """Return the variable by which lmms-eval asks some questions only, and write the file that it names."""
+    from reelbench.registry.question_ids import QuestionIds
+    from reelbench.tasks.lmms import process
+
+    named, earlier = chosen_questions.ids, chosen_questions.earlier
+    if earlier is not None:
+        check_apart(earlier, sorted(process.wanted_tasks(arguments)), output)
+        named = QuestionIds(earlier.ids)
+    if named is None:
+        return {}
+    path = output / "ids.txt"
+    named.write(path)
+    return {settings.IDS.name: str(path.resolve())}
 
 
 def _languages(

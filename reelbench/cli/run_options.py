@@ -6,10 +6,11 @@ from typing import Annotated
 
 import typer
 
+from reelbench.cli import families
 from reelbench.cli.option_groups import takes
 from reelbench.registry.errors import InputError
 
-_SWEEP = "Several settings"
+_SWEEP = families.SWEEP
 
 Label = Annotated[str | None, typer.Option(metavar="TEXT", help='What else shapes the answers, e.g. "web search".')]
 Frames = Annotated[
@@ -49,8 +50,13 @@ class SweepChoice:
     translations: Path | None = None
     by: str | None = None
 
-    def check(self, *, translator: bool) -> None:
-        """Raise InputError where options don't go together; `translator` says whether a language model was named."""
+    def check(self, *, translator: bool, parts: bool) -> None:
+        """Raise InputError where options don't go together.
+
+        `translator` says whether a language model was named, `parts` whether some questions only are asked.
+        """
+        if parts and self != SweepChoice():
+            raise InputError("--ids, --only and --from are for one run; leave out the sweep")
         if sum(chosen is not None for chosen in (self.frames, self.argument, self.languages)) > 1:
             raise InputError("--frames-sweep, --sweep and --languages: one of them at a time")
         if (self.translations is not None or translator) and self.languages is None:
@@ -90,13 +96,17 @@ def sweep_options(
     translations: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help='JSON Lines {"id", "language", "question"} for --languages.', rich_help_panel=_SWEEP
+            metavar="FILE",
+            help='JSON Lines {"id", "language", "question"} for --languages.',
+            rich_help_panel=_SWEEP,
         ),
     ] = None,
     sweep_by: Annotated[
         str | None,
         typer.Option(
-            metavar="FACET", help="A line for each label of a facet, e.g. locale, beside all.", rich_help_panel=_SWEEP
+            metavar="FACET",
+            help="A line for each label of a facet, e.g. locale, beside all.",
+            rich_help_panel=_SWEEP,
         ),
     ] = None,
 ) -> SweepChoice:

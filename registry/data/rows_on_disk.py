@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from reelbench.registry.decoding import Answering
     from reelbench.registry.spec import TaskSpec
 
-_OPTIONAL = ("frames", "encoder", "cues", "language", "translations", "label", "candidates", "answering", "data")
+_OPTIONAL = ("frames", "encoder", "cues", "language", "translations", "label", "candidates", "answering", "data", "ids")
 _PLAIN = "/:,=+ "  # stand as they are: a sampling is plain text, and only a label may hold the rest
 _NAME = re.compile(r"reelbench:(?P<task>[\w.-]+)@(?P<fingerprint>[0-9a-z]+)")
 
@@ -44,6 +44,7 @@ class DataName:
         candidates: How many answers the environment asked for, and how; None for one.
         answering: How the options' scores are compared, where the task has such.
         data: `own` where the rows are somebody's own and not the owners' of the benchmark.
+        ids: The first 16 digits of the hash of the questions that were asked, where not all were.
     """
 
     task: str
@@ -58,6 +59,7 @@ class DataName:
     candidates: str | None = None
     answering: str | None = None
     data: str | None = None
+    ids: str | None = None
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -150,6 +152,7 @@ class RowsOnDisk(os.PathLike[str]):
             candidates=_stated(Candidates.from_environment),
             answering=_stated(lambda: _answering(task)),
             data=data,
+            ids=_ids(),
         )
 
     def __str__(self) -> str:
@@ -196,6 +199,17 @@ def _language() -> tuple[str | None, str | None]:
     if translations is None:
         return None, None
     return translations.language, translations.sha256[:16] if translations.sha256 else None
+
+
+def _ids() -> str | None:
+    """Return which questions the environment names, where not all are asked."""
+    from reelbench.registry.question_ids import QuestionIds
+
+    try:
+        named = QuestionIds.from_environment()
+    except ReelbenchError:
+        return "invalid"
+    return named.sha256[:16] if named is not None else None
 
 
 def _answering(task: "TaskSpec | None") -> "Answering | None":

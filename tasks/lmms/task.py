@@ -26,6 +26,7 @@ from reelbench.registry.files import valid_text, write_text
 from reelbench.registry.home import home
 from reelbench.registry.media.library import Library
 from reelbench.registry.prompts import prompt_template
+from reelbench.registry.question_ids import QuestionIds
 from reelbench.registry.records import Item, Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, MeanOf, Metric, TaskSpec
@@ -99,7 +100,7 @@ class LmmsTask:
 
     def doc_to_target(self, doc: Row) -> str:
         """Return the reference, as lmms-eval logs it."""
-        return str(doc["answer"])
+        return str(doc["answer"] if "answer" in doc else doc["span"])
 
     def process_docs(self, dataset: "Dataset") -> "Dataset":
         """Leave out the rows whose video is missing; say how many before the run starts, and note which for scoring.
@@ -113,7 +114,7 @@ class LmmsTask:
         try:
             sampling = frames.sampling()
             task = self._task(data.task)
-            dataset = _asked_as_chosen(dataset, task)
+            dataset = _asked_as_chosen(_named(dataset, data.task), task)
             if task.reasoned:
                 dataset = _with_cues(dataset)
             self._translations = Translations.from_environment()
@@ -255,6 +256,15 @@ class LmmsTask:
             log.warning("%s: the submission could not be written to %s: %s", self.spec.id, path, error)
         else:
             log.warning("%s: the answers are hidden; submit %s to the owners' server", self.spec.id, path)
+
+
+def _named(dataset: "Dataset", task: str) -> "Dataset":
+    """Return the questions that the environment names, in the data's order; InputError where one is not there."""
+    named = QuestionIds.from_environment()
+    if named is None:
+        return dataset
+    named.check(dataset["id"], task)
+    return dataset.select([number for number, row_id in enumerate(dataset["id"]) if row_id in named.ids])
 
 
 def _asked_as_chosen(dataset: "Dataset", task: TaskSpec) -> "Dataset":

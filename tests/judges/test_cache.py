@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 
 from reelbench.judges import LiveJudge, judge_items
-from reelbench.llm.cache import Reply, ReplyCache
+from reelbench.llm.cache import ReplyCache
+from reelbench.llm.reply import Reply
 from reelbench.registry.errors import InputError, ReelbenchError
 from tests.judges.conftest import KEY, judged_item
 from tests.servers.judge import Answer, JudgeServer, always
@@ -99,7 +100,10 @@ def test_a_killed_run_loses_only_what_was_in_flight(home):
     assert (rerun["calls"], rerun["client"]) == (0, False)  # nothing to ask: the client is not even imported
 
 
-def test_two_scorers_at_once_pay_once(home):
+@pytest.mark.parametrize("place", ["file", "server"])
+def test_two_scorers_at_once_pay_once(home, place, request, monkeypatch):
+    if place == "server":
+        monkeypatch.setenv("REELBENCH_CACHE", request.getfixturevalue("postgres").database())
     with JudgeServer(always(delay=0.02)) as server:
         both = [scorer(home, server.url, 40) for _ in range(2)]
         first, second = map(finished, both)

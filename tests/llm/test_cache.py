@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from reelbench.llm.cache import SCHEMA, Reply, ReplyCache
+from reelbench.llm.cache import ReplyCache
+from reelbench.llm.reply import Reply
+from reelbench.llm.sqlite_store import SCHEMA
 
 OLD = Path(__file__).parents[1] / "fixtures" / "v0_1_0" / "judge.sqlite"
 

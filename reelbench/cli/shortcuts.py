@@ -1,0 +1,106 @@
+"""`reelbench shortcuts`: which questions are answered right without frames, or with one, and how many those are."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from reelbench.cli import console
+from reelbench.cli.option_groups import Json
+from reelbench.registry.errors import InputError
+
+if TYPE_CHECKING:
+    from reelbench.registry.spec import BenchmarkSpec
+    from reelbench.scoring.shortcuts import Shortcuts
+
+
+def show_shortcuts(
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", help="Results, or folders of them; other frames don't count.")
+    ],
+    *,
+    write: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write each question's columns, as JSON Lines.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Tell which questions need no watching: those that most runs without frames, or with one, have right.
+
+    Make such runs with --frames none and --frames uniform:1. A single run's lucky guesses count, most of several few.
+    """
+    from reelbench.registry.files import write_jsonl
+
+    by_benchmark = read_shortcuts(runs)
+    if write is not None:
+        write_jsonl(write, (row for _, found in by_benchmark for row in _rows(found)))
+    if as_json:
+        shares = {
+            spec.id: {
+                column: {"runs": found.runs[column], "questions": len(tallies), **asdict(found.share(column))}
+                for column, tallies in found.tallies.items()
+            }
+            for spec, found in by_benchmark
+        }
+        console.write(json.dumps(shares))
+        return
+    table = console.table(
+        "Questions that most of these runs have right",
+        *("benchmark", "shown", "#runs", "#questions", "#%", "#95 % interval"),
+    )
+    for spec, found in by_benchmark:
+        for column, tallies in found.tallies.items():
+            share = found.share(column)
+            ends = "" if share.ci95 is None else "{:.1f} to {:.1f}".format(*(100 * end for end in share.ci95))
+            value = "–" if share.value is None else f"{100 * share.value:.1f}"
+            table.add_row(spec.id, column, str(found.runs[column]), str(len(tallies)), value, ends)
+    console.show(table)
+
+
+def read_shortcuts(paths: Sequence[Path]) -> "list[tuple[BenchmarkSpec, Shortcuts]]":
+    """Return the tallies of the results in `paths`, by benchmark.
+
+    Raises:
+        InputError: None of them showed no frame or one, or two are of one benchmark in two versions or splits.
+    """
+    from reelbench.registry import discovery
+    from reelbench.scoring import result_files
+    from reelbench.scoring.shortcuts import column_of, shortcuts
+
+    folders = {folder.resolve(): folder for path in paths for folder in result_files.folders(path)}
+    by_benchmark: dict[str, list[tuple[Path, Any]]] = {}
+    for folder in folders.values():
+        result = result_files.read(folder)
+        if column_of(result.settings) is not None:
+            by_benchmark.setdefault(result.benchmark.id, []).append((folder, result))
+    if not by_benchmark:
+        raise InputError(
+            f"{paths[0]}: no run here showed no frame, or one; run with --frames none, or --frames uniform:1"
+        )
+    made = []
+    for name, results in by_benchmark.items():
+        first, *others = (result.benchmark for _, result in results)
+        if any((other.version, other.split) != (first.version, first.split) for other in others):
+            raise InputError(f"{results[0][0]}: {name} is here in several versions or splits; give the runs of one")
+        spec = discovery.get(name)
+        read = ((result.settings, result_files.read_samples(folder)) for folder, result in results)
+        made.append((spec, shortcuts(spec, read)))
+    return made
+
+
+def _rows(found: "Shortcuts") -> list[dict[str, Any]]:
+    ids = dict.fromkeys(question for tallies in found.tallies.values() for question in tallies)
+    return [
+        {
+            "id": question,
+            "video": found.videos[question],
+            **{
+                column: {"shortcut": tally.is_shortcut, "right": tally.right, "runs": tally.runs}
+                for column, tallies in found.tallies.items()
+                if (tally := tallies.get(question)) is not None
+            },
+        }
+        for question in ids
+    ]

@@ -1,0 +1,63 @@
+"""Which questions of a benchmark are meant, where not all are: a file of ids that the user or the environment names."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Self
+
+from reelbench.registry import settings
+from reelbench.registry.errors import InputError
+from reelbench.registry.files import read_json_or_jsonl, read_text, write_text
+from reelbench.registry.values import is_object
+
+_JSON = frozenset({".json", ".jsonl", ".ndjson"})
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionIds:
+    """Some of a benchmark's questions; never none."""
+
+    ids: frozenset[str]
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read a file: an id a line, or JSON (Lines) of ids or of objects with an `id`, as `samples.jsonl`.
+
+        InputError where it holds none, or something else.
+        """
+        if path.suffix.lower() in _JSON:
+            document = read_json_or_jsonl(path)
+            names = [_id_of(path, entry) for entry in (document if isinstance(document, list) else [document])]
+        else:
+            names = [line for line in map(str.strip, read_text(path).splitlines()) if line]
+        if not names:
+            raise InputError(f"{path}: no id in it; give one a line")
+        return cls(frozenset(names))
+
+    @classmethod
+    def from_environment(cls) -> Self | None:
+        """Return the questions that the environment names; None where all are meant."""
+        path = settings.IDS.get()
+        return cls.read(Path(path)) if path else None
+
+    def write(self, path: Path) -> None:
+        """Write them as `read` takes them."""
+        write_text(path, "".join(f"{name}\n" for name in sorted(self.ids)))
+
+    def check(self, known: Iterable[str], where: str) -> None:
+        """Raise InputError where one of them is not among the ids that `where` has."""
+        if lacking := sorted(self.ids - set(known)):
+            raise InputError(f"{where}: has no question {lacking[0]!r}, nor {len(lacking) - 1} more that --ids names")
+
+    @property
+    def sha256(self) -> str:
+        """A hash of them, whatever their order in the file."""
+        return sha256("\n".join(sorted(self.ids)).encode()).hexdigest()
+
+
+def _id_of(path: Path, entry: Any) -> str:  # noqa: ANN401 - any JSON value
+    name = entry.get("id") if is_object(entry) else entry
+    if not isinstance(name, str | int) or isinstance(name, bool):
+        raise InputError(f"{path}: {entry!r} is no id, nor an object with one; give an id a line")
+    return str(name)
