@@ -276,7 +276,10 @@ globalThis.Plots = (() => {
       rows: [["of", "minus", "difference", "told apart"], ...rows],
     };
   }
-  /** Points with names where there is room for them. `frontier` are those that a line joins. Axes: {title, steps, place, show}. */
+  /**
+   * Points with names where there is room for them, hollow where `open`. `frontier` are those that a line joins.
+   * Axes: {title, steps, place, show}.
+   */
   function points(width, dots, x, y, { joined = [], rules = [], frontier = [] } = {}) {
     const height = Math.min(420, Math.max(300, width * 0.6)),
       left = 46,
@@ -320,7 +323,7 @@ globalThis.Plots = (() => {
           points: path.map((dot) => `${X(dot.x).toFixed(1)},${Y(dot.y).toFixed(1)}`).join(" "),
         }),
       );
-    for (const dot of dots) parts.push(mark(X(dot.x), Y(dot.y), 0, dot.text));
+    for (const dot of dots) parts.push(mark(X(dot.x), Y(dot.y), dot.open ? FORMS.length : 0, dot.text));
     for (const dot of dots.slice(0, LABELLED)) {
       const text = cut(dot.name, 170),
         w = wide(text);
@@ -422,8 +425,18 @@ globalThis.Plots = (() => {
     sized.observe(place);
     return card;
   }
-  /** A chart as an SVG of its own: title, what it says, the legend, and the colours that it has on the page. */
-  function standalone(place, title, about) {
+  /** A chart as an SVG of its own, for paper: title, what it says, the legend, and its colours on a light page. */
+  function standalone(...chart) {
+    const page = document.documentElement.dataset,
+      theme = page.theme;
+    page.theme = "light";
+    try {
+      return copied(...chart);
+    } finally {
+      page.theme = theme;
+    }
+  }
+  function copied(place, title, about) {
     const live = place.querySelector("svg[data-marks]"),
       copy = live.cloneNode(true);
     const [all, copies] = [live, copy].map((root) => [...root.querySelectorAll("*")]);

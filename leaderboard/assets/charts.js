@@ -111,6 +111,7 @@
         x: row.v[x][0],
         y: row.v[y][0],
         name: name(row),
+        open: R.unranked(row),
         text: `${name(row)}: mIoU ${num(row.v[x][0], "percent")}, accuracy ${num(row.v[y][0], "percent")}`,
       }));
     const rules = refs
@@ -146,6 +147,7 @@
       x: row.n,
       y: row.v[0][0],
       name: plain(row),
+      open: R.unranked(row),
       text: `${plain(row)}, ${row.n} frames: ${R.shown(row, 0, metric)}`,
     }));
     const joined = Object.values(Object.groupBy(dots, (dot) => dot.name))
@@ -205,6 +207,7 @@
         x: get(row),
         y: row.v[0][0],
         ranked: row.rank != null,
+        open: R.unranked(row),
         name: name(row),
         text: `${name(row)}: ${R.shown(row, 0, metric)}`,
       }))
