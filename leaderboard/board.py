@@ -14,6 +14,7 @@ from reelbench.leaderboard.overall import ModelKey, Overall
 from reelbench.leaderboard.pairs import Noise
 from reelbench.registry import discovery
 from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.workers import ALONE, Workers
 from reelbench.scoring.shortcuts import Shortcuts
 
 
@@ -54,12 +55,13 @@ class Board:
     overall: list[Overall]
 
 
-def make(path: Path, *, published: bool = True, common: Sequence[str] = ()) -> Board:
+def make(path: Path, *, published: bool = True, workers: Workers = ALONE, common: Sequence[str] = ()) -> Board:
     """Read a store and make the leaderboard; for `common` see `common_videos.on_common_videos`."""
-    specs = discovery.specs()
+    kept = store.read(path, workers)
+    specs = discovery.specs()  # with what these results declare
     rows = [
         entries.run_entry(specs[stored.result.benchmark.id], stored)
-        for stored in store.read(path)
+        for stored in kept
         if stored.result.benchmark.id in specs
     ]
     common_videos.check_chosen(rows, common)

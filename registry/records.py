@@ -35,10 +35,16 @@ class SourceRecord(Record):
 class BenchmarkRecord(Record):
     """Which benchmark, at which comparability version, on which split."""
 
+    added = frozenset({"declaration"})
+
     id: str
     version: int
     split: str
     source: SourceRecord
+    declaration: dict[str, Any] | None = Field(
+        None,
+        description="The benchmark itself, where a `benchmark.yaml` declares it: its metrics, facets and scale.",
+    )
 
 
 PEOPLE_ADAPTER = "reelbench_people"

@@ -41,7 +41,7 @@
       id: "rank",
       title: "Rank",
       about,
-      cls: "rank-cell",
+      cls: "num rank-cell",
       node: (row) => h("span", { class: "ranked" }, pickBox(id(row), name(row)), R.rankCell(row.rank), bracket(row)),
     };
   }
@@ -189,5 +189,5 @@
     );
   }
 
-  Object.assign(R, { picked, ticking, rankColumn, laneColumn, compared, headline, trust, key });
+  Object.assign(R, { picked, scaleOf, ticking, rankColumn, laneColumn, compared, headline, trust, key });
 })();

@@ -30,6 +30,9 @@ def compare(
     b: Annotated[Path, typer.Argument(help="Another result on the same benchmark and split.")],
     *,
     labels: Annotated[bool, typer.Option("--labels", help="Label by label (CogME), adjusted by Holm.")] = False,
+    picture: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="With --labels: draw both profiles as radars (SVG).")
+    ] = None,
     items: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write both results of every item, as JSON Lines.")
     ] = None,
@@ -46,7 +49,7 @@ def compare(
 ) -> None:
     """Test two models on the items both answered: bootstrap over videos, McNemar where items are right or wrong."""
     from reelbench.registry import discovery
-    from reelbench.registry.files import write_jsonl
+    from reelbench.registry.files import write_jsonl, write_text
     from reelbench.scoring import side_by_side
     from reelbench.scoring.comparison import judging_apart
 
@@ -74,7 +77,12 @@ def compare(
         return
     if items is not None:
         write_jsonl(items, side_by_side.items(spec, first.samples, second.samples))
-    _by_item(spec, first, second, {"settings": apart, "videos": videos}, labels=labels, as_json=as_json)
+    if picture is not None and not labels:
+        raise InputError("--picture: draws labels; give --labels too")
+    by_label = _by_label(first.samples, second.samples, spec) if labels else None
+    if picture is not None and by_label is not None:
+        write_text(picture, _radars(spec, [first.result.model.id, second.result.model.id], by_label))
+    _by_item(spec, first, second, {"settings": apart, "videos": videos}, by_label, as_json=as_json)
 
 
 def _leave_out(a: "_Read", b: "_Read", runs: list[Path]) -> None:
@@ -93,12 +101,17 @@ def _leave_out(a: "_Read", b: "_Read", runs: list[Path]) -> None:
 
 
 def _by_item(
-    spec: "BenchmarkSpec", a: "_Read", b: "_Read", beside: dict[str, Any], *, labels: bool, as_json: bool
+    spec: "BenchmarkSpec",
+    a: "_Read",
+    b: "_Read",
+    beside: dict[str, Any],
+    by_label: list[dict[str, Any]] | None,
+    *,
+    as_json: bool,
 ) -> None:
     from reelbench.scoring.comparison import compare as compare_items
 
     comparison = compare_items(a.samples, b.samples, spec)
-    by_label = _by_label(a.samples, b.samples, spec) if labels else None
     if as_json:
         document = {"a": a.result.model.id, "b": b.result.model.id, **asdict(comparison), **beside}
         console.write(json.dumps(document if by_label is None else {**document, "labels": by_label}))
@@ -150,6 +163,23 @@ def _by_label(a: "list[Sample]", b: "list[Sample]", spec: "BenchmarkSpec") -> li
     from reelbench.scoring.label_comparison import compare_labels
 
     return [asdict(difference) for difference in compare_labels(a, b, spec)]
+
+
+def _radars(spec: "BenchmarkSpec", models: list[str], by_label: list[dict[str, Any]]) -> str:
+    """Draw both models' primary metric by label (CogME, Figure 3)."""
+    from reelbench.registry.plot_radar import radars
+    from reelbench.scoring.cognitive_profile import COMPONENTS
+
+    values = {row["label"]: (row["a"], row["b"]) for row in by_label}
+    panels = {
+        component.upper(): {label: values.get(f"{component}.{label}", (None, None)) for label in labels}
+        for component, labels in COMPONENTS.items()
+    }
+    metric = spec.primary
+    unit = f"{metric.title}, {metric.in_unit.label}, on the questions with each label that both answered"
+    return radars(
+        f"{spec.title}: what was understood", models, panels, unit=unit, high=metric.high, digits=metric.in_unit.digits
+    )
 
 
 def _by_video(spec: "BenchmarkSpec", a: "_Read", b: "_Read", beside: dict[str, Any], *, as_json: bool) -> None:

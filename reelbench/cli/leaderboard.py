@@ -18,10 +18,18 @@ if TYPE_CHECKING:
     from reelbench.leaderboard.rejudge import Rejudge
     from reelbench.leaderboard.store import Added
     from reelbench.registry.records import About
+    from reelbench.registry.workers import Workers
 
 app = App("Verified results, the leaderboard's page, and publishing.")
 
 Store = Annotated[Path, typer.Option(help="Folder of the results store.")]
+NumberOfWorkers = Annotated[
+    int | None,
+    typer.Option("--workers", metavar="N", min=1, help="Processes at once; default: this machine's cores, at most 8."),
+]
+Engine = Annotated[
+    str, typer.Option(help="pool: processes here; ray: a Ray cluster (RAY_ADDRESS, or the one running here).")
+]
 Common = Annotated[
     list[str] | None,
     typer.Option(
@@ -30,6 +38,17 @@ Common = Annotated[
     ),
 ]
 _SHOWN = 20
+
+
+def workers_options(*, workers: NumberOfWorkers = None, engine: Engine = "pool") -> "Workers":
+    """Return who works on many results."""
+    from reelbench.registry.workers import Workers
+
+    return Workers(workers, engine)
+
+
+takes_workers = takes("spread", workers_options)
+"""Gives a command these options; it takes their outcome as its argument `spread`."""
 
 
 def rejudge_options(
@@ -65,12 +84,14 @@ def rejudge_options(
 
 @app.command()
 @takes("rejudge", rejudge_options)
+@takes_workers
 @takes_about
 def add(
     run_dir: Annotated[Path, typer.Argument(help="Folder with result.json and samples.jsonl, or with such folders.")],
     *,
     store: Store,
     as_json: Json = False,
+    spread: "Workers",
     about: "About | None",
     rejudge: "Rejudge | None",
 ) -> None:
@@ -81,7 +102,7 @@ def add(
     from reelbench.leaderboard import store as stores
     from reelbench.registry.errors import InputError
 
-    done = stores.add(run_dir, store, rejudge=rejudge, about=about)
+    done = stores.add(run_dir, store, rejudge=rejudge, about=about, workers=spread)
     for one in [one for one in done if one.outcome != "refused"][:_SHOWN]:
         console.note(f"{one.outcome}: {one.place}" + (f" ({one.why})" if one.why else ""))
     if len(done) > _SHOWN:
@@ -165,6 +186,7 @@ def import_hub(
 
 
 @app.command()
+@takes_workers
 def build(
     *,
     store: Store,
@@ -172,11 +194,12 @@ def build(
     published: Annotated[bool, typer.Option(help="List what others published, too.")] = True,
     common: Common = None,
     as_json: Json = False,
+    spread: "Workers",
 ) -> None:
     """Write the leaderboard's page, which works from a disk and on any static host."""
     from reelbench.leaderboard import site
 
-    made = site.build(store, out, published=published, common=common or ())
+    made = site.build(store, out, published=published, workers=spread, common=common or ())
     runs = sum(entry.stored is not None for entry in made.entries)
     console.note(f"{runs} results of runs and {len(made.entries) - runs} published ones")
     page = str(out / "index.html")
@@ -185,6 +208,7 @@ def build(
 
 
 @app.command()
+@takes_workers
 def check(
     folders: Annotated[
         list[Path], typer.Argument(metavar="FOLDER...", help="Folders of a pull request to the results dataset.")
@@ -195,6 +219,7 @@ def check(
     ] = None,
     markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a Markdown report.")] = None,
     as_json: Json = False,
+    spread: "Workers",
 ) -> None:
     """Check results as the results dataset's CI does: every number again from the samples, and where they lie."""
     from reelbench.leaderboard import store as stores
@@ -202,7 +227,7 @@ def check(
     from reelbench.registry.errors import InputError
     from reelbench.registry.files import write_text
 
-    checked = stores.check(*folders)
+    checked = stores.check(*folders, workers=spread)
     if as_json or markdown is not None:
         report = submission.Report(submission.read(checked, store))
         if markdown is not None:

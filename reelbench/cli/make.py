@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from reelbench.cli import console
+from reelbench.cli import console, families
 from reelbench.cli.app import App
 from reelbench.cli.asking import RetryUnread, by_role, finished, shared_budget, takes_llm
 from reelbench.cli.completion import task_names
@@ -113,7 +113,7 @@ def options_of(rules: type, panel: str) -> "Callable[..., Any]":
 
 @app.command()
 @takes_llm
-@takes("gates", options_of(GateRules, "Gates"))
+@takes("gates", options_of(GateRules, families.GATES))
 @takes_make_options
 def discussion(
     *,
@@ -181,9 +181,9 @@ def _stage_file(out: Path | None, start_after: str | None, given: Path | None, o
 
 @app.command()
 @takes_llm
-@takes("cuts", options_of(Cuts, "Cuts between ratings"))
-@takes("rules", options_of(Rules, "Rules for sources"))
-@takes("gates", options_of(GateRules, "Gates"))
+@takes("cuts", options_of(Cuts, families.CUTS))
+@takes("rules", options_of(Rules, families.SOURCES))
+@takes("gates", options_of(GateRules, families.GATES))
 @takes_make_options
 def moments(
     *,
@@ -277,6 +277,11 @@ def tags(
         pictures = VideoFrames(Library(located.spec, located.split, data), frames, plan=making.plan)
     seen = {} if visual is None else tagging.read_visual(visual)
     tagger = tagging.Tagger(ChainPrompts("tags", making.prompts), llm_votes, pictures, seen)
+    if pictures is None:
+        console.note(
+            "no frames are shown: CogME's tags hang on what is in view, so these are a guess from words (on record as "
+            "frames: none); give --frames uniform:8, say, for a model that sees"
+        )
     models = _models(llm, [tagger.role], {}, retry_unread=making.retry_unread)
     target = None if making.plan else out
     document = _run_chain("tagging", len(rows), models, target, lambda setup: tagging.run(rows, tagger, setup))

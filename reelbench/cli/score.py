@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reelbench.cli import console
+from reelbench.cli import console, families
 from reelbench.cli.about import takes_about
 from reelbench.cli.asking import takes_questions
 from reelbench.cli.completion import task_names
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Evaluations = Iterator[tuple[Evaluation, Path]]
 
-_TABLE = "A table of ids and texts"
+_TABLE = families.TABLE
 
 
 @dataclass(frozen=True, slots=True)
