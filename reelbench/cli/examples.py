@@ -6,19 +6,12 @@ EXAMPLES = {
     "info": ("rextime", "curve --json"),
     "settings": ("",),
     "doctor": ("", "--json"),
-<<<<<<< HEAD
-    "help": ("judge", "frames", "score"),
-=======
->>>>>>> s-core
     "new": (
         "kitchen --from rows.jsonl --media videos",
         "kitchen --from rows.csv --kind span --column start=t0 --column end=t1",
     ),
     "check": ("kitchen",),
-<<<<<<< HEAD
-=======
     "help": ("judge", "frames", "score"),
->>>>>>> s-core
     "score": (
         "rextime --predictions answers.csv --split val --model my-model",
         "moviecore --predictions answers.jsonl --judge gpt-6-luna --judge-budget '$2'",

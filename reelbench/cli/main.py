@@ -76,15 +76,9 @@ app.command("path")(listing.path)
 app.command("info")(info.info)
 app.command("settings")(settings.show_settings)
 app.command("doctor")(doctor.doctor)
-<<<<<<< HEAD
-app.command("help")(help_pages.show_help)
-app.command("new")(new.new)
-app.command("check")(new.check)
-=======
 app.command("new")(new.new)
 app.command("check")(new.check)
 app.command("help")(help_pages.show_help)
->>>>>>> s-core
 app.command("score")(score.score)
 app.command("ask")(ask.ask)
 app.command("ace")(ace.ace)
