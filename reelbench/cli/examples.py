@@ -4,6 +4,7 @@ EXAMPLES = {
     "list": ("", "--json"),
     "path": ("",),
     "settings": ("",),
+    "status": ("status.json", "status.json --json"),
     "score": (
         "rextime --predictions answers.csv --split val --model my-model",
         "moviecore --predictions answers.jsonl --judge gpt-6-luna --judge-budget '$2'",

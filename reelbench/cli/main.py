@@ -29,6 +29,7 @@ from reelbench.cli import (
     score,
     settings,
     shortcuts,
+    status,
     view,
 )
 from reelbench.cli.app import App
@@ -45,6 +46,7 @@ app = App(
 app.command("list")(listing.list_benchmarks)
 app.command("path")(listing.path)
 app.command("settings")(settings.show_settings)
+app.command("status")(status.show_status)
 app.command("score")(score.score)
 app.command("ask")(ask.ask)
 app.command("ace")(ace.ace)

@@ -14,7 +14,7 @@ from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.asking import RetryUnread, by_role, finished, shared_budget, takes_llm
 from reelbench.cli.completion import task_names
-from reelbench.cli.option_groups import Json, takes
+from reelbench.cli.option_groups import Json, reports_status, takes
 from reelbench.making.moment_rules import Cuts, Rules
 from reelbench.registry.errors import InputError
 
@@ -72,6 +72,7 @@ takes_make_options = takes("making", make_options)
 @app.command()
 @takes_llm
 @takes_make_options
+@reports_status
 def discussion(
     *,
     videos: Annotated[
@@ -147,6 +148,7 @@ def options_of(rules: type, panel: str) -> "Callable[..., Any]":
 @takes("cuts", options_of(Cuts, "Cuts between ratings"))
 @takes("rules", options_of(Rules, "Rules for sources"))
 @takes_make_options
+@reports_status
 def moments(
     *,
     captions: Annotated[
@@ -187,6 +189,7 @@ def moments(
 @app.command()
 @takes_llm
 @takes_make_options
+@reports_status
 def tags(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.", autocompletion=task_names)],
     *,
