@@ -34,7 +34,7 @@ install: $(VENV)/.installed
 # a newer pydantic than our oldest, which `test-minima` tests.
 $(VENV)/.installed: setup.cfg pyproject.toml requirements-dev.txt tools/link_rooms.py $(filter .uv/bin/uv,$(UV))
 	$(UV) venv --quiet --allow-existing --python $(PYTHON) $(VENV)
-	$(UV) pip install --quiet --python $(BIN)/python --editable '.[lmms-eval,mcp]' --requirement requirements-dev.txt
+	$(UV) pip install --quiet --python $(BIN)/python --editable '.[lmms-eval,mcp,postgres]' --requirement requirements-dev.txt
 	$(BIN)/python tools/link_rooms.py
 	@touch $@
 

@@ -91,7 +91,7 @@ def _distributions(spec: BenchmarkSpec, rows: Sequence[Row]) -> list[Distributio
     per_video = Counter(row["video"] for row in rows)
     durations = {row["video"]: row["duration"] for row in rows if row.get("duration")}
     spans = [row for row in rows if row.get("span")]
-    lengths = [row["span"][1] - row["span"][0] for row in spans]
+    lengths = [sum(row["span"][1::2]) - sum(row["span"][::2]) for row in spans]
     quantities = {
         ("Questions per video", "questions"): list(per_video.values()),
         ("Words per question", "words"): [len(words(row["question"])) for row in spaced],
@@ -115,7 +115,7 @@ def _answers(row: Row) -> list[str]:
 
 
 def _options(row: Row) -> list[str]:
-    return row["options"]
+    return row.get("options", [])
 
 
 def _characters(text: str) -> int:

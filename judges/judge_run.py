@@ -13,7 +13,7 @@ from reelbench.judges.judge_options import JudgeOptions
 from reelbench.judges.panel import Panel
 from reelbench.judges.prompting import PromptSet, load_prompts
 from reelbench.judges.verdicts import JUDGE_UNAVAILABLE, Verdict
-from reelbench.llm.budget import Tally
+from reelbench.llm.budget import Budget, Tally
 from reelbench.registry.records import Item, JudgeRecord
 from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
 
@@ -39,9 +39,10 @@ class JudgeRun(Iterator[Verdict]):
         *,
         progress: Callable[[Tally], None] | None = None,
         on_note: Callable[[str], None] | None = None,
+        budget: Budget | None = None,
     ) -> None:
         """Set up, on a scale that need not be a benchmark's; the other arguments are those of `judge_items`."""
-        self._panel = Panel(scale, prompts, options, on_note)
+        self._panel = Panel(scale, prompts, options, on_note, budget)
         self._progress = progress
         self._room = Semaphore(_AHEAD * options.concurrency)
         self._verdicts = self._judged(items)
@@ -119,6 +120,7 @@ def judge_items(
     *,
     progress: Callable[[Tally], None] | None = None,
     on_note: Callable[[str], None] | None = None,
+    budget: Budget | None = None,
 ) -> JudgeRun:
     """Judge items in one batch.
 
@@ -129,6 +131,7 @@ def judge_items(
         progress: Called often, from the caller's thread, with the live counts.
         on_note: Called with each line that the user should know, as it arises and perhaps from another thread; by
             default it is logged.
+        budget: What this and other runs may spend together; by default the options' own.
 
     Returns:
         An iterator of verdicts in the order of `items`. Its `record` is whole once it is used up.
@@ -138,7 +141,9 @@ def judge_items(
         ReelbenchError: The cache can't be written (while iterating, too); what it holds is kept.
     """
     prompts = load_prompts(spec, options.prompts)  # refuses a spec without a judge
-    return JudgeRun(cast("JudgeSpec", spec.judge), prompts, items, options, progress=progress, on_note=on_note)
+    return JudgeRun(
+        cast("JudgeSpec", spec.judge), prompts, items, options, progress=progress, on_note=on_note, budget=budget
+    )
 
 
 class LiveJudge:

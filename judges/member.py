@@ -125,10 +125,14 @@ class Member:
 
 
 def members(
-    scale: JudgeSpec, prompts: PromptSet, options: JudgeOptions, on_note: Callable[[str], None] | None = None
+    scale: JudgeSpec,
+    prompts: PromptSet,
+    options: JudgeOptions,
+    on_note: Callable[[str], None] | None = None,
+    budget: Budget | None = None,
 ) -> list[Member]:
-    """Return each judge that `options` name; what they may spend is one budget."""
-    budget = Budget(options.budget_calls, options.budget_usd)
+    """Return each judge that `options` name; what they may spend is one budget, by default the options'."""
+    budget = budget or Budget(options.budget_calls, options.budget_usd)
     return [Member(scale, prompts, judge, on_note, budget) for judge in options.members]
 
 

@@ -18,6 +18,7 @@ from reelbench.registry.spec import BenchmarkSpec
 if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions
     from reelbench.judges.judge_run import LiveJudge
+    from reelbench.llm.budget import Budget
 
 log = logging.getLogger("reelbench")
 
@@ -26,14 +27,16 @@ Judge = Callable[[BenchmarkSpec, Sequence[Item]], tuple[Sequence[Verdict], Judge
 """What judges a benchmark's items: a verdict for each, in their order, and what is recorded of who judged."""
 
 
-def batch(options: "JudgeOptions", note: Callable[[str], None], bar: Bar = no_bar) -> Judge:
-    """Return a judge that asks about all items in one batch, beside a progress bar."""
+def batch(
+    options: "JudgeOptions", note: Callable[[str], None], bar: Bar = no_bar, budget: "Budget | None" = None
+) -> Judge:
+    """Return a judge that asks about all items in one batch, beside a progress bar; for `budget` see `judge_items`."""
 
     def judge(spec: BenchmarkSpec, items: Sequence[Item]) -> tuple[list[Verdict], JudgeRecord]:
         from reelbench.judges.judge_run import judge_items
 
         with bar(f"judging {spec.id}", len(items)) as show:
-            run = judge_items(spec, items, options, progress=partial(told, show), on_note=note)
+            run = judge_items(spec, items, options, progress=partial(told, show), on_note=note, budget=budget)
             with closing(run):
                 run.settle(items)
                 return list(run), run.record

@@ -17,7 +17,7 @@ from reelbench.judges.judge_options import JudgeOptions
 from reelbench.judges.member import Place, members
 from reelbench.judges.prompting import PromptSet
 from reelbench.judges.verdicts import Verdict, panel_scores
-from reelbench.llm.budget import Tally, added
+from reelbench.llm.budget import Budget, Tally, added
 from reelbench.llm.retry_cursor import AskResult, RetryCursor
 from reelbench.registry.records import Item, JudgeRecord
 from reelbench.registry.spec import JudgeSpec
@@ -35,10 +35,11 @@ class Panel:
         prompts: PromptSet,
         options: JudgeOptions,
         on_note: Callable[[str], None] | None = None,
+        budget: Budget | None = None,
     ) -> None:
         self.options = options
         self._criteria = scale.criteria
-        self._members = members(scale, prompts, options, on_note)
+        self._members = members(scale, prompts, options, on_note, budget)
         self._rule = "median" if options.vote_rule == "median" else "mean"
         self._items = 0
         self._lock = threading.Lock()

@@ -18,7 +18,6 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Literal
@@ -30,6 +29,7 @@ from reelbench.registry.data.download import download
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError
 from reelbench.registry.files import valid_text
 from reelbench.registry.home import home
+from reelbench.registry.prompts import judge_folder
 from reelbench.registry.records import Item
 from reelbench.registry.spec import BenchmarkSpec, JudgeSpec, UrlFile
 
@@ -82,8 +82,7 @@ def load_prompts(spec: BenchmarkSpec, prompts: str) -> PromptSet:
     """
     if spec.judge is None:
         raise InputError(f"{spec.id}: has no judged metric; leave --judge out")
-    package, _, folder = spec.judge.prompts.rpartition(":")
-    return load_scale_prompts(spec.id, spec.judge, resources.files(package or spec.package) / folder, prompts)
+    return load_scale_prompts(spec.id, spec.judge, judge_folder(spec, spec.judge), prompts)
 
 
 def load_scale_prompts(name: str, judge: JudgeSpec, own: Traversable, prompts: str) -> PromptSet:

@@ -16,8 +16,10 @@ JUDGE_BUDGET = f"judge_{retry_cursor.BUDGET}"
 JUDGE_REFUSED = f"judge_{retry_cursor.REFUSED}"
 JUDGE_REJECTED = f"judge_{retry_cursor.REJECTED}"
 JUDGE_PENDING = f"judge_{retry_cursor.PENDING}"
+JUDGE_NOT_DRAWN = "judge_not_drawn"
+"""The answer is not of the sample that was judged (`leaderboard rejudge --sample`)."""
 JUDGE_REASONS = frozenset(
-    {JUDGE_UNAVAILABLE, JUDGE_UNPARSABLE, JUDGE_BUDGET, JUDGE_REFUSED, JUDGE_REJECTED, JUDGE_PENDING}
+    {JUDGE_UNAVAILABLE, JUDGE_UNPARSABLE, JUDGE_BUDGET, JUDGE_REFUSED, JUDGE_REJECTED, JUDGE_PENDING, JUDGE_NOT_DRAWN}
 )
 """Why an answered item can have no score of a judge."""
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from reelbench.leaderboard.differences import some
 from reelbench.registry import rows
 from reelbench.registry.data import loading
-from reelbench.registry.errors import DataUnavailableError, ReelbenchError
-from reelbench.registry.records import Counts, Result, Sample
+from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError
+from reelbench.registry.records import Counts, Item, Result, Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.scoring.aggregation import ANSWERS_HIDDEN
+from reelbench.scoring.aggregation import ANSWERS_HIDDEN, UNANSWERED
 from reelbench.scoring.value_bounds import MOST_UNSCORED
 
 _NO_FAULT = (ANSWERS_HIDDEN, "media_missing")
@@ -88,6 +88,28 @@ def _of_row(spec: BenchmarkSpec, sample: Sample, row: Row | None) -> Sample:
     if (sample.target, sample.facets, sample.video) == (target, facets, row["video"]):
         return sample
     return sample.model_copy(update={"target": target, "facets": facets, "video": row["video"]})
+
+
+def as_asked(
+    spec: BenchmarkSpec, samples: Iterable[Sample], rows_here: Mapping[str, Row] | None, where: str
+) -> list[Item]:
+    """Return the items that samples were, with their questions, to be judged anew.
+
+    Raises:
+        InputError: The benchmark's data is not here, or is not what was answered; it begins with `where`.
+    """
+    if rows_here is None:
+        raise InputError(
+            f"{where}: the questions of {spec.id} are not here; `reelbench data fetch {spec.id}` brings them, "
+            f"REELBENCH_DATA_{spec.id.upper()} names your own"
+        )
+    items = []
+    for sample in samples:
+        row, reason = rows_here.get(sample.id), sample.reason if sample.reason in UNANSWERED else None
+        if reason is None and (row is None or rows.target(spec, row) != sample.target):
+            raise InputError(f"{where}: item {sample.id!r} is not in the data here, or has another reference there")
+        items.append(sample.item(row["question"] if row else "", reason))
+    return items
 
 
 def subset(spec: BenchmarkSpec, samples: Iterable[Sample], rows_here: Mapping[str, Row]) -> str | None:

@@ -5,14 +5,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from reelbench.leaderboard import aliases, community, entries, overall, ranking, store
+from reelbench.leaderboard import aliases, common_videos, community, entries, overall, ranking, store
 from reelbench.leaderboard.aliases import Aliases
+from reelbench.leaderboard.bridge import Bridge, bridges_of, by_other_judges
 from reelbench.leaderboard.easy_questions import scores_without, shortcuts_of_groups
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value
 from reelbench.leaderboard.overall import ModelKey, Overall
 from reelbench.leaderboard.pairs import Noise
 from reelbench.registry import discovery
 from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.workers import ALONE, Workers
 from reelbench.scoring.shortcuts import Shortcuts
 
 
@@ -32,6 +34,8 @@ class Board:
         blind: Key of a row -> the same model's primary score without frames, in the same group.
         shortcuts: RankingGroup -> the questions that its runs without frames, or with one, have right.
         without_shortcuts: Key of a run -> its primary score on the questions that are none of these.
+        bridges: Groups with the same answers under different judges, and how they relate.
+        other_judges: Key of a run -> what other judges make of its answers.
         overall: Models, the ranked ones first.
     """
 
@@ -46,16 +50,27 @@ class Board:
     blind: dict[str, float]
     shortcuts: dict[RankingGroup, Shortcuts]
     without_shortcuts: dict[str, float]
+    bridges: list[Bridge]
+    other_judges: dict[str, str]
     overall: list[Overall]
 
 
-def make(path: Path, *, published: bool = True) -> Board:
-    """Read a store and make the leaderboard."""
-    specs = discovery.specs()
+def make(path: Path, *, published: bool = True, workers: Workers = ALONE, common: Sequence[str] = ()) -> Board:
+    """Read a store and make the leaderboard; for `common` see `common_videos.on_common_videos`."""
+    kept = store.read(path, workers)
+    specs = discovery.specs()  # with what these results declare
     rows = [
         entries.run_entry(specs[stored.result.benchmark.id], stored)
-        for stored in store.read(path)
+        for stored in kept
         if stored.result.benchmark.id in specs
+    ]
+    common_videos.check_chosen(rows, common)
+    rows += [
+        entry
+        for name in sorted({row.group.benchmark for row in rows})
+        for entry in common_videos.on_common_videos(
+            specs[name], [row for row in rows if row.group.benchmark == name], common
+        )
     ]
     rows += [
         entry
@@ -80,7 +95,8 @@ def ranked_board(specs: dict[str, BenchmarkSpec], rows: Sequence[BoardEntry], kn
     for group, members in by_group.items():
         in_group, noise[group] = ranking.ranked(specs[group.benchmark], members)
         ranks |= in_group
-        over_judges |= ranking.over_judges(specs[group.benchmark], members)
+        whole = [row for row in members if row.stored is None or row.stored.videos is None]
+        over_judges |= ranking.over_judges(specs[group.benchmark], whole)
     main = overall.main_groups(specs, rows, ranks)
     ran = {row.group for row in rows if row.kind == "run"}
     groups: dict[str, list[RankingGroup]] = defaultdict(list)
@@ -95,6 +111,7 @@ def ranked_board(specs: dict[str, BenchmarkSpec], rows: Sequence[BoardEntry], kn
         for entry in sorted(by_group[group], key=lambda e: _order(specs[benchmark], e, ranks))
     ]
     easy = shortcuts_of_groups(specs, ordered)
+    bridges = bridges_of(specs, [entry.stored for entry in ordered if entry.stored is not None])
     return Board(
         specs={name: specs[name] for name in sorted(groups)},
         entries=ordered,
@@ -107,7 +124,9 @@ def ranked_board(specs: dict[str, BenchmarkSpec], rows: Sequence[BoardEntry], kn
         blind=_blind(specs, ordered, overall.model_keys(ordered, names)),
         shortcuts=easy,
         without_shortcuts=scores_without(specs, ordered, easy),
-        overall=overall.overall(ordered, ranks, main, specs, names),
+        bridges=bridges,
+        other_judges=by_other_judges(specs, bridges),
+        overall=overall.overall(ordered, ranks, main, specs, names, noise=noise),
     )
 
 

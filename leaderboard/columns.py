@@ -30,6 +30,7 @@ class BoardColumn:
         of_group: Whether all rows of a group have the same value, which is then sent to the page once.
         shown: Whether a wide page shows it unasked.
         filter: Whether the page filters by it.
+        order: Of a filter, its choices from first to last, where that is not their alphabet's order.
     """
 
     id: str
@@ -42,13 +43,14 @@ class BoardColumn:
     of_group: bool = False
     shown: bool = False
     filter: bool = False
+    order: tuple[str, ...] = ()
 
     def value(self, board: Board, row: BoardEntry) -> Any:  # noqa: ANN401 - of the column's type
         """Return a row's value."""
         return row.facts.get(self.id) if self.get is None else self.get(board, row)
 
 
-SCORE = "Beside the score"
+SCORE = "More about the score"
 MODEL = "The model"
 COST = "What an item took"
 TRUST = "What it rests on"
@@ -58,12 +60,16 @@ def _billions(row: BoardEntry) -> float | None:
     return None if row.about.parameters is None else row.about.parameters / 1e9
 
 
+_TOPS = (4, 10, 40, 100)
+_SIZES = (*(f"under {top} B" for top in _TOPS), "100 B and more")
+
+
 def _size(row: BoardEntry) -> str | None:
     """A class of sizes to filter by."""
     billions = _billions(row)
     if billions is None:
         return None
-    return next((f"under {top} B" for top in (4, 10, 40, 100) if billions < top), "100 B and more")
+    return next((name for name, top in zip(_SIZES, _TOPS, strict=False) if billions < top), _SIZES[-1])
 
 
 def rank_range(board: Board, row: BoardEntry) -> str | None:
@@ -113,13 +119,13 @@ AFTER: tuple[BoardColumn, ...] = (  # files are read by place, too: what is new 
     BoardColumn("ids", "Ids", "text", part=TRUST,
                 about="Whether questions, references and labels were held to the benchmark's own data."),
     BoardColumn("open_weights", "Open weights", "boolean", lambda _, row: row.open_weights, part=MODEL, filter=True),
-    BoardColumn("date", "Date", "text", lambda _, row: row.date),
+    BoardColumn("date", "Date", "text", lambda _, row: row.date, "When the run was scored.", shown=True),
     BoardColumn("citation", "Citation", "text", lambda _, row: row.cite, "Where a published number stands."),
     BoardColumn("url", "Link", "text", lambda _, row: row.url),
     BoardColumn("note", "Note", "text", lambda _, row: row.note),
-    BoardColumn("rank_range", "Ranks", "text", rank_range,
+    BoardColumn("rank_range", "95 % rank range", "text", rank_range,
                 "The ranks that the data don't rule out, all pairs of rows compared (Holm); they hold together with "
-                "95 %.", part=SCORE, shown=True),
+                "95 %.", part=SCORE),
     BoardColumn("asked", "Asked", "text", lambda _, row: row.group.protocol,
                 "What sets the way of asking apart from the plain one: candidates, a language, a label.",
                 of_group=True),
@@ -145,7 +151,7 @@ AFTER: tuple[BoardColumn, ...] = (  # files are read by place, too: what is new 
                 about="What judging an item cost, where prices were given."),
     BoardColumn("parameters", "Parameters, B", "number", lambda _, row: _billions(row), digits=1, part=MODEL),
     BoardColumn("size", "Size", "text", lambda _, row: _size(row), "By its number of parameters.", part=MODEL,
-                filter=True),
+                filter=True, order=_SIZES),
     BoardColumn("organisation", "Organisation", "text", lambda _, row: row.about.organisation, part=MODEL, filter=True),
     BoardColumn("released", "Released", "text", lambda _, row: row.about.released, part=MODEL),
     BoardColumn("licence", "Licence", "text", lambda _, row: row.about.licence, part=MODEL, filter=True),
@@ -174,6 +180,11 @@ AFTER: tuple[BoardColumn, ...] = (  # files are read by place, too: what is new 
                 lambda board, row: board.without_shortcuts.get(row.key),
                 "The main score on the questions that most of the table’s runs without frames, or with one, get wrong. "
                 "It is hardest on the models whose runs these are.", digits=None, part=SCORE),
+    BoardColumn("videos", "Videos", "text", part=TRUST,
+                about="How many videos the run had, of how many, where some were not there: its value is of these."),
+    BoardColumn("other_judges", "By other judges", "text", lambda board, row: board.other_judges.get(row.key),
+                "What other judges make of the same answers, and by how much their scores differ on those that both "
+                "scored, with its 95 % interval. No value is converted.", part=SCORE),
 )
 # fmt: on
 

@@ -156,10 +156,10 @@ def run_entry(spec: BenchmarkSpec, stored: StoredResult) -> BoardEntry:
 
 def _facts(spec: BenchmarkSpec, stored: StoredResult, shown: Standing) -> dict[str, Any]:
     result, check, counts = stored.result, stored.check, stored.result.counts
-    calibrated = calibrated_primary(spec, stored.folder)
+    calibrated = calibrated_primary(spec, stored.folder) if stored.videos is None else None
     read = counts.items and spec.row_kind != "open"
     return {
-        "items": counts.items,
+        "items": shown.items,
         "scored": shown.scored,
         "ids": check.ids,
         "stated": ", ".join(check.stated or ()) or None,
@@ -175,6 +175,7 @@ def _facts(spec: BenchmarkSpec, stored: StoredResult, shown: Standing) -> dict[s
         "judge_asked": _judge_asked(result.judge),
         "data": result.data,
         "times": _times(result.settings.frames),
+        "videos": shown.videos,
         **asdict(mean_usage(stored)),
     }
 

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import Any
 
 from reelbench.judges.identity import NOT_STATED, returned_ids, single_judges
 from reelbench.registry import about as abouts
@@ -143,10 +144,7 @@ def settings_hash(result: Result, *, as_0_1_0: bool = False) -> str:
         "adapter": result.model.adapter,
         "args": result.model.args,
         "settings": result.settings.model_dump(mode="json", exclude={"frames_given", "audio"}),
-        "judge": judge
-        and judge.model_dump(
-            mode="json", include={"requested", "prompt", "prompt_sha256", "temperature", "extra", "votes", "vote_rule"}
-        ),
+        "judge": judge and asked_of(judge),
     }
     if judge is not None and not as_0_1_0:
         answered = {one.requested: returned_ids(one) for one in single_judges(judge)}
@@ -155,6 +153,17 @@ def settings_hash(result: Result, *, as_0_1_0: bool = False) -> str:
     if result.data == "own" and not as_0_1_0:
         shape["data"] = result.data
     return hashlib.sha256(json.dumps(shape, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def asked_of(judge: JudgeRecord) -> dict[str, Any]:
+    """Return what of a judge's record says who was asked, and how."""
+    asked = {"requested", "prompt", "prompt_sha256", "temperature", "extra", "votes", "vote_rule"}
+    return judge.model_dump(mode="json", include=asked)
+
+
+def answers_key(result: Result) -> str:
+    """Return what two results of the same answers have in common, whoever judged them."""
+    return key_of(result.model_copy(update={"judge": None}))
 
 
 def keys_of(result: Result) -> tuple[str, str]:

@@ -8,7 +8,9 @@ from fractions import Fraction
 import numpy as np
 
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value
+from reelbench.leaderboard.pairs import Noise
 from reelbench.registry.spec import BenchmarkSpec
+from reelbench.stats import power
 
 RULES = """\
 **Overall** counts the benchmarks whose data is open to all. Of each it takes one group: of the newest version the one
@@ -20,9 +22,12 @@ rows in a group the best one counts.
 
 A model is ranked once it is ranked on all of these benchmarks. Its score is the mean over them of its win rate: the
 share of the benchmark's other models that it ranks above, one that shares its rank counted half, so units are never
-mixed. (The mean win rate is that of HELM: Liang et al. 2023, section 5.) All other models stand below, without a rank
-or a score, with the number of benchmarks that they have: a missing one is neither a zero nor guessed. With fewer than
-three models to rank there is no overall ranking yet."""
+mixed. (The mean win rate is that of HELM: Liang et al. 2023, section 5.) Its range of ranks follows from the pairs that
+the benchmarks tell apart, their p values adjusted within each (Holm) and for the number of benchmarks (Bonferroni): its
+win rate lies between that with all others below it that it isn't surely under, and that with only those below it that
+it is surely above; with 95 % all ranges hold together. A model with a published number among them has none. All other
+models stand below, without a rank or a score, with the number of benchmarks that they have: a missing one is neither a
+zero nor guessed. With fewer than three models to rank there is no overall ranking yet."""
 
 LEAST = 3
 """Models from which on there is an overall ranking."""
@@ -39,6 +44,7 @@ class Overall:
         key: The model.
         rank: From 1; equal scores share one.
         win_rate: Mean of the win rates, 0 to 1.
+        ranks: The best and the worst rank that the data don't rule out; None where the pairs are not known.
         covered: Benchmarks that it is ranked on.
         of: Benchmarks that count.
         cells: RankingGroup -> the model's best row in it.
@@ -47,6 +53,7 @@ class Overall:
     key: ModelKey
     rank: int | None
     win_rate: float | None
+    ranks: tuple[int, int] | None
     covered: int
     of: int
     cells: Mapping[RankingGroup, BoardEntry]
@@ -96,6 +103,8 @@ def overall(
     main: Mapping[str, RankingGroup],
     specs: Mapping[str, BenchmarkSpec],
     names: Mapping[str, str],
+    *,
+    noise: Mapping[RankingGroup, Noise],
 ) -> list[Overall]:
     """Return every model's place, the ranked ones first; then what was run, before what was only published."""
     keys = model_keys(entries, names)
@@ -112,11 +121,7 @@ def overall(
     covered: Counter[ModelKey] = Counter()
     rates: dict[ModelKey, list[Fraction]] = defaultdict(list)
     for group in counting:
-        placed = {
-            key: ranks[entry.key]
-            for key, of_model in cells.items()
-            if (entry := of_model.get(group)) is not None and entry.key in ranks
-        }
+        placed = {key: ranks[entry.key] for key, entry in _placed(group, cells, ranks).items()}
         covered.update(placed.keys())
         for key, rate in _win_rates(placed).items():
             rates[key].append(rate)
@@ -126,11 +131,14 @@ def overall(
     places: dict[Fraction, int] = {}
     for place, score in enumerate(sorted(scores.values(), reverse=True), start=1):
         places.setdefault(score, place)
+    tables = {group: _placed(group, cells, ranks) for group in counting}
+    ranges = _ranges({key: places[score] for key, score in scores.items()}, tables, noise)
     models = [
         Overall(
             key=key,
             rank=places[scores[key]] if key in scores else None,
             win_rate=float(scores[key]) if key in scores else None,
+            ranks=ranges.get(key),
             covered=covered[key],
             of=len(counting),
             cells=cells[key],
@@ -160,3 +168,43 @@ def _win_rates(placed: Mapping[ModelKey, int]) -> dict[ModelKey, Fraction]:
         equal = len(order) - worse - int(np.searchsorted(order, rank, side="left")) - 1
         rates[key] = Fraction(2 * worse + equal, 2 * others)
     return rates
+
+
+def _placed(
+    group: RankingGroup, cells: Mapping[ModelKey, Mapping[RankingGroup, BoardEntry]], ranks: Mapping[str, int]
+) -> dict[ModelKey, BoardEntry]:
+    """Each model's ranked row in a group."""
+    rows = {key: of_model[group] for key, of_model in cells.items() if group in of_model}
+    return {key: entry for key, entry in rows.items() if entry.key in ranks}
+
+
+def _ranges(
+    places: Mapping[ModelKey, int],
+    tables: Mapping[RankingGroup, Mapping[ModelKey, BoardEntry]],
+    noise: Mapping[RankingGroup, Noise],
+) -> dict[ModelKey, tuple[int, int]]:
+    """Return each ranked model's best and worst rank, by `RULES`; nothing where a table's pairs are not compared."""
+    if any(not noise[group].ranges and any(row.stored for row in rows.values()) for group, rows in tables.items()):
+        return {}
+    lowest, highest = dict.fromkeys(places, Fraction()), dict.fromkeys(places, Fraction())
+    for group, rows in tables.items():
+        share = Fraction(1, max(len(rows) - 1, 1))
+        for key in places:
+            signs = [_sure(noise[group], rows[key], other, len(tables)) for k, other in rows.items() if k != key]
+            lowest[key] += share * signs.count(1)
+            highest[key] += share * (len(signs) - signs.count(-1))
+    ranges = {}
+    for key, place in places.items():
+        best = 1 + sum(lowest[other] > highest[key] for other in places)
+        worst = len(places) - sum(highest[other] < lowest[key] for other in places)
+        if all(rows[key].stored for rows in tables.values()):
+            ranges[key] = min(best, place), max(worst, place)
+    return ranges
+
+
+def _sure(noise: Noise, ours: BoardEntry, theirs: BoardEntry, benchmarks: int) -> int:
+    """1 or -1 where one row is surely above or under another, else 0."""
+    found = noise.pair(ours.key, theirs.key)
+    if found is None or found.p is None or found.p * benchmarks > power.ALPHA:
+        return 0
+    return (found.by > 0) - (found.by < 0)

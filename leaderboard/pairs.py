@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from statistics import median
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,14 @@ class _Run:
     highest: _Draws
 
 
+class PairedDifference(NamedTuple):
+    """By how much one row is above another, the 95 % interval of that, and the p of none; None where not known."""
+
+    by: float
+    p: float | None
+    ci95: tuple[float, float] | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Noise:
     """What a group's pairs say together.
@@ -48,13 +56,22 @@ class Noise:
         ranges: Key of a run -> its best and its worst rank, by Holm's adjustment over all pairs.
         smallest: The smallest difference that two of its runs show with power 0.8, in the primary metric's unit, by the
             median noise of its pairs; None of fewer than two runs, and where so few videos promise no power.
-        pairs: Keys of a run and of another row -> by how much the first is higher, and the p of no difference adjusted
-            for all pairs (Holm), None where it can't be told.
+        pairs: Keys of a run and of another row -> their difference, its p adjusted for all pairs (Holm).
+        videos: Those behind its runs; 0 where nobody ran it.
     """
 
     ranges: Mapping[str, tuple[int, int]]
     smallest: float | None
-    pairs: Mapping[tuple[str, str], tuple[float, float | None]] = field(default_factory=dict)
+    pairs: Mapping[tuple[str, str], PairedDifference] = field(default_factory=dict)
+    videos: int = 0
+
+    def pair(self, ours: str, theirs: str) -> PairedDifference | None:
+        """Return by how much one row, named by its key, is above another; None where they weren't compared."""
+        if (found := self.pairs.get((ours, theirs))) is not None:
+            return found
+        if (found := self.pairs.get((theirs, ours))) is None:
+            return None
+        return PairedDifference(-found.by, found.p, found.ci95 and (-found.ci95[1], -found.ci95[0]))
 
 
 class Pairs:
@@ -80,29 +97,33 @@ class Pairs:
             if not shared:
                 return True
             a, b = (self._resampled(entry, shared).lowest for entry in (ours, theirs))
-        _, p = _difference(a, b)
+        p = _p(a, b)
         return p is None or p <= power.ALPHA  # of one video only nothing speaks for a tie
 
     def together(self, entries: Sequence[BoardEntry], ranks: Mapping[str, int]) -> Noise:
         """Compare all ranked rows of the group with each other, whatever the items without a score would be."""
         rows = [entry for entry in entries if entry.key in ranks]
+        ran = [entry for entry in rows if entry.stored is not None]
         if len(rows) > MOST_COMPARED:
-            return Noise({}, None)
-        runs = {entry.key: self._run(entry) for entry in rows if entry.stored is not None}
-        differences = {}
+            return Noise({}, None, videos=self._run(ran[0]).lowest.videos if ran else 0)
+        runs = {entry.key: self._run(entry) for entry in ran}
+        bounds = self._spec.primary.low, self._spec.primary.high
+        differences: dict[tuple[str, str], PairedDifference] = {}
         for a, b in combinations(rows, 2):
             if a.key in runs and b.key in runs:
-                differences[a.key, b.key] = _least_difference(runs[a.key], runs[b.key])
+                differences[a.key, b.key] = _least_difference(runs[a.key], runs[b.key], bounds)
             elif a.key in runs or b.key in runs:
                 run, published = (a, b) if a.key in runs else (b, a)
                 exact = published.metrics[self._spec.primary.name].value
-                differences[run.key, published.key] = _least_difference(runs[run.key], exact)
-        ranges = power.rank_ranges([entry.key for entry in rows], differences)
-        adjusted = power.holm([p for _, p in differences.values()])
+                differences[run.key, published.key] = _least_difference(runs[run.key], exact, bounds)
+        tests = {pair: (difference.by, difference.p) for pair, difference in differences.items()}
+        ranges = power.rank_ranges([entry.key for entry in rows], tests)
+        adjusted = power.holm([p for _, p in tests.values()])
         return Noise(
             {key: _with(ranges[key], ranks[key]) for key in runs},
             _smallest([run.lowest for run in runs.values()]),
-            {pair: (by, p) for (pair, (by, _)), p in zip(differences.items(), adjusted, strict=True)},
+            {pair: found._replace(p=p) for (pair, found), p in zip(differences.items(), adjusted, strict=True)},
+            max((run.lowest.videos for run in runs.values()), default=0),
         )
 
     def _run(self, entry: BoardEntry) -> _Run:
@@ -130,27 +151,44 @@ class Pairs:
         return _Draws(self._ids.setdefault(ids, ids), metric.value, metric.draws, metric.videos)
 
 
-def _least_difference(a: _Run, b: _Run | float | None) -> tuple[float, float | None]:
-    """Return by how much `a` is higher by the lower bounds, and the greatest p of none over what is unscored."""
-    by, _ = _difference(a.lowest, b.lowest if isinstance(b, _Run) else b)
+def _least_difference(a: _Run, b: _Run | float | None, bounds: bootstrap.Bounds) -> PairedDifference:
+    """Return by how much `a` is higher by the lower bounds; interval and p leave open what is unscored."""
+    by = _difference(a.lowest, b.lowest if isinstance(b, _Run) else b, bounds).by
     ends = {(a.lowest, b.highest), (a.highest, b.lowest)} if isinstance(b, _Run) else {(a.lowest, b), (a.highest, b)}
-    differences = [_difference(*pair) for pair in ends]
-    chances = [p for _, p in differences]
-    if any(p is None for p in chances):
-        return by, None
+    differences = [_difference(*pair, bounds) for pair in ends]
+    intervals = [found.ci95 for found in differences if found.ci95 is not None]
+    whole = len(intervals) == len(differences)
+    ci95 = (min(low for low, _ in intervals), max(high for _, high in intervals)) if whole else None
+    chances = [found.p for found in differences if found.p is not None]
+    if len(chances) < len(differences):
+        return PairedDifference(by, None, ci95)
     # Where the sign hangs on the unscored items, nothing is told.
-    signs = {difference > 0 for difference, _ in differences}
-    return by, 1.0 if len(signs) > 1 else max(p for p in chances if p is not None)
+    signs = {found.by > 0 for found in differences}
+    return PairedDifference(by, 1.0 if len(signs) > 1 else max(chances), ci95)
 
 
-def _difference(a: _Draws, b: _Draws | float | None) -> tuple[float, float | None]:
-    """By how much two runs differ, or a run and a number that is taken as exact, and the p of none."""
+def _difference(a: _Draws, b: _Draws | float | None, bounds: bootstrap.Bounds) -> PairedDifference:
+    """Return how two runs differ, or a run and a number that is taken as exact."""
     value, draws = (b.value, b.draws) if isinstance(b, _Draws) else (b, b)
     if a.value is None or value is None or a.draws is None or draws is None:
-        return 0.0, None
-    if isinstance(b, _Draws) and a.ids != b.ids:
-        return a.value - value, None
-    return a.value - value, bootstrap.p_value(a.value - value, a.draws - draws, a.videos)
+        return PairedDifference(0.0, None)
+    by = a.value - value
+    if not isinstance(b, _Draws):
+        own = bootstrap.confidence_interval(a.value, a.draws, a.videos, bounds=bounds)
+        ci95 = None if own is None else (own[0] - value, own[1] - value)
+        return PairedDifference(by, _p(a, b), ci95)
+    if a.ids != b.ids or b.draws is None:
+        return PairedDifference(by, None)
+    ci95, p = bootstrap.difference_ci((a.value, value), (a.draws, b.draws), a.videos, bounds)
+    return PairedDifference(by, p, ci95)
+
+
+def _p(a: _Draws, b: _Draws | float | None) -> float | None:
+    """Return the p of no difference of two runs on the same items, or of a run and a number."""
+    value, draws = (b.value, b.draws) if isinstance(b, _Draws) else (b, b)
+    if a.value is None or value is None or a.draws is None or draws is None:
+        return None
+    return bootstrap.p_value(a.value - value, a.draws - draws, a.videos)
 
 
 def _with(ranks: tuple[int, int], rank: int) -> tuple[int, int]:

@@ -25,7 +25,8 @@ from reelbench.registry.files import sha256_of
 from reelbench.registry.records import Item, Metrics, Result, Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.scoring import aggregation, calibration_file, candidates, result_files
+from reelbench.scoring import aggregation, calibration_file, candidates, cognitive_profile, result_files
+from reelbench.scoring.videos import media_record
 
 AHEAD = timedelta(days=1)
 """How far a date may lie ahead: clocks differ, and so do days."""
@@ -205,7 +206,7 @@ class _Items:
         self._replies = replies.Replies(spec, result.judge, rows_here)
         self._settings = result.settings
         self._same_reader = rereading.is_current(result)
-        self._from_tags = {facet.name for facet in spec.facets if not facet.in_rows}
+        self._from_tags = cognitive_profile.from_tags(spec)
         # What answers are scored on is a matter of the whole file: none of them may lack what others have.
         self._offered = {name for sample in samples for name in sample.scores} - self._judged
 
@@ -332,13 +333,17 @@ def _numbers(
 
 
 def _counts(spec: BenchmarkSpec, result: Result, samples: Sequence[Sample]) -> Iterator[str]:
+    media = media_record(samples)
+    if result.media is not None and result.media != media:
+        stated, here = (f"{len(one.videos)} of {one.of} videos @{one.sha256[:8]}" for one in (result.media, media))
+        yield f"media is {stated}, the samples say {here}"
     beside = {name: getattr(result.counts, name) for name in ("extra", "duplicate", "tags_without_question")}
     if result.settings.ranker is not None and result.counts.unread_candidates:  # older results don't count them
         beside["unread_candidates"] = candidates.unread(result.settings.ranker.mode, samples)
     for name, number in beside.items():
         if number < 0:
             yield f"counts.{name} is {number}, which is no number of items"
-    from_tags = {facet.name for facet in spec.facets if not facet.in_rows}
+    from_tags = cognitive_profile.from_tags(spec)
     untagged = sum(not any(sample.facets.get(name) for name in from_tags) for sample in samples)
     if untagged == len(samples):  # no tags were given
         beside["tags_without_question"] = untagged = 0

@@ -1,65 +1,83 @@
 """The site: a static page that needs no server, and reads nothing that is not beside it.
 
 `index.html` loads `data/board.js` with every row. What only some visitors want is in files of its own, loaded when it
-is asked for: a run's settings and breakdowns (`data/runs/`), and its samples (`data/samples/`). All of them are
+is asked for: a run's settings and breakdowns (`data/runs/`), its samples (`data/samples/`), and the differences of all
+pairs of a table (`data/pairs/`). All of them are
 scripts, since a page opened from a disk may load scripts but not data: one line of JSON per row, to search and to diff.
 """
 
 import hashlib
 import json
+import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from functools import partial
 from importlib import resources
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from reelbench.leaderboard import board as boards
-from reelbench.leaderboard import columns, overall, ranking
+from reelbench.leaderboard import bridge, columns, headline, overall, ranking
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, frame_count
 from reelbench.leaderboard.exports import tables
+from reelbench.leaderboard.store import public
 from reelbench.registry.data import loading
 from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.files import in_script, page_asset, read_text, replaced
 from reelbench.registry.records import Breakdowns, MetricValue
 from reelbench.registry.spec import BenchmarkSpec, Corpus, MeanOf, Metric
 from reelbench.registry.units import UNITS
-from reelbench.scoring import result_files
+from reelbench.registry.workers import ALONE, Workers
+from reelbench.scoring import cognitive_profile, result_files
 
-SCRIPTS = ("elements", "base", "table", "columns", "pictures", "charts", "benchmark", "model", "texts", "board")
+SHARED = ("elements", "shell", "plots")
+"""Scripts that stand in `registry/` for every page of ours."""
+SCRIPTS = (*SHARED, "base", "table", "columns", "forest", "charts", "benchmark", "model", "texts", "board")
 """The page's scripts, in the order in which they are loaded; `index.html` gets its list from here."""
 PAGES = (("submit", "Submit"), ("about", "How it works"))
 """Pages that the head links to: name in the address (`R.addPage`), title."""
 ASSETS = ("index.html", "board.css", *(f"{name}.js" for name in SCRIPTS))
 SAMPLES_PER_FILE = 50
 BYTES_PER_FILE = 400_000
-MOST_MATCHED = 12
-"""Runs in a group's matrix of wins."""
 _DIGITS = 7
 
 
-def build(store: Path, out: Path, *, published: bool = True) -> Board:
-    """Write the site for a store to `out`, which becomes exactly that, in one step; return what it shows."""
-    board = boards.make(store, published=published)
+def build(
+    store: Path, out: Path, *, published: bool = True, workers: Workers = ALONE, common: Sequence[str] = ()
+) -> Board:
+    """Write the site for a store to `out`, which becomes exactly that, in one step; return what it shows.
+
+    For `common` see `common_videos.on_common_videos`.
+    """
+    board = boards.make(store, published=published, workers=workers, common=common)
     if out.exists() and not (out / "data" / "board.js").is_file() and any(out.iterdir()):
         raise ReelbenchError(f"{out}: has other files in it; name a folder of its own for the site")
     with replaced(out) as aside:
-        write(board, aside)
+        write(board, aside, workers)
     return board
 
 
-def write(board: Board, out: Path) -> None:
+def write(board: Board, out: Path, workers: Workers = ALONE) -> None:
     """Write the site's files to an empty folder."""
     for name in ASSETS:
-        (out / name).write_text(_asset(name), encoding="utf-8")
+        (out / name).write_text(_lean(_asset(name)), encoding="utf-8")
     data = out / "data"
-    for folder in ("runs", "samples"):
+    for folder in ("runs", "samples", "pairs"):
         (data / folder).mkdir(parents=True)
     _write(data / "board.js", f"globalThis.REELBENCH={line_by_line(document(board))};\n")
-    for entry in board.entries:
-        _write_run(board.specs[entry.group.benchmark], entry, data)
+    for group in (group for group, noise in board.noise.items() if noise.pairs):
+        name = f"pairs/{_digest(group.id)}"
+        _write(data / f"{name}.js", f"REELBENCH_LOADED({json.dumps(name)},{in_script(_pairs(board, group))});\n")
+    if workers.alone(len(board.entries)):
+        for entry in board.entries:
+            _write_run(board.specs[entry.group.benchmark], entry, data)
+    else:
+        runs = [(board.specs[entry.group.benchmark], _without_rows(entry)) for entry in board.entries]
+        for _ in workers.map(partial(_write_one, data.absolute()), runs):
+            pass
     downloads = out / "downloads"
     downloads.mkdir()
     for name in board.specs:
@@ -70,19 +88,28 @@ def write(board: Board, out: Path) -> None:
 
 
 def _asset(name: str) -> str:
-    if name == "elements.js":
+    if name.removesuffix(".js") in SHARED:
         return page_asset(name)
     text = (resources.files("reelbench.leaderboard.assets") / name).read_text(encoding="utf-8")
     scripts = "\n".join(f'<script src="{script}.js"></script>' for script in SCRIPTS)
     links = "\n      ".join(f'<a href="#/{page}">{title}</a>' for page, title in PAGES)
     if name == "board.css":
-        return page_asset("palette.css") + text
+        return page_asset("palette.css") + page_asset("shell.css") + text
     return text.replace("<!-- SCRIPTS -->", scripts).replace("<!-- PAGES -->", links)
+
+
+def _lean(text: str) -> str:
+    """Return a page's file without what is for who reads its source: indentation, and lines that are comments."""
+    return re.sub(r"^ *(?://.*|/\*(?:[^*]|\*(?!/))*\*/) *\n|^ +", "", text, flags=re.MULTILINE)
 
 
 def chunk_name(entry: BoardEntry) -> str:
     """Return the name of a row's own files."""
-    return hashlib.sha256(entry.key.encode()).hexdigest()[:16]
+    return _digest(entry.key)
+
+
+def _digest(name: str) -> str:
+    return hashlib.sha256(name.encode()).hexdigest()[:16]
 
 
 def may_show_samples(spec: BenchmarkSpec, split: str) -> bool:
@@ -100,6 +127,7 @@ def document(board: Board) -> dict[str, Any]:
     return {
         # Of the results, not of the clock: the same store gives the same bytes.
         "newest": max((entry.date for entry in board.entries if entry.date), default=None),
+        "headline": headline.of_board(board),
         "rules": f"{ranking.RULES}\n\n{overall.RULES}",
         "units": units(),
         "columns": [
@@ -115,6 +143,7 @@ def document(board: Board) -> dict[str, Any]:
                 "revision": model.key[1],
                 "setting": model.key[2],
                 "rank": model.rank,
+                "ranks": model.ranks,
                 "rate": None if model.win_rate is None else round(model.win_rate, 4),
                 "covered": model.covered,
                 "of": model.of,
@@ -136,9 +165,12 @@ def _groups(board: Board) -> list[dict[str, Any]]:
             "mini": group.mini,
             "main": board.main.get(group.benchmark) == group,
             "counts": board.main.get(group.benchmark) == group and board.specs[group.benchmark].open_data,
-            "wins": _wins(board, group, rows[group]),
+            "headline": headline.of_group(board, group),
+            "videos": board.noise[group].videos,
+            "pairs": f"pairs/{_digest(group.id)}" if board.noise[group].pairs else None,
             "facets": sorted({facet for entry in rows[group] for facet in entry.breakdowns}),
             "shortcuts": _shortcuts(board, group),
+            "relations": bridge.relations(board.specs[group.benchmark], board.bridges, group),
             "tells": None if (tells := board.noise[group].smallest) is None else _short(tells),
         }
         | {column.id: column.value(board, rows[group][0]) for column in columns.COLUMNS if column.of_group}
@@ -158,26 +190,21 @@ def _shortcuts(board: Board, group: RankingGroup) -> dict[str, dict[str, Any]]:
     }
 
 
-def _wins(board: Board, group: RankingGroup, rows: list[BoardEntry]) -> dict[str, Any] | None:
-    """Return the best runs' differences, each with each, in the order of the rows; None of fewer than two."""
-    runs = [row for row in rows if row.key in board.ranks and row.stored is not None][:MOST_MATCHED]
-    known = board.noise[group].pairs
-    cells = []
-    for first, other in combinations(runs, 2):
-        if (first.key, other.key) in known:
-            by, p = known[first.key, other.key]
-        elif (other.key, first.key) in known:
-            by, p = known[other.key, first.key]
-            by = -by
-        else:
-            return None
-        cells.append([_short(by), None if p is None else _short(p)])
-    return {"rows": [chunk_name(row) for row in runs], "cells": cells} if cells else None
+def _pairs(board: Board, group: RankingGroup) -> dict[str, Any]:
+    """Return the ranked rows' differences, each from each after it: [by, p, low, high], null of published numbers."""
+    rows = [entry for entry in board.entries if entry.group == group and entry.key in board.ranks]
+    found = [board.noise[group].pair(first.key, other.key) for first, other in combinations(rows, 2)]
+    cells = [pair and [pair.by, pair.p, *(pair.ci95 or ())] for pair in found]
+    short = [cell and [None if number is None else _short(number) for number in cell] for cell in cells]
+    return {"rows": [chunk_name(row) for row in rows], "cells": short}
 
 
 def units() -> dict[str, dict[str, Any]]:
     """Return how a page prints the units' values."""
-    return {name: {"digits": unit.digits, "range": unit.range} for name, unit in UNITS.items()}
+    return {
+        name: {"digits": unit.digits, "range": unit.range, "label": "%" if unit.label == "%" else f"of {unit.high:g}"}
+        for name, unit in UNITS.items()
+    }
 
 
 def benchmark(spec: BenchmarkSpec) -> dict[str, Any]:
@@ -187,7 +214,8 @@ def benchmark(spec: BenchmarkSpec) -> dict[str, Any]:
         "title": spec.title,
         "summary": spec.summary,
         "homepage": spec.homepage,
-        "paper": spec.paper.url,
+        "paper": spec.paper.url if spec.paper else "",
+        "bibtex": spec.paper.bibtex if spec.paper else spec.citation,
         "judge": spec.judge.default_model if spec.judge else None,
         "metrics": [_metric(metric) for metric in spec.metrics],
         "facets": [
@@ -197,7 +225,7 @@ def benchmark(spec: BenchmarkSpec) -> dict[str, Any]:
                 "labels": facet.labels or [],
                 "metrics": [_metric(metric) for metric in facet.metrics],
             }
-            for facet in spec.facets
+            for facet in cognitive_profile.facets(spec)
         ],
     }
 
@@ -257,6 +285,14 @@ def _short(number: float) -> float:
     return float(f"{number:.{_DIGITS}g}")
 
 
+def _without_rows(entry: BoardEntry) -> BoardEntry:
+    return entry if entry.stored is None else replace(entry, stored=replace(entry.stored, rows=None))
+
+
+def _write_one(data: Path, run: tuple[BenchmarkSpec, BoardEntry]) -> None:
+    _write_run(*run, data)
+
+
 def _write_run(spec: BenchmarkSpec, entry: BoardEntry, data: Path) -> None:
     name = chunk_name(entry)
     run: dict[str, Any] = {
@@ -264,10 +300,15 @@ def _write_run(spec: BenchmarkSpec, entry: BoardEntry, data: Path) -> None:
         "samples": 0,
     }
     if entry.stored is not None:
-        run["result"] = entry.stored.result.model_dump(mode="json", exclude={"metrics", "breakdowns"})
+        run["result"] = public(entry.stored.result).model_dump(mode="json", exclude={"metrics", "breakdowns", "media"})
         run["key"] = entry.key
         run["withheld"] = not may_show_samples(spec, entry.group.split)
-        shown = () if run["withheld"] else _parts(entry.stored.folder / result_files.SAMPLES_FILE)
+        # A run's samples are shown once, with its row on all of its videos.
+        shown = (
+            ()
+            if run["withheld"] or entry.stored.videos is not None
+            else _parts(entry.stored.folder / result_files.SAMPLES_FILE)
+        )
         for number, lines in enumerate(shown):
             # The lines are JSON already, and each was held to the schema when it was added.
             text = f"REELBENCH_LOADED({json.dumps(f'samples/{name}-{number}')},[\n{','.join(lines)}]);\n"

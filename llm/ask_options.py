@@ -64,7 +64,9 @@ class AskOptions:
         backoff: Seconds before the first retry at most; doubled for each further one.
         patience: Seconds without a single reply, under 429, after which asking stops; also the longest `Retry-After`
             that is waited for.
-        cache: SQLite file; None is `judge.sqlite` in `$REELBENCH_HOME`, which all askers share.
+        cache: Where replies are kept: a file, or the address of a PostgreSQL database (`postgresql://…`); None is
+            `REELBENCH_CACHE`, else `judge.sqlite` in `$REELBENCH_HOME`, which all askers share.
+        cache_patience: Seconds for which a database that can't be reached is waited for.
     """
 
     option: ClassVar[str] = "--llm"
@@ -92,7 +94,8 @@ class AskOptions:
     tries: int = TRIES
     backoff: float = 0.5
     patience: float = 300.0
-    cache: Path | None = None
+    cache: Path | str | None = field(default=None, repr=False)  # an address may hold a password
+    cache_patience: float = 60.0
 
     def __post_init__(self) -> None:
         option = self.option
@@ -110,6 +113,8 @@ class AskOptions:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise InputError(f"{option}-{name.replace('_', '-')}: {value} is not a number from 1 up")
+        if not self.cache_patience >= 0:
+            raise InputError(f"--cache-patience: {self.cache_patience} is not a number of seconds from 0 up")
         if not self.timeout > 0:
             raise InputError(f"{option}-timeout: {self.timeout} is not a number of seconds above 0")
         prices = (self.usd_per_million_prompt, self.usd_per_million_completion)
@@ -153,9 +158,9 @@ class AskOptions:
         )
 
     @property
-    def cache_path(self) -> Path:
-        """Where replies are kept."""
-        return self.cache if self.cache is not None else home() / "judge.sqlite"
+    def cache_place(self) -> Path | str:
+        """Where replies are kept: a file, or a database's address."""
+        return self.cache if self.cache is not None else cache_place()
 
     def cost_usd(
         self, prompt_tokens: int, completion_tokens: int, cached_tokens: int = 0, reasoning_tokens: int = 0
@@ -203,6 +208,11 @@ class AskOptions:
         query = parse_qsl(self._parts.query)
         secrets = (self.api_key or "", *(value for name, value in query if name != "api-version"))
         return [secret for secret in secrets if len(secret) >= SHORTEST_SECRET]
+
+
+def cache_place() -> Path | str:
+    """Return where replies are kept unless an asker is told otherwise: a file, or a database's address."""
+    return settings.CACHE.get() or home() / "judge.sqlite"
 
 
 def takes_completion_limit(model: str) -> bool:

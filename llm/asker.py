@@ -18,6 +18,7 @@ from typing import Any, Self
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.budget import Budget, Tally
 from reelbench.llm.cache import ReplyCache
+from reelbench.llm.claim_watch import ClaimWatch
 from reelbench.llm.client import NotServedError, RejectedError, TransientError
 from reelbench.llm.messages import Message, estimated_tokens, reply_key, request_shape
 from reelbench.llm.pacing import Pacer, StoppedError, Turn
@@ -38,9 +39,10 @@ from reelbench.llm.retry_cursor import (
     RetryCursor,
     T,
 )
+from reelbench.llm.store import Limit
+from reelbench.registry import settings
 from reelbench.registry.errors import ReelbenchError
 
-_OTHERS = 0.2  # seconds between looks at whether another process has got its reply
 _SHORT_REPLY = 64  # tokens
 _FOLLOWED = 8
 """Questions followed at once, for each call in flight: thousands at once would keep the first from going out."""
@@ -85,13 +87,14 @@ class Asker:
         self.tally = Tally(spent_usd=options.cost_usd(0, 0))
         self.lock = threading.Lock()
         self._on_note = on_note
-        self.cache = ReplyCache(options.cache_path, self.note)
+        self.cache = ReplyCache(options.cache_place, self.note, patience=options.cache_patience)
         self._budget = budget or Budget(options.budget_calls, options.budget_usd)
         # What follows lives in the event loop alone.
         self._pacer = pacer or Pacer(options.concurrency)
         self._followed = asyncio.Semaphore(_FOLLOWED * options.concurrency)
         self._client: Client | None = None
         self._asking: dict[bytes, asyncio.Task[str | None]] = {}
+        self._watch = ClaimWatch(self.cache, self._pacer)
         self._heart: asyncio.Task[None] | None = None
         self._shutdown: asyncio.Task[None] | None = None
         self._notes_shutdown = notes_shutdown
@@ -152,14 +155,15 @@ class Asker:
             ReelbenchError: The cache can't be written; what it holds is kept.
         """
         async with self._followed:
-            return await self.finish(self.cursor(messages, read, vote=vote, again=again, outdated=outdated))
+            cursor = await self.cache.aside(self.cursor, messages, read, vote=vote, again=again, outdated=outdated)
+            return await self.finish(cursor)
 
     async def finish(self, cursor: RetryCursor[T]) -> AskResult[T]:
         """Ask what the cache does not have of a question, as `ask` does, and count the replies behind the answer."""
         reason = None
         while reason is None and cursor.key is not None:
             if (reason := await self._get(cursor.key, cursor.messages)) is None:
-                cursor.advance()
+                await self.cache.aside(cursor.advance)
         return self.counted(cursor, reason)
 
     def counted(self, cursor: RetryCursor[T], reason: str | None = None) -> AskResult[T]:
@@ -193,6 +197,7 @@ class Asker:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await self._watch.close()
         if self._client is not None:
             await self._client.close()
 
@@ -240,14 +245,14 @@ class Asker:
             client = self._ready()
             try:
                 while not claimed:
-                    state = self.cache.claim(key)
+                    state = await self.cache.aside(self.cache.claim, key)
                     claimed = state == "mine"
                     if state == "stored":
                         return None
                     if state == "batched":
                         return PENDING
                     if state == "theirs":
-                        await turn.pass_on(_OTHERS)
+                        await turn.pass_on(self._watch.wait(key))
                 reason = await self._call_until_kept(client, turn, key, messages)
             except RejectedError as error:
                 return self._reject(error)
@@ -261,7 +266,7 @@ class Asker:
                 return reason
             finally:
                 if claimed:
-                    self.cache.release(key)
+                    await self.cache.aside(self.cache.release, key)
 
     async def _call_until_kept(self, client: Client, turn: Turn, key: bytes, messages: Sequence[Message]) -> str | None:
         started, failures, tries = asyncio.get_running_loop().time(), 0, 0
@@ -278,7 +283,7 @@ class Asker:
                 wait = max(wait, error.wait or 0.0)
                 if error.limited:
                     self._pacer.limited(turn.round, error.wait)
-                    await turn.pass_on(wait)
+                    await turn.pass_on(self._pacer.sleep(wait))
                 else:
                     # Others would only fail at a server in trouble, so the turn is kept.
                     self._pacer.failed()
@@ -300,7 +305,8 @@ class Asker:
         """Make one call and keep its reply."""
         options = self.options
         estimate = options.cost_usd(estimated_tokens(messages), _SHORT_REPLY) or 0.0
-        reserved = self._budget.reserve(estimate)
+        self._note_alone()
+        reserved = await self._budget.reserve(estimate, self.cache, options.option)
         if reserved is None:
             line = f"the budget of {self._budget.shown} for {options.who} is used up; run again to go on"
             raise self._stop(BUDGET, line)
@@ -308,7 +314,7 @@ class Asker:
         kept, cost = False, None
         try:
             reply = await client.ask(messages, self.sampling)
-            self.cache.put(key, options.model, reply)
+            await self.cache.aside(self.cache.put, key, options.model, reply)
             kept = True
             if self._notes_shutdown and self._shutdown is None:
                 self._shutdown = asyncio.ensure_future(self._note_shutdown(client, reply.returned))
@@ -322,13 +328,22 @@ class Asker:
             kept = error.maybe_paid  # counts against the budget, to be on the safe side
             raise
         finally:
-            self._budget.settle(reserved, cost, kept=kept)
+            await self._budget.settle(reserved, cost, self.cache, options.option, kept=kept)
         self._pacer.good()
         self._last_good = asyncio.get_running_loop().time()
         with self.lock:
             self.tally.calls += 1
             if cost is not None:
                 self.tally.spent_usd = (self.tally.spent_usd or 0.0) + cost
+
+    def _note_alone(self) -> None:
+        budget = self._budget
+        if budget.limit != Limit(None, None) and budget.job is None and self.cache.store.is_remote and not budget.noted:
+            budget.noted = True
+            self.note(
+                f"the budget of {budget.shown} is this process's alone; {settings.JOB.name}, set to one name for "
+                "several, counts theirs together"
+            )
 
     def _reject(self, error: RejectedError) -> str:
         self._pacer.failed()
@@ -368,7 +383,7 @@ class Asker:
         try:
             days = await client.shutdown_dates()
             day = days.get(options.model) or days.get(returned or "")
-            self.cache.store.put_shutdown(options.model, options.host, day)
+            await self.cache.aside(self.cache.store.put_shutdown, options.model, options.host, day)
         except Exception as error:  # noqa: BLE001 - nothing depends on it
             _log.debug("the models of %s are not known: %s", options.host, options.redact(repr(error)))
             return
@@ -377,11 +392,11 @@ class Asker:
 
     async def _beat(self) -> None:
         while True:
-            await asyncio.sleep(1.0)
             try:
-                self.cache.renew()
+                await self.cache.aside(self.cache.renew)
             except ReelbenchError:  # whoever writes next meets the same error, and tells
                 return
+            await asyncio.sleep(self.cache.store.lease / 6)
 
 
 def _tokens_of(text: str | None) -> int:

@@ -9,30 +9,70 @@ reply before it asks for it; the others then wait for it instead of paying for i
 itself when its owner dies.
 
 A reply has a checksum, against disks that forget and not against forgers: one that does not hold is asked for again.
+
+Where replies are kept by a server that can't be reached for a while, nothing new is asked, and what arrives is put into
+a file here (`llm.spool`) until it can be.
 """
 
-import secrets
+import asyncio
+import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
+from typing import Any, TypeVar
 
 from reelbench.llm.reply import Reply
+from reelbench.llm.spool import Spool
 from reelbench.llm.sqlite_store import EDITED, SqliteStore
-from reelbench.llm.store import Claimed, ReplyStore, StoredReply
+from reelbench.llm.store import AwayError, Claimed, Limit, ReplyStore, StoredReply
+from reelbench.registry.errors import ReelbenchError
+
+PATIENCE = 60.0
+"""Seconds for which a server of replies that can't be reached is waited for."""
+
+_T = TypeVar("_T")
+
+_AGAIN = 0.25  # seconds between looks at whether a server is back
+_READERS, _WRITERS = 4, 2  # threads: replies that arrive don't wait behind questions that wait for the server
 
 
 class ReplyCache:
     """The replies of a store, to one process; safe to use from several threads."""
 
-    def __init__(self, place: Path, on_note: Callable[[str], None]) -> None:
+    def __init__(self, place: Path | str, on_note: Callable[[str], None], *, patience: float = PATIENCE) -> None:
+        """Open it.
+
+        Args:
+            place: A file, or the address of a PostgreSQL database (`postgresql://…`).
+            on_note: Called with each line that the user should know.
+            patience: Seconds for which a server that can't be reached is waited for.
+        """
         self._on_note = on_note
-        self._owner = secrets.token_hex(8)
+        self._patience = patience
         self._edited_noted = False
-        self.store: ReplyStore = SqliteStore(place, on_note)
+        self.store = open_store(place, on_note)
+        self._spool = Spool(self.store.name)
+        self._spooling = threading.Lock()
+        self._away_since: float | None = None
+        self._closed = threading.Event()
+        self._readers = ThreadPoolExecutor(_READERS, "reelbench-cache")
+        self._writers = ThreadPoolExecutor(_WRITERS, "reelbench-cache")
+        if self.store.is_remote:
+            self._take_left_over()
+
+    async def aside(self, work: Callable[..., _T], *args: Any, **named: Any) -> _T:  # noqa: ANN401 - the work's
+        """Do what may wait for the store: off the event loop, in a thread, where a server keeps the replies."""
+        if not self.store.is_remote:
+            return work(*args, **named)
+        threads = self._writers if work == self.put else self._readers
+        done = asyncio.get_running_loop().run_in_executor(threads, partial(work, *args, **named))
+        return await asyncio.shield(done)  # a reply that is being put down is put down
 
     def get(self, key: bytes) -> Reply | None:
         """Return the reply kept under `key`, or None."""
-        stored = self.store.get(key)
+        stored = self._patiently(lambda: self.store.get(key), otherwise=lambda: self._spool.get(key))
         if stored is None:
             return None
         if stored.edited:
@@ -57,27 +97,127 @@ class ReplyCache:
 
     def claim(self, key: bytes) -> Claimed:
         """Claim the right to ask for `key`, unless its reply is here by now or it is being asked for elsewhere."""
-        return self.store.claim(key, self._owner)
+        return self._patiently(lambda: self.store.claim(key))
 
     def taken(self, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of `keys` that another process is asking for now."""
-        return self.store.taken(keys, self._owner)
+        return self._patiently(lambda: self.store.taken(keys))
 
     def renew(self) -> None:
         """Make this process's claims last a full lease again."""
-        self.store.renew(self._owner)
+        self._patiently(self.store.renew)
 
     def put(self, key: bytes, model: str, reply: Reply) -> None:
         """Keep a reply, for good, and give up the claim on it."""
-        self.store.put(stored_now(key, model, reply))
+        stored = stored_now(key, model, reply)
+        if self._away_since is None:
+            try:
+                return self.store.put(stored)
+            except AwayError as error:
+                self._note_away(error)
+        try:
+            with self._spooling:
+                self._spool.add(stored)
+        except OSError as error:
+            raise ReelbenchError(
+                f"judge cache {self.store.name}: can't be reached, and {self._spool.path} can't be written "
+                f"({error.strerror}); replies that it holds are kept"
+            ) from None
 
     def release(self, key: bytes) -> None:
         """Give up the claim on `key`: its reply could not be had."""
-        self.store.release(key, self._owner)
+        self._patiently(lambda: self.store.release(key))
+
+    def reserve(self, job: str, limit: Limit, estimate: float) -> float | None:
+        """Set aside one call of about `estimate` dollars of a job's -> these dollars; None where there is no room."""
+        return self._patiently(lambda: self.store.reserve(job, limit, estimate))
+
+    def settle(self, job: str, reserved: float, cost: float, *, kept: bool) -> None:
+        """Book what a job's call cost, in dollars; one that brought nothing (not `kept`) is given back."""
+        self._patiently(lambda: self.store.settle(job, reserved, cost, kept=kept))
 
     def close(self) -> None:
         """Give up all claims and close the store; nothing that was kept depends on it."""
-        self.store.close(self._owner)
+        self._closed.set()
+        for threads in (self._readers, self._writers):
+            threads.shutdown()
+        if self._spool:
+            try:
+                self._flush()
+            except ReelbenchError:
+                self._on_note(
+                    f"judge cache {self.store.name}: can't be reached; {len(self._spool)} replies are in "
+                    f"{self._spool.path}, and the next run puts them there"
+                )
+        self._spool.close()
+        self.store.close()
+
+    # --- a server that can't be reached ------------------------------------------------------------------------------
+
+    def _patiently(self, work: Callable[[], _T], otherwise: Callable[[], _T | None] = lambda: None) -> _T:
+        """Do work as soon as the server is there; what the spool has does meanwhile."""
+        while True:
+            if self._spool and (here := otherwise()) is not None:
+                return here
+            try:
+                if self._spool:
+                    self._flush()
+                done = work()
+            except AwayError as error:
+                self._note_away(error)
+                self._wait(error)
+            else:
+                self._away_since = None
+                return done
+
+    def _note_away(self, error: AwayError) -> None:
+        with self._spooling:
+            if self._away_since is None:
+                self._away_since = time.monotonic()
+                self._on_note(
+                    f"judge cache {self.store.name}: {error}; waiting for it, {self._patience:g} s at most; replies "
+                    f"that arrive are kept in {self._spool.path}"
+                )
+
+    def _wait(self, error: AwayError) -> None:
+        since = self._away_since or time.monotonic()
+        if self._closed.wait(_AGAIN) or time.monotonic() - since > self._patience:
+            held = f"; {len(self._spool)} replies are in {self._spool.path}, and the next run puts them there"
+            raise ReelbenchError(
+                f"judge cache {self.store.name}: {error}, for {self._patience:g} s (--cache-patience)"
+                f"{held if self._spool else ''}; run again when it is there: what was paid for is kept"
+            ) from None
+
+    def _flush(self) -> None:
+        with self._spooling:
+            if self._spool:
+                self.store.put_many(self._spool.replies())
+                self._spool.clear()
+
+    def _take_left_over(self) -> None:
+        for replies, path in self._spool.left_over():
+            self.store.put_many(replies)
+            path.unlink(missing_ok=True)
+            self._on_note(f"judge cache {self.store.name}: {len(replies)} replies that an earlier run left are in it")
+
+
+def open_store(place: Path | str, on_note: Callable[[str], None]) -> ReplyStore:
+    """Open what keeps replies: a file, or the database of an address (`postgresql://…`).
+
+    Raises:
+        InputError: It can't be used at all.
+        ReelbenchError: It can't be used now.
+    """
+    if is_address(place):
+        from reelbench.llm.postgres_store import PostgresStore
+
+        return PostgresStore(str(place))
+    return SqliteStore(Path(place), on_note)
+
+
+def is_address(place: Path | str) -> bool:
+    """Whether a place of replies is a database's address, and no file."""
+    return str(place).startswith(("postgresql://", "postgres://"))
 
 
 def stored_now(key: bytes, model: str, reply: Reply) -> StoredReply:

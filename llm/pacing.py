@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections import deque
+from collections.abc import Awaitable
 from contextlib import suppress
 from types import TracebackType
 from typing import Self
@@ -173,10 +174,10 @@ class Turn:
         if self._pacer.stopped is not None:
             raise self._pacer.stopped
 
-    async def pass_on(self, seconds: float) -> None:
-        """Let others in for some seconds, then wait to be let in again, ahead of those who never were."""
+    async def pass_on(self, meanwhile: Awaitable[None]) -> None:
+        """Let others in until `meanwhile` is over, then wait to be let in again, ahead of those who never were."""
         self._leave()
-        await self._pacer.sleep(seconds)
+        await meanwhile
         self.round = await self._pacer.enter(again=True)
         self._inside = True
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from reelbench.llm.reply import REPLY_FIELDS, Reply, checksum
-from reelbench.llm.store import Claimed, StoredBatch, StoredReply
+from reelbench.llm.store import Claimed, Limit, ModelReplies, StoredBatch, StoredReply
 from reelbench.registry.errors import InputError, ReelbenchError
 
 SCHEMA = 4
@@ -45,19 +45,27 @@ _TABLES = (
     """CREATE TABLE IF NOT EXISTS shutdowns (
         model TEXT NOT NULL, host TEXT NOT NULL, day TEXT NOT NULL, PRIMARY KEY (model, host)) WITHOUT ROWID""",
 )
+_BUDGETS = """CREATE TABLE IF NOT EXISTS budgets (
+    job TEXT PRIMARY KEY, calls INTEGER NOT NULL, reserved REAL NOT NULL, spent REAL NOT NULL, dearest REAL NOT NULL
+    ) WITHOUT ROWID"""  # made when the first job has one: earlier versions know nothing of it
 _SINCE_2 = {"reasoning_tokens": "INTEGER", "cached_tokens": "INTEGER", "seconds": "REAL", "checksum": "BLOB"}
 _REPLY = REPLY_FIELDS[:6]  # of schema 1
 _COLUMNS = ("key", "model", "at", "checksum", *REPLY_FIELDS)
 _STORED = f"SELECT key, model, at, checksum, edited, {', '.join(REPLY_FIELDS)} FROM replies"  # noqa: S608 - our own names
+_MEANT = "WHERE (? IS NULL OR at < ?) AND (? IS NULL OR model = ?)"
 _AT_ONCE = 1000  # rows read, or keys asked for, in one query
 
 
 class SqliteStore:
     """The file of replies (see `llm.store`)."""
 
+    lease = LEASE
+    is_remote = False
+
     def __init__(self, path: Path, on_note: Callable[[str], None]) -> None:
         self.path = path
         self._on_note = on_note
+        self._owner = secrets.token_hex(8)
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
         with self._lock, self._errors_explained():
@@ -87,40 +95,49 @@ class SqliteStore:
 
         self._do(write)
 
-    def claim(self, key: bytes, owner: str) -> Claimed:
+    def put_many(self, replies: Sequence[StoredReply]) -> int:
+        """Keep replies -> how many were not here."""
+
+        def write(file: sqlite3.Connection) -> int:
+            with _transaction(file):
+                return sum(_insert(file, reply) for reply in replies)
+
+        return self._do(write)
+
+    def claim(self, key: bytes) -> Claimed:
         """Claim the right to ask for `key`, unless its reply is here by now or it is being asked for elsewhere."""
 
         def write(file: sqlite3.Connection) -> Claimed:
             with _transaction(file):
                 now = time.time()  # read under the lock, so that no claim made before is from the future
-                state = _state_of(file, key, owner, now)
+                state = _state_of(file, key, self._owner, now)
                 if state == "mine":
-                    file.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", (key, owner, now + LEASE))
+                    file.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", (key, self._owner, now + LEASE))
             return state
 
         return self._do(write)
 
-    def taken(self, keys: Sequence[bytes], owner: str) -> set[bytes]:
-        """Return those of `keys` that another owner is asking for now."""
+    def taken(self, keys: Sequence[bytes]) -> set[bytes]:
+        """Return those of `keys` that another process is asking for now."""
 
         def read(file: sqlite3.Connection) -> set[bytes]:
             now, theirs = time.time(), set[bytes]()
             for begin in range(0, len(keys), _AT_ONCE):
                 part = keys[begin : begin + _AT_ONCE]
                 command = f"SELECT key, owner, until FROM claims WHERE key IN ({', '.join('?' * len(part))})"  # noqa: S608
-                theirs |= {key for key, *claim in file.execute(command, part) if _holds(claim, owner, now)}
+                theirs |= {key for key, *claim in file.execute(command, part) if _holds(claim, self._owner, now)}
             return theirs
 
         return self._do(read)
 
-    def renew(self, owner: str) -> None:
-        """Make all claims of an owner last a full lease again."""
+    def renew(self) -> None:
+        """Make all claims of this process last a full lease again."""
         command = "UPDATE claims SET until = ? WHERE owner = ?"
-        self._do(lambda file: file.execute(command, (time.time() + LEASE, owner)))
+        self._do(lambda file: file.execute(command, (time.time() + LEASE, self._owner)))
 
-    def release(self, key: bytes, owner: str) -> None:
+    def release(self, key: bytes) -> None:
         """Give up a claim: its reply could not be had."""
-        self._do(lambda file: file.execute("DELETE FROM claims WHERE key = ? AND owner = ?", (key, owner)))
+        self._do(lambda file: file.execute("DELETE FROM claims WHERE key = ? AND owner = ?", (key, self._owner)))
 
     def shutdown(self, model: str, host: str) -> str | None:
         """Return the day (YYYY-MM-DD) on which a server said that it ends a model; None where it said none."""
@@ -149,13 +166,40 @@ class SqliteStore:
                 return
             after = rows[-1][0]
 
-    def close(self, owner: str) -> None:
-        """Give up all claims of an owner, and close; nothing that was kept depends on it."""
+    def kept(self, keys: Sequence[bytes]) -> set[bytes]:
+        """Return those of `keys` under which there is a reply."""
+        there = "SELECT 1 FROM replies WHERE key = ? AND edited IS NULL"
+        return self._do(lambda file: {key for key in keys if file.execute(there, (key,)).fetchone()})
+
+    def models(self, before: float | None = None, model: str | None = None) -> list[ModelReplies]:
+        """Count the replies that came before a moment, of one model or of each, by the models' names."""
+        command = f"SELECT model, count(*), min(at), max(at) FROM replies {_MEANT} GROUP BY model ORDER BY model"  # noqa: S608
+        rows = self._do(lambda file: file.execute(command, (before, before, model, model)).fetchall())
+        return [ModelReplies(*row) for row in rows]
+
+    def remove(self, before: float | None = None, model: str | None = None) -> int:
+        """Remove the replies that `models` counts -> how many there were."""
+        command = f"DELETE FROM replies {_MEANT}"  # noqa: S608
+        removed = self._do(lambda file: file.execute(command, (before, before, model, model)).rowcount)
+        self._do(lambda file: file.execute("VACUUM"))
+        return removed
+
+    def under_way(self) -> int:
+        """Return how many batches are under way."""
+        return self._do(lambda file: file.execute("SELECT count(*) FROM batches").fetchone()[0])
+
+    def size(self) -> int:
+        """Return the bytes that it takes."""
+        parts = (self.path, self.path.with_name(f"{self.path.name}-wal"))
+        return sum(part.stat().st_size for part in parts if part.exists())
+
+    def close(self) -> None:
+        """Give up all claims of this process, and close; nothing that was kept depends on it."""
         with self._lock:
             if self._connection is None:
                 return
             with contextlib.suppress(sqlite3.Error):
-                self._connection.execute("DELETE FROM claims WHERE owner = ?", (owner,))
+                self._connection.execute("DELETE FROM claims WHERE owner = ?", (self._owner,))
             with contextlib.suppress(sqlite3.Error):
                 self._connection.close()
             self._connection = None
@@ -215,6 +259,35 @@ class SqliteStore:
             return kept
 
         return self._do(write)
+
+    # --- budgets -----------------------------------------------------------------------------------------------------
+
+    def reserve(self, job: str, limit: Limit, estimate: float) -> float | None:
+        """Set aside one call of about `estimate` dollars of a job's -> these dollars; None where there is no room."""
+
+        def write(file: sqlite3.Connection) -> float | None:
+            with _transaction(file):
+                file.execute(_BUDGETS)
+                file.execute("INSERT OR IGNORE INTO budgets VALUES (?, 0, 0, 0, 0)", (job,))
+                command = "SELECT calls, reserved + spent, max(dearest, ?) FROM budgets WHERE job = ?"
+                calls, taken, dollars = file.execute(command, (estimate, job)).fetchone()
+                if limit.calls is not None and calls >= limit.calls:
+                    return None
+                if limit.usd is not None and taken + dollars > limit.usd:
+                    return None
+                command = "UPDATE budgets SET calls = calls + 1, reserved = reserved + ? WHERE job = ?"
+                file.execute(command, (dollars, job))
+            return dollars
+
+        return self._do(write)
+
+    def settle(self, job: str, reserved: float, cost: float, *, kept: bool) -> None:
+        """Book what a job's call cost, in dollars; one that brought nothing (not `kept`) is given back."""
+        command = (
+            "UPDATE budgets SET reserved = reserved - ?, calls = calls - ?, spent = spent + ?,"
+            " dearest = max(dearest, ?) WHERE job = ?"
+        )
+        self._do(lambda file: file.execute(command, (reserved, int(not kept), cost, cost, job)))
 
     # --- opening, and what can go wrong ------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from reelbench.llm.reply import Reply
+from reelbench.registry.errors import ReelbenchError
 
 Claimed = Literal["mine", "stored", "theirs", "batched"]
 """Whose it is to ask for a reply: ours, nobody's (it is here), another process's, or a batch's that is under way."""
@@ -56,12 +57,41 @@ class StoredBatch:
     held: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """What may be spent at most, in calls and in dollars; None is no limit."""
+
+    calls: int | None
+    usd: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReplies:
+    """How many replies there are of a model, and when the first and the last came, in seconds since 1970."""
+
+    model: str
+    replies: int
+    first: float
+    last: float
+
+
+class AwayError(ReelbenchError):
+    """A server that keeps replies can't be reached now; in a moment it may be again."""
+
+
 class ReplyStore(Protocol):
     """Keeps replies, and says whose turn it is to ask for one. Safe to use from several threads and processes.
 
-    An owner is a process's token. A claim is a lease: it lapses by itself when its owner dies. Every method raises
-    ReelbenchError where the store can't be used.
+    A claim is a lease of whoever opened the store: it lapses by itself when that process dies. Every method raises
+    ReelbenchError where the store can't be used, and AwayError where it may be again in a moment.
+
+    Attributes:
+        lease: Seconds that a claim lasts unless it is renewed.
+        is_remote: Whether each request goes to a server, and so takes its time.
     """
+
+    lease: float
+    is_remote: bool
 
     @property
     def name(self) -> str:
@@ -80,19 +110,23 @@ class ReplyStore(Protocol):
         """Keep a reply unless there is one that is as it arrived, and give up the claim on it."""
         ...
 
-    def claim(self, key: bytes, owner: str) -> Claimed:
+    def put_many(self, replies: Sequence[StoredReply]) -> int:
+        """Keep replies likewise -> how many were not there."""
+        ...
+
+    def claim(self, key: bytes) -> Claimed:
         """Claim the right to ask for `key`, unless its reply is here by now or it is being asked for elsewhere."""
         ...
 
-    def taken(self, keys: Sequence[bytes], owner: str) -> set[bytes]:
-        """Return those of `keys` that another owner is asking for now."""
+    def taken(self, keys: Sequence[bytes]) -> set[bytes]:
+        """Return those of `keys` that another process is asking for now."""
         ...
 
-    def renew(self, owner: str) -> None:
-        """Make all claims of an owner last a full lease again."""
+    def renew(self) -> None:
+        """Make all claims of this process last a full lease again."""
         ...
 
-    def release(self, key: bytes, owner: str) -> None:
+    def release(self, key: bytes) -> None:
         """Give up a claim: its reply could not be had."""
         ...
 
@@ -128,10 +162,38 @@ class ReplyStore(Protocol):
         """Keep those replies whose requests are in a batch -> how many that were."""
         ...
 
+    def reserve(self, job: str, limit: Limit, estimate: float) -> float | None:
+        """Set aside one call of about `estimate` dollars of a job's -> these dollars; None where there is no room."""
+        ...
+
+    def settle(self, job: str, reserved: float, cost: float, *, kept: bool) -> None:
+        """Book what a job's call cost, in dollars; one that brought nothing (not `kept`) is given back."""
+        ...
+
     def replies(self, after: bytes = b"") -> Iterator[StoredReply]:
         """Yield the replies whose keys come after one, in the order of the keys."""
         ...
 
-    def close(self, owner: str) -> None:
-        """Give up all claims of an owner, and close."""
+    def kept(self, keys: Sequence[bytes]) -> set[bytes]:
+        """Return those of `keys` under which there is a reply."""
+        ...
+
+    def models(self, before: float | None = None, model: str | None = None) -> list[ModelReplies]:
+        """Count the replies that came before a moment, of one model or of each, by the models' names."""
+        ...
+
+    def remove(self, before: float | None = None, model: str | None = None) -> int:
+        """Remove the replies that `models` counts -> how many there were."""
+        ...
+
+    def under_way(self) -> int:
+        """Return how many batches are under way."""
+        ...
+
+    def size(self) -> int:
+        """Return the bytes that it takes."""
+        ...
+
+    def close(self) -> None:
+        """Give up all claims of this process, and close; may be called twice."""
         ...

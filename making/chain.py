@@ -86,6 +86,7 @@ class Chain:
         self.use = {role: Tally() for role in setup.models}
         """What each role's replies came to, whenever they were paid."""
         self._planned = {role: Tally() for role in setup.models}
+        self.note = setup.on_note
         self._show = setup.show
         self._askers: dict[str, Asker] = {}
         for role, options in setup.models.items():
@@ -301,6 +302,11 @@ class TraceFile:
         self._file.seek(0)
         with open_aside(path, "wb") as file:
             shutil.copyfileobj(self._file, file)
+
+
+def stage_file(stage: str) -> str:
+    """Return the name of the file that `--until` writes and `--from` reads."""
+    return f"{stage.replace(' ', '_')}.jsonl"
 
 
 def write_json(path: Path, document: object) -> None:

@@ -6,6 +6,7 @@ load nothing.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ from reelbench.registry.files import read_json, write_text
 _COUNTED = {"bloom"}
 """Roles that are asked one thing of each text: read as figures, not one by one."""
 _MADE = ("annotations.json", "rextime.json")
+_FIRST = "single_pass.json"
+_HEADS = "<tr><th scope='col'>Single pass</th><th scope='col'>Discussion</th></tr>"
 _HEAD = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -40,6 +43,10 @@ pre { white-space: pre-wrap; overflow-wrap: anywhere; background: var(--soft); p
 .made { border-color: var(--good); border-width: 2px; }
 dt { font-weight: 600; margin-top: .6rem; } dd { margin: 0; overflow-wrap: anywhere; }
 svg { max-width: 100%; height: auto; border-radius: 6px; }
+table { border-collapse: collapse; width: 100%; table-layout: fixed; }
+th, td { border: 1px solid var(--line); padding: .4rem .6rem; text-align: start; vertical-align: top;
+ overflow-wrap: anywhere; }
+del { color: var(--bad); } ins { color: var(--good); font-weight: 600; text-decoration: underline; }
 </style>
 """
 
@@ -62,11 +69,17 @@ def write(folder: Path, video: str | None = None, out: Path | None = None) -> Pa
     stages = read_json(folder / "funnel.json")["stages"]
     title = f"{name}: who said what"
     made = [entry for file in _MADE for entry in _made(folder / file, name)]
+    first = list(_made(folder / _FIRST, name))
     shown = [line for line in lines if line["role"] not in _COUNTED]
     parts = [_HEAD.replace("{title}", escape(title)), f"<h1>{escape(title)}</h1>", *map(_section, shown)]
     if len(shown) < len(lines):
         parts.append(f"<p class='about'>and {len(lines) - len(shown)} levels of single texts, in trace.jsonl</p>")
-    parts += [_survived(made), "<section><h2>All videos</h2>", to_svg(stages), "</section>\n</html>\n"]
+    parts += [
+        _beside(first, made) if first else _survived(made),
+        "<section><h2>All videos</h2>",
+        to_svg(stages),
+        "</section>\n</html>\n",
+    ]
     path = out or folder / f"{quote(name, safe='')}.html"
     write_text(path, "\n".join(parts))
     return path
@@ -130,6 +143,35 @@ def _content(content: str | Sequence[Mapping[str, Any]]) -> str:
     if isinstance(content, str):
         return content
     return "\n".join(part.get("text") or f"[{part['type']}: {part[part['type']]['url']}]" for part in content)
+
+
+def _beside(first: Sequence[Mapping[str, Any]], last: Sequence[Mapping[str, Any]]) -> str:
+    """Return the single pass beside what came of it, question by question; words that one alone has are marked."""
+    sets = [{entry["question_id"]: entry for entry in entries} for entries in (first, last)]
+    rows = ""
+    for name in sorted(sets[0].keys() | sets[1].keys()):
+        pair = [entries.get(name) for entries in sets]
+        cells: list[str] = ["", ""]
+        for field in ("question", "answer"):
+            texts = [None if entry is None else str(entry[field]) for entry in pair]
+            marked = _marked(*texts) if None not in texts else [escape(text or "(dropped)") for text in texts]
+            cells = [f"{cell}<p>{text}</p>" for cell, text in zip(cells, marked, strict=True)]
+        rows += (
+            f"<dt>{escape(name)}</dt><dd><table>{_HEADS}<tr><td>{cells[0]}</td><td>{cells[1]}</td></tr></table></dd>"
+        )
+    return f"<section class='made'><h2>What survived, beside the single pass</h2><dl>{rows}</dl></section>"
+
+
+def _marked(first: str, last: str) -> list[str]:
+    """Return both texts as HTML, with the words that only one of them has marked."""
+    words = first.split(), last.split()
+    texts: list[list[str]] = [[], []]
+    for change, *places in SequenceMatcher(None, *words, autojunk=False).get_opcodes():
+        for side, tag in enumerate(("del", "ins")):
+            part = escape(" ".join(words[side][places[2 * side] : places[2 * side + 1]]))
+            if part:
+                texts[side].append(part if change == "equal" else f"<{tag}>{part}</{tag}>")
+    return [" ".join(parts) for parts in texts]
 
 
 def _survived(made: Sequence[Mapping[str, Any]]) -> str:

@@ -1,15 +1,16 @@
 """Questions from a discussion among language models, as MovieCORE's were made (section 3.2, figure 2, appendix II.2).
 
-An expert writes questions from what is known of a video; reviewers speak one after the other; the expert improves the
-questions by what they said. Each is shown the data on the video and all that was said before. The authors did not
+An expert writes questions from what is known of a video; reviewers speak one after the other; a critic puts together
+what they said, and by that the expert improves the questions, each of which keeps its number. The authors did not
 publish their prompts: these are ours.
+
+A discussion can be stopped after any stage (`--until`), in a file that people can edit, and go on from there.
 """
 
 import json
 from collections import Counter
-from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -18,21 +19,29 @@ from pydantic import AliasChoices, BaseModel, Field, ValidationError
 from reelbench.llm.messages import Message
 from reelbench.llm.reading import UnreadableError, is_refusal, last_dictionary, read_model
 from reelbench.making import bloom
-from reelbench.making.chain import Chain, ChainCase, ChainSetup, write_json
+from reelbench.making.chain import Chain, ChainCase, ChainSetup, stage_file, write_json
 from reelbench.making.chain_prompts import ChainPrompts, Role, as_json
-from reelbench.making.discussion_files import QUESTION_KEYS, DiscussionVideo, WrittenQuestion, annotations
+from reelbench.making.discussion_files import (
+    QUESTION_KEYS,
+    DiscussionVideo,
+    SpokenWord,
+    WrittenQuestion,
+    annotations,
+)
 from reelbench.making.funnel import DroppedError, Funnel
 from reelbench.making.funnel_svg import to_svg
+from reelbench.making.gates import GateQuestion, Gates
 from reelbench.making.question_sets import SIDES, Levels, comparison
 from reelbench.making.readability import Parser
 from reelbench.making.video_frames import VideoFrames
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import write_text
+from reelbench.registry.files import write_jsonl, write_text
 from reelbench.scoring.answers import strip_reasoning
 
 CONTEXT = "context"
 JUDGE = "judge"
 BLOOM = "bloom"
+REFINED = "refined"
 DATA = ("metadata", "qa", "context")
 """What a role may be shown of a video."""
 
@@ -46,10 +55,11 @@ class _Verdict(BaseModel):
 
 
 class WrittenQuestions(NamedTuple):
-    """Questions that could be used, and reason -> how many others the reply held."""
+    """Questions that could be used, reason -> how many others the reply held, and whether it named their numbers."""
 
     questions: list[WrittenQuestion]
     dropped: Counter[str]
+    numbered: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,36 +68,52 @@ class Discussed:
 
     video: DiscussionVideo
     context: Sequence[str]
-    first: WrittenQuestions
-    last: WrittenQuestions | None
+    first: list[WrittenQuestion]
+    last: list[WrittenQuestion] | None
+    by_order: bool = False
+    """Whether the last questions came without numbers, and were taken for the first ones by their order."""
 
     @property
     def both(self) -> tuple[list[WrittenQuestion], list[WrittenQuestion]]:
         """The first questions, and the last."""
-        return self.first.questions, self.last.questions if self.last else []
+        return self.first, self.last or []
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiscussionOptions:
-    """How to discuss: how many questions a video, how many rounds of review, and which frames are shown for context."""
+    """How to discuss: how many questions a video, how many rounds of review, and which frames are shown for context.
+
+    `start_after` and `until` are stages: the one that the videos have been through, and the one to stop after.
+    """
 
     questions: int = 5
     rounds: int = 1
     frames: str = "uniform:16,size=448,as=images"
     media: Path | None = None
+    start_after: str | None = None
+    until: str | None = None
 
     def __post_init__(self) -> None:
         if self.questions < 1 or self.rounds < 1:
             raise InputError("--questions and --rounds are whole numbers from 1 up")
 
 
+class _Turn(NamedTuple):
+    """A stage of a discussion: who speaks in which round; None for the context, which several calls give."""
+
+    name: str
+    role: Role | None
+    round: int
+
+
 class Discussion:
     """The chain that makes questions for one video."""
 
-    def __init__(self, prompts: ChainPrompts, options: DiscussionOptions) -> None:
+    def __init__(self, prompts: ChainPrompts, options: DiscussionOptions, gates: Gates | None = None) -> None:
         """Read the roles; InputError where one of them is not as a discussion needs it."""
         self.prompts = prompts
         self.options = options
+        self.gates = gates
         self.roles = prompts.roles()
         self.context_questions = [line.strip() for line in prompts.text("context_questions.txt").splitlines()]
         if len(self.roles) < 2:  # noqa: PLR2004
@@ -100,44 +126,71 @@ class Discussion:
                 raise InputError(f"roles.yaml: {role.name} sees {unknown[0]!r}; there are {', '.join(sorted(known))}")
             if role.name in {*DATA, JUDGE, BLOOM}:
                 raise InputError(f"roles.yaml: no role may be called {role.name}; that name has another meaning")
+        self._turns = self._some(list(self._all_turns()))
+
+    def _all_turns(self) -> Iterator[_Turn]:
+        yield _Turn(CONTEXT, None, 0)
+        yield _Turn(self.roles[0].name, self.roles[0], 0)
+        for number in range(1, self.options.rounds + 1):
+            after = "" if number == 1 else f" {number}"
+            for role in self.roles[1:]:
+                yield _Turn(f"{role.name}{after}", role, number)
+            yield _Turn(f"{REFINED}{after}", self.roles[0], number)
+
+    def _some(self, turns: list[_Turn]) -> list[_Turn]:
+        """Return the turns that the options ask for; InputError where they name a stage that there isn't."""
+        options, names = self.options, [turn.name for turn in turns]
+        for option, name in (("--from", options.start_after), ("--until", options.until)):
+            if name is not None and name not in names:
+                raise InputError(f"{option}: no stage is called {name!r}; there are {', '.join(names)}")
+        start = 0 if options.start_after is None else names.index(options.start_after) + 1
+        end = len(names) if options.until is None else names.index(options.until) + 1
+        if end < start:
+            raise InputError(f"--until {options.until}: comes before --from {options.start_after}")
+        return turns[start:end]
 
     def funnel(self, *compared: str) -> Funnel:
         """Return the stages: each of a video's, then the questions, then what is asked to compare the two sets."""
-        names = [CONTEXT, self.roles[0].name]
-        for number in range(1, self.options.rounds + 1):
-            names += [self._stage(role.name, number) for role in self.roles[1:]]
-            names.append(self._stage("refined", number))
-        return Funnel(*names, "questions", *compared)
+        names = [turn.name for turn in self._turns]
+        if self.options.until is None:
+            names += ["questions", *(self.gates.names if self.gates else ()), *compared]
+        return Funnel(*names)
 
-    @staticmethod
-    def _stage(name: str, number: int) -> str:
-        return name if number == 1 else f"{name} {number}"
-
-    async def discuss(self, chain: Chain, pictures: VideoFrames, case: ChainCase[DiscussionVideo]) -> Discussed:
-        """Discuss one video; DroppedError where there are no first questions.
+    async def discuss(self, chain: Chain, pictures: VideoFrames, case: ChainCase[DiscussionVideo]) -> "Talk":
+        """Discuss one video; DroppedError where there are no first questions, or, with `until`, where a stage fails.
 
         Where a later role gives nothing that can be used, what was written before it is kept.
         """
-        funnel, expert = chain.funnel, self.roles[0]
-        with funnel.stage(CONTEXT):
-            talk = _Talk(case, case.item.context or await self._context(chain, pictures, case))
-        with funnel.stage(expert.name):
-            first = await self._write(chain, talk, 0)
-        last = None
-        with suppress(DroppedError):
-            for number in range(1, self.options.rounds + 1):
-                last = await self._round(chain, talk, number)
-        if last is not None:
-            funnel.count("questions", len(last.questions) + last.dropped.total(), last.dropped)
-        return Discussed(case.item, talk.context, first, last)
+        talk = Talk(case, case.item.context, list(case.item.words))
+        for turn in self._turns:
+            try:
+                with chain.funnel.stage(turn.name):
+                    await self._take(chain, pictures, talk, turn)
+            except DroppedError:
+                if self.options.until is not None or not talk.questions(self.roles[0].name):
+                    raise
+                break
+        return talk
 
-    async def _round(self, chain: Chain, talk: "_Talk", number: int) -> WrittenQuestions:
-        """Return the questions after one round of review."""
-        for role in self.roles[1:]:
-            with chain.funnel.stage(self._stage(role.name, number)):
-                await self._review(chain, talk, role, number)
-        with chain.funnel.stage(self._stage("refined", number)):
-            return await self._write(chain, talk, number)
+    async def _take(self, chain: Chain, pictures: VideoFrames, talk: "Talk", turn: _Turn) -> None:
+        """Take one turn: its words join the talk's."""
+        if turn.role is None:
+            talk.context = talk.context or await self._context(chain, pictures, talk.case)
+        elif talk.context is None:
+            raise InputError(f"--from: {talk.case.item.name} has no context, which a discussion goes on from")
+        elif turn.role is self.roles[0]:
+            await self._write(chain, talk, turn)
+        else:
+            text = await chain.ask(
+                talk.case,
+                turn.role.name,
+                self._messages(turn.role, talk),
+                _text,
+                stand_in=_STAND_IN_REVIEW,
+                video=talk.case.item.name,
+                round=turn.round,
+            )
+            talk.words.append(SpokenWord(role=turn.role.name, round=turn.round, text=text))
 
     async def _context(self, chain: Chain, pictures: VideoFrames, case: ChainCase[DiscussionVideo]) -> list[str]:
         about = {"video": case.item.name, "round": 0}
@@ -148,26 +201,34 @@ class Discussion:
             answers.append(await chain.ask(case, CONTEXT, messages, _text, stand_in=_STAND_IN_CONTEXT, **about))
         return answers
 
-    async def _review(self, chain: Chain, talk: "_Talk", role: Role, number: int) -> None:
-        about = {"video": talk.case.item.name, "round": number}
-        messages = self._messages(role, talk)
-        text = await chain.ask(talk.case, role.name, messages, _text, stand_in=_STAND_IN_REVIEW, **about)
-        talk.words.append((role.name, text))
-
-    async def _write(self, chain: Chain, talk: "_Talk", number: int) -> WrittenQuestions:
+    async def _write(self, chain: Chain, talk: "Talk", turn: _Turn) -> None:
         expert, count = self.roles[0], self.options.questions
         written = await chain.ask(
             talk.case,
             expert.name,
             self._messages(expert, talk),
-            lambda text: _read(text, count),
-            stand_in=_stand_in_questions(count, number),
+            lambda text: _read(text, count, refined=turn.round > 0),
+            stand_in=_stand_in_questions(count, turn.round),
             rest=lambda text: _rest(text, count),
             video=talk.case.item.name,
-            round=number,
+            round=turn.round,
         )
-        talk.words.append((expert.name, as_json([question.model_dump() for question in written.questions])))
-        return written
+        talk.dropped, talk.by_order = written.dropped, turn.round > 0 and not written.numbered
+        talk.words.append(SpokenWord(role=expert.name, round=turn.round, questions=written.questions))
+
+    def outcome(self, talk: "Talk") -> Discussed:
+        """Return what came of a talk."""
+        first, *later = talk.questions(self.roles[0].name)
+        last = later[-1] if later else None
+        return Discussed(talk.case.item, talk.context or (), first, last, talk.by_order)
+
+    def finished(self, result: Discussed) -> list[GateQuestion]:
+        """Return a video's last questions as gates look at them."""
+        known = "\n\n".join(self._data(result.video, result.context).values())
+        return [
+            GateQuestion(_id_of(result, asked), result.video.name, asked.question, asked.answer, known=known)
+            for asked in result.last or ()
+        ]
 
     async def judge(self, chain: Chain, case: ChainCase[Discussed]) -> tuple[float, float]:
         """Return what a judge makes of the discussion's questions beside the first ones, in both orders.
@@ -176,7 +237,7 @@ class Discussion:
         """
         result = case.item
         data = self._data(result.video, result.context)
-        sets = [as_json([question.model_dump() for question in written]) for written in result.both]
+        sets = [_as_text(written, numbered=False) for written in result.both]
         outcomes = []
         for order in ((0, 1), (1, 0)):
             shown = [(f"set_{letter}", sets[place]) for letter, place in zip("AB", order, strict=True)]
@@ -227,20 +288,50 @@ class Discussion:
             "context": "\n\n".join(f"{question}\n{answer}" for question, answer in paired),
         }
 
-    def _messages(self, role: Role, talk: "_Talk") -> list[Message]:
-        data = self._data(talk.case.item, talk.context)
+    def _messages(self, role: Role, talk: "Talk") -> list[Message]:
+        data = self._data(talk.case.item, talk.context or ())
         material = [(name, data[name]) for name in role.sees if name in data]
-        material += [(name, text) for name, text in talk.words if name in role.sees]
+        material += [
+            (word.role, _as_text(word.questions) if word.questions else word.text)
+            for word in talk.words
+            if word.role in role.sees
+        ]
         return self.prompts.messages(role.prompt, material, questions=self.options.questions)
 
 
 @dataclass(slots=True)
-class _Talk:
+class Talk:
     """A discussion under way: its video, what is known of it, and who said what, in order."""
 
     case: ChainCase[DiscussionVideo]
-    context: Sequence[str]
-    words: list[tuple[str, str]] = field(default_factory=list)
+    context: Sequence[str] | None
+    words: list[SpokenWord] = field(default_factory=list)
+    dropped: Counter[str] = field(default_factory=Counter)
+    """Reason -> questions of the last writing that could not be used."""
+    by_order: bool = False
+
+    def questions(self, expert: str) -> list[list[WrittenQuestion]]:
+        """Return what the expert wrote, turn by turn."""
+        return [word.questions for word in self.words if word.role == expert]
+
+    def document(self) -> dict[str, Any]:
+        """Return the video as a file to go on from has it: people may edit all of it."""
+        video = self.case.item
+        return {
+            "video": video.name,
+            "metadata": dict(video.metadata),
+            "qa": list(video.qa),
+            "context": None if self.context is None else list(self.context),
+            "words": [word.model_dump(exclude_defaults=True) | {"round": word.round} for word in self.words],
+        }
+
+
+def _as_text(questions: Sequence[WrittenQuestion], *, numbered: bool = True) -> str:
+    return as_json([question.model_dump(exclude=None if numbered else {"id"}) for question in questions])
+
+
+def _id_of(result: Discussed, question: WrittenQuestion) -> str:
+    return f"{result.video.name}_{question.id}"
 
 
 def _text(reply: str) -> str:
@@ -254,13 +345,29 @@ def _text(reply: str) -> str:
     return text.strip()
 
 
-def _read(reply: str, count: int) -> WrittenQuestions:
+def _read(reply: str, count: int, *, refined: bool) -> WrittenQuestions:
     questions = read_model(reply, _Questions).questions
     if len(questions) != count:
         raise UnreadableError(f"questions: there are {len(questions)}, expected {count}")
     if len({question.question.casefold() for question in questions}) < count:
         raise UnreadableError("questions: one is there twice, each must be another")
-    return WrittenQuestions(questions, Counter())
+    ids = [question.id for question in questions]
+    numbered = refined and any(ids)
+    if numbered and sorted(number or 0 for number in ids) != list(range(1, count + 1)):
+        raise UnreadableError(f"id: found {ids}; each question keeps its own, and there are 1 to {count}")
+    return WrittenQuestions(_numbered(questions, keep=numbered), Counter(), numbered)
+
+
+def _numbered(questions: Sequence[WrittenQuestion], *, keep: bool) -> list[WrittenQuestion]:
+    """Return questions with a number each, in the numbers' order: their own where it is free, else the next one."""
+    own = [question.id for question in questions if keep and question.id and question.id <= len(questions)]
+    free = iter([number for number in range(1, len(questions) + 1) if number not in own])
+    taken: dict[int, WrittenQuestion] = {}
+    for question in questions:
+        mine = question.id if question.id in own and question.id not in taken else None
+        number = mine or next(free, len(questions) + len(taken))
+        taken[number] = question.model_copy(update={"id": number})
+    return [question for _, question in sorted(taken.items())]
 
 
 def _rest(reply: str, count: int) -> WrittenQuestions | None:
@@ -280,7 +387,7 @@ def _rest(reply: str, count: int) -> WrittenQuestions | None:
             dropped["repeated" if known in kept else "too_many"] += 1
         else:
             kept[known] = question
-    return WrittenQuestions(list(kept.values()), dropped) if kept else None
+    return WrittenQuestions(_numbered(list(kept.values()), keep=False), dropped, numbered=False) if kept else None
 
 
 # About as long as MovieCORE's own: 20 words a question, 71 an answer.
@@ -292,8 +399,13 @@ def _stand_in_questions(count: int, number: int) -> str:
     """Return questions whose texts all differ, also between rounds, as a model's do: each is classified by itself."""
     text = " ".join(["word"] * 90)
     pairs = [
-        {"question": f"{number} {place} {text[:100]}", "answer": f"{number} {place} {text}", "short_answer": text[:80]}
-        for place in range(count)
+        {
+            "id": place,
+            "question": f"{number} {place} {text[:100]}",
+            "answer": f"{number} {place} {text}",
+            "short_answer": text[:80],
+        }
+        for place in range(1, count + 1)
     ]
     return json.dumps({"questions": pairs})
 
@@ -317,39 +429,78 @@ async def run(
     Raises:
         ReelbenchError: The cache of replies can't be written.
     """
-    models, out = setup.models, setup.out
-    options = discussion.options
+    models, out, options = setup.models, setup.out, discussion.options
     funnel = discussion.funnel(*(role for role in (JUDGE, BLOOM) if role in models))
-    made = []
     chain = Chain(setup, discussion.prompts, funnel, {BLOOM: bloom.SAMPLING})
     pictures = VideoFrames.for_benchmark("moviecore", options.frames, options.media, plan=out is None)
     async with chain:
-        async for _, result in chain.run(videos, lambda case: discussion.discuss(chain, pictures, case)):
-            if result is not None:
-                made.append(result)
+        talks = [
+            talk
+            async for _, talk in chain.run(videos, lambda case: discussion.discuss(chain, pictures, case))
+            if talk is not None
+        ]
+        settings: dict[str, Any] = {"rounds": options.rounds, "questions": options.questions, "frames": options.frames}
+        if options.until is not None:
+            if out is None:
+                return chain.plan()
+            write_jsonl(out / stage_file(options.until), (talk.document() for talk in talks))
+            return _written(chain, out, settings)
+        made = await _passed(chain, discussion, talks)
         whole = [result for result in made if result.last is not None]
-        verdicts = {}
-        if JUDGE in models:
-            async for judged, verdict in chain.run(whole, lambda case: discussion.judge(chain, case), shown=False):
-                if verdict is not None:
-                    verdicts[judged.item.video.name] = verdict
-        levels: Levels = {side: {} for side in SIDES}
-        if BLOOM in models:
-            async for _, of_video in chain.run(whole, lambda case: discussion.levels(chain, case), shown=False):
-                for side, known in (of_video or {}).items():
-                    levels[side] |= known
+        verdicts, levels = await _compared(chain, discussion, whole)
         if out is None:
             return chain.plan()
-        settings = {"rounds": options.rounds, "questions": options.questions, "frames": options.frames}
-        document = chain.document({}, settings)
+        if by_order := sum(result.by_order for result in whole):
+            settings["paired_by_order"] = by_order
+            setup.on_note(f"{by_order} videos' last questions came without numbers: they keep the first ones' by order")
         _write_sets(made, out)
         pairs = {result.video.name: result.both for result in whole}
         compared = comparison(pairs, verdicts if JUDGE in models else None, parser, levels if BLOOM in models else None)
         write_json(out / "comparison.json", compared)
-        chain.trace.save(out / "trace.jsonl")
-        write_json(out / "funnel.json", document)
-        write_text(out / "funnel.svg", to_svg(document["stages"]))
-        return document
+        return _written(chain, out, settings, discussion.gates)
+
+
+async def _passed(chain: Chain, discussion: Discussion, talks: Sequence[Talk]) -> list[Discussed]:
+    """Return what came of all talks, without the questions that the gates drop."""
+    made = [discussion.outcome(talk) for talk in talks]
+    for talk, result in zip(talks, made, strict=True):
+        if result.last is not None:
+            chain.funnel.count("questions", len(result.last) + talk.dropped.total(), talk.dropped)
+    if discussion.gates is None:
+        return made
+    passed = await discussion.gates.passed(chain, [asked for result in made for asked in discussion.finished(result)])
+    return [
+        result
+        if result.last is None
+        else replace(result, last=[asked for asked in result.last if _id_of(result, asked) in passed])
+        for result in made
+    ]
+
+
+async def _compared(
+    chain: Chain, discussion: Discussion, whole: Sequence[Discussed]
+) -> tuple[dict[str, tuple[float, float]], Levels]:
+    """Return what a judge made of each video's two sets, and the levels of Bloom's taxonomy, where models are named."""
+    verdicts: dict[str, tuple[float, float]] = {}
+    levels: Levels = {side: {} for side in SIDES}
+    if JUDGE in chain.use:
+        async for judged, verdict in chain.run(whole, lambda case: discussion.judge(chain, case), shown=False):
+            if verdict is not None:
+                verdicts[judged.item.video.name] = verdict
+    if BLOOM in chain.use:
+        async for _, of_video in chain.run(whole, lambda case: discussion.levels(chain, case), shown=False):
+            for side, known in (of_video or {}).items():
+                levels[side] |= known
+    return verdicts, levels
+
+
+def _written(chain: Chain, out: Path, settings: dict[str, Any], gates: Gates | None = None) -> dict[str, Any]:
+    """Write what was asked and what it came to; return `funnel.json`."""
+    document = chain.document(gates.thresholds if gates else {}, settings)
+    chain.trace.save(out / "trace.jsonl")
+    write_json(out / "funnel.json", document)
+    write_text(out / "funnel.svg", to_svg(document["stages"]))
+    return document
 
 
 def _write_sets(made: Sequence[Discussed], out: Path) -> None:

@@ -1,23 +1,58 @@
 """What a discussion starts from and what comes of it, as files."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from reelbench.registry.base_record import first_wrong_field
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_json_or_jsonl
+from reelbench.registry.files import read_json, read_json_or_jsonl
 
-EXPECTED = '{"video", "metadata": {…}, "qa": [{"question", "answer"}], "context": […]}, or MovieChat\'s own JSON'
+EXPECTED = (
+    '{"video", "metadata": {…}, "qa": [{"question", "answer"}], "context": […]}, or MovieChat\'s own JSON, a file of '
+    "it or a folder with one for each video"
+)
 _TECHNICAL = ("frame_length", "fps")
 """What of a video's metadata goes into MovieCORE's own shape, and is no matter for a discussion."""
 QUESTION_KEYS = ("questions", "qa", "qa_pairs")
 """Under which a reply may have its questions."""
 _NOT_SHOWN = {*_TECHNICAL, "original_fps", "height", "width"}
 _OF_THE_QUESTION = {"question", "answer", "question_id", "dataset", "video", "caption"}
+_NO_METADATA = {"info", "global", "breakpoint", "caption", "video"}
+"""Of MovieChat's annotations of a video; its captions are left out as MovieCORE's authors left them (section 3.1)."""
+
+
+def _number(value: object) -> object:
+    """Return the number that an id is, or ends in ("q3"); None of any other."""
+    if isinstance(value, str):
+        digits = re.search(r"\d+$", value.strip())
+        return int(digits[0]) if digits else None
+    return value
+
+
+class WrittenQuestion(BaseModel):
+    """One question as the expert writes it; its `id` is its number, which it keeps from the first turn to the last."""
+
+    model_config = ConfigDict(str_strip_whitespace=True)
+
+    id: Annotated[int | None, BeforeValidator(_number)] = None
+    question: str = Field(min_length=1)
+    answer: str = Field(min_length=1)
+    short_answer: str = ""
+    classification: str = ""
+
+
+class SpokenWord(BaseModel):
+    """What a role said in one turn: questions where it wrote any, else text."""
+
+    role: str
+    round: int = Field(ge=0)
+    text: str = ""
+    questions: list[WrittenQuestion] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,28 +64,19 @@ class DiscussionVideo:
         metadata: Whatever is known of it.
         qa: Simple questions and their answers.
         context: Answers to the context questions, in their order; None where they are still to be asked.
+        words: What was said so far, where a discussion goes on.
     """
 
     name: str
     metadata: Mapping[str, Any]
     qa: Sequence[Mapping[str, str]]
     context: Sequence[str] | None
+    words: Sequence[SpokenWord] = ()
 
     @property
     def shown_metadata(self) -> dict[str, Any]:
         """The metadata without what only a file's maker needs."""
         return {key: value for key, value in self.metadata.items() if key not in _NOT_SHOWN}
-
-
-class WrittenQuestion(BaseModel):
-    """One question as the expert writes it."""
-
-    model_config = ConfigDict(str_strip_whitespace=True)
-
-    question: str = Field(min_length=1)
-    answer: str = Field(min_length=1)
-    short_answer: str = ""
-    classification: str = ""
 
 
 class _Pair(BaseModel):
@@ -65,20 +91,24 @@ class _Given(BaseModel):
     metadata: dict[str, Any] = {}
     qa: list[_Pair] = []
     context: list[str] | None = None
+    words: list[SpokenWord] = []
 
 
 def read_videos(path: Path, questions: int) -> list[DiscussionVideo]:
     """Read the videos to discuss, in the file's order.
 
     Args:
-        path: JSON Lines (or a list) of our own shape, MovieChat's annotations of one video or a list of them
-            (`info`, `global`), or its questions in one file, an object or a list, grouped here by video.
+        path: JSON Lines (or a list) of our own shape; MovieChat's annotations (`global` and, where there is one,
+            `info`), of one video, a list of them, or a folder with a file for each; or its questions in one file, an
+            object or a list, grouped here by video.
         questions: How many context questions there are.
 
     Raises:
         InputError: Names the file, the entry and the field that is wrong.
     """
-    document = read_json_or_jsonl(path)
+    document = _folder(path) if path.is_dir() else read_json_or_jsonl(path)
+    if isinstance(document, dict) and "global" in document:
+        document = {"video": path.stem, **document}
     if isinstance(document, dict) and not {"video", "global"} & document.keys():
         document = [value if isinstance(value, dict) else {} for value in document.values()]
     entries = document if isinstance(document, list) else [document]
@@ -95,10 +125,24 @@ def read_videos(path: Path, questions: int) -> list[DiscussionVideo]:
         if read.video in videos:
             raise InputError(f"{where}: the video {read.video!r} is there twice; the file must have each video once")
         pairs = [pair.model_dump() for pair in read.qa]
-        videos[read.video] = DiscussionVideo(read.video, read.metadata, pairs, context)
+        videos[read.video] = DiscussionVideo(read.video, read.metadata, pairs, context, read.words)
     if not videos:
         raise InputError(f"{path}: no videos in it; expected {EXPECTED}")
     return list(videos.values())
+
+
+def _folder(path: Path) -> list[Any]:
+    """Return MovieChat's annotations of each video of a folder; a file without `info` is called after its video."""
+    files = sorted(path.rglob("*.json"), key=lambda file: (len(file.stem), file.stem))
+    entries = []
+    for file in files:
+        entry = read_json(file)
+        if not isinstance(entry, dict) or "global" not in entry:
+            raise InputError(
+                f'{file}: has no "global"; a folder of videos holds MovieChat\'s annotations and no others'
+            )
+        entries.append({"video": file.stem, **entry})
+    return entries
 
 
 def _grouped(path: Path, entries: Sequence[Any]) -> Iterable[Any]:
@@ -121,10 +165,10 @@ def _grouped(path: Path, entries: Sequence[Any]) -> Iterable[Any]:
 
 
 def _of_moviechat(entry: Mapping[str, Any]) -> dict[str, Any]:
-    info = entry.get("info") if isinstance(entry.get("info"), dict) else {}
-    name = Path(str(info.get("video_path") or entry.get("video") or "")).stem  # type: ignore[union-attr]
-    metadata = {key: value for key, value in (info or {}).items() if key != "video_path"}
-    return {"video": name, "metadata": metadata, "qa": entry["global"]}
+    info = entry["info"] if isinstance(entry.get("info"), dict) else {}
+    about = {**{key: value for key, value in entry.items() if key not in _NO_METADATA}, **info}
+    name = Path(str(about.pop("video_path", None) or entry.get("video") or "")).stem
+    return {"video": name, "metadata": about, "qa": entry["global"]}
 
 
 def annotations(
@@ -132,13 +176,13 @@ def annotations(
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield (key, entry) of MovieCORE's own shape for each video, its context and its questions.
 
-    The caption, on a video's first question, is the answer to the first context question, as the authors' captions seem
-    to be.
+    A question's key ends in its number, the same in the single pass and in the discussion. The caption, on a video's
+    first question, is the answer to the first context question, as the authors' captions seem to be.
     """
     for video, context, questions in made:
         technical = {key: video.metadata[key] for key in _TECHNICAL if key in video.metadata}
-        for number, question in enumerate(questions, start=1):
-            name = f"{video.name}_{number}"
+        for place, question in enumerate(questions):
+            name = f"{video.name}_{question.id}"
             yield (
                 name,
                 {
@@ -149,7 +193,7 @@ def annotations(
                     "dataset": dataset,
                     "video": video.name,
                     **technical,
-                    "caption": context[0] if number == 1 and context else "",
+                    "caption": context[0] if place == 0 and context else "",
                     "classification": question.classification,
                 },
             )

@@ -39,10 +39,38 @@ class RoleRecord(Record):
     )
 
 
+class EstimateRecord(Record):
+    """A mean and its interval over videos (null under ten)."""
+
+    value: float
+    ci95: tuple[float, float] | None
+
+
+class AcrossTimeRecord(Record):
+    """Questions that reason across time, and certificates of those whose both spans are known (ReXTime, C.6)."""
+
+    questions: int = Field(ge=0)
+    known: int = Field(ge=0, description="Questions with a span of their own and one of their answer.")
+    identical: int = Field(ge=0, description="Of these, both spans are the same.")
+    contained: int = Field(ge=0, description="One span lies within the other: not across time.")
+    across_time: int = Field(ge=0)
+    certificate_length: EstimateRecord | None = Field(description="Seconds (C.L.).")
+    qa_miou: EstimateRecord | None = Field(description="0 to 1.")
+
+
+class CostRecord(Record):
+    """What 1,000 kept questions cost."""
+
+    models_usd: float = Field(ge=0)
+    people_hours: float = Field(ge=0)
+    people_usd: float = Field(ge=0)
+    usd: float = Field(ge=0, description="Both together.")
+
+
 class FunnelRecord(Record):
     """`funnel.json`: what went into each stage of a chain, what came out, and what it took."""
 
-    added = frozenset({"unmarked", "made_by"})
+    added = frozenset({"unmarked", "made_by", "across_time", "per_1000_kept"})
 
     stages: tuple[StageRecord, ...]
     calls: int = Field(ge=0, description="Replies that this run asked for.")
@@ -56,6 +84,8 @@ class FunnelRecord(Record):
     unmarked: tuple[str, ...] | None = Field(
         default=None, description="`make moments`: questions whose span is the whole video until people mark it."
     )
+    across_time: AcrossTimeRecord | None = Field(default=None, description="`make moments`.")
+    per_1000_kept: CostRecord | None = Field(default=None, description="Null without prices and people's time.")
     made_by: Literal["machine"] | None = Field(default=None, description="`make tags`: who made the tags.")
 
 

@@ -83,15 +83,19 @@ class Neighbours(_Read):
 
     def neighbour(self, side: Literal["cause", "effect"], cuts: Cuts) -> str:
         """Return what was seen on one side; DroppedError: `none`, `not_relevant` or `low_alignment`."""
-        text = getattr(self, side)
+        text, relevant = getattr(self, side), getattr(self, f"{side}_relevant")
         if not text or text.lower().rstrip(".") == "none":
             raise DroppedError("none")
-        if getattr(self, f"{side}_relevant") != "yes":
+        if relevant != "yes" and (relevant is None or cuts.not_causal == "drop"):
             raise DroppedError("not_relevant")
         alignment = getattr(self, f"{side}_alignment")
         if alignment is None or ALIGNMENTS.index(alignment) < ALIGNMENTS.index(cuts.alignment_from):
             raise DroppedError("low_alignment")
         return text
+
+    def is_causal(self, side: Literal["cause", "effect"]) -> bool:
+        """Whether what was seen on one side is more than before or after."""
+        return getattr(self, f"{side}_relevant") == "yes"
 
 
 class Scores(_Read):

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 
-def _option(default: Any, help: str, **bounds: int) -> Any:  # noqa: A002, ANN401 - a field of any type
+def option(default: Any, help: str, **bounds: int) -> Any:  # noqa: A002, ANN401 - a field of any type
+    """Return a field with what the command line says of it."""
     return field(default=default, metadata={"help": help, **bounds})
 
 
@@ -16,27 +17,30 @@ def _option(default: Any, help: str, **bounds: int) -> Any:  # noqa: A002, ANN40
 class Rules:
     """What a source must be like (supplement, C.2, where it says: 80 %, 60 %, 10 s)."""
 
-    longest_event: float = _option(0.8, "Longest event, as a share.")
-    long_event_drops: Literal["video", "event"] = _option("video", "What a longer event drops: the video, or itself.")
-    least_coverage: float = _option(0.6, "Least share that all events take together.")
-    coverage: Literal["sum", "union"] = _option("sum", "How that is counted: lengths added up, or overlaps once.")
-    gap: float = _option(10.0, "Longest gap within a group of events; the largest group is used.")
-    least_events: int = _option(2, "Least events of that group.", min=2)
-    whole_tolerance: float = _option(0.0, "A window that lacks no more at either end is the whole clip, and dropped.")
-    most_windows: int = _option(1, "Most windows of one query: with more, what it asks for is repeated.", min=1)
+    longest_event: float = option(0.8, "Longest event, as a share.")
+    long_event_drops: Literal["video", "event"] = option("video", "What a longer event drops: the video, or itself.")
+    least_coverage: float = option(0.6, "Least share that all events take together.")
+    coverage: Literal["sum", "union"] = option("sum", "How that is counted: lengths added up, or overlaps once.")
+    gap: float = option(10.0, "Longest gap within a group of events; the largest group is used.")
+    least_events: int = option(2, "Least events of that group.", min=2)
+    whole_tolerance: float = option(0.0, "A window that lacks no more at either end is the whole clip, and dropped.")
+    most_windows: int = option(1, "Most windows of one query: with more, what it asks for is repeated.", min=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cuts:
     """Which ratings keep a question; the supplement prints none of these."""
 
-    similar_from: int = _option(2, "Similarity that makes a pair one repeated action, and drops it.")
-    causal_from: int = _option(2, "Least Directness and Necessity of a causal pair.")
-    means_from: int = _option(2, "Least Intentionality and Purpose that make a causal pair means and end.")
-    alignment_from: Literal["low", "medium", "high"] = _option("high", "Least alignment of an event beside a query.")
-    verified_from: int = _option(3, "Least verification score of a question.")
-    keep: Literal["best", "both"] = _option("best", "Keep the better of a pair's two questions, or both.")
-    query_answers: Literal["query", "any"] | None = _option(
+    similar_from: int = option(2, "Similarity that makes a pair one repeated action, and drops it.")
+    causal_from: int = option(2, "Least Directness and Necessity of a causal pair.")
+    means_from: int = option(2, "Least Intentionality and Purpose that make a causal pair means and end.")
+    alignment_from: Literal["low", "medium", "high"] = option("high", "Least alignment of an event beside a query.")
+    not_causal: Literal["sequential", "drop"] = option(
+        "sequential", "An event beside a query that doesn't cause it, or follow from it: ask for its order, or drop it."
+    )
+    verified_from: int = option(3, "Least verification score of a question.")
+    keep: Literal["best", "both"] = option("best", "Keep the better of a pair's two questions, or both.")
+    query_answers: Literal["query", "any"] | None = option(
         None,
         "Questions on queries: keep those answered by the query (its time is known), or any; default any, and query "
         "with --no-options.",

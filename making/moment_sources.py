@@ -49,6 +49,11 @@ class Captioned:
     events: tuple[Event, ...]
     source: str
 
+    @property
+    def id(self) -> str:
+        """Its name: a video has its captions once."""
+        return self.video
+
 
 @dataclass(frozen=True, slots=True)
 class Query:
@@ -60,6 +65,9 @@ class Query:
     duration: float
     windows: tuple[Span, ...]
     source: str
+
+
+Source = Captioned | Query
 
 
 class _Captions(BaseModel):

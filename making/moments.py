@@ -1,13 +1,16 @@
 """Questions on how two moments of a video belong together, as ReXTime's were made (supplement, C.2 and C.8).
 
 From captions: a pair of events with five ratings makes a cause-effect or a means-to-an-end question, two events in
-order a sequential one. From a query: what a model sees to lead to it, or to follow from it. Each pair gets two
-questions, both are verified, and those that stay get three wrong options. The authors' prompts are printed in the
-paper; ours say the same in our own words and ask for the same keys.
+order a sequential one. From a query: what a model sees to lead to it, or to follow from it; what merely comes before or
+after makes a sequential question. Each pair gets two questions, both are verified, and those that stay get three wrong
+options. The authors' prompts are printed in the paper; ours say the same in our own words and ask for the same keys.
+
+The chain can be stopped after any stage (`--until`), in a file that people can edit, and go on from there.
 """
 
 import json
 import random
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -15,26 +18,27 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from reelbench.llm.reading import read_model
 from reelbench.making import moment_replies as replies
-from reelbench.making.chain import Chain, ChainCase, ChainSetup, write_json
+from reelbench.making.chain import Chain, ChainCase, ChainSetup, stage_file, write_json
 from reelbench.making.chain_prompts import ChainPrompts, Role, as_json
 from reelbench.making.funnel import DroppedError, Funnel
 from reelbench.making.funnel_svg import to_svg
-from reelbench.making.moment_replies import Category
+from reelbench.making.gates import GateQuestion, Gates
+from reelbench.making.moment_pairs import Draft, MomentSource, Pair, across_time, cost_per_1000, mini_test, to_row
 from reelbench.making.moment_rules import Cuts, Rules
-from reelbench.making.moment_sources import Captioned, Event, Query, Span, first_pair, fit_events, fit_window
+from reelbench.making.moment_sources import Captioned, Event, Query, Source, Span, first_pair, fit_events, fit_window
 from reelbench.making.video_frames import VideoFrames
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import write_jsonl, write_text
-from reelbench.registry.rows import LETTERS
 
-STEPS = {
+ROLES = {
     Captioned: ("relation", "sequential", "cause_effect", "means_to_an_end", "verification", "options"),
-    Query: ("neighbours", "cause_effect", "verification", "options"),
+    Query: ("neighbours", "sequential", "cause_effect", "verification", "options"),
 }
 """Roles that a kind of source takes."""
+STAGES = ("pairs", "questions", "verification", "options")
+"""What a source goes through once the rules have let it in; after each, people can step in."""
 
 T = TypeVar("T")
-Source = Captioned | Query
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +52,9 @@ class MomentOptions:
         with_options: Write three wrong options to each question; False gives the form of the training split.
         frames: Frames that are shown of a query's video.
         media: Folder with the videos of queries.
+        start_after: Stage that the sources have been through; None for none.
+        until: Stage to stop after; None for the last.
+        mini_test: Questions of each category for a file of their own; 0 for none.
     """
 
     rules: Rules = field(default_factory=Rules)
@@ -56,24 +63,9 @@ class MomentOptions:
     with_options: bool = True
     frames: str = "uniform:16,size=448,as=images"
     media: Path | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A question on its way: `span` is when the answer happens, in seconds; None where nobody knows yet."""
-
-    id: str
-    category: Category
-    question: str
-    answer: str
-    span: Span | None
-
-
-class MomentRow(NamedTuple):
-    """A row in the Hub's schema; `timed` is False where its span is the whole video, for want of a better one."""
-
-    row: dict[str, Any]
-    timed: bool
+    start_after: str | None = None
+    until: str | None = None
+    mini_test: int = 0
 
 
 @dataclass(slots=True)
@@ -82,12 +74,18 @@ class _Work:
 
     chain: Chain
     pictures: VideoFrames
-    case: ChainCase[Source]
+    case: ChainCase[MomentSource]
+    pairs: list[Pair]
     unfinished: list[Draft] = field(default_factory=list)
 
     @property
-    def video(self) -> str:
-        return self.case.item.video
+    def source(self) -> Source:
+        return self.case.item.source
+
+    def leave(self, pair: Pair) -> None:
+        """Leave a pair out; its questions, if any, are unfinished."""
+        self.unfinished += pair.questions
+        self.pairs.remove(pair)
 
 
 class _Captions(NamedTuple):
@@ -101,73 +99,96 @@ class _Captions(NamedTuple):
 class Moments:
     """The chain that makes the questions on one video's captions, or on one query."""
 
-    def __init__(self, prompts: ChainPrompts, options: MomentOptions) -> None:
-        """Read the roles; InputError where one is missing."""
+    def __init__(self, prompts: ChainPrompts, options: MomentOptions, gates: Gates | None = None) -> None:
+        """Read the roles; InputError where one is missing, or a stage that is named."""
         self.prompts = prompts
         self.options = options
+        self.gates = gates
         self.roles: dict[str, Role] = {role.name: role for role in prompts.roles()}
-        if missing := [name for steps in STEPS.values() for name in steps if name not in self.roles]:
+        if missing := [name for names in ROLES.values() for name in names if name not in self.roles]:
             raise InputError(f"roles.yaml: there is no role {missing[0]}, which questions on moments need")
+        stages = STAGES if options.with_options else STAGES[:-1]
+        for option, name in (("--from", options.start_after), ("--until", options.until)):
+            if name is not None and name not in stages:
+                raise InputError(f"{option}: no stage is called {name!r}; there are {', '.join(stages)}")
+        start = 0 if options.start_after is None else stages.index(options.start_after) + 1
+        self.stages = stages[start : None if options.until is None else stages.index(options.until) + 1]
+        if not self.stages and options.until is not None:
+            raise InputError(f"--until {options.until}: comes before --from {options.start_after}")
+
+    def roles_for(self, source: Source) -> list[str]:
+        """Return the roles that this kind of source takes, in the stages that are run."""
+        later = {"verification": "verification", "options": "options"}
+        names = []
+        for name in ROLES[type(source)]:
+            if name == "sequential" and isinstance(source, Query) and self.options.cuts.not_causal == "drop":
+                continue
+            stage = later.get(name, "questions" if name in _WRITERS else "pairs")
+            if stage in self.stages:
+                names.append(name)
+        return names
 
     def funnel(self) -> Funnel:
         """Return the stages: sources, pairs of events, pairs with questions, questions verified, questions kept."""
-        last = ("options",) if self.options.with_options else ()
-        return Funnel("filters", "pairs", "questions", "verification", *last)
+        gates = self.gates.names if self.gates is not None and self.options.until is None else ()
+        return Funnel(*(("filters",) if self.options.start_after is None else ()), *self.stages, *gates)
 
-    async def make(
-        self, chain: Chain, pictures: VideoFrames, case: ChainCase[Source]
-    ) -> tuple[list[MomentRow], list[Draft]]:
-        """Return the rows made of one source, and the drafts that a later step gave nothing for.
+    async def make(self, chain: Chain, pictures: VideoFrames, case: ChainCase[MomentSource]) -> "_Work":
+        """Return one source's pairs with their questions, and the drafts that a later step gave nothing for.
 
         Raises:
             DroppedError: The rules drop the source.
         """
-        work = _Work(chain, pictures, case)
-        if isinstance(case.item, Query):
-            rows = await self._of_query(work, case.item)
-        else:
-            rows = await self._of_captions(work, case.item)
-        return rows, work.unfinished
-
-    async def _of_captions(self, work: _Work, source: Captioned) -> list[MomentRow]:
-        with work.chain.funnel.stage("filters"):
-            events = fit_events(source, self.options.rules)
-            captions = _Captions(events, first_pair(events), max(source.duration, *(event.end for event in events)))
-        rows = await self._gathered(work, self._related(work, source, captions))
-        return rows + await self._gathered(work, self._in_order(work, source, captions))
-
-    async def _gathered(self, work: _Work, drafts: Awaitable[list[Draft]]) -> list[MomentRow]:
-        """Verify a pair's drafts and write their options; a pair that was dropped has none."""
-        written: list[Draft] = []
-        try:
-            written = await drafts
-            kept = await self._verified(work, written)
-        except DroppedError:
-            work.unfinished += written
-            return []
-        rows = []
-        for draft in kept:
-            try:
-                rows.append(await self._row(work, draft))
-            except DroppedError:
-                work.unfinished.append(draft)
-        return rows
+        work = _Work(chain, pictures, case, list(case.item.pairs))
+        steps = {
+            "pairs": self._find,
+            "questions": self._question,
+            "verification": self._verify,
+            "options": self._write_options,
+        }
+        for stage in self.stages:
+            await steps[stage](work)
+        return work
 
     # --- pairs of events ---------------------------------------------------------------------------------------------
 
-    async def _related(self, work: _Work, source: Captioned, captions: "_Captions") -> list[Draft]:
+    async def _find(self, work: _Work) -> None:
+        """Find a source's pairs; DroppedError where the rules drop it."""
+        source, finders = work.source, list[Awaitable[Pair]]()
+        if isinstance(source, Query):
+            window, seen = await self._seen(work, source)
+            finders += [self._beside(work, source, window, seen, side) for side in _SIDES] if seen else []
+        else:
+            with work.chain.funnel.stage("filters"):
+                events = fit_events(source, self.options.rules)
+                captions = _Captions(events, first_pair(events), max(source.duration, *(e.end for e in events)))
+            finders += [self._related(work, source, captions), self._in_order(work, source, captions)]
+        for finder in finders:
+            try:
+                work.pairs.append(await finder)
+            except DroppedError:
+                continue
+
+    async def _related(self, work: _Work, source: Captioned, captions: "_Captions") -> Pair:
         with work.chain.funnel.stage("pairs"):
             pair = await self._ask_pair(work, "relation", captions, replies.read_relation)
             category = pair.category(self.options.cuts)
-        spans = pair.event1_timestamp, pair.event2_timestamp
-        return await self._asked(work, f"anet_{source.video}", category, (pair.event1, pair.event2), spans)
+        return Pair(
+            id=f"anet_{source.video}",
+            category=category,
+            events=(pair.event1, pair.event2),
+            spans=(pair.event1_timestamp, pair.event2_timestamp),
+        )
 
-    async def _in_order(self, work: _Work, source: Captioned, captions: "_Captions") -> list[Draft]:
-        funnel = work.chain.funnel
-        with funnel.stage("pairs"):
+    async def _in_order(self, work: _Work, source: Captioned, captions: "_Captions") -> Pair:
+        with work.chain.funnel.stage("pairs"):
             pair = await self._ask_pair(work, "sequential", captions, replies.read_sequential)
-        with funnel.stage("questions", 2):
-            return _drafts(f"anet_{source.video}", "sequential", pair, (pair.post_span, pair.pre_span))
+        return Pair(
+            id=f"anet_{source.video}",
+            category="sequential",
+            events=(pair.pre_event, pair.post_event),
+            spans=(pair.pre_span, pair.post_span),
+        ).with_questions(pair)
 
     async def _ask_pair(
         self, work: _Work, name: str, captions: "_Captions", read: Callable[[str, Sequence[Span], float], T]
@@ -178,9 +199,16 @@ class Moments:
         material = {
             "captions": as_json([{"timestamp": event.span, "caption": event.text} for event in captions.events])
         }
-        return await self._ask(work, name, material, lambda text: read(text, spans, captions.last), stand_in=stand_in)
+        return await self._ask(
+            work,
+            name,
+            material,
+            lambda text: read(text, spans, captions.last),
+            parts={"caption": material["captions"]},
+            stand_in=stand_in,
+        )
 
-    async def _of_query(self, work: _Work, query: Query) -> list[MomentRow]:
+    async def _seen(self, work: _Work, query: Query) -> tuple[Span, replies.Neighbours | None]:
         funnel = work.chain.funnel
         with funnel.stage("filters"):
             window = fit_window(query, self.options.rules)
@@ -189,95 +217,119 @@ class Moments:
             seen = await self._ask(work, "neighbours", {"query": query.text}, replies.read_neighbours, shown=shown)
         except DroppedError as error:
             funnel.count("pairs", 2, {error.reason: 2})
-            return []
-        sides: tuple[Literal["cause", "effect"], ...] = ("cause", "effect")
-        rows = []
-        for side in sides:
-            rows += await self._gathered(work, self._beside(work, query, window, seen, side))
-        return rows
+            return window, None
+        return window, seen
 
     async def _beside(
-        self,
-        work: _Work,
-        query: Query,
-        window: Span,
-        seen: replies.Neighbours,
-        side: Literal["cause", "effect"],
-    ) -> list[Draft]:
+        self, work: _Work, query: Query, window: Span, seen: replies.Neighbours, side: Literal["cause", "effect"]
+    ) -> Pair:
+        """Return a query's event with what leads to it or follows from it, or merely comes before or after it."""
         with work.chain.funnel.stage("pairs"):
-            text = seen.neighbour(side, self.options.cuts)
-        first = side == "cause"
-        events = (text, query.text) if first else (query.text, text)
-        spans = (None, window) if first else (window, None)
-        return await self._asked(work, f"qvh_{query.id}_{side}", "cause-effect", events, spans)
+            text, causal = seen.neighbour(side, self.options.cuts), seen.is_causal(side)
+            first = side == "cause"
+            pair = Pair(
+                id=f"qvh_{query.id}_{side}",
+                category="cause-effect" if causal else "sequential",
+                events=(text, query.text) if first else (query.text, text),
+                spans=(None, window) if first else (window, None),
+            )
+            return pair if causal else pair.with_questions(await self._ordered(work, query, pair, window))
+
+    async def _ordered(self, work: _Work, query: Query, pair: Pair, window: Span) -> replies.Sequential:
+        """Return two questions on the order of a query's event and another, whose time is all before or after it."""
+        rest = (0.0, window[0]) if pair.spans[0] is None else (window[1], query.duration)
+        if rest[0] >= rest[1]:
+            raise DroppedError("no_time_left")
+        spans = [span or rest for span in pair.spans]
+        events = tuple(Event(*span, text) for span, text in zip(spans, pair.events, strict=True))
+        captions = _Captions(events, (events[0], events[1]), query.duration)
+        return await self._ask_pair(work, "sequential", captions, replies.read_sequential)
 
     # --- questions ---------------------------------------------------------------------------------------------------
 
-    async def _asked(
-        self,
-        work: _Work,
-        name: str,
-        category: Category,
-        events: tuple[str, str],
-        spans: tuple[Span | None, Span | None],
-    ) -> list[Draft]:
-        role = "means_to_an_end" if category == "means-to-an-end" else "cause_effect"
-        material = {"event1": events[0], "event2": events[1]}
-        with work.chain.funnel.stage("questions", 2):
-            both = await self._ask(work, role, material, lambda text: read_model(text, replies.BothTypes))
-        # Type 1 asks on the cause and is answered by the effect; of means and end it asks on the end.
-        of_answers = spans if category == "means-to-an-end" else (spans[1], spans[0])
-        return _drafts(name, category, both, of_answers)
+    async def _question(self, work: _Work) -> None:
+        """Write the two questions of each pair that has none yet."""
+        for pair in list(work.pairs):
+            role = "means_to_an_end" if pair.category == "means-to-an-end" else "cause_effect"
+            material = {"event1": pair.events[0], "event2": pair.events[1]}
+            try:
+                with work.chain.funnel.stage("questions", len(pair.questions) or 2):
+                    if not pair.questions:
+                        read = await self._ask(work, role, material, lambda text: read_model(text, replies.BothTypes))
+                        pair.with_questions(read)
+            except DroppedError:
+                work.leave(pair)
+
+    async def _verify(self, work: _Work) -> None:
+        """Keep of each pair the questions that are right enough, or the better of them."""
+        for pair in list(work.pairs):
+            try:
+                pair.questions = await self._verified(work, pair.questions)
+            except DroppedError:
+                work.leave(pair)
 
     async def _verified(self, work: _Work, drafts: Sequence[Draft]) -> list[Draft]:
         funnel, cuts = work.chain.funnel, self.options.cuts
-        cases = {
-            f"case{n}": f"Question: {draft.question}\nAnswer: {draft.answer}" for n, draft in enumerate(drafts, start=1)
-        }
+        cases, parts = dict[str, str](), dict[str, str]()
+        # Where people took one question of a pair out, the other stands in both places.
+        shown = [*drafts, *drafts][:2]
+        for number, draft in enumerate(shown, start=1):
+            cases[f"case{number}"] = f"Question: {draft.question}\nAnswer: {draft.answer}"
+            parts |= {f"question{number}": draft.question, f"answer{number}": draft.answer}
         with funnel.stage("verification", len(drafts)):
-            read = await self._ask(work, "verification", cases, lambda text: read_model(text, replies.Scores))
-            scores = dict(zip(drafts, (read.case_1_score, read.case_2_score), strict=True))
+            read = await self._ask(
+                work, "verification", cases, lambda text: read_model(text, replies.Scores), parts=parts
+            )
+        scores = [read.case_1_score, read.case_2_score][: len(drafts)]
         # Both came through as far as asking goes; what the scores make of them is counted one by one.
-        kept, dropped = [], []
-        for draft, score in scores.items():
+        kept, dropped = list[tuple[int, Draft]](), Counter[str]()
+        for draft, score in zip(drafts, scores, strict=True):
             if score < cuts.verified_from:
-                dropped.append("low_score")
+                dropped["low_score"] += 1
             elif draft.span is None and cuts.query_answers == "query":
-                dropped.append("no_span")
+                dropped["no_span"] += 1
             else:
-                kept.append(draft)
+                kept.append((score, draft))
         if cuts.keep == "best" and len(kept) > 1:
-            best = max(scores[draft] for draft in kept)
-            tied = [draft for draft in kept if scores[draft] == best]
-            chosen = random.Random(f"{self.options.seed}|{tied[0].id}").choice(tied)  # noqa: S311 - no secret
-            dropped += ["not_the_best"] * (len(kept) - 1)
-            kept = [chosen]
-        for reason in dropped:
-            funnel.count("verification", 0, {reason: 1})
-        return kept
+            tied = [(score, draft) for score, draft in kept if score == max(kept, key=lambda each: each[0])[0]]
+            dropped["not_the_best"] += len(kept) - 1
+            kept = [random.Random(f"{self.options.seed}|{tied[0][1].id}").choice(tied)]  # noqa: S311 - no secret
+        funnel.count("verification", 0, dropped)
+        return [draft for _, draft in kept]
 
-    async def _row(self, work: _Work, draft: Draft) -> MomentRow:
-        source = work.case.item
-        right = replies.option(draft.answer)
-        row: dict[str, Any] = {
-            "qid": draft.id,
-            "vid": source.video,
-            "duration": source.duration,
-            "question": draft.question,
-            "answer": f"From <s0> to <e0>, {right}.",
-            "source": source.source,
-            "category": draft.category,
-            "span": list(draft.span or (0.0, source.duration)),
-        }
-        if not self.options.with_options:
-            return MomentRow(row, draft.span is not None)
-        with work.chain.funnel.stage("options"):
-            material = {"question": draft.question, "answer": draft.answer}
-            wrong = await self._ask(work, "options", material, lambda text: replies.read_wrong(text, right))
-        options = [right, *wrong]
-        random.Random(f"{self.options.seed}|{draft.id}").shuffle(options)  # noqa: S311 - no secret
-        row |= {"options": options, "ans": LETTERS[options.index(right)]}
-        return MomentRow(row, draft.span is not None)
+    async def _write_options(self, work: _Work) -> None:
+        """Write three wrong options to each question."""
+        for pair in work.pairs:
+            for draft in list(pair.questions):
+                right = replies.option(draft.answer)
+                material = {"question": draft.question, "answer": draft.answer}
+                try:
+                    with work.chain.funnel.stage("options"):
+                        if not draft.wrong:
+                            draft.wrong = await self._ask(
+                                work, "options", material, lambda text, right=right: replies.read_wrong(text, right)
+                            )
+                except DroppedError:
+                    pair.questions.remove(draft)
+                    work.unfinished.append(draft)
+
+    def finished(self, work: _Work) -> list[GateQuestion]:
+        """Return a source's questions as gates look at them."""
+        source = work.source
+        known = source.text if isinstance(source, Query) else as_json([event.text for event in source.events])
+        return [
+            GateQuestion(
+                draft.id,
+                source.video,
+                draft.question,
+                draft.answer,
+                (replies.option(draft.answer), *draft.wrong) if draft.wrong else (),
+                replies.option(draft.answer) if draft.wrong else "",
+                known if isinstance(source, Captioned) else "\n".join([known, *pair.events]),
+            )
+            for pair in work.pairs
+            for draft in pair.questions
+        ]
 
     async def _ask(
         self,
@@ -287,26 +339,18 @@ class Moments:
         read: Callable[[str], T],
         *,
         shown: Sequence[Any] = (),
+        parts: Mapping[str, str] | None = None,
         stand_in: str = "",
     ) -> T:
         role = self.roles[name]
         pieces = [(seen, material[seen]) for seen in role.sees if seen in material]
-        messages = self.prompts.messages(role.prompt, pieces, shown if "frames" in role.sees else ())
+        messages = self.prompts.messages(role.prompt, pieces, shown if "frames" in role.sees else (), parts or {})
         stand_in = stand_in or _STAND_INS[name]
-        return await work.chain.ask(work.case, name, messages, read, stand_in=stand_in, video=work.video)
+        return await work.chain.ask(work.case, name, messages, read, stand_in=stand_in, video=work.source.video)
 
 
-def _drafts(
-    name: str, category: Category, both: replies.BothTypes, spans: tuple[Span | None, Span | None]
-) -> list[Draft]:
-    """Return the two questions of a pair; `spans` are when their answers happen."""
-    kind = category.replace("-", "_")
-    return [
-        Draft(f"{name}_{kind}_{number}", category, asked.question, asked.answer, span)
-        for number, (asked, span) in enumerate(zip((both.type1, both.type2), spans, strict=True), start=1)
-    ]
-
-
+_SIDES: tuple[Literal["cause", "effect"], ...] = ("cause", "effect")
+_WRITERS = ("cause_effect", "means_to_an_end")
 _WORDS = " ".join(["word"] * 12)
 _TYPES = {f"Type{n}": {"Question": f"{n} {_WORDS}", "Answer": f"{n} {_WORDS}"} for n in (1, 2)}
 _FIRST, _SECOND = "first event's time", "second event's time"
@@ -352,40 +396,68 @@ _STAND_INS = {
 # --- a whole file ----------------------------------------------------------------------------------------------------
 
 
-async def run(sources: Sequence[Source], moments: Moments, setup: ChainSetup) -> dict[str, Any]:
+async def run(sources: Sequence[MomentSource], moments: Moments, setup: ChainSetup) -> dict[str, Any]:
     """Make questions and write `rextime.json`, `trace.jsonl` and `funnel.json` to the setup's folder.
 
-    `unfinished.jsonl` has the questions that could not be verified, or got no options, because nothing readable came.
-    Returns the plan, or else what `funnel.json` says.
+    `unfinished.jsonl` has the questions that could not be verified, or got no options, because nothing readable came;
+    `mini_test.json`, where it is asked for, as many questions of each category. With `until` there is the stage's file
+    instead. Returns the plan, or else what `funnel.json` says.
 
     Raises:
         ReelbenchError: The cache of replies can't be written.
     """
-    out = setup.out
-    options = moments.options
+    out, options = setup.out, moments.options
     chain = Chain(setup, moments.prompts, moments.funnel())
     pictures = VideoFrames.for_benchmark("rextime", options.frames, options.media, plan=out is None)
-    made: list[MomentRow] = []
-    unfinished: list[Draft] = []
     async with chain:
-        async for _, result in chain.run(sources, lambda case: moments.make(chain, pictures, case)):
-            rows, drafts = result or ([], [])
-            made += rows
-            unfinished += drafts
+        works = [
+            work
+            async for _, work in chain.run(sources, lambda case: moments.make(chain, pictures, case))
+            if work is not None
+        ]
+        if options.until is not None:
+            if out is None:
+                return chain.plan()
+            write_jsonl(out / stage_file(options.until), (work.case.item.line(work.pairs) for work in works))
+            return _written(chain, moments, out)
+        gated = {question.id for work in works for question in moments.finished(work)}
+        if moments.gates is not None:
+            gated = await moments.gates.passed(chain, [asked for work in works for asked in moments.finished(work)])
         if out is None:
             return chain.plan()
-        thresholds = {**asdict(options.rules), **asdict(options.cuts)}
-        unmarked = [row.row["qid"] for row in made if not row.timed]
-        settings = {"seed": options.seed, "options": options.with_options}
-        document = chain.document(thresholds, settings, unmarked=unmarked)
+        made = [
+            (draft, to_row(draft, work.source, seed=options.seed, with_options=options.with_options))
+            for work in works
+            for pair in work.pairs
+            for draft in pair.questions
+            if draft.id in gated
+        ]
+        unmarked = [draft.id for draft, _ in made if draft.span is None]
         if unmarked:
             setup.on_note(
                 f"{len(unmarked)} questions are answered by what nobody has timed yet: their span is the "
                 "whole video until people mark it (funnel.json lists them as unmarked)"
             )
-        write_json(out / "rextime.json", [row.row for row in made])
-        write_jsonl(out / "unfinished.jsonl", map(asdict, unfinished))
-        chain.trace.save(out / "trace.jsonl")
-        write_json(out / "funnel.json", document)
-        write_text(out / "funnel.svg", to_svg(document["stages"]))
-        return document
+        rows = [row for _, row in made]
+        write_json(out / "rextime.json", rows)
+        if options.mini_test:
+            write_json(out / "mini_test.json", mini_test(rows, options.mini_test, options.seed, setup.on_note))
+        write_jsonl(out / "unfinished.jsonl", (draft.model_dump() for work in works for draft in work.unfinished))
+        measured = across_time([(draft.question_span, draft.span, row["vid"]) for draft, row in made])
+        cost = cost_per_1000(chain.cost_usd(), 0.0, len(rows))
+        return _written(chain, moments, out, unmarked=unmarked, across_time=measured, per_1000_kept=cost)
+
+
+def _written(chain: Chain, moments: Moments, out: Path, **more: object) -> dict[str, Any]:
+    """Write what was asked and what it came to; return `funnel.json`."""
+    options = moments.options
+    thresholds = {
+        **asdict(options.rules),
+        **asdict(options.cuts),
+        **(moments.gates.thresholds if moments.gates else {}),
+    }
+    document = chain.document(thresholds, {"seed": options.seed, "options": options.with_options}, **more)
+    chain.trace.save(out / "trace.jsonl")
+    write_json(out / "funnel.json", document)
+    write_text(out / "funnel.svg", to_svg(document["stages"]))
+    return document

@@ -53,8 +53,8 @@ def read_benchmark(name: str, split: str | None = None, data: Path | None = None
 
 
 def _profile_row(spec: BenchmarkSpec, row: Row) -> ProfileRow:
-    answer = row["answer"] or None
-    if answer is not None and spec.row_kind != "open":
+    answer = row.get("answer") or None
+    if answer is not None and spec.asks_choice:
         answer = row["options"][LETTERS.index(answer)]
     labels = {facet.name: row[facet.name] for facet in spec.facets if facet.in_rows}
     if "skills" in row:

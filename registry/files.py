@@ -104,7 +104,11 @@ def in_script(document: object) -> str:
 
 
 def page_asset(name: str) -> str:
-    """Return a file that every page of ours shares: `palette.css` (colours) or `elements.js` (makes elements)."""
+    """Return a file that every page of ours shares.
+
+    `palette.css` (colours), `shell.css` (head, text, cards, charts), `elements.js` (makes elements), `shell.js`
+    (light and dark), `plots.js` (charts).
+    """
     return resources.files("reelbench.registry").joinpath(name).read_text(encoding="utf-8")
 
 
@@ -257,14 +261,21 @@ def read_json_or_jsonl(path: Path | str, hook: PairsHook | None = None) -> Any: 
     For `hook` see `read_jsonl`.
     """
     text = read_text(path)
-    first_line, _, rest = text.strip().partition("\n")
-    if rest.strip() and first_line.strip().startswith("{"):
-        try:
-            json.loads(first_line)
-        except (ValueError, RecursionError):
-            return _document(path, text, hook)
+    if is_json_lines(text):
         return [value for _, value in _lines(path, text, hook)]
     return _document(path, text, hook)
+
+
+def is_json_lines(text: str) -> bool:
+    """Whether a text is JSON Lines: more than one line, of which the first is an object by itself."""
+    first_line, _, rest = text.strip().partition("\n")
+    if not rest.strip() or not first_line.strip().startswith("{"):
+        return False
+    try:
+        json.loads(first_line)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _document(path: Path | str, text: str, hook: PairsHook | None = None) -> Any:  # noqa: ANN401 - any JSON value

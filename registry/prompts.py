@@ -5,12 +5,13 @@ import re
 from collections.abc import Collection, Iterable
 from functools import lru_cache
 from hashlib import sha256
-from importlib.resources import files
+from importlib import import_module
+from pathlib import Path
 from string import Formatter
 
 from reelbench.registry import rows
 from reelbench.registry.errors import InputError, first_line
-from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
 
 
 def prompt_template(spec: BenchmarkSpec, file: str | None = None, language: str = "en") -> str:
@@ -22,7 +23,7 @@ def prompt_template(spec: BenchmarkSpec, file: str | None = None, language: str 
         language: BCP-47 tag of the question. A .json file has a template per language; where it lacks one, that of
             the tag's first part is taken, and else the English one.
     """
-    text = _text(spec.package, file or spec.prompt)
+    text = _text(spec.folder / (file or spec.prompt))
     if not (file or spec.prompt).endswith(".json"):
         return text
     templates = json.loads(text)
@@ -31,7 +32,13 @@ def prompt_template(spec: BenchmarkSpec, file: str | None = None, language: str 
 
 def prompt_sha256(spec: BenchmarkSpec, file: str | None = None) -> str:
     """Return the hash of a prompt file, as results record it."""
-    return sha256(_text(spec.package, file or spec.prompt).encode()).hexdigest()
+    return sha256(_text(spec.folder / (file or spec.prompt)).encode()).hexdigest()
+
+
+def judge_folder(spec: BenchmarkSpec, judge: JudgeSpec) -> Path:
+    """Return the folder with our prompts for the benchmark's judge."""
+    package, _, folder = judge.prompts.rpartition(":")
+    return (Path(next(iter(import_module(package).__path__))) if package else spec.folder) / folder
 
 
 JUDGE_FIELDS = frozenset({"question", "reference", "answer", "criterion", "mark"})
@@ -49,15 +56,15 @@ def check(spec: BenchmarkSpec) -> None:
             for template in _templates(spec, file) if file else ():
                 _refuse_unknown(f"{spec.id}: {file}", (name for _, name, _, _ in Formatter().parse(template)), known)
     if spec.judge is not None:
-        package, _, folder = spec.judge.prompts.rpartition(":")
-        user = files(package or spec.package).joinpath(folder, "user.txt")
+        user = judge_folder(spec, spec.judge) / "user.txt"
         if user.is_file():
-            _refuse_unknown(f"{spec.id}: {folder}/user.txt", _FIELD.findall(user.read_text("utf-8")), JUDGE_FIELDS)
+            where = f"{spec.id}: {user.parent.name}/user.txt"
+            _refuse_unknown(where, _FIELD.findall(user.read_text("utf-8")), JUDGE_FIELDS)
 
 
 def _templates(spec: BenchmarkSpec, file: str) -> list[str]:
     try:
-        text = _text(spec.package, file)
+        text = _text(spec.folder / file)
         return list(json.loads(text).values()) if file.endswith(".json") else [text]
     except (OSError, ValueError) as error:
         raise InputError(f"{spec.id}: the prompt {file} can't be read ({first_line(error)})") from None
@@ -70,5 +77,5 @@ def _refuse_unknown(where: str, names: Iterable[str | None], known: Collection[s
 
 
 @lru_cache(maxsize=32)
-def _text(package: str, file: str) -> str:
-    return files(package).joinpath(file).read_text(encoding="utf-8").rstrip("\n")
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8").rstrip("\n")

@@ -35,10 +35,16 @@ class SourceRecord(Record):
 class BenchmarkRecord(Record):
     """Which benchmark, at which comparability version, on which split."""
 
+    added = frozenset({"declaration"})
+
     id: str
     version: int
     split: str
     source: SourceRecord
+    declaration: dict[str, Any] | None = Field(
+        None,
+        description="The benchmark itself, where a `benchmark.yaml` declares it: its metrics, facets and scale.",
+    )
 
 
 PEOPLE_ADAPTER = "reelbench_people"
@@ -268,10 +274,18 @@ class StatisticsRecord(Record):
     interval: IntervalMethod
 
 
+class MediaRecord(Record):
+    """The videos that a run had: two runs of one hash saw the same."""
+
+    sha256: str = Field(description="Of the keys of the videos it had, in order, a line each.")
+    of: int = Field(description="How many videos its questions are about.")
+    videos: list[str] = Field(description="The keys of those it had.")
+
+
 class Result(Record):
     """`result.json`: one benchmark, one model, one setting."""
 
-    added = frozenset({"data", "statistics"})
+    added = frozenset({"data", "media", "statistics"})
 
     schema_version: Literal[1] = RESULT_SCHEMA
     benchmark: BenchmarkRecord
@@ -289,6 +303,7 @@ class Result(Record):
     software: dict[str, str]
     provenance: Provenance
     answers: int = Field(default=1, description="Version of the rules by which answers were read; absent is 1.")
+    media: MediaRecord | None = Field(default=None, description="Which videos it had; absent in older results.")
     statistics: StatisticsRecord | None = Field(
         default=None, description="How the intervals were made; absent is the percentiles of earlier versions."
     )

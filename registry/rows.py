@@ -21,6 +21,14 @@ _COMMON = (
     Column(name="question", dtype="string", description="The question as published."),
     Column(name="language", dtype="string", description="Language of the question, as a BCP-47 tag."),
 )
+_SPAN = Column(
+    name="span",
+    dtype="list<float64>",
+    unit="s",
+    description="Start and end of the part of the video that answers the question, and so on where there are several; "
+    "empty if hidden.",
+)
+DURATION = Column(name="duration", dtype="float64", unit="s", description="Length of the video.")
 _CHOICE = (
     Column(name="options", dtype="list<string>", description="The options in order, without letters."),
     Column(name="answer", dtype="string", description="Letter of the right option (A is the first); empty if hidden."),
@@ -28,17 +36,8 @@ _CHOICE = (
 KIND_COLUMNS: dict[str, tuple[Column, ...]] = {
     "open": (*_COMMON, Column(name="answer", dtype="string", description="Reference answer.")),
     "choice": (*_COMMON, *_CHOICE),
-    "grounded_choice": (
-        *_COMMON,
-        *_CHOICE,
-        Column(
-            name="span",
-            dtype="list<float64>",
-            unit="s",
-            description="Start and end of the part of the video that answers the question; empty if hidden.",
-        ),
-        Column(name="duration", dtype="float64", unit="s", description="Length of the video."),
-    ),
+    "span": (*_COMMON, _SPAN),
+    "grounded_choice": (*_COMMON, *_CHOICE, _SPAN),
 }
 """Columns by `BenchmarkSpec.row_kind`."""
 
@@ -113,6 +112,8 @@ def target(spec: BenchmarkSpec, row: Row) -> dict[str, Any]:
     """Return the row's reference as scorers take it: `text`, or `answer` and `spans`."""
     if spec.row_kind == "open":
         return {"text": row["answer"]}
-    if spec.row_kind == "choice":
-        return {"answer": row["answer"]}
-    return {"answer": row["answer"], "spans": [list(row["span"])] if row["span"] else []}
+    chosen = {"answer": row["answer"]} if spec.asks_choice else {}
+    if not spec.asks_span:
+        return chosen
+    ends = row["span"]
+    return {**chosen, "spans": [list(ends[at : at + 2]) for at in range(0, len(ends), 2)]}

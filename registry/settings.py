@@ -6,6 +6,8 @@ Every read of one goes through here; `reelbench settings` lists them, and the RE
 import os
 from dataclasses import dataclass
 
+from reelbench.registry.credentials import without_credentials
+
 
 @dataclass(frozen=True, slots=True)
 class Setting:
@@ -35,13 +37,35 @@ class Setting:
         return bool(os.environ.get(self.name, "").strip())
 
     @property
+    def shown(self) -> str:
+        """The value as anybody may see it: `(set)` for a secret, an address without its password."""
+        return "(set)" if self.secret and self.is_set else without_credentials(self.get())
+
+    @property
     def fallback(self) -> str:
         """What holds where it is unset, for the reader."""
         return self.otherwise or self.default or "nothing"
 
 
 HOME = Setting("REELBENCH_HOME", "folder of everything that Reelbench keeps", "~/.cache/reelbench")
+CACHE = Setting(
+    "REELBENCH_CACHE",
+    "where language models' replies are kept: a file, or a PostgreSQL database that several machines share "
+    "(`postgresql://…`)",
+    otherwise="`judge.sqlite` in `REELBENCH_HOME`",
+    secret=True,
+)
+JOB = Setting(
+    "REELBENCH_JOB",
+    "name of the job whose processes, on whatever machine, count their budgets together",
+    otherwise="Slurm's job; else each process counts for itself",
+)
+SLURM_ARRAY_JOB_ID = Setting("SLURM_ARRAY_JOB_ID", "Slurm's job of an array, which Slurm sets")
+SLURM_JOB_ID = Setting("SLURM_JOB_ID", "Slurm's job, likewise")
 MEDIA = Setting("REELBENCH_MEDIA", f"folders with your videos, separated by `{os.pathsep}`")
+BENCHMARKS = Setting(
+    "REELBENCH_BENCHMARKS", f"folders with a `benchmark.yaml`, or with folders of such, separated by `{os.pathsep}`"
+)
 FRAMES = Setting(
     "REELBENCH_FRAMES", "frames that a model is shown (`uniform:32`), for a bare lmms-eval", otherwise="the task's own"
 )

@@ -7,6 +7,8 @@ and values that are not of their field's type, so a typo fails at import.
 import re
 from collections.abc import Sequence
 from dataclasses import field
+from importlib import import_module
+from pathlib import Path
 from typing import Literal
 
 from reelbench.registry.declared import Declared
@@ -15,10 +17,12 @@ from reelbench.registry.metrics import Corpus, Macro, Mean, MeanOf, Metric
 
 __all__ = [
     "COLUMNS",
+    "AnswerForm",
     "BenchmarkSpec",
     "Column",
     "Corpus",
     "Facet",
+    "FileBeside",
     "HubFile",
     "ImageFolders",
     "JudgeSpec",
@@ -32,6 +36,7 @@ __all__ = [
     "OptionWords",
     "Paper",
     "PublishedResult",
+    "RowMapping",
     "Source",
     "Split",
     "SplitSpec",
@@ -40,12 +45,16 @@ __all__ = [
 ]
 
 Split = str
-Kind = Literal["temporal_span", "choice", "text_overlap", "exact_match", "cognitive_profile", "llm_judge"]
-"""A kind of scoring; each is a module of `reelbench.scoring`, the judge a room."""
+Kind = Literal["temporal_span", "moment", "choice", "text_overlap", "exact_match", "cognitive_profile", "llm_judge"]
+"""A kind of scoring; each is a module of `reelbench.scoring` (`moment` is a span without options), the judge a room."""
+
+AnswerForm = Literal["letter", "index0", "index1", "text"]
+"""How a row names the right option: by its letter or key, its number (from 0 or from 1), or its own words."""
 
 COLUMNS: dict[Kind, tuple[str, ...]] = {
     "choice": ("correct",),
     "temporal_span": ("iou", "recall_at_0.3", "recall_at_0.5", "correct_at_iou_0.5"),
+    "moment": ("iou", "recall_at_0.3", "recall_at_0.5", "recall_at_0.7"),
     "exact_match": ("exact_match",),
 }
 """Kind -> the columns that it gives each item, over which metrics are taken; a judge's are its criteria."""
@@ -84,7 +93,14 @@ class LocalFile(Declared):
     form_url: str  # where access is asked for
 
 
-Source = HubFile | UrlFile | LocalFile
+class FileBeside(Declared):
+    """A file of the benchmark's own folder, which its `benchmark.yaml` names."""
+
+    kind: Literal["beside"] = "beside"
+    path: str
+
+
+Source = HubFile | UrlFile | LocalFile | FileBeside
 
 
 class SplitSpec(Declared):
@@ -102,6 +118,8 @@ class SplitSpec(Declared):
     """sha256 over the owners' rows (`registry.data.ownership.rows_sha256`), whatever format a file of them has."""
     hidden_answers: bool = False
     """True where only the owners' server can score it."""
+    submit_to: str = ""
+    """Where the owners take submissions of it."""
     cite: str = ""
     """Where the counts are stated."""
 
@@ -184,6 +202,18 @@ class JudgeSpec(Declared):
     def suggested(self) -> str:
         """The judge that a hint names: one that still answers."""
         return self.successor or self.default_model
+
+
+class RowMapping(Declared):
+    """How the columns of upstream rows become ours, where a `benchmark.yaml` says it and no Python reads them."""
+
+    separators: dict[str, str] = field(default_factory=dict[str, str])
+    """Facet -> what parts the labels of a text that holds several."""
+
+    columns: dict[str, str | tuple[str, ...]]
+    """Ours -> theirs: a column, several, or a template over columns (`{film}/{clip}.mp4`)."""
+    answer_is: AnswerForm | None = None
+    """How the right option is named; None: as all rows allow it to be read."""
 
 
 # --- the rest ------------------------------------------------------------------------------------------------------
@@ -279,6 +309,8 @@ class TaskSpec(Declared):
     """Facet -> label: that part of the split."""
     prompt: str | None = None
     """Prompt file, where it is not the benchmark's own."""
+    twin: str | None = None
+    """lmms-eval's own task on the same rows, whose runs are read too."""
     tags: tuple[str, ...] = ()
     """lmms-eval's names for groups of tasks that run together."""
     max_new_tokens: int = 512
@@ -301,22 +333,26 @@ class BenchmarkSpec(Declared):
     id: str
     title: str
     version: int
-    summary: str
-    homepage: str
-    license: str
-    """SPDX-like id as the Hub writes it, of the annotations."""
+    summary: str = ""
+    homepage: str = ""
+    license: str = ""
+    """SPDX-like id as the Hub writes it, of the annotations; empty where nobody states one."""
     license_note: str = ""
     open_data: bool = True
     """False: agreement-gated; never fetched, never pushed."""
     languages: tuple[str, ...]  # BCP-47
-    row_kind: Literal["open", "grounded_choice", "choice"]
+    row_kind: Literal["open", "grounded_choice", "choice", "span"]
     columns: tuple[Column, ...] = ()
     """Columns beside those of the row kind and the facets."""
     splits: dict[Split, SplitSpec]
     default_split: Split
     mini_note: str = "a dozen rows written for Reelbench, with clips made on first use"
-    package: str
-    """Import name of the package of its code, prompts and mini data."""
+    package: str = ""
+    """Import name of the package of its code, prompts and mini data; none where a file declares it."""
+    file: str = ""
+    """The `benchmark.yaml` that declares it; prompts and mini rows lie beside it."""
+    mapping: RowMapping | None = None
+    """Set where a file declares it: upstream rows -> rows, in place of a reader."""
     reader: str = ""
     """`package.module:function`: upstream files -> rows; by default `data:read` in `package`."""
     reader_version: int = 1
@@ -331,13 +367,42 @@ class BenchmarkSpec(Declared):
     metrics: tuple[Metric, ...]
     facets: tuple[Facet, ...] = ()
     judge: JudgeSpec | None = None
-    paper: Paper
+    paper: Paper | None = None
+    citation: str = ""
+    """What to cite, as its owner wrote it, where there is no `paper`."""
     builds_on: tuple[Paper, ...] = ()
     """Papers to cite as well: of what the benchmark is made from."""
     published: tuple[PublishedResult, ...] = ()
     twin: str | None = None
     """Benchmark with other questions on the same videos, judged by one rubric: both are compared video by video, by the
     metric that ranks here."""
+
+    @property
+    def papers(self) -> tuple[Paper, ...]:
+        """The papers to cite, the benchmark's own first."""
+        return (*((self.paper,) if self.paper else ()), *self.builds_on)
+
+    @property
+    def asks_choice(self) -> bool:
+        """Whether a question has options, one of which is right."""
+        return self.row_kind in {"choice", "grounded_choice"}
+
+    @property
+    def asks_span(self) -> bool:
+        """Whether a question is answered with a part of the video."""
+        return self.row_kind in {"span", "grounded_choice"}
+
+    @property
+    def folder(self) -> Path:
+        """Where its prompts, mini rows and datasheet lie."""
+        if self.file:
+            return Path(self.file).parent
+        if not self.package:
+            raise InputError(
+                f"{self.id}: a result alone declares it here; name its benchmark.yaml, or the folder in "
+                "REELBENCH_BENCHMARKS"
+            )
+        return Path(next(iter(import_module(self.package).__path__)))
 
     @property
     def primary(self) -> Metric:

@@ -17,7 +17,7 @@ from reelbench.judges.modes import Judge
 from reelbench.judges.verdicts import JUDGE_REASONS, JUDGE_UNAVAILABLE, Verdict
 from reelbench.registry.records import Breakdowns, Counts, Item, JudgeRecord, Metrics, MetricValue, Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Facet, Macro, Mean, MeanOf, Metric
-from reelbench.scoring import choice, exact_match, temporal_span
+from reelbench.scoring import choice, cognitive_profile, exact_match, temporal_span
 from reelbench.stats import bootstrap
 
 CUT_OFF = "cut_off"
@@ -54,6 +54,7 @@ FAILURE_MARKERS = ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED]", "
 
 _COLUMNS: dict[str, Callable[[Item], dict[str, float]]] = {
     "temporal_span": temporal_span.columns,
+    "moment": temporal_span.moment_columns,
     "choice": choice.columns,
     "exact_match": exact_match.columns,
 }
@@ -257,7 +258,7 @@ def aggregate(
     for metric in spec.metrics:
         if not isinstance(metric.aggregate, Corpus):
             wanted[(metric.name,)] = metric, _terms(spec, metric, samples)
-    for facet in spec.facets:
+    for facet in cognitive_profile.facets(spec):
         for label in _labels(samples, facet.name):
             for metric in _facet_metrics(spec, facet):
                 wanted[(facet.name, label, metric.name)] = metric, _terms(spec, metric, samples, (facet.name, label))

@@ -14,12 +14,26 @@ from typing import Any
 
 from reelbench.registry import files
 from reelbench.registry.errors import InputError
+from reelbench.registry.spec import BenchmarkSpec, Facet
 from reelbench.registry.values import is_array, is_object
 
 TARGET = ("Character", "Object", "Place", "Conversation", "Behavior", "Event", "Emotion", "Commonsense")
 CONTENT = ("Identity", "Feature", "Relationship", "Means", "Context", "Sequence", "Causality", "Motivation")
 THINKING = ("Recall", "Grasping", "Reasoning")
 COMPONENTS: dict[str, tuple[str, ...]] = {"target": TARGET, "content": CONTENT, "thinking": THINKING}
+TAGGED = "tagged"
+"""The facet that holds every tagged question together, under `ALL`."""
+
+ALL = "all"
+
+FACETS = (
+    Facet(name="target", title="What of the story is asked about (CogME TARGET).", labels=TARGET, in_rows=False),
+    Facet(name="content", title="What has to be known of it (CogME CONTENT).", labels=CONTENT, in_rows=False),
+    Facet(name="thinking", title="How it has to be thought about (CogME THINKING).", labels=THINKING, in_rows=False),
+    Facet(name=TAGGED, title="Questions with tags, all together.", labels=(ALL,), in_rows=False),
+)
+"""What a tags file adds to any benchmark."""
+
 THINKING_WEIGHTS = {"Recall": 1.0, "Grasping": 2.0, "Reasoning": 3.0}
 MOST_LABELS = 3
 """Labels that TARGET and CONTENT may each have on one question."""
@@ -65,6 +79,17 @@ def read_tags(path: Path | str) -> dict[str, Tags]:
 def facets_of(tags: Tags) -> dict[str, list[str]]:
     """Return the item's labels by facet: `target`, `content` and `thinking`."""
     return {"target": list(tags.target), "content": list(tags.content), "thinking": [tags.thinking]}
+
+
+def facets(spec: BenchmarkSpec) -> tuple[Facet, ...]:
+    """Return a benchmark's own facets, and those that tags would add."""
+    own = {facet.name for facet in spec.facets}
+    return (*spec.facets, *(facet for facet in FACETS if facet.name not in own))
+
+
+def from_tags(spec: BenchmarkSpec) -> set[str]:
+    """Return the names of the facets whose labels are not in a benchmark's rows."""
+    return {facet.name for facet in facets(spec) if not facet.in_rows}
 
 
 def is_weak(share: float, rate: float) -> bool:

@@ -124,7 +124,7 @@ def compare(samples_a: Sequence[Sample], samples_b: Sequence[Sample], spec: Benc
     ids_a, ids_b = ({sample.id for sample in samples if sample.scores} for samples in (samples_a, samples_b))
     metrics: dict[str, Difference] = {}
     for metric in spec.metrics:
-        difference = None if isinstance(metric.aggregate, Corpus) else _difference(spec, metric, a, b)
+        difference = None if isinstance(metric.aggregate, Corpus) else metric_difference(spec, metric, a, b)
         if difference is not None:
             metrics[metric.name] = difference
     return Comparison(
@@ -165,9 +165,12 @@ def mcnemar(only_a: int, only_b: int) -> McNemar:
     return McNemar(only_a, only_b, min(1.0, 2 * tail / 2**n) if n else 1.0)
 
 
-def _difference(spec: BenchmarkSpec, metric: Metric, a: Sequence[Sample], b: Sequence[Sample]) -> Difference | None:
-    by_a = aggregation.resampled(spec, metric, a, resamples=RESAMPLES)
-    by_b = aggregation.resampled(spec, metric, b, resamples=RESAMPLES)
+def metric_difference(
+    spec: BenchmarkSpec, metric: Metric, a: Sequence[Sample], b: Sequence[Sample], *, resamples: int = RESAMPLES
+) -> Difference | None:
+    """Test one metric of two models on the same items, as `on_both` returns them; None where it has no value."""
+    by_a = aggregation.resampled(spec, metric, a, resamples=resamples)
+    by_b = aggregation.resampled(spec, metric, b, resamples=resamples)
     if by_a.value is None or by_b.value is None:
         return None
     ci95 = p = None

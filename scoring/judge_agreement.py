@@ -18,7 +18,7 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_text
 from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus, JudgeSpec
-from reelbench.scoring import aggregation
+from reelbench.scoring import aggregation, cognitive_profile
 from reelbench.stats import bootstrap
 from reelbench.stats.agreement import Weights, kappa_terms, kappas_of_sums
 
@@ -132,7 +132,7 @@ def agree(samples: Sequence[Sample], a: Ratings, b: Ratings, spec: BenchmarkSpec
     criteria = {c: found for c in judge.criteria if (found := _agreement(rated_a, rated_b, c, weights)) is not None}
     labels: dict[str, dict[str, dict[str, Agreement]]] = {}
     label_metrics: dict[str, dict[str, dict[str, tuple[float, float]]]] = {}
-    for facet in spec.facets:
+    for facet in cognitive_profile.facets(spec):
         for label in sorted({label for sample in rated_a for label in sample.facets.get(facet.name, ())}):
             at = [i for i, sample in enumerate(rated_a) if label in sample.facets.get(facet.name, ())]
             mine, theirs = [rated_a[i] for i in at], [rated_b[i] for i in at]

@@ -15,6 +15,8 @@ from reelbench.scoring import choice
 from reelbench.scoring.pairing import percent, require_same_ids
 
 RECALL_THRESHOLDS = (0.3, 0.5)
+MOMENT_THRESHOLDS = (*RECALL_THRESHOLDS, 0.7)
+"""Those that the literature on moment retrieval reports."""
 GROUNDED_THRESHOLD = 0.5
 
 Window = Sequence[float]
@@ -36,12 +38,15 @@ def iou(predicted: Window, target: Window) -> float:
     return intersection / (max(end, true_end) - min(start, true_start))
 
 
-def score_item(parsed: Mapping[str, Any], target: Mapping[str, Any]) -> dict[str, float]:
+def score_item(
+    parsed: Mapping[str, Any], target: Mapping[str, Any], thresholds: Sequence[float] = RECALL_THRESHOLDS
+) -> dict[str, float]:
     """Score one window, and the answer with it where both sides have one.
 
     Args:
         parsed: `{"span": [start, end] or None}`, with `"answer": "B" or None` where the item was answered too.
         target: `{"spans": [[start, end], ...]}`, with `"answer": "B"` where it is a question.
+        thresholds: IoUs at which recall is taken.
 
     Returns:
         `iou` (0 to 1), `recall_at_0.3`, `recall_at_0.5` and, with answers, `correct_at_iou_0.5` (each 0 or 1).
@@ -53,7 +58,7 @@ def score_item(parsed: Mapping[str, Any], target: Mapping[str, Any]) -> dict[str
         raise InputError("temporal span: the item has no true window to compare with; its split can't be scored here")
     span = parsed.get("span")
     best = max(iou(span, true_span) for true_span in target["spans"]) if span else 0.0
-    scores = {"iou": best} | {f"recall_at_{at}": float(best >= at) for at in RECALL_THRESHOLDS}
+    scores = {"iou": best} | {f"recall_at_{at}": float(best >= at) for at in thresholds}
     if "answer" in parsed and target.get("answer") is not None:
         correct = choice.score_item(parsed, target)["correct"]
         scores[f"correct_at_iou_{GROUNDED_THRESHOLD}"] = correct * (best >= GROUNDED_THRESHOLD)
@@ -63,6 +68,13 @@ def score_item(parsed: Mapping[str, Any], target: Mapping[str, Any]) -> dict[str
 def columns(item: Item) -> dict[str, float]:
     """Return the item's columns; none where the submission gives no windows at all (no key `span`)."""
     return score_item(item.parsed, item.target) if item.parsed is not None and "span" in item.parsed else {}
+
+
+def moment_columns(item: Item) -> dict[str, float]:
+    """Return the columns of an item that asks for a span alone; none where there is no span to score."""
+    if item.parsed is None or "span" not in item.parsed:
+        return {}
+    return score_item(item.parsed, item.target, MOMENT_THRESHOLDS)
 
 
 def compute_score(

@@ -14,7 +14,7 @@ from reelbench.judges import modes
 from reelbench.judges.verdicts import JUDGE_PENDING, JUDGE_REASONS, JUDGE_UNPARSABLE
 from reelbench.registry import about as abouts
 from reelbench.registry.data import ownership
-from reelbench.registry.data.loading import named
+from reelbench.registry.data.loading import locate, named, upstream_split
 from reelbench.registry.decoding import Answering
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json
@@ -33,7 +33,7 @@ from reelbench.registry.records import (
     SourceRecord,
 )
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
-from reelbench.scoring import aggregation, result_files
+from reelbench.scoring import aggregation, cognitive_profile, result_files
 from reelbench.tasks import hub_predictions, predictions, questions
 from reelbench.tasks.agent_log import with_looks
 from reelbench.tasks.earlier import OTHER_JUDGE, EarlierResult
@@ -46,10 +46,12 @@ from reelbench.tasks.lmms.run_logs import (
     media_missing,
     model_of,
     settings_of,
+    settings_of_twin,
     source_of,
     spec_and_task,
     with_question,
 )
+from reelbench.tasks.lmms.twins import twin_items
 from reelbench.tasks.predictions import Columns
 from reelbench.tasks.submissions import Inputs, PredictionSet, frames_given, submission_suffix, tagged, write_submission
 
@@ -194,7 +196,8 @@ class Evaluation:
         if "answers_hidden" in self.scored.counts.unscored:
             path = folder / f"submission{submission_suffix(self.spec)}"
             write_submission(self.spec, self.scored.samples, path)
-            note = f"{self.spec.id} {self.split}: the answers are hidden; submit {path} to the owners' server"
+            server = self.spec.splits[upstream_split(self.spec, self.split)].submit_to or "the owners' server"
+            note = f"{self.spec.id} {self.split}: the answers are hidden; submit {path} to {server}"
             fits.setdefault("notes", []).append(note)
         unanswered = _unanswered(self.scored.counts)
         none = None
@@ -257,8 +260,6 @@ def score_files(
     """
     spec, split, task = named(name, inputs.split)
     metadata = metadata or RunMetadata()
-    if inputs.tags is not None and not takes_tags(spec):
-        raise InputError(f"{spec.id} takes no tags; leave out --tags")
     inputs = replace(inputs, split=split if task is not None else inputs.split, task=task)
     submission = predictions.read(spec, inputs, columns or Columns())
     settings = SettingsRecord(frames=metadata.frames or "unknown", label=metadata.label)
@@ -383,11 +384,6 @@ class _Judge:
         self._options.note(line)
 
 
-def takes_tags(spec: BenchmarkSpec) -> bool:
-    """Whether the benchmark has facets whose labels come from a tags file."""
-    return any(not facet.in_rows for facet in spec.facets)
-
-
 # --- from lmms-eval's output ----------------------------------------------------------------------------------------
 
 
@@ -403,11 +399,11 @@ def run_evaluations(
     """Score the tasks of ours in an lmms-eval output folder; yield each one's evaluation, and where it belongs.
 
     That is `reelbench/<task>` beside lmms-eval's own files, or `<task>` under `folder` where one is given. `tags` go to
-    the tasks of the benchmarks that take them. `label` is what the user says of how the answers were made, where the
+    the tasks whose questions they name. `label` is what the user says of how the answers were made, where the
     run itself doesn't.
 
     Raises:
-        InputError: None of the tasks takes tags, or one of `tasks` is not in the run.
+        InputError: The tags name no question of the run, or one of `tasks` is not in it.
     """
     logged = logged_tasks(run)
     if tasks:
@@ -415,15 +411,31 @@ def run_evaluations(
         if absent := [name for name in tasks if name not in there]:
             raise InputError(f"{run}: has no task {absent[0]!r}; it has {', '.join(sorted(there))}")
         logged = [task for task in logged if task.task in tasks]
-    if tags is not None and not any(takes_tags(spec_and_task(task.task)[0]) for task in logged):
-        raise InputError(f"{run}: no task in it takes tags; leave out --tags")
+    of_tags = set() if tags is None else _tagged_tasks(logged, tags)
     several_models = len({task.results.parent for task in logged}) > 1
     for task in logged:
         place = scores_folder(task)
         if folder is not None:
             place = (folder / task.results.parent.name if several_models else folder) / task.task
-        wanted = tags if takes_tags(spec_and_task(task.task)[0]) else None
-        yield _evaluated(task, place, options, tags=wanted).labelled(label), place
+        yield _evaluated(task, place, options, tags=tags if task.task in of_tags else None).labelled(label), place
+
+
+def _tagged_tasks(logged: Sequence[LoggedTask], path: Path) -> set[str]:
+    """Return the tasks that a tags file is about; of a run with one task, that one: `tagged` says what doesn't fit."""
+    if len(logged) == 1:
+        return {logged[0].task}
+    tags = cognitive_profile.read_tags(path)
+    about = {task.task for task in logged if any(name in tags for name in _ids(task))}
+    if not about:
+        raise InputError(f"{path}: none of its {len(tags)} qids is among the questions of the run")
+    return about
+
+
+def _ids(logged: LoggedTask) -> list[str]:
+    spec, task = spec_and_task(logged.task)
+    if task.name == logged.task:
+        return [item.id for item in logged_items(logged.samples).items]
+    return [item.id for item in twin_items(logged.samples, spec, locate(task.name, fetch=False).read()).items]
 
 
 def scores_folder(logged: LoggedTask) -> Path:
@@ -448,6 +460,8 @@ def score_logged(
 
 def _evaluated(logged: LoggedTask, folder: Path, options: Options, *, tags: Path | None = None) -> Evaluation:
     spec, task = check_scored(logged.task)
+    if task.name != logged.task:
+        return _of_twin(logged, folder, options, tags)
     document = read_json(logged.results)
     data = data_name(document, logged)
     run = logged_items(logged.samples)
@@ -467,14 +481,16 @@ def _evaluated(logged: LoggedTask, folder: Path, options: Options, *, tags: Path
         settings = settings.model_copy(update={"limit": len(items)})
     if options.answering is not None:
         data, items = compared_anew(task, data, items, options.answering)
-    notes, beside = [], {"duplicate": len(run.duplicate)}
-    if tags is not None:
-        labelled = tagged(spec, items, tags)
-        items, notes = labelled.items, labelled.notes
-        beside["tags_without_question"] = len(labelled.without_question)
-        beside["questions_without_tags"] = len(labelled.without_tags)
+    items, notes, beside = _with_tags(spec, items, tags)
     judge = _Judge(options)
-    scored = aggregation.score(spec, items, overlap=options.overlap, judge=judge.batch or run.judge, **beside)
+    scored = aggregation.score(
+        spec,
+        items,
+        overlap=options.overlap,
+        judge=judge.batch or run.judge,
+        duplicate=len(run.duplicate),
+        **beside,
+    )
     return Evaluation(
         spec,
         task.split,
@@ -486,6 +502,50 @@ def _evaluated(logged: LoggedTask, folder: Path, options: Options, *, tags: Path
         judge_failed=judge.failed(scored),
         own_rows=data.data == "own",
     )
+
+
+def _of_twin(logged: LoggedTask, folder: Path, options: Options, tags: Path | None) -> Evaluation:
+    """Score a run of lmms-eval's own task on rows that are ours too."""
+    if options.earlier is not None or options.only is not None or options.answering is not None:
+        raise InputError(f"{logged.task}: a run of lmms-eval's own task is scored whole, as it was answered")
+    spec, task = check_scored(logged.task)
+    located = locate(task.name, fetch=False)
+    run = twin_items(logged.samples, spec, located.read())
+    document = read_json(logged.results)
+    items, notes, beside = _with_tags(spec, run.items, tags)
+    judge = _Judge(options)
+    scored = aggregation.score(
+        spec, items, overlap=options.overlap, judge=judge.batch, duplicate=len(run.duplicate), **beside
+    )
+    about = options.about or _stated_before(folder)
+    figures = document.get("results", {}).get(logged.task, {})
+    return Evaluation(
+        spec,
+        task.split,
+        located.source,
+        items,
+        scored,
+        *abouts.applied(about, spec.id, model_of(document), settings_of_twin(document, logged.task)),
+        {
+            "duplicate": run.duplicate,
+            "notes": [run.note(logged.task, figures), *notes],
+        },
+        judge_failed=judge.failed(scored),
+    )
+
+
+def _with_tags(
+    spec: BenchmarkSpec, items: list[Item], tags: Path | None
+) -> tuple[list[Item], list[str], dict[str, int]]:
+    """Return items with a tags file's labels, if any: the items, notes on what did not fit, and its counts."""
+    if tags is None:
+        return items, [], {}
+    labelled = tagged(spec, items, tags)
+    beside = {
+        "tags_without_question": len(labelled.without_question),
+        "questions_without_tags": len(labelled.without_tags),
+    }
+    return labelled.items, labelled.notes, beside
 
 
 def _stated_before(folder: Path) -> About | None:

@@ -13,7 +13,7 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.files import sha256_of, write_jsonl, write_text
 from reelbench.registry.records import Item, Sample, SourceRecord
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
-from reelbench.scoring import aggregation, answers
+from reelbench.scoring import aggregation, answers, cognitive_profile
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +127,9 @@ class UniqueIds:
 class Formats(Protocol):
     """What a benchmark's `formats.py` has: `read`, and what else applies to the benchmark.
 
-    - `tagged` (`TagFormats`), where labels of facets come from a tags file;
     - `submission_row` and, unless it is `.jsonl`, `SUBMISSION_SUFFIX` (`SubmissionFormats`), where the owners' server
       scores a split with hidden answers;
+    - `check_submission(rows)`, which raises InputError where the owners' server would refuse such a file;
     - `reread(entry) -> parsed`, where a prediction that is an entry of the owners' file, kept whole in a sample, is
       read by a rule of the file's and not as a model's text; recomputation finds it by that name.
     """
@@ -143,14 +143,6 @@ class Formats(Protocol):
         ...
 
 
-class TagFormats(Protocol):
-    """Reads the labels of a tags file."""
-
-    def tagged(self, items: Sequence[Item], path: Path) -> TaggedItems:
-        """Return the items with the labels that a tags file gives them."""
-        ...
-
-
 class SubmissionFormats(Protocol):
     """Writes what the owners' server takes. The module may set `SUBMISSION_SUFFIX` (`.json`: one list)."""
 
@@ -160,9 +152,33 @@ class SubmissionFormats(Protocol):
 
 
 def tagged(spec: BenchmarkSpec, items: Sequence[Item], path: Path) -> TaggedItems:
-    """Read a tags file by the benchmark's `formats`; InputError names file, line and field."""
-    formats: TagFormats = imported(spec.formats)
-    return formats.tagged(items, path)
+    """Give items the labels of a tags file (CogME's, on any benchmark).
+
+    Raises:
+        InputError: With file, line and field; or no tagged id is among the items, or the benchmark's rows have a facet
+            that the tags would hide.
+    """
+    tags = cognitive_profile.read_tags(path)
+    if own := [facet.name for facet in spec.facets if facet.in_rows and facet.name in _TAG_FACETS]:
+        raise InputError(f"{spec.id} has a facet {own[0]!r} of its own, which the tags would hide; leave out --tags")
+    without_question, without_tags = cognitive_profile.unmatched(tags, [item.id for item in items])
+    if len(without_question) == len(tags):
+        raise InputError(
+            f"{path}: none of its {len(tags)} qids (first: {without_question[0]!r}) is among the {len(items)} "
+            f"questions (first: {items[0].id!r}); are both of the same release and split?"
+        )
+    with_tags = [
+        item.model_copy(update={"facets": item.facets | _labels(tags[item.id])}) if item.id in tags else item
+        for item in items
+    ]
+    return TaggedItems(with_tags, without_question, without_tags)
+
+
+_TAG_FACETS = {facet.name for facet in cognitive_profile.FACETS}
+
+
+def _labels(tags: cognitive_profile.Tags) -> dict[str, list[str]]:
+    return {**cognitive_profile.facets_of(tags), cognitive_profile.TAGGED: [cognitive_profile.ALL]}
 
 
 def frames_given(shown: Iterable[Item | Sample]) -> dict[str, int]:
@@ -297,6 +313,8 @@ def write_submission(spec: BenchmarkSpec, samples: Sequence[Sample], path: Path)
     """Write the owners' submission file, in the order of the ids."""
     formats: SubmissionFormats = imported(spec.formats)
     table = [formats.submission_row(sample) for sample in sorted(samples, key=lambda sample: sample.id)]
+    if check := getattr(formats, "check_submission", None):
+        check(table)
     if submission_suffix(spec) == ".json":
         write_text(path, json.dumps(table, ensure_ascii=False))
     else:

@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.forks import Forks
+
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # `tests.servers` and `tools` are importable, whatever pytest was started from
 
 _SETTINGS = (
     *("REELBENCH_DATA_", "REELBENCH_JUDGE", "REELBENCH_MEDIA", "REELBENCH_FRAMES", "REELBENCH_CANDIDATES", "OPENAI_"),
-    "REELBENCH_ANSWERING",
+    *("REELBENCH_ANSWERING", "REELBENCH_CACHE", "REELBENCH_JOB", "SLURM_", "PG"),
 )
 # Read by huggingface_hub and transformers when they are imported, so set before any test imports them.
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -85,16 +87,27 @@ def hub(monkeypatch, tmp_path):
         yield server
 
 
+@pytest.fixture(scope="session")
+def forks(tmp_path_factory):
+    """What starts the command without its imports."""
+    server = Forks(tmp_path_factory.mktemp("forks"))
+    yield server
+    server.close()
+
+
 @pytest.fixture
-def reelbench():
+def reelbench(forks):
     """Run the installed `reelbench` command as a user would; returns the finished process, its output as text."""
 
     def run(*arguments, cwd=None, env=None, timeout=1800):
+        environment = {**os.environ, "COLUMNS": "160", **(env or {})}
+        if (done := forks.run([*map(str, arguments)], cwd, environment, timeout)) is not None:
+            return done
         command = [Path(sys.executable).with_name("reelbench"), *map(str, arguments)]
         return subprocess.run(
             command,
             cwd=cwd,
-            env={**os.environ, "COLUMNS": "160", **(env or {})},
+            env=environment,
             capture_output=True,
             encoding="utf-8",
             timeout=timeout,
@@ -122,6 +135,18 @@ def tiny_vlm(tmp_path_factory):
     from tools.tiny_vlm import write
 
     return write(tmp_path_factory.mktemp("model") / "tiny-vlm")
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """A PostgreSQL server of the session's own."""
+    from tests.servers.postgres import WHY_NOT, PostgresServer, programs
+
+    pytest.importorskip("psycopg", reason="psycopg is not installed (reelbench[postgres])")
+    if programs() is None:
+        pytest.skip(WHY_NOT)
+    with PostgresServer() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

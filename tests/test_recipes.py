@@ -71,6 +71,11 @@ RECIPES = {
         script=always("2"),
         swaps={"--judge batch-model": "--judge batch-model --judge-url {batches}"},
     ),
+    "open_judge": Recipe(
+        ("official/result.json", "open/**/result.json"),
+        script=always("2"),
+        swaps={"http://localhost:8000/v1": "{server}"},
+    ),
     "papers": Recipe(("run/result.json", "results/**/check.json"), script=always('{"score": 3}')),
     "leaderboard": Recipe(("site/index.html", "results/**/check.json"), swaps={"http://localhost:8000/v1": "{server}"}),
     "add_benchmark": Recipe(("card/README.md",), swaps={"make ": "make --dry-run --directory {root} "}),

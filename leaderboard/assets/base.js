@@ -5,7 +5,7 @@ globalThis.Reelbench = (() => {
   const narrow = matchMedia("(max-width: 640px)");
   const benchmarks = new Map(data.benchmarks.map((benchmark) => [benchmark.id, benchmark]));
   const columns = new Map(data.columns.map((column) => [column.id, column]));
-  const KINDS = { run: "Run", published: "Published", community: "On the Hub", baseline: "Floor", human: "Human" };
+  const KINDS = { run: "Run", published: "Published", community: "On the Hub", baseline: "Floor", human: "People" };
 
   // --- elements ---
   const { h, svg } = globalThis.Elements;
@@ -23,10 +23,26 @@ globalThis.Reelbench = (() => {
   };
 
   // --- rows and numbers ---
-  const num = (value, unit) => (value == null ? "–" : value.toFixed(data.units[unit]?.digits ?? 2));
+  const num = (value, unit) =>
+    value == null ? "–" : value.toFixed(data.units[unit]?.digits ?? 2).replace(/^-(?=.*[1-9])/, "−").replace(/^-/, "");
+  const signed = (value, unit) => (value > 0 ? "+" : "") + num(value, unit);
+  const count = (n) => n.toLocaleString("en");
   // What the authors do is the rule; only the other way of aggregating is spelled out.
   const short = (title) => title.replace(/ \(per label\)$/, "");
   const group = (row) => data.groups[row.group];
+  /** Who judged a group, in words: the authors' judge is called that. */
+  const judgeName = (g) => (g.judge === benchmarks.get(g.benchmark).judge ? `${g.judge} (the authors’ judge)` : g.judge);
+  function promptsName(prompts) {
+    if (prompts === "official") return "authors’ prompts";
+    return !prompts ? "unknown prompts" : `${prompts.replace(/^reelbench@.*/, "Reelbench’s").replace(/@.*/, "")} prompts`;
+  }
+  /** What a reader needs to tell a benchmark's groups apart. */
+  function groupName(g) {
+    const own = g.id.endsWith("/data own") && "data of one’s own";
+    const split = [g.split, g.subset, g.asked, own].filter(Boolean).join(", ");
+    const judge = g.judge && `${judgeName(g)}, ${promptsName(g.judge_prompts)}`;
+    return [split, judge, g.version > 1 && `version ${g.version}`].filter(Boolean).join(" · ");
+  }
   const benchmarkOf = (row) => benchmarks.get(group(row).benchmark);
   const apart = (row) => ["baseline", "human", "community"].includes(row.source);
   /** A declared column's value: some are sent once for the whole group. */
@@ -41,15 +57,27 @@ globalThis.Reelbench = (() => {
   /** The one name of a row's model; its own may be another. */
   const modelOf = (row) => row.same || row.model;
   const modelHref = (model) => `#/model/${encodeURIComponent(model)}`;
+  // What the records call it -> what people do.
+  const WORDS = {
+    parse_failed: "unreadable answers",
+    prediction_missing: "without an answer",
+    media_missing: "without their video",
+    judge_unavailable: "not judged",
+    judge_unparsable: "with an unreadable judgement",
+    judge_refused: "that the judge refused",
+    cut_off: "cut off",
+    empty: "empty answers",
+  };
+  /** A text with names in place of codes. */
+  const words = (text) => (text || "").replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (code) => WORDS[code] || code.replaceAll("_", " "));
   const safeUrl = (url) => (/^https?:\/\//.test(url || "") ? url : null);
   /** The model's page on the Hub, where its weights were loaded from there. */
   const hubUrl = (row) =>
     row.source === "run" && row.open_weights && /^[\w.-]+\/[\w.-]+$/.test(row.model)
       ? `https://huggingface.co/${row.model}`
       : null;
-  function interval(numbers, unit) {
-    return numbers.length > 1 ? `95 % interval ${num(numbers[1], unit)} to ${num(numbers[2], unit)}` : "";
-  }
+  const ends = (low, high, unit) => `${num(low, unit)} to ${num(high, unit)}`;
+  const interval = (numbers, unit) => (numbers.length > 1 ? `95 % interval ${ends(numbers[1], numbers[2], unit)}` : "");
   /** What stands before a value that is a lower bound: questions without a score count at the scale's lowest. */
   const least = (row, metric) => (row.unscored && !metric.of_corpus ? "≥ " : "");
   /** A row's value of the i-th metric, as it is read. */
@@ -101,6 +129,20 @@ globalThis.Reelbench = (() => {
     return waiting.get(name).promise;
   }
   const loadRun = (row) => load(`runs/${row.id}`);
+  /** A group's paired differences: (row, other) -> [by, p, low, high], null where the two were not compared. */
+  async function loadPairs(g) {
+    if (!g.pairs) return () => null;
+    const { rows, cells } = await load(g.pairs);
+    const places = new Map(rows.map((id, i) => [id, i]));
+    return (row, other) => {
+      const [p, q] = [places.get(row.id), places.get(other.id)];
+      if (p == null || q == null || p === q) return null;
+      const [low, high] = p < q ? [p, q] : [q, p];
+      const cell = cells[low * rows.length - (low * (low + 1)) / 2 + high - low - 1];
+      if (!cell || p < q) return cell;
+      return cell.length > 2 ? [-cell[0], cell[1], -cell[3], -cell[2]] : [-cell[0], cell[1]];
+    };
+  }
 
   // --- the address ---
   const address = { page: "overall", name: "", query: new URLSearchParams() };
@@ -159,8 +201,12 @@ globalThis.Reelbench = (() => {
     link,
     say,
     num,
+    signed,
+    count,
     short,
     group,
+    judgeName,
+    groupName,
     benchmarkOf,
     apart,
     field,
@@ -168,8 +214,10 @@ globalThis.Reelbench = (() => {
     numeric,
     modelOf,
     modelHref,
+    words,
     safeUrl,
     hubUrl,
+    ends,
     interval,
     meter,
     metricTip,
@@ -178,6 +226,7 @@ globalThis.Reelbench = (() => {
     unranked,
     load,
     loadRun,
+    loadPairs,
     address,
     readAddress,
     asked,

@@ -1,8 +1,8 @@
-/* A benchmark's page: groups, filters, the table, reference points, pictures. */
+/* A benchmark's page: groups, the plot that is its table, reference points, charts. */
 "use strict";
 (() => {
   const R = globalThis.Reelbench;
-  const { data, h, bdi, badge, num, ask, asked } = R;
+  const { data, h, bdi, badge, num, ask, asked, picked } = R;
 
   function benchmarkPage(main, b) {
     const rows = data.rows.filter((row) => R.group(row).benchmark === b.id);
@@ -13,21 +13,29 @@
     const inGroup = (row) => group == null || row.group === group;
     const listed = rows.filter((row) => !R.apart(row) && inGroup(row));
     const refs = rows.filter((row) => R.apart(row) && inGroup(row));
-    const picked = new Set(asked("pick").split(",").filter(Boolean));
     const g = group == null ? null : data.groups[group];
-
+    const lane = R.laneColumn({
+      id: b.metrics[0].name,
+      title: R.short(b.metrics[0].title),
+      g,
+      metric: b.metrics[0],
+      i: 0,
+      rows: listed,
+      refs,
+      at: (row) => row,
+      again: () => table.fill(),
+      always: true,
+    });
+    const rank = R.rankColumn({
+      about: R.columns.get("rank").about,
+      of: g ? listed.filter((row) => row.rank != null).length : 0,
+      id: (row) => row.id,
+      name: (row) => row.model,
+    });
     const columns = [
-      {
-        id: "pick",
-        title: "Chart",
-        cls: "control",
-        control: true,
-        show: !R.narrow.matches,
-        get: () => null,
-        node: (row) => pickBox(row, picked),
-      },
-      { ...R.RANK, id: "rank", title: "Rank", about: R.columns.get("rank").about },
+      rank,
       { ...R.MODEL, id: "model", title: "Model", node: R.modelCell },
+      lane,
       ...R.metricColumns(b, (i) => listed.some((row) => row.v[i])),
       ...R.declared(group, groups, listed),
     ];
@@ -47,6 +55,9 @@
       then: b.metrics[0].name,
       keep: (row) => keep(row),
       below: R.unranked,
+      compared: () => R.compared(listed, (row) => row.id),
+      apart: g ? (anchor, row) => anchor.rank !== row.rank : null,
+      key: R.key([lane], g?.pairs),
       changed: chartsSoon,
       text: (row) => [row.model, row.revision, row.setting, row.frames, row.source, row.citation, R.group(row).label],
     });
@@ -66,34 +77,37 @@
     const known = new Set((g ? [g] : groups).flatMap((one) => one.facets));
     function charts() {
       if (!canvas.isConnected) return;
-      const view = table.view();
-      const chosen = picked.size ? rows.filter((row) => picked.has(row.id)) : view.slice(0, 6);
-      picks.textContent = picked.size
-        ? `Comparisons draw the ${picked.size} rows ticked in the table.`
+      const view = table.view(),
+        ids = picked();
+      const ticked = ids.map((id) => rows.find((row) => row.id === id)).filter(Boolean);
+      picks.textContent = ticked.length
+        ? `Comparisons draw the ${ticked.length} rows ticked in the table${ticked.length > 12 ? ", at most 12 in one chart" : ""}.`
         : "Comparisons draw the first rows of the table; tick rows to choose others.";
-      pictures.hidden = R.charts.draw(canvas, { b, g, rows: view, chosen, refs, known }) === 0;
+      const chosen = ticked.length ? ticked : view.slice(0, 6);
+      pictures.hidden = R.charts.draw(canvas, { b, g, rows: view, chosen, ticked: ticked.length > 0, refs, known }) === 0;
     }
-    holder.addEventListener("change", (event) => {
-      if (!event.target.classList.contains("pick")) return;
-      if (event.target.checked) picked.add(event.target.dataset.id);
-      else picked.delete(event.target.dataset.id);
-      ask({ pick: [...picked].join(",") });
+    R.ticking(holder, () => {
+      table.fill();
       charts();
     });
 
     const paper = R.safeUrl(b.paper),
       home = R.safeUrl(b.homepage);
+    const lead = h(
+      "p",
+      { class: "lead" },
+      b.summary,
+      paper && [" ", R.link("Paper", paper)],
+      home && [" · ", R.link("Data", home)],
+    );
+    const credible = R.trust(rows.filter(inGroup), g ? [{ ...g, i: group }] : groups);
     main.replaceChildren(
       ...[
         h("h1", { text: b.title }),
-        h(
-          "p",
-          { class: "lead" },
-          b.summary,
-          paper && [" ", R.link("Paper", paper)],
-          home && [" · ", R.link("Data", home)],
-        ),
-        chips(groups, group, rows),
+        !R.narrow.matches && lead,
+        g && !g.mini && R.headline(g.headline),
+        !R.narrow.matches && credible,
+        chips(groups, group, rows.filter((row) => !R.apart(row))),
         g?.mini &&
           h(
             "p",
@@ -114,7 +128,10 @@
           apply,
         }),
         holder,
+        R.narrow.matches && credible,
+        R.narrow.matches && lead,
         g?.tells != null && tells(b.metrics[0], g.tells),
+        ...(g?.relations || []).map((text) => h("p", { class: "note", text: `${text} No value is converted.` })),
         ...Object.entries(g?.shortcuts || {}).map(needNoWatching),
         explained(b),
         ...reference(b, refs, group),
@@ -157,32 +174,22 @@
       `${low == null ? "" : ` (95 % interval ${low} to ${high})`}, by ${runs === 1 ? "one run" : `most of ${runs} runs`}. The column “Without shortcuts” leaves such questions out.`,
     );
   }
-  function pickBox(row, picked) {
-    const box = h("input", {
-      type: "checkbox",
-      class: "pick",
-      "data-id": row.id,
-      "aria-label": `Draw ${row.model} in the charts`,
-    });
-    box.checked = picked.has(row.id);
-    return box;
-  }
   function chips(groups, chosen, rows) {
     const choose = (g) => {
       ask({ group: g == null ? "all" : data.groups[g].id, split: null, judge: null, cols: null, sort: null });
       R.render();
     };
-    const chip = (label, g, count) =>
+    const chip = (label, g, count, id) =>
       h(
         "button",
-        { type: "button", class: "chip", "aria-pressed": String(chosen === g), onclick: () => choose(g) },
+        { type: "button", class: "chip", title: id, "aria-pressed": String(chosen === g), onclick: () => choose(g) },
         label,
         h("b", { text: count }),
       );
     return h(
       "div",
       { class: "chips", role: "group", "aria-label": "Comparable groups: one split, judge and prompt set each" },
-      groups.map((g) => chip(bdi(g.label), g.i, rows.filter((row) => row.group === g.i).length)),
+      groups.map((g) => chip(bdi(R.groupName(g)), g.i, rows.filter((row) => row.group === g.i).length, g.id)),
       groups.length > 1 && chip("All groups", null, rows.length),
     );
   }
@@ -238,7 +245,7 @@
                   ` ${R.short(metric.title)}`,
                 ),
               ),
-            group == null && h("span", { class: "sub" }, bdi(R.group(row).label)),
+            group == null && h("span", { class: "sub" }, bdi(R.groupName(R.group(row)))),
           ),
         ),
       ),

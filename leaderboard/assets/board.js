@@ -6,86 +6,96 @@
   const $ = (id) => document.getElementById(id);
   const main = $("main");
 
-  // --- theme ---
-  const stored = (() => {
-    try {
-      return localStorage.getItem("reelbench-theme");
-    } catch {
-      return null;
-    }
-  })();
-  function setTheme(theme, keep) {
-    document.documentElement.dataset.theme = theme;
-    $("theme").setAttribute("aria-pressed", String(theme === "dark"));
-    if (keep) {
-      try {
-        localStorage.setItem("reelbench-theme", theme);
-      } catch {
-        /* private mode */
-      }
-    }
-  }
-  $("theme").addEventListener("click", () =>
-    setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark", true),
-  );
+  globalThis.Shell.theme($("theme"));
 
   // --- overall ---
   const OF_MODELS = ["source", "setting", "open_weights", "size", "organisation", "licence"];
   function overallPage() {
     const groups = data.groups.map((group, i) => ({ ...group, i, b: R.benchmarks.get(group.benchmark) }));
-    const models = data.overall.filter((model) => model.setting !== "human" && model.setting !== "floor");
+    const standing = groups.filter((group) => group.main);
+    const ran = standing.filter((group) => data.rows.some((row) => row.group === group.i && row.source === "run"));
+    const shown = ran.length ? ran : standing;
+    const mini = standing.every((group) => group.mini);
+    const cells = (model) => Object.keys(model.cells).map((i) => groups[i]);
+    const people = data.overall.filter((model) => model.setting !== "human" && model.setting !== "floor");
+    // A model is one row: its mini runs stand on its own page where it has full ones.
+    const full = new Set(people.filter((model) => cells(model).some((group) => !group.mini)).map((model) => model.model));
+    const models = people.filter((model) => mini || !full.has(model.model) || cells(model).some((group) => !group.mini));
     const rowsOf = (model) => Object.values(model.cells).map((i) => data.rows[i]);
+    const id = (model) => rowsOf(model)[0].id;
+    const scored = (model) => shown.some((group) => data.rows[model.cells[group.i]]?.v[0]);
     const ranked = models.some((model) => model.rank != null);
     const called = new Map(models.map((model) => [model.model, new Set()]));
     for (const row of data.rows) if (row.same) called.get(row.same)?.add(row.model);
-    const rate = { low: 0, high: 100, unit: "percent" };
+    const lanes = groups.map((group) => {
+      const rows = data.rows.filter((row) => row.group === group.i);
+      const at = (model) => data.rows[model.cells[group.i]];
+      const chosen = shown.find((one) => one.id === asked("lane")) || shown[0];
+      return R.laneColumn({
+        id: group.id,
+        title: group.main ? group.b.title.replace(/ \(.*/, "") : `${group.b.title} · ${R.groupName(group)}`,
+        g: group,
+        metric: group.b.metrics[0],
+        i: 0,
+        rows: rows.filter((row) => !R.apart(row)),
+        refs: rows.filter(R.apart),
+        at,
+        again: () => table.fill(),
+        reason: true,
+        show: R.narrow.matches ? group.id === chosen?.id : shown.includes(group),
+        below: (m) => !at(m) || R.unranked(at(m)),
+      });
+    });
     const columns = [
-      { ...R.RANK, id: "rank", title: "Rank", about: "From the mean win rate." },
+      R.rankColumn({
+        about: "From the mean win rate. Its range: the ranks that the data don’t rule out, with 95 % for all together.",
+        of: models.filter((model) => model.rank != null).length,
+        id,
+        name: (m) => m.model,
+      }),
       { ...R.MODEL, id: "model", title: "Model", node: modelCell },
+      ...lanes,
       {
         id: "rate",
         title: "Mean win rate",
         about: "The share of the other models that it ranks above, averaged over benchmarks, in percent.",
-        always: ranked,
-        show: ranked,
+        cls: "num",
+        show: ranked && !R.narrow.matches,
         get: (m) => m.rate,
-        node: (m) => R.meter(m.rate == null ? null : [100 * m.rate], rate),
+        node: (m) => (m.rate == null ? R.none("Not ranked") : `${num(100 * m.rate, "percent")} %`),
       },
       {
         id: "covered",
         title: "Benchmarks",
         about: "Benchmarks with open data that it is ranked on, of all that count.",
         cls: "num",
+        show: !ranked && !R.narrow.matches,
         get: (m) => m.covered,
         node: (m) => `${m.covered} of ${m.of}`,
       },
-      ...groups.map((group) => {
-        const metric = group.b.metrics[0],
-          row = (m) => data.rows[m.cells[group.i]];
-        return {
-          id: group.id,
-          title: group.main ? group.b.title : `${group.b.title} · ${group.label}`,
-          about: `${group.label}. ${R.metricTip(metric)}`,
-          group: "Main score",
-          cls: "num",
-          show: group.main && !R.narrow.matches,
-          get: (m) => row(m)?.v[0]?.[0] ?? null,
-          node: (m) => (row(m)?.v[0] ? cell(row(m), metric) : R.none("Not run")),
-          below: (m) => !row(m) || R.unranked(row(m)),
-        };
-      }),
     ];
     const filters = data.columns.filter((column) => column.filter && OF_MODELS.includes(column.id));
     let keep = R.filtering(filters);
     const inBenchmark = (m) =>
       !asked("bench") || Object.keys(m.cells).some((i) => data.groups[i].benchmark === asked("bench"));
     const holder = h("div", { class: "card table-card" });
+    R.ticking(holder, () => table.fill());
     const table = R.table(holder, {
       rows: models,
       columns,
       label: "Overall",
       sort: "rank:asc",
       below: (m) => ranked && m.rank == null,
+      compared: () => R.compared(models, id),
+      hidden: (m) => !scored(m),
+      more: (left) =>
+        left.every((m) => rowsOf(m).every((row) => row.source === "published"))
+          ? `Show ${left.length} published without a main score`
+          : `Show ${left.length} more without a main score`,
+      apart: ranked
+        ? (anchor, m) => (anchor.ranks && m.ranks ? m.ranks[0] > anchor.ranks[1] : m.rank !== anchor.rank)
+        : null,
+      key: R.key(lanes.filter((lane) => lane.show), ranked && models.some((model) => model.ranks)),
       keep: (m) => rowsOf(m).some(keep) && inBenchmark(m),
       text: (m) => [m.model, m.revision, m.setting, ...called.get(m.model)],
     });
@@ -98,18 +108,14 @@
     );
     main.replaceChildren(
       ...[
-        h("h1", { text: "Story and culture in video" }),
-        h(
-          "p",
-          { class: "lead" },
-          "How well video-language models understand films, cultures, time and drama. The overall score is the mean win rate over benchmarks; units are never mixed. ",
-          R.link("How ranks are made", "#/about"),
-        ),
+        h("h1", { text: `Leaderboard: ${plural(models.filter(scored).length, "video model")}, ${plural(shown.length, "benchmark")} of story and culture` }),
+        R.headline(data.headline),
+        !R.narrow.matches && R.trust(data.rows, shown),
         data.groups.length > 0 &&
           data.groups.filter((group) => group.main).every((group) => group.mini) &&
           h("p", { class: "card banner" }, "Mini data only: for trying things out."),
         R.toolbar(table, {
-          filters: [["Benchmark", "bench", data.benchmarks.map((b) => [b.id, b.title])], ...choices],
+          filters: [["Benchmark", "bench", data.benchmarks.map((b) => [b.id, b.title, models.filter((m) => cells(m).some((group) => group.b === b)).length])], ...choices],
           name: "overall",
           apply,
         }),
@@ -121,17 +127,19 @@
             `There is no overall ranking yet: it takes three models with a ranked result on every benchmark that counts (${counting()}). Each benchmark has its own ranking.`,
           ),
         holder,
+        R.narrow.matches && R.trust(data.rows, shown),
+        h(
+          "p",
+          { class: "note" },
+          "Ranks are by the mean win rate over benchmarks: the share of the other models that a model ranks above. Units are never mixed. ",
+          R.link("How ranks are made", "#/about"),
+        ),
         h("h2", { text: "Benchmarks" }),
         h("div", { class: "charts" }, data.benchmarks.map(summary)),
       ].filter(Boolean),
     );
   }
-  /** A model's value on a benchmark, marked where it isn't ranked there. */
-  function cell(row, metric) {
-    const value = R.shown(row, 0, metric);
-    if (!R.unranked(row)) return value;
-    return h("span", {}, value, " ", R.badge("not ranked", "warn", row.partial || "Not ranked"));
-  }
+  const plural = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
   const counting = () =>
     data.groups
       .filter((group) => group.counts)
@@ -141,6 +149,7 @@
   function modelCell(m) {
     return [
       h("a", { class: "name", href: R.modelHref(m.model) }, R.named(m.model)),
+      m.rank == null && m.covered > 0 && m.covered < m.of && h("span", { class: "sub reason" }, ` ${m.covered} of ${m.of} benchmarks`),
       m.revision && h("span", { class: "sub" }, " ", bdi(m.revision.slice(0, 12))),
       m.setting !== "zero-shot" && h("span", { class: "badges" }, R.badge(m.setting)),
     ].filter(Boolean);
@@ -172,7 +181,7 @@
   function render() {
     R.settle();
     R.readAddress();
-    R.charts.clear();
+    globalThis.Plots.clear();
     const { page, name } = R.address;
     $("tabs").replaceChildren(
       ...TABS.map(([id, title]) => h("a", { href: `#/${id}`, "aria-current": page === id ? "page" : null }, title)),
@@ -190,9 +199,15 @@
     scrollTo(0, 0);
     main.focus({ preventScroll: true });
   });
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-  setTheme(stored || (dark.matches ? "dark" : "light"), false);
-  if (!stored) dark.addEventListener("change", (event) => setTheme(event.matches ? "dark" : "light", false));
+  // A phone turned has other lanes; a print or a picture of the page only seems to turn it.
+  let narrow = R.narrow.matches;
+  R.narrow.addEventListener("change", () =>
+    setTimeout(() => {
+      if (narrow === R.narrow.matches) return;
+      narrow = R.narrow.matches;
+      render();
+    }, 100),
+  );
   $("built").textContent =
     `${data.rows.length.toLocaleString("en")} results${data.newest ? `, the newest of ${data.newest.slice(0, 10)}` : ""}.`;
   render();

@@ -10,14 +10,16 @@
     const stated = (row.stated || "").split(", ").filter((what) => what && what !== "judge replies");
     const about = R.columns.get("source").about;
     return stated.length
-      ? badge(`recomputed from stated ${stated.join(", ")}`, "warn", `${about} These are as the submitter states them.`)
+      ? badge(`recomputed from stated ${stated.join(", ")}`, "", `${about} These are as the submitter states them.`)
       : badge("recomputed", "run", about);
   }
   /** What a reader must know before comparing a run's value with others'. */
   R.caveats = (row) =>
     [
       row.partial && badge("not ranked", "warn", row.partial),
+      row.partial && h("span", { class: "sub reason", text: R.words(row.partial) }),
       row.judge_asked && badge(`judge asked for: ${row.judge_asked}`, "warn", R.columns.get("judge_asked").about),
+      row.videos && badge(`${row.videos} videos`, "warn", R.columns.get("videos").about),
       row.data === "unstated" && badge("data unstated", "", R.columns.get("data").about),
     ].filter(Boolean);
   function modelCell(row) {
@@ -41,19 +43,18 @@
   }
   const rankCell = (rank) => (rank == null ? R.none("Not ranked") : h("span", { class: `rank r${rank}` }, rank));
   const RANK = {
-    cls: "num",
     always: true,
     up: true,
-    node: (row) => rankCell(row.rank),
     get: (row) => row.rank ?? null,
   };
   const MODEL = { cls: "model-cell", always: true, up: true, get: (row) => row.model };
 
   // --- what is declared ---
   const SPECIAL = new Set(["rank", "model", "revision", "benchmark", "url", "note"]); // in other cells, or the page itself
+  const SCORE = "More about the score";
   /** Declared columns; what tells groups apart is shown where all of them (`group` null) are listed. */
   function declared(group, groups, rows) {
-    const parts = ["Beside the score", ...new Set(data.columns.map((column) => column.part))];
+    const parts = [SCORE, ...new Set(data.columns.map((column) => column.part))];
     return data.columns
       .filter((column) => !SPECIAL.has(column.id))
       .sort((p, q) => parts.indexOf(p.part) - parts.indexOf(q.part))
@@ -67,7 +68,7 @@
           about: column.about,
           group: column.part,
           cls: text ? "" : "num",
-          up: column.part !== "Beside the score",
+          up: column.part !== SCORE,
           get: text ? (row) => R.asText(column, value(row)) : value,
           node:
             column.type === "number"
@@ -75,42 +76,45 @@
               : null,
           show:
             !R.narrow.matches &&
-            ((column.part === "Beside the score" ? rows.some((row) => value(row) != null) : column.shown) ||
+            ((column.part === SCORE && column.id !== "rank_range" ? rows.some((row) => value(row) != null) : column.shown) ||
               (group == null && column.filter && groups.some((one) => one[column.id] != null))),
         };
       });
   }
+  /** Metrics beside the main one: the value, its interval under it. */
   function metricColumns(b, shownIn) {
-    return b.metrics.map((metric, i) => ({
-      id: metric.name,
-      title: R.short(metric.title),
-      about: R.metricTip(metric),
-      group: "Scores",
-      cls: i ? "num" : "",
-      get: (row) => row.v[i]?.[0] ?? null,
-      always: i === 0,
-      show: !R.narrow.matches && shownIn(i) && !metric.name.endsWith("_per_question"),
-      node: i
-        ? (row) =>
-            row.v[i] ? h("span", { title: R.interval(row.v[i], metric.unit) }, R.shown(row, i, metric)) : R.none()
-        : (row) => [
-            R.meter(row.v[0], metric, R.least(row, metric)),
-            row.unscored && h("span", { class: "sub" }, ` ${row.unscored} unscored`),
-          ].filter(Boolean),
-    }));
+    return b.metrics.slice(1).map((metric, k) => {
+      const i = k + 1;
+      const ends = (row) => row.v[i].length > 1 && h("small", { text: R.ends(row.v[i][1], row.v[i][2], metric.unit) });
+      return {
+        id: metric.name,
+        title: R.short(metric.title),
+        about: R.metricTip(metric),
+        group: "Other scores",
+        cls: "num",
+        head: () => h("span", { class: "unit", text: data.units[metric.unit].label }),
+        get: (row) => row.v[i]?.[0] ?? null,
+        show: !R.narrow.matches && shownIn(i) && !metric.name.endsWith("_per_question"),
+        node: (row) => (row.v[i] ? [R.shown(row, i, metric), ends(row)].filter(Boolean) : R.none()),
+      };
+    });
   }
   const choice = (row, column) => R.asText(column, R.field(row, column)) || "none";
-  /** Filters that the columns declare: [label, name in the address, choices]. */
+  const UNSTATED = { setting: ["run", "none"], frames: ["unknown"] };
+  /** A choice in words. */
+  function choiceName(column, value) {
+    if (column.id === "source") return R.KINDS[value] || value;
+    return (UNSTATED[column.id] || ["none", "unknown"]).includes(value) ? "not stated" : value;
+  }
+  /** Filters that the columns declare: [label, name in the address, [choice, in words, rows]]. */
   function declaredFilters(rows) {
     return data.columns
       .filter((column) => column.filter)
       .map((column) => {
-        const values = [...new Set(rows.map((row) => choice(row, column)))];
-        return [
-          column.title,
-          column.id,
-          values.sort((p, q) => p.localeCompare(q, "en", { numeric: true })).map((value) => [value, value]),
-        ];
+        const order = (value) => (column.order.indexOf(value) + 1 || (value === "none" ? 1e9 : 1e6));
+        const values = Map.groupBy(rows, (row) => choice(row, column));
+        const sorted = [...values.keys()].sort((p, q) => order(p) - order(q) || p.localeCompare(q, "en", { numeric: true }));
+        return [column.title, column.id, sorted.map((value) => [value, choiceName(column, value), values.get(value).length])];
       });
   }
   function filtering(columns) {
@@ -118,5 +122,5 @@
     return (row) => wanted.every(([column, value]) => choice(row, column) === value);
   }
 
-  Object.assign(R, { modelCell, recomputed, RANK, MODEL, declared, metricColumns, declaredFilters, filtering });
+  Object.assign(R, { modelCell, recomputed, rankCell, RANK, MODEL, declared, metricColumns, declaredFilters, filtering });
 })();

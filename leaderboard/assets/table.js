@@ -23,12 +23,16 @@
 
   /**
    * Make a table in `holder`.
-   * A column is {id, title, about, group, cls, get(row), node(row), up, always, show, control}: `get` gives what is
-   * sorted and saved, `node` what is shown; `up` sorts the least first.
+   * A column is {id, title, about, group, cls, get(row), node(row), head(), compare(row, compared), up, always, show, lane}: `get`
+   * gives what is sorted and saved, `node` what is shown, `head` what stands under the title; `up` sorts the least first.
    * Options: rows, columns, label, sort "id:asc", then (a column's id), text(row) to search, keep(row), changed(),
-   * below(row): whether it stands below all others however they are sorted, which a column's own `below` overrides.
+   * below(row): whether it stands below all others however they are sorted, which a column's own `below` overrides;
+   * compared(): rows drawn by the columns' `compare(row, compared)`, in their place or, where that is not on this page of
+   * the table, above all; hidden(row): left out
+   * until all are asked for, by search or filter too, as the button `more(n)` says; apart(anchor, row): whether a row
+   * begins another band, in the order of ranks.
    */
-  function make(holder, { rows, columns, label, sort, then, text, keep, changed, below }) {
+  function make(holder, { rows, columns, label, sort, then, text, keep, changed, below, compared, hidden, more, apart, key }) {
     const size = rows.length > 500 ? 25 : 50;
     const chosen = asked("cols") ? new Set(asked("cols").split(",")) : null;
     for (const column of columns)
@@ -43,17 +47,35 @@
     };
 
     const head = h("thead"),
+      pinned = h("tbody", { class: "pinned" }),
+      note = h("p", { class: "compare-note", hidden: true }),
       body = h("tbody"),
       info = h("span"),
+      all = h("button", { type: "button", class: "tool", onclick: () => all.reveal() }),
       pages = h("nav", { class: "pager", "aria-label": "Pages of the table" });
-    holder.replaceChildren(
-      h(
-        "section",
-        { class: "scroll", tabindex: 0, "aria-label": `${label}, scrolls sideways` },
-        h("table", { class: "rows", "aria-label": label }, head, body),
-      ),
-      h("div", { class: "table-foot" }, info, pages),
+    const scroll = h(
+      "section",
+      { class: "scroll", tabindex: 0, "aria-label": `${label}, scrolls sideways` },
+      h("table", { class: "rows", "aria-label": label, "data-marks": true }, head, body),
     );
+    holder.replaceChildren(note, scroll, h("div", { class: "table-foot" }, info, pages), key || "");
+    // A shadow at the edge says that more lies beyond it.
+    const edge = () => holder.classList.toggle("cut", scroll.scrollLeft + scroll.clientWidth < scroll.scrollWidth - 2);
+    scroll.addEventListener("scroll", edge, { passive: true });
+    new ResizeObserver(edge).observe(scroll);
+    const clear = () => {
+      ask({ pick: null });
+      draw();
+    };
+    note.append(
+      "Paired differences from the first one ticked, over the videos of both, with 95 % intervals; coloured where they can be told from noise with all pairs of the table counted at once (Holm, 5 %). ",
+      h("button", { type: "button", class: "link", onclick: clear }, "Clear the ticks"),
+    );
+    all.reveal = () => {
+      ask({ all: "1" });
+      draw();
+      body.querySelector("a")?.focus();
+    };
 
     const second = columns.find((column) => column.id === then);
     const settled = second ? sorted(rows, second, false, below) : rows; // what decides between equal ones
@@ -68,20 +90,20 @@
         if (groups.length && groups.at(-1)[0] === column.group) groups.at(-1)[1] += 1;
         else groups.push([column.group, 1]);
       }
-      head.replaceChildren(
-        h(
-          "tr",
-          { class: "groups" },
-          groups.map(([title, span]) =>
-            title ? h("th", { scope: "colgroup", colspan: span }, title) : h("td", { colspan: span }),
-          ),
+      const above = h(
+        "tr",
+        { class: "groups" },
+        groups.map(([title, span]) =>
+          title ? h("th", { scope: "colgroup", colspan: span }, title) : h("td", { colspan: span }),
         ),
+      );
+      head.replaceChildren(
+        ...(groups.length > 1 ? [above] : []),
         h(
           "tr",
           {},
           shown.map((column) => {
             const active = column.id === by;
-            if (column.control) return h("td", { class: "control" });
             const button = h(
               "button",
               { type: "button", class: "sort", title: column.about, onclick: () => choose(column) },
@@ -97,6 +119,7 @@
                 "aria-sort": active ? (way === "asc" ? "ascending" : "descending") : null,
               },
               button,
+              column.head?.(),
             );
           }),
         ),
@@ -117,7 +140,16 @@
       const words = asked("q").toLowerCase().split(/\s+/).filter(Boolean);
       if (words.length) prepare();
       view = order.filter((row) => keep(row) && words.every((word) => texts.get(row).includes(word)));
+      const left = hidden && !words.length && !asked("all") && !filtered() ? view.filter(hidden) : [];
+      if (left.length && left.length < view.length) view = view.filter((row) => !hidden(row));
+      else left.length = 0;
+      all.remove();
+      if (left.length) {
+        all.textContent = more(left);
+        info.after(all);
+      }
     }
+    const filtered = () => [...R.address.query.keys()].some((name) => !["sort", "cols", "pick", "lane", "all"].includes(name));
     function turn(to) {
       page = to;
       fill();
@@ -140,22 +172,46 @@
       const shown = columns.filter((column) => column.shown);
       const last = Math.max(0, Math.ceil(view.length / size) - 1);
       page = Math.min(page, last);
+      const ticked = compared?.() || [];
       const part = view.slice(page * size, (page + 1) * size);
-      body.replaceChildren(
-        ...part.map((row) =>
-          h(
-            "tr",
-            {},
-            shown.map((column) =>
-              h(
-                column.id === "model" ? "th" : "td",
-                { class: column.cls, scope: column.id === "model" ? "row" : null },
-                column.node ? column.node(row) : plain(column.get(row)),
-              ),
+      const line = (row, attributes) =>
+        h(
+          "tr",
+          { ...attributes, "data-compared": ticked.includes(row) },
+          shown.map((column) =>
+            h(
+              column.id === "model" ? "th" : "td",
+              { class: column.cls, scope: column.id === "model" ? "row" : null },
+              ticked.includes(row) && column.compare
+                ? column.compare(row, ticked)
+                : column.node
+                  ? column.node(row)
+                  : plain(column.get(row)),
             ),
           ),
-        ),
+        );
+      pinned.replaceChildren(...ticked.filter((row) => !part.includes(row)).map((row) => line(row)));
+      pinned.remove();
+      if (pinned.children.length) body.before(pinned);
+      note.hidden = !ticked.length;
+      let anchor = null,
+        band = 1;
+      body.replaceChildren(
+        ...part.map((row, i) => {
+          const low = below?.(row);
+          if (!low && (!anchor || apart?.(anchor, row))) {
+            anchor = row;
+            band = 1 - band;
+          }
+          const classes = [
+            low && i && !below(part[i - 1]) && "ruled",
+            by === "rank" && apart && !low && (band ? "band odd" : "band"),
+          ];
+          return line(row, { class: classes.filter(Boolean).join(" ") || null });
+        }),
       );
+      holder.querySelector(".lane[data-tip]")?.setAttribute("tabindex", 0);
+      edge();
       if (!part.length) {
         body.append(
           h(
@@ -192,6 +248,7 @@
         draw();
       },
       view: () => view,
+      fill,
       columns,
       show(column, on) {
         column.shown = on;
@@ -239,34 +296,16 @@
         }),
     );
   }
-  /** Save what the table shows now. Text that a spreadsheet would run begins with an apostrophe. */
+  /** Save what the table shows now. */
   function save(table, name, kind) {
-    const shown = table.columns.filter((column) => column.shown && !column.control);
+    const shown = table.columns.filter((column) => column.shown);
     const rows = table.view().map((row) => shown.map((column) => column.get(row) ?? null));
-    let text;
-    if (kind === "json")
-      text = JSON.stringify(
-        rows.map((row) => Object.fromEntries(row.map((value, i) => [shown[i].id, value]))),
-        null,
-        1,
-      );
+    const { csv, save: give } = globalThis.Plots;
+    if (kind === "csv") give(csv([shown.map((column) => column.title), ...rows]), "text/csv;charset=utf-8", `${name}.csv`);
     else {
-      const quote = (content) => {
-        if (content == null) return "";
-        const plain =
-          typeof content !== "number" && /^[=+\-@\t\r\n＝＋－＠]/.test(content) ? `'${content}` : String(content);
-        return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
-      };
-      text = [shown.map((column) => column.title), ...rows].map((row) => row.map(quote).join(",")).join("\r\n");
+      const records = rows.map((row) => Object.fromEntries(row.map((value, i) => [shown[i].id, value])));
+      give(JSON.stringify(records, null, 1), "application/json", `${name}.json`);
     }
-    const url = URL.createObjectURL(
-      new Blob([text], { type: kind === "json" ? "application/json" : "text/csv;charset=utf-8" }),
-    );
-    const a = h("a", { href: url, download: `${name}.${kind}` });
-    document.body.append(a);
-    a.click();
-    a.remove();
-    setTimeout(() => URL.revokeObjectURL(url), 1000);
   }
   function saveMenu(table, name, whole) {
     return menu(
@@ -327,15 +366,31 @@
         },
       },
       h("option", { value: "" }, "All"),
-      choices.map(([value, text]) => h("option", { value }, text)),
+      choices.map(([value, text, n]) => h("option", { value }, n == null ? text : `${text} (${n.toLocaleString("en")})`)),
     );
     box.value = asked(name);
     return h("label", { class: "field" }, label, box);
   }
-  /**
-   * Search, filters, columns, download, link. Filters are [label, name, choices]; on a phone they fold.
-   * `apply(name)` is called when one was changed.
-   */
+  /** On a phone one lane at a time: which. */
+  function lanePicker(table) {
+    const lanes = table.columns.filter((column) => column.lane);
+    if (lanes.length < 2 || !R.narrow.matches) return null;
+    const box = h(
+      "select",
+      {
+        id: "lane",
+        onchange: () => {
+          ask({ lane: box.value, cols: null });
+          R.render();
+          document.getElementById("lane")?.focus();
+        },
+      },
+      lanes.map((lane) => h("option", { value: lane.id }, lane.title)),
+    );
+    box.value = lanes.find((lane) => lane.shown)?.id;
+    return h("label", { class: "field" }, "Shown", box);
+  }
+  /** Search, filters, columns, download, link. Filters are [label, name, choices]; `apply(name)` is called when one changed. */
   function toolbar(table, { filters, name, whole, apply }) {
     const box = h("input", {
       type: "search",
@@ -348,31 +403,40 @@
       },
     });
     box.value = asked("q");
-    const folded = h(
+    const useful = filters.filter(([, , choices]) => choices.length > 1);
+    const title = h("summary", { class: "tool" });
+    const write = () => {
+      const n = useful.filter(([, id]) => asked(id)).length;
+      title.textContent = n ? `Filters (${n})` : "Filters";
+    };
+    write();
+    const clear = () => {
+      ask(Object.fromEntries(useful.map(([, id]) => [id, null])));
+      R.render();
+    };
+    const changed = (id) => {
+      write();
+      apply(id);
+    };
+    const popover = h(
       "details",
-      { class: "filters" },
-      h("summary", { class: "tool" }, "Filters"),
+      { class: "menu filters" },
+      title,
       h(
         "div",
-        { class: "fields" },
-        filters
-          .filter(([, , choices]) => choices.length > 1)
-          .map(([label, id, choices]) => select(label, id, choices, apply)),
+        { class: "pop" },
+        useful.map(([label, id, choices]) => select(label, id, choices, changed)),
+        h("button", { type: "button", class: "item", onclick: clear }, "Clear filters"),
       ),
     );
-    folded.open = !R.narrow.matches || filters.some(([, id]) => asked(id));
     return h(
       "div",
       { class: "bar-row" },
-      h("label", { class: "field grow" }, "Search", box),
-      h("div", { class: "tools" }, columnMenu(table), saveMenu(table, name, whole), copyButton()),
-      folded,
+      lanePicker(table),
+      h("label", { class: "field grow" }, h("span", { class: "sr" }, "Search"), box),
+      h("div", { class: "tools" }, useful.length > 0 && popover, columnMenu(table), saveMenu(table, name, whole), copyButton()),
     );
   }
-
-  R.narrow.addEventListener("change", () => {
-    for (const filters of document.querySelectorAll("details.filters")) filters.open = !R.narrow.matches;
-  });
 
   R.table = make;
   R.toolbar = toolbar;

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 from reelbench.hub_cards.markdown import inert
-from reelbench.leaderboard import columns
+from reelbench.leaderboard import bridge, columns
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup
 from reelbench.registry.records import MetricValue
@@ -69,6 +69,7 @@ def as_document(board: Board) -> dict[str, Any]:
         ],
         "groups": {name: [group.id for group in groups] for name, groups in board.groups.items()},
         "main_groups": {name: group.id for name, group in board.main.items()},
+        "bridges": [{"old": made.old.id, "new": made.new.id, **bridge.as_json([made])} for made in board.bridges],
         "smallest_differences": {group.id: noise.smallest for group, noise in board.noise.items()},
     }
 
@@ -138,6 +139,7 @@ def _lines(board: Board, spec: BenchmarkSpec, entries: Sequence[BoardEntry], plu
         marks = [
             f"not ranked: {entry.unranked}" if entry.unranked else "",
             f"{unscored} unscored" if (unscored := entry.facts.get("unscored")) else "",
+            f"{videos} videos" if (videos := entry.facts.get("videos")) else "",
             "data unstated" if entry.facts.get("data") == "unstated" else "",
         ]
         name += "".join(f" ({mark})" for mark in marks if mark)

@@ -18,6 +18,8 @@ PAGE = "index.html"
 _MARK = b"<!-- reelbench view -->"
 _SCRIPTS = (
     ("registry", "elements.js"),
+    ("registry", "shell.js"),
+    ("registry", "plots.js"),
     ("leaderboard.assets", "base.js"),
     ("leaderboard.assets", "model.js"),
     ("leaderboard.view", "summary.js"),
@@ -25,7 +27,12 @@ _SCRIPTS = (
     ("leaderboard.view", "sample.js"),
     ("leaderboard.view", "view.js"),
 )
-_STYLES = (("registry", "palette.css"), ("leaderboard.assets", "board.css"), ("leaderboard.view", "view.css"))
+_STYLES = (
+    ("registry", "palette.css"),
+    ("registry", "shell.css"),
+    ("leaderboard.assets", "board.css"),
+    ("leaderboard.view", "view.css"),
+)
 _DATA = 'globalThis.REELBENCH = JSON.parse(document.getElementById("data").textContent);\n'
 
 

@@ -49,12 +49,12 @@ class BlindAnswers(ReviewKind):
 
     def item(self, spec: BenchmarkSpec, row: Row) -> Item:
         """Return a question, with its options where it has any."""
-        asks: list[Part]
+        asks: list[Part] = []
         if spec.row_kind == "open":
-            asks = [parts.text_ask("answer", "Your answer", rows=4)]
-        else:
-            asks = [parts.choice_ask("answer", "Your answer", zip(LETTERS, row["options"], strict=False))]
-        if spec.row_kind == "grounded_choice":
+            asks.append(parts.text_ask("answer", "Your answer", rows=4))
+        if spec.asks_choice:
+            asks.append(parts.choice_ask("answer", "Your answer", zip(LETTERS, row["options"], strict=False)))
+        if spec.asks_span:
             asks.append(parts.span_ask("Span"))
         return parts.row_item(row, [parts.shown_question(row)], asks)
 
@@ -219,9 +219,9 @@ def _scoring_item(spec: BenchmarkSpec, row: Row, marks: Marks) -> records.Item:
     parsed: dict[str, Any] | None = None
     prediction: Any = answer
     if spec.row_kind != "open":
-        parsed = {"answer": answer or None}
+        parsed = {"answer": answer or None} if spec.asks_choice else {}
         prediction = dict(parsed)
-        if spec.row_kind == "grounded_choice":
+        if spec.asks_span:
             span = span_of(marks)
             parsed["span"] = list(span) if span else None
             prediction = {"ans": answer, "pred_relevant_windows": [parsed["span"]] if span else []}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from reelbench.registry.errors import InputError
-from reelbench.registry.rows import LETTERS, Row
+from reelbench.registry.rows import LETTERS, Row, facets
 from reelbench.registry.spec import BenchmarkSpec
 
 Item = dict[str, Any]
@@ -63,6 +63,12 @@ def shown_question(row: Row) -> Part:
     return shown_text(f"Question · {row['id']}", row["question"], row["language"])
 
 
+def shown_facets(spec: BenchmarkSpec, row: Row) -> list[Part]:
+    """Return what kind of question it is, by the benchmark's facets; nothing where it has none."""
+    labels = [f"{name}: {', '.join(values)}" for name, values in facets(spec, row).items() if values]
+    return [shown_text("Type", "; ".join(labels))] if labels else []
+
+
 def shown_answer(spec: BenchmarkSpec, row: Row) -> Part:
     """Return a row's right answer with its wrong options; InputError where the split hides it."""
     right, others = right_answer(spec, row)
@@ -73,8 +79,8 @@ def shown_answer(spec: BenchmarkSpec, row: Row) -> Part:
 
 def right_answer(spec: BenchmarkSpec, row: Row) -> tuple[str, list[str]]:
     """Return a row's right answer in words ("" where hidden), and its wrong options."""
-    if spec.row_kind == "open":
-        return row["answer"], []
+    if not spec.asks_choice:
+        return row.get("answer", ""), []
     right = LETTERS.index(row["answer"]) if row["answer"] else None
     others = [option for place, option in enumerate(row["options"]) if place != right]
     return row["options"][right] if right is not None else "", others

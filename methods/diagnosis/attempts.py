@@ -89,7 +89,7 @@ def reasoned_task(name: str) -> tuple[BenchmarkSpec, TaskSpec]:
         InputError: It has none.
     """
     known = discovery.find_task(name)
-    spec = known[0] if known else discovery.get(name)
+    spec = known[0] if known else discovery.find(name)
     split = known[1].split if known else spec.default_split
     task = next((task for task in spec.tasks if task.reasoned and task.split == split), None)
     if task is None:
@@ -108,6 +108,7 @@ class LmmsEval:
         judge: "JudgeOptions | None",
         note: Callable[[str], None],
         *,
+        frames: FrameSampling | None = None,
         bar: Bar = no_bar,
         start: process.Start | None = None,
     ) -> None:
@@ -118,6 +119,7 @@ class LmmsEval:
             arguments: lmms-eval's, without tasks and output folder.
             judge: Who judges the answers; None only where the benchmark needs nobody.
             note: Told one line for each thing that the user should know.
+            frames: Which frames the model is shown; by default as the environment says.
             bar: Draws a bar while answers are judged.
             start: Runs lmms-eval; by default in a process for each run.
 
@@ -137,6 +139,7 @@ class LmmsEval:
         self._arguments = list(arguments)
         self._judge = judge
         self._note = note
+        self._frames = frames or FrameSampling.from_environment()
         self._bar = bar
         self._start = start
 
@@ -150,7 +153,7 @@ class LmmsEval:
             "adapter": model.adapter,
             "model_args": {name: value for name, value in model.args.items() if name not in _WHERE},
             "gen_kwargs": process.option_value(self._arguments, "--gen_kwargs"),
-            "frames": str(FrameSampling.from_environment() or FrameSampling()),
+            "frames": str(self._frames or FrameSampling()),
             "judge": self._judge.name if self._judge else None,
         }
         if self._only:
@@ -177,11 +180,10 @@ class LmmsEval:
             shutil.rmtree(output, ignore_errors=True)
             arguments = [*self._arguments, "--tasks", self.task.name, "--output_path", str(output), "--log_samples"]
             environ = {settings.CUES.name: str((run / CUES).absolute())}
-            sampling = FrameSampling.from_environment()
             process.run(
                 arguments,
                 output,
-                sampling,
+                self._frames,
                 self._note,
                 environ=environ,
                 kept_open=(lock,),

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -85,7 +85,7 @@ async def graph_of(question: ReasonedQuestion, asker: "Asker", prompts: PromptFi
         return Graph(id=question.id, nodes=tuple(nodes))
 
     material = [("question", question.question), ("answer", question.answer), ("notes", question.steps)]
-    messages = prompts.messages(models.GRAPH_PROMPT, material)
+    messages = prompts.messages(models.GRAPH_PROMPT, material, parts={"human_response": question.steps})
     asked = await asker.ask(messages, past_reasoning(read), again=prompts.again)
     if asked.value is not None:
         return asked.value
@@ -103,7 +103,11 @@ def check_answered(reasons: Iterable[str | None], what: str) -> None:
 
 
 def write(
-    folder: Path, graphs: Sequence[Graph], questions: Sequence[ReasonedQuestion] = (), invalid: int = 0
+    folder: Path,
+    graphs: Sequence[Graph],
+    questions: Sequence[ReasonedQuestion] = (),
+    lacking: Mapping[str, str] | None = None,
+    asked: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Write `graphs.jsonl` and `statistics.json` to a folder -> the statistics.
 
@@ -111,13 +115,16 @@ def write(
         folder: Made if needed.
         graphs: One per question.
         questions: Theirs, for figures by locale and for the warning that needs the answer.
-        invalid: Questions for which a model gave no graph.
+        lacking: Question for which a model gave no graph -> why.
+        asked: Which models made them and by which prompts, where they were made here.
     """
     locales = {question.id: question.group for question in questions}
     answers = {question.id: question.answer for question in questions}
     counted = statistics(graphs, locales or None) | {
         "warnings": count_warnings(graphs, answers),
-        GRAPH_INVALID: invalid,
+        GRAPH_INVALID: len(lacking or {}),
+        "invalid": sorted(lacking or {}),
+        **(asked or {}),
     }
     write_graphs(folder, graphs)
     write_text(folder / STATISTICS, json.dumps(counted, ensure_ascii=False, indent=1) + "\n")

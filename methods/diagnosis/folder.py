@@ -1,8 +1,8 @@
 """A diagnosis on disk: what it is of, its graphs, its questions, and a folder for each round.
 
     diagnosis.json     what was asked of which models, by which prompts
-    questions.jsonl    the questions, with the steps
-    graphs.jsonl       their evidence
+    questions.jsonl    the questions that were asked, with the steps
+    graphs.jsonl       their evidence, as far as it was needed or given
     isolation.jsonl    a line per question and round
     rounds/<n>/        asked.json, isolation.jsonl: that round alone; it is there once the round is over
     rounds/<n>/run-<k>/  cues.jsonl: what was asked; answers.jsonl: what came, once it is judged
@@ -90,11 +90,11 @@ class Folder:
 
     @property
     def questions(self) -> list[ReasonedQuestion]:
-        """The questions that are diagnosed."""
+        """The questions that were asked; a diagnosis of 0.1.0 has those that were lost."""
         return _records(self.path / _QUESTIONS, ReasonedQuestion)
 
     def keep_questions(self, questions: Iterable[ReasonedQuestion]) -> None:
-        """Write the questions that are diagnosed."""
+        """Write the questions that were asked."""
         write_jsonl(self.path / _QUESTIONS, (question.model_dump(mode="json", by_alias=True) for question in questions))
 
     @property

@@ -55,6 +55,7 @@ class Plan:
         about: What else the folder's `diagnosis.json` says.
         votes: Replies of the tagger per attempt.
         rounds: Most rounds.
+        right: Whether answers that are right at first are tagged too, once.
         skip_failed: Whether a question ends where the model, or the tagger, failed on it; else it is asked again by
             the next call.
         progress: Draws a bar.
@@ -66,6 +67,7 @@ class Plan:
     about: Mapping[str, Any]
     votes: int = VOTES
     rounds: int = ROUNDS
+    right: bool = False
     skip_failed: bool = False
     progress: Bar = no_bar
 
@@ -109,6 +111,7 @@ def _settings(plan: Plan) -> dict[str, Any]:
         "prompts": plan.models.prompts.hashes(),
         "votes": plan.votes,
         "rounds": plan.rounds,
+        **({"right": True} if plan.right else {}),
     }
 
 
@@ -150,23 +153,23 @@ def _round(
     folder: Folder, number: int, attempts: Mapping[str, Attempt], history: Mapping[str, Sequence[Round]], plan: Plan
 ) -> list[Round]:
     """Tag a round's attempts; what is found is written once every question has been dealt with."""
-    lost = [attempt for attempt in attempts.values() if number > 1 or _is_lost(attempt)]
+    tagged = [attempt for attempt in attempts.values() if number > 1 or _is_tagged(attempt, right=plan.right)]
     tagging = _Tagging(plan, history, dict(folder.graphs if number > 1 else plan.graphs))
-    with plan.progress(f"round {number}", len(lost)) as show:
-        spent = asyncio.run(tagging.run(lost, show))
+    with plan.progress(f"round {number}", len(tagged)) as show:
+        spent = asyncio.run(tagging.run(tagged, show))
     if not plan.skip_failed:
         check_answered(tagging.lacking.values(), "questions")
     if number == 1:
-        folder.keep_questions(tagging.questions[attempt.id] for attempt in lost)
-        folder.keep_graphs(tagging.graphs[attempt.id] for attempt in lost if attempt.id in tagging.graphs)
-    records = [tagging.records[attempt.id] for attempt in lost]
+        folder.keep_questions(tagging.questions[key] for key in attempts)
+        folder.keep_graphs(tagging.graphs[key] for key in attempts if key in tagging.graphs)
+    records = [tagging.records[attempt.id] for attempt in tagged]
     folder.end(number, records, spent)
     return records
 
 
-def _is_lost(attempt: Attempt) -> bool:
-    """Whether a first answer is not fully right; one that could not be judged may be right."""
-    return attempt.right is False or attempt.reason in _ENDS
+def _is_tagged(attempt: Attempt, *, right: bool) -> bool:
+    """Whether a first answer is looked at: one that isn't fully right; one that could not be judged may be right."""
+    return attempt.right is False or attempt.reason in _ENDS or (right and attempt.right is True)
 
 
 class _Tagging:
@@ -212,7 +215,9 @@ class _Tagging:
             self.lacking[key] = tagged.lacking
             return self._ended(key, "tagger_unavailable")
         right = attempt.right is True
-        return advance(self.graphs[key], history, tagged.votes, answer_right=right, rounds=self._plan.rounds)
+        return advance(
+            self.graphs[key], history, tagged.votes, answer_right=right, rounds=self._plan.rounds, cues=tagged.cues
+        )
 
     def _ended(self, key: str, reason: Stop) -> Round:
         history = self._history.get(key, ())

@@ -25,9 +25,21 @@ Spent = dict[str, dict[str, Any]]
 """Role -> model, replies and tokens behind the answers, whenever they were paid."""
 
 
-def prompts_of(folder: Path | None = None) -> PromptFiles:
+class DiagnosisPrompts(PromptFiles):
+    """What models are told; the paper's prompts (supplement, Fig. 5 to 7) are read as they are printed.
+
+    There they are templates of Python's `str.format`, in which a brace that stands for itself is written twice.
+    """
+
+    def text(self, name: str) -> str:
+        """Return a prompt, its double braces single."""
+        text = super().text(name)
+        return text.replace("{{", "{").replace("}}", "}") if "{{" in text else text
+
+
+def prompts_of(folder: Path | None = None) -> DiagnosisPrompts:
     """Return what models are told; files of `folder` take the place of ours (InputError where it has none)."""
-    return PromptFiles(resources.files("reelbench.methods.diagnosis"), folder)
+    return DiagnosisPrompts(resources.files("reelbench.methods.diagnosis"), folder)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,11 +28,17 @@ class ReasonedQuestion(BaseModel):
     question: str = Field(min_length=1)
     answer: str = Field(min_length=1)
     steps: str = Field(alias=STEPS, min_length=1)
+    skills: tuple[str, ...] = ()
 
     @field_validator("steps", mode="before")
     @classmethod
     def _in_one_text(cls, value: object) -> object:
         return "\n".join(value) if isinstance(value, list) and all(isinstance(part, str) for part in value) else value
+
+    @property
+    def cluster(self) -> str:
+        """What intervals are over: its video, or itself."""
+        return self.video or self.id
 
     @property
     def group(self) -> str:
@@ -46,7 +52,8 @@ def read(
     """Return the questions of a benchmark, one of its tasks, or a file of JSON Lines.
 
     A file's lines have `id`, `question`, `answer` and `reasoning_steps` (text, or a list of texts), and may have
-    `language` (default `en`), `locale` and `video`. With `fetch=False` nothing reaches for the network.
+    `language` (default `en`), `locale`, `video` and `skills` (a list). With `fetch=False` nothing reaches for the
+    network.
 
     Raises:
         InputError: There is no such benchmark or column, or a line is wrong; it names the line and the field.

@@ -2,74 +2,90 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 import numpy as np
 
+from reelbench.methods.diagnosis.answer_rates import by_size, by_skill
 from reelbench.methods.diagnosis.attempts import JUDGE
 from reelbench.methods.diagnosis.folder import Folder
 from reelbench.methods.diagnosis.models import Spent
 from reelbench.methods.diagnosis.questions import ReasonedQuestion
+from reelbench.methods.diagnosis.tagging import Attempt
 from reelbench.registry.files import read_json, write_text
+from reelbench.registry.plots import bars
+from reelbench.registry.svg import COLOURS
 from reelbench.scoring.evidence import isolation
-from reelbench.scoring.evidence.findings import LABELS, Label
+from reelbench.scoring.evidence.findings import LABELS, Label, seconds_off
+from reelbench.scoring.evidence.graphs import Graph
 from reelbench.scoring.evidence.isolation import NodeTag, Round, Status
-from reelbench.stats.agreement import cohen_kappa
 from reelbench.stats.bootstrap import mean_over_clusters
 
-REPORT = "report.json"
+REPORT, PICTURE = "report.json", "errors.svg"
 PERCEPTION: frozenset[Label] = frozenset(
     {"Temporal Localization", "Spatial Grounding", "Attribute Misidentification", "Spurious Object/Event"}
 )
 """The labels that are cultural visual perception; the others are knowledge and reasoning."""
 
+_TOLERANCES = (2, 5, 10, 30)  # seconds
 _SETTLED = ("all_evaluated", "answer_right")
 _DIVERGENT, _REASONING = "divergent", "Reasoning"
 
 
 @dataclass(frozen=True, slots=True)
 class _Error:
-    """An error: where it is, what it is, and the round that found it."""
+    """An error: where it is, what it is by either reading, and the round that found it."""
 
     question: ReasonedQuestion
     label: Label
+    by_order: Label | None
     round: int
-
-    @property
-    def cluster(self) -> str:
-        return self.question.video or self.question.id
 
 
 def figures(folder: Folder) -> dict[str, Any]:
     """Compute a diagnosis' figures; counts are whole, shares from 0 to 1 with 95 % intervals over videos.
 
+    Answers that were right at first, which are tagged on request, count in `right_answers` and `sizes` alone.
+
     Returns:
         What `isolation.report` says, `ci95` beside each label's share (None where errors are on fewer than
-        ten videos), and: `questions` (asked, right at first, unjudged, entered), `perception`, `locales` (locale -> `n`
-        questions, `labels`, `perception`, `rounds`), `later` (errors that later rounds found: `n`, beside the first
-        round's, of all, and how many are of reasoning), `settled` (by round, questions whose end is known), `nodes`
-        (status -> n; `hint_ignored`, `recovered`, `divergent_share` of those evaluated), `models` and `judge`.
+        ten videos), and: `labels_by_order` (the same by the other reading of Fig. 6), `questions` (asked, right at
+        first, unjudged, entered), `perception`, `locales` (locale -> `n` questions, `labels`, `perception`, `rounds`),
+        `later` (errors that later rounds found: `n`, beside the first round's, of all, and how many are of reasoning),
+        `settled` (by round, questions whose end is known), `consensus_by_round` (Tab. 9: round -> locale -> nodes with
+        and without a majority), `nodes` (status -> n; `hint_ignored`, `recovered`, `divergent_share` of those
+        evaluated), `times`, `sizes`, `skills`, `right_answers`, `models` and `judge`.
 
     Raises:
         InputError: The folder has no diagnosis, or something in it is wrong.
     """
     folder.settings()
-    records = folder.rounds()
+    attempts = folder.answers(1)
     questions = {question.id: question for question in folder.questions}
+    graphs = folder.graphs
+    right = {attempt.id for attempt in attempts.values() if attempt.right is True}
+    every = folder.rounds()
+    records = [record for record in every if record.id not in right]
     last = {record.id: record for record in records}
     errors = list(_errors(last.values(), questions))
     base = isolation.report(records)
     return {
         **base,
         "labels": _labels(errors),
+        "labels_by_order": _by_order(errors),
         "perception": _share(errors, PERCEPTION),
-        "questions": _questions(folder, len(last)),
+        "questions": _questions(attempts.values(), len(last)),
         "locales": _locales(errors, last.values(), questions),
         "later": _later(errors),
         "settled": _settled(records, len(last)),
+        "consensus_by_round": _consensus(records, questions),
         "nodes": _nodes(last.values()),
+        "times": _times(records, graphs),
+        "sizes": by_size(attempts.values(), questions, graphs),
+        "skills": by_skill(attempts.values(), questions, ((error.question.id, error.label) for error in errors)),
+        "right_answers": _right_answers([record for record in every if record.id in right]),
         "models": _summed(folder.spent()),
         "judge": _judge(folder),
     }
@@ -79,33 +95,22 @@ def write(folder: Folder) -> dict[str, Any]:
     """Write `report.json` and return what is in it."""
     report = figures(folder)
     write_text(folder.path / REPORT, json.dumps(report, ensure_ascii=False, indent=1) + "\n")
+    write_text(folder.path / PICTURE, picture(report, folder.settings().get("model")))
     return report
 
 
-def compare(first: Folder, second: Folder) -> dict[str, Any]:
-    """Hold two diagnoses against each other: two taggers of the same answers, or two models.
-
-    Returns:
-        `nodes` that both evaluated on the same graphs, the share that both give the same status and label (`same`),
-        and Cohen's `kappa` (None where it is undefined).
-    """
-    ends = [{record.id: record for record in folder.rounds()} for folder in (first, second)]
-    graphs = [first.graphs, second.graphs]
-    kinds: dict[tuple[str, str | None], int] = {}
-    pairs: list[tuple[float, float]] = []
-    for key in sorted(ends[0].keys() & ends[1].keys()):
-        if graphs[0].get(key) != graphs[1].get(key):
-            continue
-        for node, tag in ends[0][key].nodes.items():
-            both = (tag, ends[1][key].nodes[node])
-            if all(each.settled is not None for each in both):
-                codes = [kinds.setdefault((one_tag.status, one_tag.label), len(kinds)) for one_tag in both]
-                pairs.append((codes[0], codes[1]))
-    return {
-        "nodes": len(pairs),
-        "same": sum(a == b for a, b in pairs) / len(pairs) if pairs else None,
-        "kappa": cohen_kappa([a for a, _ in pairs], [b for _, b in pairs]) if pairs else None,
-    }
+def picture(report: Mapping[str, Any], model: str | None) -> str:
+    """Draw the errors that were found up to each round, by label (as the supplement's Fig. 3), as SVG."""
+    total = Counter[str]()
+    series: dict[str, dict[str, float]] = {}
+    for line in report["rounds"]:
+        total += Counter(line["labels"])
+        series[f"up to round {line['round']}"] = {label: total[label] for label in LABELS}
+    names = list(series)
+    shown = names if len(names) <= len(COLOURS) else [*names[: len(COLOURS) - 1], names[-1]]
+    of_model = f" of {model}" if model else ""
+    title = f"Errors{of_model} by the round that they are found up to (n = {total.total()})"
+    return bars(title, {name: series[name] for name in shown} or {"": {}}, counts=True)
 
 
 # --- errors ---------------------------------------------------------------------------------------------------------
@@ -115,11 +120,18 @@ def _errors(ends: Iterable[Round], questions: dict[str, ReasonedQuestion]) -> It
     for record in ends:
         for tag in record.nodes.values():
             if tag.label is not None and tag.settled is not None:
-                yield _Error(questions[record.id], tag.label, tag.settled)
+                yield _Error(questions[record.id], tag.label, tag.by_order, tag.settled)
 
 
 def _labels(errors: Sequence[_Error]) -> dict[str, dict[str, Any]]:
     return {label: _share(errors, frozenset({label})) for label in LABELS}
+
+
+def _by_order(errors: Sequence[_Error]) -> dict[str, Any]:
+    """Return the labels of the errors that a majority labels by order, and how many they are."""
+    labelled = [replace(error, label=error.by_order) for error in errors if error.by_order is not None]
+    changed = sum(error.by_order not in (None, error.label) for error in errors)
+    return {"n": len(labelled), "changed": changed, "labels": _labels(labelled)}
 
 
 def _share(errors: Sequence[_Error], labels: frozenset[Label]) -> dict[str, Any]:
@@ -127,7 +139,7 @@ def _share(errors: Sequence[_Error], labels: frozenset[Label]) -> dict[str, Any]
     if not errors:
         return {"n": 0, "share": None, "ci95": None}
     of_them = np.array([float(error.label in labels) for error in errors])
-    share = mean_over_clusters(of_them, [error.cluster for error in errors], bounds=(0, 1))
+    share = mean_over_clusters(of_them, [error.question.cluster for error in errors], bounds=(0, 1))
     return {"n": int(of_them.sum()), "share": share.value, "ci95": share.ci95}
 
 
@@ -170,8 +182,7 @@ def _later(errors: Sequence[_Error]) -> dict[str, Any]:
 # --- questions and nodes --------------------------------------------------------------------------------------------
 
 
-def _questions(folder: Folder, entered: int) -> dict[str, int]:
-    attempts = folder.answers(1).values()
+def _questions(attempts: Collection[Attempt], entered: int) -> dict[str, int]:
     return {
         "asked": len(attempts),
         "right": sum(attempt.right is True for attempt in attempts),
@@ -197,6 +208,55 @@ def _nodes(ends: Iterable[Round]) -> dict[str, Any]:
         "hint_ignored": sum(tag.later == "hint_ignored" for tag in tags),
         "recovered": sum(tag.later == "recovered" for tag in tags),
         "divergent_share": statuses[_DIVERGENT] / evaluated if evaluated else None,
+    }
+
+
+def _consensus(records: Iterable[Round], questions: dict[str, ReasonedQuestion]) -> dict[str, Any]:
+    """Return round -> locale -> nodes on which a majority of the votes agrees, and on which none does (Tab. 9)."""
+    counts: dict[int, dict[str, Counter[str]]] = {}
+    for record in records:
+        locale = counts.setdefault(record.round, {}).setdefault(questions[record.id].group, Counter())
+        locale.update("none" if isolation.agreeing(tag) is None else "majority" for tag in isolation.voted_on(record))
+    return {
+        str(number): {
+            locale: {kind: counted[kind] for kind in ("majority", "none")} for locale, counted in sorted(of.items())
+        }
+        for number, of in sorted(counts.items())
+    }
+
+
+def _times(records: Iterable[Round], graphs: Mapping[str, Graph]) -> dict[str, Any]:
+    """Return how far stated times are off where the evidence was found and its time is critical.
+
+    Returns:
+        `compared`: votes on such nodes where both have a time; `beyond`: seconds -> how many of them are off by more
+        (a label rests on 5, Fig. 6).
+    """
+    off = [
+        seconds
+        for record in records
+        for key, tag in record.nodes.items()
+        if tag.votes and tag.settled in (record.round, None)
+        for vote in tag.votes
+        if vote is not None
+        and vote.found == "yes"
+        and vote.time_critical
+        and (seconds := seconds_off(vote.model_time, graphs[record.id].by_id[key])) is not None
+    ]
+    return {"compared": len(off), "beyond": {f"{limit:g}": sum(each > limit for each in off) for limit in _TOLERANCES}}
+
+
+def _right_answers(records: Sequence[Round]) -> dict[str, Any] | None:
+    """Return what the tagger says of answers that were right at first; None where it was not asked about any."""
+    if not records:
+        return None
+    tags = [tag for record in records for tag in record.nodes.values()]
+    statuses = Counter(tag.status for tag in tags)
+    return {
+        "n": len(records),
+        "without_error": sum(not any(tag.label for tag in record.nodes.values()) for record in records),
+        "nodes": {status: statuses[status] for status in get_args(Status)},
+        "labels": {label: sum(tag.label == label for tag in tags) for label in LABELS},
     }
 
 

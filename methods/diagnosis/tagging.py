@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pydantic import BaseModel, ConfigDict
 
@@ -14,8 +14,8 @@ from reelbench.llm.retry_cursor import UNPARSABLE
 from reelbench.methods.diagnosis.models import COMES_BACK, TAG_PROMPT, TAGGER, TRANSLATE_PROMPT, TRANSLATOR
 from reelbench.methods.diagnosis.questions import ReasonedQuestion
 from reelbench.scoring.answers import past_reasoning, strip_reasoning
-from reelbench.scoring.evidence.findings import NodeVerdict, read_findings
-from reelbench.scoring.evidence.graphs import Graph
+from reelbench.scoring.evidence.findings import NodeVerdict, read_cue, read_findings
+from reelbench.scoring.evidence.graphs import Graph, printed_map
 from reelbench.scoring.evidence.isolation import Round, to_judge
 
 VOTES = 3
@@ -51,9 +51,16 @@ class Attempt(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class TagVotes:
-    """The votes on one attempt; `lacking` is why some could not be had, which is not that they could not be read."""
+    """The votes on one attempt.
+
+    Attributes:
+        votes: What each says.
+        cues: The cue that each brings for the next attempt, where the prompt asks for one.
+        lacking: Why some could not be had, which is not that they could not be read.
+    """
 
     votes: list[Vote]
+    cues: list[str | None] = field(default_factory=list[str | None])
     lacking: str | None = None
 
 
@@ -90,25 +97,27 @@ async def tag(
     ]
     lacking = next((reason for _, reason in english if reason is not None), None)
     if lacking is not None:
-        return TagVotes([], lacking)
+        return TagVotes([], lacking=lacking)
 
-    def read(reply: str) -> dict[str, NodeVerdict]:
+    def read(reply: str) -> tuple[dict[str, NodeVerdict], str | None]:
         value = last_dictionary(reply)
         if value is None:
             raise UnreadableError("the reply does not end in one whole JSON object whose keys are there once each")
         verdicts, problems = read_findings(value, graph, asked)
         if problems:
             raise UnreadableError("; ".join(problems[:_TOLD]))
-        return verdicts
+        return verdicts, read_cue(value)
 
-    messages = prompts.messages(TAG_PROMPT, material)
+    parts = {**_as_printed(dict(material)), "evidence_graph_json": printed_map(graph)}
+    messages = prompts.messages(TAG_PROMPT, material, parts=parts)
     replies = await asyncio.gather(
         *(askers[TAGGER].ask(messages, past_reasoning(read), vote=vote, again=prompts.again) for vote in range(votes))
     )
     reasons = {reply.reason for reply in replies} - {None, UNPARSABLE}
     # What may come another time is said first: then the same is asked again.
     lacking = min((str(reason) for reason in reasons), key=lambda reason: reason not in COMES_BACK, default=None)
-    return TagVotes([reply.value for reply in replies], lacking)
+    read_votes = [reply.value or (None, None) for reply in replies]
+    return TagVotes([vote for vote, _ in read_votes], [cue for _, cue in read_votes], lacking)
 
 
 async def _english(text: str, language: str, asker: Asker, prompts: PromptFiles) -> tuple[str, str | None]:
@@ -118,6 +127,19 @@ async def _english(text: str, language: str, asker: Asker, prompts: PromptFiles)
     messages = prompts.messages(TRANSLATE_PROMPT, [("text", text)], language=language)
     asked = await asker.ask(messages, lambda reply: (strip_reasoning(reply) or "").strip() or None)
     return asked.value or text, asked.reason
+
+
+def _as_printed(material: Mapping[str, str]) -> dict[str, str]:
+    """Return the material under the names of the places in the paper's prompt (Fig. 7)."""
+    names = {
+        "question_english": "question",
+        "additional_cues": "cues",
+        "ground_truth_answer_english": "answer",
+        "model_prediction_english": "prediction",
+        "model_output_thoughts": "output",
+        "human_reasoning": "notes",
+    }
+    return {place: material[tag] for place, tag in names.items()}
 
 
 def _graph(graph: Graph, history: Sequence[Round], asked: Sequence[str]) -> str:

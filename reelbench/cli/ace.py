@@ -162,7 +162,8 @@ def _plot(documents: Sequence[dict[str, Any]], answers: "Answers", output: Path)
         series = _marks(documents, metrics[0].name, lambda document, _: document["k"])
         span = metrics[0].high - metrics[0].low
         path = output / "ace.svg"
-        write_text(path, lines(title, metrics[0].title, series, "candidates of each question", least=span / 10))
+        name = f"{metrics[0].title}, {metrics[0].in_unit.label}"
+        write_text(path, lines(title, name, series, "candidates of each question", least=span / 10))
         console.note(f"written to {path}; a search with 3 beams may find others than the first 3 of 7")
     # A longer answer has more words that may be a reference's: what that alone is worth, `longest` shows.
     if METEOR in there:

@@ -82,6 +82,7 @@ def ask(
     """
     from reelbench.methods import asking
     from reelbench.methods.reasking import judged_again
+    from reelbench.registry import discovery
     from reelbench.registry.about import check_frames
     from reelbench.registry.decoding import Candidates
     from reelbench.registry.home import home
@@ -113,7 +114,7 @@ def ask(
     for name in names:
         questions = asking.questions(name, spec, split=split, limit=limit, data=data, only=chosen_questions.ids)
         try:
-            outcomes.append(evaluated(questions).labelled(label).write(folder / name))
+            outcomes.append(evaluated(questions).labelled(label).write(folder / discovery.plain_name(name)))
         except InputError:
             raise
         except ReelbenchError as error:  # of one benchmark: the others' results are printed

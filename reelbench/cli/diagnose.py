@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from reelbench.cli import console
+from reelbench.cli import console, run_options
 from reelbench.cli.app import App
 from reelbench.cli.asking import RetryUnread, by_role, shared_budget, takes_llm
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
-from reelbench.cli.option_groups import Json, reports_status
+from reelbench.cli.option_groups import Json, chosen, reports_status
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError
 
 if TYPE_CHECKING:
@@ -44,6 +44,9 @@ Votes = Annotated[int, typer.Option("--llm-votes", metavar="K", min=1, help="Tim
 PromptFolder = Annotated[
     Path | None,
     typer.Option("--prompts", metavar="DIR", help="Prompts to take in the place of ours: graph.txt, tag.txt, …"),
+]
+Right = Annotated[
+    bool, typer.Option("--right", help="Also tag answers that are right at first, once: right for the right reasons?")
 ]
 SkipFailed = Annotated[
     bool, typer.Option("--skip-failed", help="Leave questions that a model failed on, instead of asking them again.")
@@ -84,6 +87,7 @@ def graphs(
     from reelbench.methods.diagnosis import evidence
 
     lacking: dict[str, str] = {}
+    asked: dict[str, Any] = {}
     if given is not None:
         made, questions = _read(given), _questions_here(name, split, data)
     elif name is None:
@@ -96,7 +100,8 @@ def graphs(
         with console.progress("making graphs", len(questions)) as show:
             result = evidence.make(questions, models, show)
         made, lacking = list(result.graphs.values()), result.lacking
-    counted = evidence.write(out, made, questions, len(lacking))
+        asked = {"models": result.spent, "prompts": models.prompts.hashes()}
+    counted = evidence.write(out, made, questions, lacking, asked)
     if form is not None:
         evidence.draw(out, made, form)
     if lacking:
@@ -120,6 +125,7 @@ def errors(
     graphs: Graphs = None,
     llm_votes: Votes = 3,
     prompts: PromptFolder = None,
+    right: Right = False,
     skip_failed: SkipFailed = False,
     retry_unread: RetryUnread = False,
     data: Data = None,
@@ -147,6 +153,7 @@ def errors(
         about={**_about("errors", name, split, graphs), "result": sha256_of(result / SAMPLES_FILE)},
         votes=llm_votes,
         rounds=1,
+        right=right,
         skip_failed=skip_failed,
         progress=console.progress,
     )
@@ -170,9 +177,11 @@ def run(
     *,
     out: Out,
     graphs: Graphs = None,
+    frames: run_options.Frames = None,
     rounds: Annotated[int, typer.Option(min=1, help="Rounds at most.")] = 5,
     llm_votes: Votes = 3,
     prompts: PromptFolder = None,
+    right: Right = False,
     skip_failed: SkipFailed = False,
     retry_unread: RetryUnread = False,
     as_json: Json = False,
@@ -186,6 +195,7 @@ def run(
     """
     from reelbench.methods.diagnosis import attempts, loop
     from reelbench.methods.diagnosis import questions as rows
+    from reelbench.registry.frames.sampling import FrameSampling
     from reelbench.tasks.lmms.worker import Worker
 
     models = _models(llm, prompts, retry_unread=retry_unread)
@@ -193,7 +203,10 @@ def run(
     ours = any(options.local for options in (*models.options.values(), *(judge.members if judge else ())))
     with Worker() as kept:
         start = None if ours else kept
-        asked = attempts.LmmsEval(name, context.args, judge, console.note, bar=console.progress, start=start)
+        sampling = chosen(frames, FrameSampling)
+        asked = attempts.LmmsEval(
+            name, context.args, judge, console.note, frames=sampling, bar=console.progress, start=start
+        )
         plan = loop.Plan(
             questions=rows.read(name, asked.task.split),
             graphs=_known(graphs),
@@ -201,6 +214,7 @@ def run(
             about={**_about("run", asked.spec.id, asked.task.split, graphs), **asked.about},
             votes=llm_votes,
             rounds=rounds,
+            right=right,
             skip_failed=skip_failed,
             progress=console.progress,
         )
@@ -217,15 +231,24 @@ def report(
         list[Path] | None,
         typer.Option(metavar="FILE", help="What people saved on `review page --ask nodes` (repeat), of one DIR."),
     ] = None,
+    only: Annotated[
+        int | None,
+        typer.Option("--round", metavar="N", min=1, help="Of two DIRs: hold the errors that round N found together."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Count a diagnosis' errors and write its page; two or more are shown side by side."""
+    """Count a diagnosis' errors and write its page; two or more are shown side by side.
+
+    Of two, the shares of errors are compared on the questions that both lost.
+    """
     from reelbench.methods.diagnosis.folder import Folder
 
     unique = [Folder(path) for path in dict.fromkeys(folders)]
     if people and len(unique) > 1:
         raise InputError("--people: is held against one diagnosis; give one DIR")
-    _report(*unique, as_json=as_json, people=_people(unique[0], people) if people else None)
+    if only is not None and len(unique) < 2:  # noqa: PLR2004
+        raise InputError("--round: holds two diagnoses against each other; give two DIRs")
+    _report(*unique, as_json=as_json, people=_people(unique[0], people) if people else None, only=only)
 
 
 # --- what is asked for ----------------------------------------------------------------------------------------------
@@ -287,7 +310,9 @@ def _check_read(diagnosis: "Folder") -> None:
 
 
 def _show_statistics(counted: dict[str, Any]) -> None:
-    groups = {"all": counted, **counted.get("locales", {})}
+    from reelbench.methods.diagnosis.published import GRAPHS
+
+    groups = {"all": counted, **counted.get("locales", {}), "CURVE, Tab. 7": GRAPHS}
     table = console.table("Evidence graphs: mean (sd)", "", "#questions", "#nodes", "#timed", "#edges", "#depth")
     for name, figures in groups.items():
         cells = [_spread(figures[key]) for key in ("nodes", "timestamps", "edges", "depth")]
@@ -316,52 +341,127 @@ def _people(folder: "Folder", files: list[Path]) -> dict[str, Any]:
     return {"people": len(reviews.reviewers), "alpha": summary.alpha, "open": len(summary.open), **agreement}
 
 
-def _report(*folders: "Folder", as_json: bool, people: dict[str, Any] | None = None) -> None:
-    from reelbench.methods.diagnosis import page
+def _report(*folders: "Folder", as_json: bool, people: dict[str, Any] | None = None, only: int | None = None) -> None:
+    from reelbench.methods.diagnosis import page, pairing
     from reelbench.methods.diagnosis import report as reports
 
     documents = {str(folder.path): reports.write(folder) for folder in folders}
     out = folders[0].path / page.PAGE
     page.write(folders, list(documents.values()), out)
-    both = reports.compare(folders[0], folders[1]) if len(folders) > 1 else None
+    both: dict[str, dict[str, Any]] | None = None
+    if len(folders) > 1:
+        pair = (folders[0], folders[1], only)
+        both = {"agreement": pairing.agreement(*pair), "differences": pairing.differences(*pair)}
     if as_json:
         single = next(iter(documents.values()))
         if people is not None:
             single = {**single, "people": people}
-        shown = single if both is None else {"reports": documents, "agreement": both}
+        shown = single if both is None else {"reports": documents, **both}
         console.write(json.dumps(shown, ensure_ascii=False))
     else:
         _show_reports(documents, both)
         if people is not None:
             _show_people(people)
-    console.note(f"open {out} in a browser")
+    console.note(f"open {out} in a browser; {reports.PICTURE} beside it draws the errors by round")
 
 
-def _show_reports(documents: dict[str, dict[str, Any]], both: dict[str, Any] | None) -> None:
+def _show_reports(documents: dict[str, dict[str, Any]], both: dict[str, dict[str, Any]] | None) -> None:
     names = [Path(path).name for path in documents]
     table = console.table("Errors: share (95 % interval), n", "label", *(f"#{name}" for name in names))
     for label in next(iter(documents.values()))["labels"]:
         table.add_row(label, *(_shared(figures["labels"][label]) for figures in documents.values()))
     table.add_row("perception", *(_shared(figures["perception"]) for figures in documents.values()))
+    if any(figures["labels_by_order"]["changed"] for figures in documents.values()):
+        for label in next(iter(documents.values()))["labels"]:
+            cells = [_shared(figures["labels_by_order"]["labels"][label]) for figures in documents.values()]
+            table.add_row(f"{label}, by the earliest cause", *cells)
     rows: dict[str, Callable[[dict[str, Any]], str]] = {
         "found by later rounds": lambda figures: str(figures["later"]["n"]),
         "questions entered": lambda figures: "{entered} of {asked}".format_map(figures["questions"]),
         "stops": lambda figures: ", ".join(f"{reason} {n}" for reason, n in figures["stops"].items()) or "–",
         "hints ignored": lambda figures: str(figures["nodes"]["hint_ignored"]),
+        "labels that the earliest cause changes": lambda figures: "{changed} of {n}".format_map(
+            figures["labels_by_order"]
+        ),
+        "right answers without an error": lambda figures: (
+            "{without_error} of {n}".format_map(figures["right_answers"]) if figures["right_answers"] else "not tagged"
+        ),
     }
     for title, cell in rows.items():
         table.add_row(title, *map(cell, documents.values()))
     console.show(table)
-    if both is not None and both["nodes"]:
-        kappa = "undefined" if both["kappa"] is None else f"{both['kappa']:.2f}"
-        console.note(f"the first two agree on {both['same']:.0%} of {both['nodes']} nodes (kappa {kappa})")
+    _show_consensus(documents)
+    for figures in documents.values():
+        _show_rates(figures)
+    if both is not None:
+        _show_pair(both["agreement"], both["differences"])
+
+
+def _show_consensus(documents: dict[str, dict[str, Any]]) -> None:
+    """Show the votes of the first round by locale, beside the paper's."""
+    from reelbench.methods.diagnosis.published import CONSENSUS
+
+    first = [figures["consensus_by_round"].get("1", {}) for figures in documents.values()]
+    table = console.table(
+        "Round 1, nodes with a majority of votes + without",
+        *("locale", *(f"#{Path(path).name}" for path in documents), "#CURVE, Tab. 9"),
+    )
+    for locale in dict.fromkeys(locale for locales in first for locale in locales):
+        cells = [_votes(locales.get(locale)) for locales in first]
+        table.add_row(locale, *cells, _votes(CONSENSUS.get(locale)))
+    if any(first):
+        console.show(table)
+
+
+def _votes(counted: dict[str, int] | None) -> str:
+    return "–" if counted is None else "{majority} + {none}".format_map(counted)
+
+
+def _show_rates(figures: dict[str, Any]) -> None:
+    """Show how many first answers were right by size of graph and by skill."""
+    groups = [
+        ("by nodes", (figures["sizes"] or {}).get("nodes", {})),
+        ("by depth", (figures["sizes"] or {}).get("depth", {})),
+    ]
+    groups.append(("by skill", figures["skills"]))
+    for title, rates in groups:
+        table = console.table(f"Right at first {title}", "", "#right", "#95 % interval", "#questions")
+        for name, rate in rates.items():
+            ends = "" if rate["ci95"] is None else "{:.0%} to {:.0%}".format(*rate["ci95"])
+            table.add_row(name, _percent(rate["right"]), ends, str(rate["n"]))
+        if rates:
+            console.show(table)
+
+
+def _show_pair(same: dict[str, Any], both: dict[str, Any]) -> None:
+    if same["nodes"]:
+        kappa = "undefined" if same["kappa"] is None else f"{same['kappa']:.2f}"
+        console.note(f"the first two agree on {same['same']:.0%} of {same['nodes']} nodes (kappa {kappa})")
+    if both["shares"] is None:
+        console.note(f"shares of errors are not compared: of {both['questions']} shared questions one has no error")
+        return
+    table = console.table(
+        f"Shares of errors in the {both['questions']} questions that both lost", "label", "#a", "#b", "#a - b", "#95 %"
+    )
+    for label, share in both["shares"].items():
+        ends = "" if share["ci95"] is None else "{:+.0%} to {:+.0%}".format(*share["ci95"])
+        table.add_row(label, f"{share['a']:.0%}", f"{share['b']:.0%}", f"{share['difference']:+.0%}", ends)
+    console.show(table)
+    from reelbench.methods.diagnosis.published import OTHER_TAGGER
+
+    console.note(
+        f"CURVE, D.3: another tagger changed the shares of perception and reasoning by about {OTHER_TAGGER:.0%}"
+    )
 
 
 def _show_people(people: dict[str, Any]) -> None:
+    from reelbench.methods.diagnosis.published import PEOPLE_AGREE
+
     first, same = people["first_errors"], people["same"]
     table = console.table(f"The tagger beside {people['people']} people, {people['nodes']} nodes", "", "#value", "#n")
     ends = "" if same["ci95"] is None else " ({:.0%} to {:.0%})".format(*same["ci95"])
     table.add_row("says the same", _percent(same["value"]) + ends, "")
+    table.add_row("the same in CURVE, D.3 (60 questions)", f"{PEOPLE_AGREE:.1%}", "")
     table.add_row("Cohen's kappa", "undefined" if people["kappa"] is None else f"{people['kappa']:.2f}", "")
     table.add_row("first error found", _percent(first["found"]), str(first["erroneous"]))
     table.add_row("no error, none seen", _percent(first["cleared"]), str(first["correct"]))

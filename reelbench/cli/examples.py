@@ -3,8 +3,16 @@
 EXAMPLES = {
     "list": ("", "--json"),
     "path": ("",),
+    "info": ("rextime", "curve --json"),
     "settings": ("",),
     "status": ("status.json", "status.json --json"),
+    "doctor": ("", "--json"),
+    "help": ("judge", "frames", "score"),
+    "new": (
+        "kitchen --from rows.jsonl --media videos",
+        "kitchen --from rows.csv --kind span --column start=t0 --column end=t1",
+    ),
+    "check": ("kitchen",),
     "score": (
         "rextime --predictions answers.csv --split val --model my-model",
         "moviecore --predictions answers.jsonl --judge gpt-6-luna --judge-budget '$2'",
@@ -16,6 +24,9 @@ EXAMPLES = {
         "rextime_mini --llm my-model --llm-url http://127.0.0.1:8000/v1 --frames uniform:32 --output out",
         "rextime_mini --llm my-model --only unreadable --from out/rextime_mini --output again",
     ),
+    "cache info": ("", "postgresql://reelbench@db.example.org/reelbench"),
+    "cache copy": ("~/.cache/reelbench/judge.sqlite postgresql://reelbench@db.example.org/reelbench",),
+    "cache prune": ("--older-than 365", "--model gpt-6-luna --yes"),
     "compare": (
         "out/first/reelbench/rextime_mini out/second/reelbench/rextime_mini",
         "out/first out/second --without-shortcuts out/blind",
@@ -63,10 +74,16 @@ EXAMPLES = {
     "review page": (
         "rextime_mini --ask spans --sample 20 --output review.html",
         "curve_mini --ask nodes --diagnosis errors --output nodes.html",
+        "curve_mini --ask graphs --graphs graphs/graphs.jsonl --output graphs.html",
     ),
     "review agree": ("ada.jsonl ben.jsonl --benchmark dramaqa_cogme",),
     "review summarize": ("ada.json ben.json --write merged.jsonl",),
     "judge agree": ("first/samples.jsonl second/samples.jsonl",),
+    "judge presets": ("",),
+    "judge anchors": (
+        "out/reelbench/moviecore --out anchors",
+        "out/reelbench/moviecore --out anchors --judge judge-model --judge-url http://127.0.0.1:8000/v1",
+    ),
     "judge calibrate": ("out/reelbench/moviecore people.csv",),
     "frames info": ("", "film.mp4 --frames uniform:8"),
     "frames extract": ("rextime --frames uniform:32", "films/*.mp4 --frames keyframe:8"),
@@ -76,6 +93,10 @@ EXAMPLES = {
     "cards push": ("rextime --repo ORG/NAME --dry-run",),
     "leaderboard add": ("out/reelbench/rextime_mini --store results",),
     "leaderboard list": ("--store results",),
+    "leaderboard rejudge": (
+        "--store results --judge judge-model --judge-url http://127.0.0.1:8000/v1 --judge-estimate",
+        "--store results --judge judge-model --judge-url http://127.0.0.1:8000/v1 --sample 200",
+    ),
     "leaderboard remove": ("KEY --store results",),
     "leaderboard import-hub": ("rextime --store results",),
     "leaderboard build": ("--store results --out site",),

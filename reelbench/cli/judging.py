@@ -1,19 +1,24 @@
 """The judge's options, declared once for the commands that take them."""
 
 import json
+import shlex
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
-from reelbench.cli.option_groups import served, takes
+from reelbench.cli import console, families
+from reelbench.cli.option_groups import CachePatience, Json, served, takes
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions, VoteRule
+    from reelbench.judges.presets import JudgePreset
 
-_PANEL = "Judge"
+_PANEL = families.JUDGE
+
 
 JudgeModel = Annotated[
     str | None,
@@ -24,8 +29,18 @@ JudgeModel = Annotated[
         rich_help_panel=_PANEL,
     ),
 ]
+Preset = Annotated[
+    str | None,
+    typer.Option(
+        "--judge-preset",
+        metavar="NAME",
+        help="An open judge of `reelbench judge presets`, unvalidated, in the place of --judge.",
+        rich_help_panel=_PANEL,
+    ),
+]
 NoJudge = Annotated[
-    bool, typer.Option("--no-judge", help="Use no judge, even if REELBENCH_JUDGE names one.", rich_help_panel=_PANEL)
+    bool,
+    typer.Option("--no-judge", help="Use no judge, even if REELBENCH_JUDGE names one.", rich_help_panel=_PANEL),
 ]
 JudgeUrl = Annotated[str | None, served("judge", "url", _PANEL)]
 Concurrency = Annotated[int, served("judge", "concurrency", _PANEL)]
@@ -74,13 +89,24 @@ Temperature = Annotated[
 Extra = Annotated[str | None, served("judge", "extra", _PANEL)]
 Timeout = Annotated[float, served("judge", "timeout", _PANEL)]
 Retry = Annotated[
-    bool, typer.Option("--retry-unscored", help="Ask again where no reply could be read.", rich_help_panel=_PANEL)
+    bool,
+    typer.Option("--retry-unscored", help="Ask again where no reply could be read.", rich_help_panel=_PANEL),
+]
+
+JudgeEstimate = Annotated[
+    bool,
+    typer.Option(
+        "--judge-estimate",
+        help="Estimate calls, tokens, cost and time of judging; ask nothing.",
+        rich_help_panel=_PANEL,
+    ),
 ]
 
 
 def judge_options(
     *,
     judge: JudgeModel = None,
+    judge_preset: Preset = None,
     no_judge: NoJudge = False,
     judge_url: JudgeUrl = None,
     judge_concurrency: Concurrency = 32,
@@ -95,13 +121,19 @@ def judge_options(
     judge_extra: Extra = None,
     judge_timeout: Timeout = 120.0,
     retry_unscored: Retry = False,
+    cache_patience: CachePatience = 60.0,
 ) -> "JudgeOptions | None":
-    """Return the judge that was named by `--judge`, else by `REELBENCH_JUDGE`; None where none was."""
-    model = judge or settings.JUDGE.get() or None
+    """Return the judge that was named by `--judge`, `--judge-preset`, else `REELBENCH_JUDGE`; None where none was."""
+    preset = _preset(judge_preset, judge)
+    model = judge or (preset and preset.model) or settings.JUDGE.get() or None
     if no_judge or model is None:
         return None
     from reelbench.judges.judge_options import JudgeOptions, default_api_key, default_url
 
+    temperature, extra = _temperature(judge_temperature), extra_of("--judge-extra", judge_extra)
+    if preset is not None:
+        temperature = preset.temperature if temperature == "auto" else temperature
+        extra = {**preset.extra, **extra}
     if judge_price and judge_prices:
         raise InputError("--judge-price and --judge-prices: give one of them")
     return JudgeOptions.named(
@@ -114,10 +146,11 @@ def judge_options(
         votes=judge_votes,
         vote_rule=cast("VoteRule", judge_vote_rule),
         prompts=judge_prompts,
-        temperature=_temperature(judge_temperature),
-        extra=extra_of("--judge-extra", judge_extra),
+        temperature=temperature,
+        extra=extra,
         timeout=judge_timeout,
         retry_unread=retry_unscored,
+        cache_patience=cache_patience,
         **budget_of("--judge-budget", judge_budget),
         **price_of("--judge-price", judge_price),
     )
@@ -125,6 +158,21 @@ def judge_options(
 
 takes_judge = takes("judge", judge_options)
 """Gives a command the judge's options; it takes their outcome as its argument `judge`."""
+
+
+def _preset(name: str | None, judge: str | None) -> "JudgePreset | None":
+    """Return the preset that was named, and say that nobody has validated it."""
+    if name is None:
+        return None
+    from reelbench.judges.presets import judge_preset
+
+    if judge is not None:
+        raise InputError("--judge and --judge-preset: give one of them")
+    preset = judge_preset(name)
+    console.note(
+        f"judge preset {name} is unvalidated: nobody has measured how far it agrees with people or with others"
+    )
+    return preset
 
 
 def _temperature(text: str) -> float | Literal["auto", "none"]:
@@ -178,3 +226,22 @@ def extra_of(option: str, text: str | None) -> dict[str, Any]:
 
 def _not_json(constant: str) -> None:
     raise ValueError(f"{constant} is not a JSON value")
+
+
+def presets(*, as_json: Json = False) -> None:
+    """List the open judges that are pinned here: weights, how to serve them, what is sent, and where that is stated.
+
+    None is validated, and none is ever a default: --judge-preset NAME is what asks one.
+    """
+    from reelbench.judges.presets import PRESETS
+
+    if as_json:
+        listed = [{**asdict(preset), "model": preset.model, "validated": False} for preset in PRESETS.values()]
+        console.write(json.dumps({"presets": listed}))
+        return
+    for preset in PRESETS.values():
+        console.write(f"{preset.name}: {preset.repository} at {preset.revision}, {preset.licence}; unvalidated")
+        console.write(f"  serve: {shlex.join(preset.serve)}")
+        console.write(f"  sent: temperature {preset.temperature:g}, {json.dumps(dict(preset.extra))}")
+        for what, source in preset.sources.items():
+            console.write(f"  {what}: {source}")

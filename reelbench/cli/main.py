@@ -3,6 +3,7 @@
 import logging
 import sys
 from errno import EACCES, EEXIST, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS
+from types import MappingProxyType
 from typing import Annotated
 
 import typer
@@ -10,7 +11,9 @@ import typer
 from reelbench import __version__
 from reelbench.cli import (
     ace,
+    anchors,
     ask,
+    cache,
     calibrate,
     candidates,
     cards,
@@ -18,10 +21,15 @@ from reelbench.cli import (
     console,
     data,
     diagnose,
+    doctor,
     frames,
+    help_pages,
+    info,
+    judging,
     leaderboard,
     listing,
     make,
+    new,
     power,
     profile,
     review,
@@ -32,21 +40,47 @@ from reelbench.cli import (
     status,
     view,
 )
-from reelbench.cli.app import App
+from reelbench.cli.app import App, Group
 from reelbench.registry.errors import InputError, ReelbenchError
 
 _CALLERS = {EACCES, EEXIST, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS}
 """Errors of the system that come from a path as the caller gave it."""
 
+_FLAGS = ("--debug", "--verbose")
+"""Options of `reelbench` itself that may also stand behind the command."""
+
+
+class _Commands(Group):
+    """All of them, by what one wants to do."""
+
+    sections = MappingProxyType(
+        {
+            "Measure": ("run", "ask", "score"),
+            "Look": ("view", "compare", "candidates", "shortcuts", "power", "profile"),
+            "Compare and publish": ("judge", "leaderboard", "cards"),
+            "Make": ("new", "check", "make", "ace"),
+            "People": ("review",),
+            "Diagnose": ("diagnose",),
+            "Manage": ("list", "info", "data", "frames", "path", "settings", "status", "doctor", "help"),
+        }
+    )
+
+
 app = App(
     "Evaluate video-language models on story and culture: tasks for lmms-eval, scores, a leaderboard, cards.",
     name="reelbench",
+    cls=_Commands,
     pretty_exceptions_enable=False,
 )
 app.command("list")(listing.list_benchmarks)
 app.command("path")(listing.path)
+app.command("info")(info.info)
 app.command("settings")(settings.show_settings)
 app.command("status")(status.show_status)
+app.command("doctor")(doctor.doctor)
+app.command("help")(help_pages.show_help)
+app.command("new")(new.new)
+app.command("check")(new.check)
 app.command("score")(score.score)
 app.command("ask")(ask.ask)
 app.command("ace")(ace.ace)
@@ -60,8 +94,11 @@ app.add_typer(make.app, name="make")
 app.add_typer(diagnose.app, name="diagnose")
 app.add_typer(review.app, name="review")
 compare.app.command("calibrate")(calibrate.calibrate)
+compare.app.command("anchors")(anchors.anchors)
+compare.app.command("presets")(judging.presets)
 app.add_typer(compare.app, name="judge")
 app.add_typer(frames.app, name="frames")
+app.add_typer(cache.app, name="cache")
 app.command("power")(power.power)
 app.add_typer(cards.app, name="cards")
 app.add_typer(leaderboard.app, name="leaderboard")
@@ -92,11 +129,19 @@ def _options(
     )
 
 
+def _flags_first(arguments: list[str]) -> list[str]:
+    """Return the arguments with `--debug` and `--verbose` before the command, wherever they stood before a `--`."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    flags = [flag for flag in _FLAGS if flag in arguments[:end]]
+    return [*flags, *(word for word in arguments[:end] if word not in _FLAGS), *arguments[end:]]
+
+
 def main() -> None:
     """Run a command; a failure is one line on stderr and its exit status, a traceback only with `--debug`."""
-    debug = "--debug" in sys.argv
+    arguments = _flags_first(sys.argv[1:])
+    debug = "--debug" in arguments[: len(_FLAGS)]
     try:
-        app()
+        app(arguments)
     except ReelbenchError as error:
         if debug:
             raise

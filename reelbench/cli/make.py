@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from reelbench.cli import console
+from reelbench.cli import console, families
 from reelbench.cli.app import App
 from reelbench.cli.asking import RetryUnread, by_role, finished, shared_budget, takes_llm
 from reelbench.cli.completion import task_names
 from reelbench.cli.option_groups import Json, reports_status, takes
+from reelbench.making.gate_rules import GateRules
 from reelbench.making.moment_rules import Cuts, Rules
 from reelbench.registry.errors import InputError
 
@@ -38,6 +39,13 @@ Plan = Annotated[
 ]
 PromptFolder = Annotated[
     Path | None, typer.Option("--prompts", metavar="DIR", help="Folder of prompts and roles that replace ours.")
+]
+Until = Annotated[
+    str | None,
+    typer.Option(metavar="STAGE", help="Stop after a stage: DIR/STAGE.jsonl has what stands there, to be edited."),
+]
+StartAfter = Annotated[
+    str | None, typer.Option("--from", metavar="STAGE", help="Go on from DIR/STAGE.jsonl, which --until wrote.")
 ]
 Media = Annotated[Path | None, typer.Option("--media", metavar="DIR", help="Folder of the videos.")]
 Frames = Annotated[str, typer.Option("--frames", metavar="SPEC", help="Frames shown to models that see the video.")]
@@ -67,46 +75,6 @@ def make_options(
 
 
 takes_make_options = takes("making", make_options)
-
-
-@app.command()
-@takes_llm
-@takes_make_options
-@reports_status
-def discussion(
-    *,
-    videos: Annotated[
-        Path, typer.Option("--videos", metavar="FILE", help="The videos: JSON Lines, or MovieChat's JSON.")
-    ],
-    out: Out = None,
-    rounds: Annotated[int, typer.Option(help="Rounds of review.", min=1)] = 1,
-    questions: Annotated[int, typer.Option(help="Questions per video.", min=1)] = 5,
-    frames: Frames = _FRAMES,
-    media: Media = None,
-    parse_depth: Annotated[bool, typer.Option("--parse-depth", help="Compare parse depths too (needs spaCy).")] = False,
-    making: MakeOptions,
-    llm: "dict[str, AskOptions]",
-) -> None:
-    """Write questions by letting models discuss: expert, skeptic, detective, meta reviewer (MovieCORE, 3.2)."""
-    from reelbench.making import discussion as discussing
-    from reelbench.making.chain_prompts import ChainPrompts
-    from reelbench.making.discussion_files import read_videos
-    from reelbench.making.readability import load_parser
-
-    folder = _folder(out, plan=making.plan)
-    parser = load_parser() if parse_depth else None
-    options = discussing.DiscussionOptions(questions=questions, rounds=rounds, frames=frames, media=media)
-    chain = discussing.Discussion(ChainPrompts("discussion", making.prompts), options)
-    known = read_videos(videos, len(chain.context_questions))[: making.limit]
-    optional = {
-        discussing.CONTEXT: any(video.context is None for video in known),
-        **{role: role in llm for role in (discussing.JUDGE, discussing.BLOOM)},
-    }
-    models = _models(llm, chain.roles, optional, retry_unread=making.retry_unread)
-    document = _run_chain(
-        "discussing", len(known), models, folder, lambda setup: discussing.run(known, chain, setup, parser)
-    )
-    _report(document, folder, "questions", as_json=making.as_json)
 
 
 @app.command()
@@ -145,8 +113,78 @@ def options_of(rules: type, panel: str) -> "Callable[..., Any]":
 
 @app.command()
 @takes_llm
-@takes("cuts", options_of(Cuts, "Cuts between ratings"))
-@takes("rules", options_of(Rules, "Rules for sources"))
+@takes("gates", options_of(GateRules, families.GATES))
+@takes_make_options
+@reports_status
+def discussion(
+    *,
+    videos: Annotated[
+        Path | None,
+        typer.Option(
+            "--videos", metavar="FILE", help="The videos: JSON Lines; or MovieChat's JSON, a file or a folder of it."
+        ),
+    ] = None,
+    out: Out = None,
+    rounds: Annotated[int, typer.Option(help="Rounds of review.", min=1)] = 1,
+    questions: Annotated[int, typer.Option(help="Questions per video.", min=1)] = 5,
+    frames: Frames = _FRAMES,
+    media: Media = None,
+    until: Until = None,
+    start_after: StartAfter = None,
+    parse_depth: Annotated[bool, typer.Option("--parse-depth", help="Compare parse depths too (needs spaCy).")] = False,
+    making: MakeOptions,
+    gates: GateRules,
+    llm: "dict[str, AskOptions]",
+) -> None:
+    """Write questions by letting models discuss: expert, skeptic, detective, meta reviewer, critic (MovieCORE, 3.2)."""
+    from reelbench.making import discussion as discussing
+    from reelbench.making.chain_prompts import ChainPrompts
+    from reelbench.making.discussion_files import read_videos
+    from reelbench.making.gates import Gates
+    from reelbench.making.readability import load_parser
+
+    folder = _folder(out, plan=making.plan)
+    parser = load_parser() if parse_depth else None
+    options = discussing.DiscussionOptions(
+        questions=questions, rounds=rounds, frames=frames, media=media, start_after=start_after, until=until
+    )
+    gate = Gates(gates, making.prompts)
+    chain = discussing.Discussion(ChainPrompts("discussion", making.prompts), options, gate)
+    source = _stage_file(out, start_after, videos, "--videos")
+    known = read_videos(source, len(chain.context_questions))[: making.limit]
+    optional = {
+        discussing.CONTEXT: any(video.context is None for video in known),
+        **{role: role in llm for role in (discussing.JUDGE, discussing.BLOOM)},
+        **{name: until is None and need for name, need in gate.roles(options=False).items()},
+    }
+    models = _models(llm, chain.roles, optional, retry_unread=making.retry_unread)
+    document = _run_chain(
+        "discussing", len(known), models, folder, lambda setup: discussing.run(known, chain, setup, parser)
+    )
+    _report(document, folder, until or "questions", as_json=making.as_json)
+
+
+def _stage_file(out: Path | None, start_after: str | None, given: Path | None, option: str) -> Path:
+    """Return the file to start from: the user's, or a stage's of an earlier run; InputError where it isn't named."""
+    if start_after is None:
+        if given is None:
+            raise InputError(f"{option}: name a file to start from, or a stage to go on from with --from")
+        return given
+    from reelbench.making.chain import stage_file
+
+    if out is None:
+        raise InputError("--from: goes on from a file in --out DIR; name that folder")
+    path = out / stage_file(start_after)
+    if not path.is_file():
+        raise InputError(f"--from {start_after}: {path} isn't there; write it with --until {start_after}")
+    return path
+
+
+@app.command()
+@takes_llm
+@takes("cuts", options_of(Cuts, families.CUTS))
+@takes("rules", options_of(Rules, families.SOURCES))
+@takes("gates", options_of(GateRules, families.GATES))
 @takes_make_options
 @reports_status
 def moments(
@@ -161,27 +199,49 @@ def moments(
     ] = False,
     frames: Frames = _FRAMES,
     media: Media = None,
+    until: Until = None,
+    start_after: StartAfter = None,
+    mini_test: Annotated[
+        int, typer.Option(help="Questions of each category for a mini test of their own (mini_test.json).", min=0)
+    ] = 0,
     making: MakeOptions,
     rules: Rules,
     cuts: Cuts,
+    gates: GateRules,
     llm: "dict[str, AskOptions]",
 ) -> None:
     """Write questions on how two moments belong together, from captions or queries (ReXTime, supplement C)."""
     from reelbench.making import moments as pairing
     from reelbench.making.chain_prompts import ChainPrompts
+    from reelbench.making.gates import Gates
+    from reelbench.making.moment_pairs import MomentSource, read_pairs
     from reelbench.making.moment_sources import read_sources
 
     folder = _folder(out, plan=making.plan)
     cuts = replace(cuts, query_answers=cuts.query_answers or ("query" if no_options else "any"))
     options = pairing.MomentOptions(
-        rules=rules, cuts=cuts, seed=seed, with_options=not no_options, frames=frames, media=media
+        rules=rules,
+        cuts=cuts,
+        seed=seed,
+        with_options=not no_options,
+        frames=frames,
+        media=media,
+        start_after=start_after,
+        until=until,
+        mini_test=mini_test,
     )
-    chain = pairing.Moments(ChainPrompts("moments", making.prompts), options)
-    sources = read_sources(captions)[: making.limit]
-    needed = pairing.STEPS[type(sources[0])][: None if options.with_options else -1]
+    gate = Gates(gates, making.prompts, seed=seed)
+    chain = pairing.Moments(ChainPrompts("moments", making.prompts), options, gate)
+    known = read_sources(captions)
+    sources = [MomentSource(source) for source in known]
+    if start_after is not None:
+        sources = read_pairs(_stage_file(out, start_after, None, "--captions"), known)
+    sources = sources[: making.limit]
+    needed = chain.roles_for(known[0])
     roles = [role for name, role in chain.roles.items() if name in needed]
     unneeded = dict.fromkeys(chain.roles.keys() - needed, False)
-    models = _models(llm, roles, unneeded, retry_unread=making.retry_unread)
+    asked = {name: until is None and need for name, need in gate.roles(options=not no_options).items()}
+    models = _models(llm, roles, unneeded | asked, retry_unread=making.retry_unread)
     document = _run_chain("making", len(sources), models, folder, lambda setup: pairing.run(sources, chain, setup))
     _report(document, folder, document["stages"][-1]["name"], as_json=making.as_json)
 
@@ -220,6 +280,11 @@ def tags(
         pictures = VideoFrames(Library(located.spec, located.split, data), frames, plan=making.plan)
     seen = {} if visual is None else tagging.read_visual(visual)
     tagger = tagging.Tagger(ChainPrompts("tags", making.prompts), llm_votes, pictures, seen)
+    if pictures is None:
+        console.note(
+            "no frames are shown: CogME's tags hang on what is in view, so these are a guess from words (on record as "
+            "frames: none); give --frames uniform:8, say, for a model that sees"
+        )
     models = _models(llm, [tagger.role], {}, retry_unread=making.retry_unread)
     target = None if making.plan else out
     document = _run_chain("tagging", len(rows), models, target, lambda setup: tagging.run(rows, tagger, setup))
@@ -299,3 +364,12 @@ def _show(document: Mapping[str, Any]) -> None:
         f"{document['calls']} calls, {document['cached']} replies from the cache, "
         f"{tokens['prompt']} + {tokens['completion']} tokens{dollars}"
     )
+    if per_1000 := document.get("per_1000_kept"):
+        console.note(f"${per_1000['usd']:.2f} for 1,000 questions kept, before people's time")
+    if measured := document.get("across_time"):
+        length, overlap = (measured[name] for name in ("certificate_length", "qa_miou"))
+        figures = f", C.L. {length['value']:.1f} s, QA-mIoU {overlap['value']:.3f}" if length and overlap else ""
+        console.note(
+            f"{measured['across_time']} of {measured['known']} questions with both spans reason across time "
+            f"({measured['questions']} in all){figures}"
+        )

@@ -11,6 +11,7 @@ from reelbench.cli import console
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
 from reelbench.cli.option_groups import Json, reports_status
+from reelbench.making.published_profiles import PROFILE_TOOLS, PROFILES_CITE, PublishedProfile
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def profile(
     ] = None,
     split: Annotated[str | None, typer.Option(help="Split, if not the default one.")] = None,
     data: Annotated[Path | None, typer.Option(help="The benchmark's own data, where it isn't found by itself.")] = None,
-    tags: Annotated[Path | None, typer.Option(help="CogME tags (JSON Lines), for dramaqa_cogme.")] = None,
+    tags: Annotated[Path | None, typer.Option(help="CogME tags of the questions (JSON Lines).")] = None,
     question_spans: Annotated[
         Path | None, typer.Option(help="Spans of what questions ask about (JSON Lines: qid, span), for QA-IoU.")
     ] = None,
@@ -47,10 +48,11 @@ def profile(
     spacy_model: Annotated[
         str | None, typer.Option(help="spaCy model, name or folder; default REELBENCH_SPACY_MODEL or en_core_web_sm.")
     ] = None,
+    published: Annotated[
+        bool, typer.Option("--published", help="Show all data sets of MovieCORE's Table 1 beside yours.")
+    ] = False,
     as_json: Json = False,
-    output: Annotated[
-        Path | None, typer.Option(help="Folder for profile.json, profile.md, plots, word clouds.")
-    ] = None,
+    output: Annotated[Path | None, typer.Option(help="Folder for profile.json, profile.md and plots.")] = None,
     judge: "JudgeOptions | None",
 ) -> None:
     """Measure datasets: readability, parse depth, Bloom's levels (with --judge), words, labels, spans, steps."""
@@ -67,13 +69,13 @@ def profile(
         result=result,
         note=console.note,
         bar=console.progress,
+        all_published=published,
     )
     profiles = [profiling.profile(dataset, extras) for dataset in datasets]
     if output is not None:
         from reelbench.cli.profile_plots import write
 
-        for line in write(output, profiles):
-            console.note(line)
+        write(output, profiles)
     if as_json:
         documents = [measured.document() for measured in profiles]
         console.write(json.dumps(documents[0] if len(documents) == 1 else documents, ensure_ascii=False))
@@ -90,9 +92,17 @@ def _datasets(names: list[str], files: list[Path], split: str | None, data: Path
         raise InputError("nothing to profile: give a benchmark's name, or --input FILE with questions and answers")
     if len(names) != 1 and (split or data):
         raise InputError("--split and --data belong to one benchmark; name only that one")
-    stems = Counter(path.stem for path in files)
-    own = [read_file(path, path.stem if stems[path.stem] == 1 else str(path.with_suffix(""))) for path in files]
+    own = [read_file(path, name) for path, name in zip(files, _names(files), strict=True)]
     return [*(read_benchmark(name, split, data) for name in names), *own]
+
+
+def _names(files: list[Path]) -> list[str]:
+    """Return a name for each file: its stem, with its folders where another has that too, and whole if need be."""
+    names = [path.stem for path in files]
+    for longer in (lambda path: str(path.with_suffix("")), str):
+        times = Counter(names)
+        names = [name if times[name] == 1 else longer(path) for name, path in zip(names, files, strict=True)]
+    return names
 
 
 def _parser(model: str | None) -> "Parser | None":
@@ -119,21 +129,38 @@ _MEASURES = {
 
 
 def _show(profiles: "list[Profile]", *, judged: bool) -> None:
-    table = console.table("", "measure", "of", *(f"#{measured.name}" for measured in profiles))
+    papers = list({row.dataset: row for measured in profiles for row in measured.published}.values())
+    table = console.table(
+        "", "measure", "of", *(f"#{p.name}" for p in profiles), *(f"#{row.dataset} (paper)" for row in papers)
+    )
     table.add_row("rows", "", *(str(measured.rows) for measured in profiles))
     for name, title in _MEASURES.items():
         measures = [getattr(measured, name) for measured in profiles]
-        if any(measure is not None for measure in measures):
-            for side, head in (("question", title), ("answer", ""), ("average", "")):
-                table.add_row(
-                    head, side, *(_number(None if measure is None else getattr(measure, side)) for measure in measures)
-                )
+        if any(measure is not None for measure in measures) or any(hasattr(row, name) for row in papers):
+            for place, (side, head) in enumerate((("question", title), ("answer", ""), ("average", ""))):
+                ours = (_number(None if measure is None else getattr(measure, side)) for measure in measures)
+                table.add_row(head, side, *ours, *(_published(row, name, place) for row in papers))
     table.add_row("vocabulary", "", *(str(len(measured.vocabulary)) for measured in profiles))
     console.show(table)
+    if papers:
+        tools = "; ".join(f"{_MEASURES[name]}: {tool}" for name, tool in PROFILE_TOOLS.items())
+        console.note(f"paper: {PROFILES_CITE} ({tools})")
+    for measured in profiles:
+        if measured.made_with:
+            tools = "; ".join(f"{_MEASURES[name]}: {tool}" for name, tool in measured.made_with.items())
+            console.note(f"{measured.name}: {tools}")
     if not judged:
         console.note("Bloom's levels need a judge: --judge MODEL")
     for measured in profiles:
         _show_more(measured)
+
+
+def _published(row: PublishedProfile, name: str, place: int) -> str:
+    """Return a printed number: of questions, answers and both; the paper has Bloom's level and shares of both alone."""
+    value = getattr(row, name, None)
+    if isinstance(value, tuple):
+        return _number(value[place])
+    return _number(value if place == 2 else None)  # noqa: PLR2004 - the average
 
 
 def _show_more(profile: "Profile") -> None:

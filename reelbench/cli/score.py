@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reelbench.cli import console
+from reelbench.cli import console, families
 from reelbench.cli.about import takes_about
 from reelbench.cli.asking import takes_questions
 from reelbench.cli.completion import task_names
-from reelbench.cli.judging import takes_judge
+from reelbench.cli.judging import JudgeEstimate, takes_judge
 from reelbench.cli.option_groups import Json, Quiet, given, reports_status, takes
 from reelbench.cli.report import check_judged, report
 from reelbench.cli.run_metadata import takes_metadata
@@ -22,13 +22,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reelbench.cli.asking import QuestionChoice
+    from reelbench.judges.cost_estimate import CostEstimate
     from reelbench.judges.judge_options import JudgeOptions
     from reelbench.registry.records import About
     from reelbench.tasks.score import Evaluation, Options, RunMetadata
 
     Evaluations = Iterator[tuple[Evaluation, Path]]
 
-_TABLE = "A table of ids and texts"
+_TABLE = families.TABLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,7 @@ def score(
     *,
     files: FileOptions,
     of_run: RunOptions,
-    tags: Annotated[Path | None, typer.Option(help="CogME tags (JSON Lines), for dramaqa_cogme.")] = None,
+    tags: Annotated[Path | None, typer.Option(help="CogME tags of the questions (JSON Lines).")] = None,
     output: Annotated[
         Path | None, typer.Option(help="Folder for result.json and samples.jsonl; with --template, the file.")
     ] = None,
@@ -133,14 +134,7 @@ def score(
             rich_help_panel=_TABLE,
         ),
     ] = False,
-    judge_estimate: Annotated[
-        bool,
-        typer.Option(
-            "--judge-estimate",
-            help="Estimate calls, tokens, cost and time of judging; ask nothing.",
-            rich_help_panel="Judge",
-        ),
-    ] = False,
+    judge_estimate: JudgeEstimate = False,
     metadata: "RunMetadata",
     about: "About | None",
     judge: "JudgeOptions | None",
@@ -176,7 +170,7 @@ def score(
     else:
         evaluations = run_evaluations(of_run.run, output, options, tags=tags, tasks=of_run.task, label=metadata.label)
     if judge_estimate:
-        show_estimates(evaluations, judge, as_json=as_json)
+        estimate(evaluations, judge, as_json=as_json)
         return
     outcomes = [evaluation.write(folder) for evaluation, folder in evaluations]
     report(outcomes, as_json=as_json, again=["reelbench", "score", *given(context)], quiet=quiet)
@@ -216,8 +210,8 @@ def _of_file(
     return iter([(evaluation, output or home() / "results" / evaluation.name)])
 
 
-def show_estimates(evaluations: "Evaluations", judge: "JudgeOptions | None", *, as_json: bool) -> None:
-    """Print what judging would take, a row a judge and benchmark; InputError where no judge was named."""
+def estimate(evaluations: "Evaluations", judge: "JudgeOptions | None", *, as_json: bool) -> None:
+    """Print what judging would take; InputError where no judge was named."""
     from reelbench.judges.cost_estimate import estimate_cost
 
     if judge is None:
@@ -225,6 +219,11 @@ def show_estimates(evaluations: "Evaluations", judge: "JudgeOptions | None", *, 
     estimates = [
         cost for evaluation, _ in evaluations for cost in estimate_cost(evaluation.spec, evaluation.items, judge)
     ]
+    show_estimates(estimates, as_json=as_json)
+
+
+def show_estimates(estimates: "list[CostEstimate]", *, as_json: bool) -> None:
+    """Print what judging would take, a row a judge and benchmark."""
     if as_json:
         console.write(json.dumps([asdict(cost) for cost in estimates]))
         return

@@ -15,7 +15,7 @@ def show_settings(*, as_json: Json = False) -> None:
         listed = {
             setting.name: {
                 "set": setting.is_set,
-                "value": None if setting.secret else setting.get() or None,
+                "value": None if setting.secret else setting.shown or None,
                 "default": setting.default or None,
                 "about": setting.about,
             }
@@ -25,6 +25,5 @@ def show_settings(*, as_json: Json = False) -> None:
         return
     width = max(len(setting.name) for setting in declared)
     for setting in declared:
-        value = "(set)" if setting.secret else setting.get()
         console.write(f"{setting.name:<{width}}  {setting.about}")
-        console.write(f"{'':<{width}}    " + (f"= {value}" if setting.is_set else f"unset: {setting.fallback}"))
+        console.write(f"{'':<{width}}    " + (f"= {setting.shown}" if setting.is_set else f"unset: {setting.fallback}"))

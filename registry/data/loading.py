@@ -8,12 +8,13 @@ are renamed into place whole, so they can never be half.
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reelbench.registry import discovery, rows
-from reelbench.registry.data import sources
+from reelbench.registry.data import mapped_rows, sources
 from reelbench.registry.errors import DataUnavailableError, InputError
 from reelbench.registry.files import sha256_of, written_aside
 from reelbench.registry.home import home
@@ -41,7 +42,9 @@ class SplitData:
 
     def read(self) -> list[rows.Row]:
         """Parse the files into normalised, checked rows (plain dicts; `datasets` is not imported)."""
-        reader: Callable[[Sequence[Path], str], Iterable[rows.Row]] = imported(self.spec.reader)
+        reader: Callable[[Sequence[Path], str], Iterable[rows.Row]] = (
+            partial(mapped_rows.read, self.spec) if self.spec.mapping else imported(self.spec.reader)
+        )
         where = ", ".join(str(path) for path in self.paths)
         found = list(
             rows.checked(self.spec, self.split, reader(self.paths, upstream_split(self.spec, self.split)), where)
@@ -98,7 +101,7 @@ def upstream_split(spec: BenchmarkSpec, split: str) -> str:
 
 def mini_folder(spec: BenchmarkSpec) -> Path:
     """Return the folder with the benchmark's mini data, in the owners' file format."""
-    return Path(import_module(spec.package).__path__[0]) / MINI
+    return spec.folder / MINI
 
 
 def locate(name: str, split: str | None = None, data: Path | str | None = None, *, fetch: bool = True) -> SplitData:
@@ -147,7 +150,7 @@ def named(name: str, split: str | None = None) -> tuple[BenchmarkSpec, str, Task
     found = discovery.find_task(name)
     if found is not None and split in (None, found[1].split):
         return found[0], found[1].split, found[1]
-    spec = found[0] if found is not None and name not in discovery.specs() else discovery.get(name)
+    spec = found[0] if found is not None and name not in discovery.specs() else discovery.find(name)
     return spec, split or spec.default_split, None
 
 

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 from reelbench.registry import settings
 from reelbench.registry.data import hub
 from reelbench.registry.errors import DataUnavailableError, InputError, first_of
-from reelbench.registry.spec import BenchmarkSpec, HubFile, LocalFile, Source, SplitSpec, UrlFile
+from reelbench.registry.spec import BenchmarkSpec, FileBeside, HubFile, LocalFile, Source, SplitSpec, UrlFile
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,8 @@ def resolve(spec: BenchmarkSpec, split: str, data: Path | None = None, *, refres
     if (named := user_data(spec, data)) is not None:
         path, origin = named
         return Resolved(find_files(path, expected_files(source), declared.joined, origin), "local", str(path))
+    if isinstance(source, FileBeside):
+        return _beside(spec, split, source)
     if isinstance(source, LocalFile) or not spec.open_data:
         raise DataUnavailableError(how_to_supply(spec, source))
     if isinstance(source, HubFile):
@@ -67,6 +69,8 @@ def present(spec: BenchmarkSpec, split: str, data: Path | None = None) -> Resolv
     source = split_spec(spec, split).source
     if user_data(spec, data) is not None:
         return resolve(spec, split, data)
+    if isinstance(source, FileBeside):
+        return _beside(spec, split, source)
     if not spec.open_data:
         return None
     if isinstance(source, HubFile):
@@ -77,6 +81,14 @@ def present(spec: BenchmarkSpec, split: str, data: Path | None = None) -> Resolv
     if isinstance(source, UrlFile) and download.recorded(path := download.place(source.url)) is not None:
         return Resolved((path,), "url", source.url)
     return None
+
+
+def _beside(spec: BenchmarkSpec, split: str, source: FileBeside) -> Resolved:
+    if not source.path:
+        raise DataUnavailableError(f"{spec.id}: a result alone declares it here; name its benchmark.yaml")
+    if not Path(source.path).is_file():
+        raise DataUnavailableError(f"{spec.id}: the rows of {split!r} are not there: {source.path}")
+    return Resolved((Path(source.path),), "local", Path(source.path).name)
 
 
 def split_spec(spec: BenchmarkSpec, split: str) -> SplitSpec:
@@ -102,6 +114,8 @@ def user_data(spec: BenchmarkSpec, data: Path | None) -> tuple[Path, str] | None
 
 def expected_files(source: Source) -> tuple[str, ...]:
     """Return the file names that a local folder may hold for this source, in order of preference."""
+    if isinstance(source, FileBeside):
+        return (Path(source.path).name,)
     if isinstance(source, UrlFile):
         return (PurePosixPath(unquote(urlsplit(source.url).path)).name,)
     return source.filenames

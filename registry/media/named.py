@@ -57,7 +57,7 @@ def videos(
         DataUnavailableError: A benchmark's rows are not here.
     """
     wanted = Videos()
-    benchmarks = [name for name in names if name in discovery.specs() or discovery.find_task(name) is not None]
+    benchmarks = [name for name in names if discovery.knows(name)]
     if (split is not None or data is not None) and not benchmarks:
         raise InputError("--split and --data are a benchmark's; name one")
     for name in names:

@@ -18,10 +18,8 @@ def parse(spec: BenchmarkSpec, answer: str, options: Sequence[str]) -> dict[str,
     if spec.row_kind == "open":
         text = strip_reasoning(answer)
         return None if text == answer else {"text": text or ""}
-    parsed: dict[str, Any] = {"answer": read_option(answer, options)}
-    if spec.row_kind == "grounded_choice":
-        parsed["span"] = read_span(answer)
-    return parsed
+    parsed: dict[str, Any] = {"answer": read_option(answer, options)} if spec.asks_choice else {}
+    return {**parsed, "span": read_span(answer)} if spec.asks_span else parsed
 
 
 def flags(answer: str, parsed: Mapping[str, Any] | None) -> tuple[str, ...]:
@@ -47,6 +45,6 @@ def reread(spec: BenchmarkSpec, prediction: Any, options: Sequence[str] | None) 
     if not isinstance(prediction, str):
         return {}
     parsed = dict(parse(spec, prediction, options or ()) or {})
-    if options is None and spec.row_kind != "open":
+    if options is None and spec.asks_choice:
         del parsed["answer"]
     return parsed

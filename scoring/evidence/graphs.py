@@ -5,6 +5,7 @@ the node strictly depends on. The same checks serve a file and a model's reply: 
 what is wrong with it, `read_graphs` turns the latter into an error, and whoever asked a model tells it.
 """
 
+import json
 import statistics as descriptive
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -164,6 +165,15 @@ def read_nodes(value: object) -> tuple[list[Node], list[str]]:
     for node in nodes:
         problems += [f"node {_shown(node.id)}: {text}" for text in _edge_problems(node, known)]
     return nodes, problems or _cycle(nodes)
+
+
+def printed_map(graph: Graph) -> str:
+    """Return a graph as the paper's prompts print one, a map of JSON (supplement, Fig. 5 and 7)."""
+    nodes = {
+        key: {"evidence": node.evidence, "timestamp": node.timestamp, "parent_nodes": list(node.parents)}
+        for key, node in ((key, graph.by_id[key]) for key in graph.order)
+    }
+    return json.dumps({"solution_graph": nodes}, ensure_ascii=False, indent=1)
 
 
 def warnings(graph: Graph, answer: str | None = None) -> list[str]:

@@ -33,6 +33,8 @@ Stop = Literal[
     "media_missing",
 ]
 
+_FAILING = ("wrong", "divergent")
+
 ROUNDS = 5
 """Rounds after which a question is left as it is."""
 
@@ -48,6 +50,7 @@ class NodeTag(_Frozen):
         status: See `Status`.
         label: The error's, where it is wrong.
         sub_cause: Of a Reasoning error, where the votes agree on it.
+        by_order: The label by the other reading of Fig. 6 (`findings`), where a majority has it.
         votes: Behind the status; None is a vote that said nothing of the node, or could not be read.
         settled: The round that settled it; None while it is undetermined or undecided.
         later: `recovered`: a later round got it right without being told; `hint_ignored`: wrong again though told.
@@ -56,6 +59,7 @@ class NodeTag(_Frozen):
     status: Status
     label: Label | None = None
     sub_cause: SubCause | None = None
+    by_order: Label | None = None
     votes: tuple[NodeVerdict | None, ...] = ()
     settled: int | None = None
     later: Literal["recovered", "hint_ignored"] | None = None
@@ -127,6 +131,7 @@ def advance(
     *,
     answer_right: bool,
     rounds: int = ROUNDS,
+    cues: Sequence[str | None] = (),
 ) -> Round:
     """Merge the votes on one attempt with what earlier rounds settled -> the next round's record.
 
@@ -136,6 +141,8 @@ def advance(
         votes: One per time that the tagger was asked, node id -> verdict; None for a reply that could not be read.
         answer_right: Whether the judge gave this attempt's answer its full score.
         rounds: Most rounds that are run.
+        cues: The cue that each vote brought for the next attempt, where a tagger writes them (Fig. 7); without one the
+            next attempt is told what the graph says.
     """
     number = len(history) + 1
     if sum(vote is not None for vote in votes) < _majority(len(votes)):
@@ -147,11 +154,15 @@ def advance(
     if all(tag.settled is not None for tag in tags.values()):
         return Round(id=graph.id, round=number, nodes=tags, stop="all_evaluated")
     cue = next_cue(graph, tags, cued)
-    if cue is None:  # what is open lies behind nodes on which the votes differ
+    if cue is not None:
+        told = {"cue": _chosen(cues, votes, graph, cue.correction.id) or cue.text, "corrects": cue.correction.id}
+    elif any(tags[key].status == "undetermined" and _is_known(graph, key, tags, cued) for key in graph.order):
+        told = {"cue": history[-1].cue, "corrects": history[-1].corrects}  # it was not taken up: told once more
+    else:  # what is open lies behind nodes on which the votes differ
         return Round(id=graph.id, round=number, nodes=tags, stop="no_consensus")
     if number >= rounds:
         return Round(id=graph.id, round=number, nodes=tags, stop="limit")
-    return Round(id=graph.id, round=number, nodes=tags, cue=cue.text, corrects=cue.correction.id)
+    return Round(id=graph.id, round=number, nodes=tags, **told)
 
 
 def stopped(graph: Graph, history: Sequence[Round], reason: Stop) -> Round:
@@ -173,7 +184,7 @@ def next_cue(graph: Graph, tags: Mapping[str, NodeTag], cued: Iterable[str]) -> 
     """
     cued = set(cued)
     known = {key for key in graph.order if key in cued or _is_found(tags[key])}
-    failing = [key for key in graph.order if tags[key].status in ("wrong", "divergent") and key not in known]
+    failing = [key for key in graph.order if tags[key].status in _FAILING and key not in known]
     if not failing:
         return None
     node = graph.by_id[failing[0]]
@@ -203,9 +214,9 @@ def report(records: Iterable[Round]) -> dict[str, Any]:
         labels = Counter[str]()
         for record in by_round[number]:
             stops.update([record.stop] if record.stop else [])
-            for tag in _voted(record):
+            for tag in voted_on(record):
                 labels.update([tag.label] if tag.label else [])
-                consensus[_agreeing(tag.votes)] += 1
+                consensus[agreeing(tag)] += 1
                 votes = max(votes, len(tag.votes))
         errors += labels
         lines.append(
@@ -221,6 +232,16 @@ def report(records: Iterable[Round]) -> dict[str, Any]:
     }
 
 
+def voted_on(record: Round) -> list[NodeTag]:
+    """Return the tags of the nodes that a round's own votes are about."""
+    return [tag for tag in record.nodes.values() if tag.votes and tag.settled in (record.round, None)]
+
+
+def agreeing(tag: NodeTag) -> int | None:
+    """Return how many of a node's votes agree on status and label; None where no majority does."""
+    return _agreeing(tag.votes)
+
+
 def _merged(
     graph: Graph, history: Sequence[Round], votes: Sequence[Mapping[str, NodeVerdict] | None], cued: set[str]
 ) -> dict[str, NodeTag]:
@@ -230,19 +251,41 @@ def _merged(
         verdicts = tuple(None if vote is None else vote.get(key) for vote in votes)
         if key in before and before[key].settled is not None:
             tags[key] = _after(before[key], _elected(verdicts), told=key in cued)
-        elif all(parent in cued or _is_found(tags[parent]) for parent in graph.by_id[key].parents):
+        elif _is_known(graph, key, tags, cued) and any(verdicts):
             tags[key] = _tag(verdicts, len(history) + 1)
         else:
             tags[key] = NodeTag(status="undetermined")
     return tags
 
 
+def _is_known(graph: Graph, key: str, tags: Mapping[str, NodeTag], cued: set[str]) -> bool:
+    """Whether all that a node rests on is known to the model."""
+    return all(parent in cued or _is_found(tags[parent]) for parent in graph.by_id[key].parents)
+
+
+def _chosen(
+    cues: Sequence[str | None], votes: Sequence[Mapping[str, NodeVerdict] | None], graph: Graph, first: str
+) -> str | None:
+    """Return the cue of the first vote for which `first` is the first failing node, and so what its cue is of."""
+    for cue, vote in zip(cues, votes, strict=False):
+        failing = (key for key in graph.order if vote and key in vote and vote[key].status in _FAILING)
+        if cue and next(failing, None) == first:
+            return cue
+    return None
+
+
 def _tag(verdicts: tuple[NodeVerdict | None, ...], number: int) -> NodeTag:
     verdict = _elected(verdicts)
     if verdict is None:
         return NodeTag(status="undecided", votes=verdicts)
+    by_order, times = Counter(each.by_order for each in verdicts if each is not None).most_common(1)[0]
     return NodeTag(
-        status=verdict.status, label=verdict.label, sub_cause=verdict.sub_cause, votes=verdicts, settled=number
+        status=verdict.status,
+        label=verdict.label,
+        sub_cause=verdict.sub_cause,
+        by_order=by_order if times >= _majority(len(verdicts)) else None,
+        votes=verdicts,
+        settled=number,
     )
 
 
@@ -283,10 +326,6 @@ def _kind(verdict: NodeVerdict) -> tuple[str, str | None]:
 
 def _majority(votes: int) -> int:
     return votes // 2 + 1
-
-
-def _voted(record: Round) -> list[NodeTag]:
-    return [tag for tag in record.nodes.values() if tag.votes and tag.settled in (record.round, None)]
 
 
 def _is_found(tag: NodeTag) -> bool:

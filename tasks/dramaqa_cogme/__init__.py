@@ -1,5 +1,7 @@
 """DramaQA with CogME: five options on scenes of a television drama, by difficulty and by what has to be understood."""
 
+from dataclasses import replace
+
 from reelbench.registry.spec import (
     BenchmarkSpec,
     Column,
@@ -50,12 +52,6 @@ _RATES = (
     # A label's points are those of its questions' THINKING, in what was achieved as in what could be.
     _rate("weighted_rate", "Points won", weight_by="thinking", weights=cognitive_profile.THINKING_WEIGHTS),
 )
-
-_TITLES = {
-    "target": "What of the story is asked about (CogME TARGET).",
-    "content": "What has to be known of it (CogME CONTENT).",
-    "thinking": "How it has to be thought about (CogME THINKING).",
-}
 
 SPEC = BenchmarkSpec(
     id="dramaqa_cogme",
@@ -126,8 +122,9 @@ SPEC = BenchmarkSpec(
     facets=(
         Facet(name="difficulty", title="Logical complexity, 1 to 4.", labels=("1", "2", "3", "4")),
         *(
-            Facet(name=name, title=_TITLES[name], labels=labels, in_rows=False, metrics=_RATES)
-            for name, labels in cognitive_profile.COMPONENTS.items()
+            replace(facet, metrics=_RATES)
+            for facet in cognitive_profile.FACETS
+            if facet.name in cognitive_profile.COMPONENTS
         ),
     ),
     paper=Paper(

@@ -1,27 +1,25 @@
-"""DramaQA's prediction files, and CogME's tags.
+"""DramaQA's prediction files.
 
 Predictions are a list of `{"qid", "correct_idx"}`, or an object of these by qid, as the authors' eval_submission.py
 reads them (liveseongho/DramaQAChallenge2020 at 446efa5); references are `AnotherMissOhQA_*_set.json`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json_or_jsonl
-from reelbench.registry.records import Item, Sample
+from reelbench.registry.records import Sample
 from reelbench.registry.rows import LETTERS
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.values import described
-from reelbench.scoring import cognitive_profile
 from reelbench.tasks.dramaqa_cogme import data
 from reelbench.tasks.submissions import (
     Inputs,
     Prediction,
     PredictionSet,
     Reference,
-    TaggedItems,
     UniqueIds,
     join,
     references_of,
@@ -42,29 +40,10 @@ def official(document: Any) -> bool:  # noqa: ANN401 - any JSON value
 
 
 def read(spec: BenchmarkSpec, inputs: Inputs) -> PredictionSet:
-    """Read predictions and hold them against their references; questions get their CogME tags where these are given."""
+    """Read predictions and hold them against their references."""
     predictions = read_predictions(inputs.predictions)
     references, source, split = references_of(spec, inputs, read_references)
-    submission = join(predictions, references, source, path=inputs.predictions, split=split)
-    return submission if inputs.tags is None else submission.with_tags(tagged(submission.items, inputs.tags))
-
-
-def tagged(items: Sequence[Item], path: Path) -> TaggedItems:
-    """Give items their CogME tags; InputError where no tagged id is among them."""
-    tags = cognitive_profile.read_tags(path)
-    without_question, without_tags = cognitive_profile.unmatched(tags, [item.id for item in items])
-    if len(without_question) == len(tags):
-        raise InputError(
-            f"{path}: none of its {len(tags)} qids (first: {without_question[0]!r}) is among the {len(items)} "
-            f"questions (first: {items[0].id!r}); are both of the same release and split?"
-        )
-    with_tags = [
-        item.model_copy(update={"facets": item.facets | cognitive_profile.facets_of(tags[item.id])})
-        if item.id in tags
-        else item
-        for item in items
-    ]
-    return TaggedItems(with_tags, without_question, without_tags)
+    return join(predictions, references, source, path=inputs.predictions, split=split)
 
 
 def read_references(path: Path) -> list[Reference]:

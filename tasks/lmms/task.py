@@ -103,7 +103,7 @@ class LmmsTask:
 
     def doc_to_target(self, doc: Row) -> str:
         """Return the reference, as lmms-eval logs it."""
-        return str(doc["answer"])
+        return str(doc["answer"] if "answer" in doc else doc["span"])
 
     def process_docs(self, dataset: "Dataset") -> "Dataset":
         """Leave out the rows whose video is missing; say how many before the run starts, and note which for scoring.

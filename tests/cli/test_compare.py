@@ -3,7 +3,9 @@
 import json
 
 import pytest
+from typer.testing import CliRunner
 
+from reelbench.cli.main import app
 from tests.servers.judge import Answer, JudgeServer
 
 LOCALES = ("de-DE", "ja-JP")
@@ -32,7 +34,7 @@ def judged(tmp_path, reelbench):
     predictions = tmp_path / "model.jsonl"
     predictions.write_text("".join(json.dumps({"key": f"k{n}", "pred": f"p{n}"}) + "\n" for n in range(6)), "utf-8")
 
-    def run(name, scores):
+    def run(name, scores, *more):
         def answer(call):
             number = next(n for n in range(6) if f"Frage {n}?" in json.dumps(call.body, ensure_ascii=False))
             return Answer(str(scores[number]))
@@ -40,7 +42,7 @@ def judged(tmp_path, reelbench):
         with JudgeServer(answer) as server:
             done = reelbench(
                 "score", "curve", "--predictions", predictions, "--references", references,
-                "--judge", name, "--judge-url", server.url, "--output", tmp_path / name,
+                "--judge", name, "--judge-url", server.url, "--output", tmp_path / name, *more,
             )  # fmt: skip
         assert done.returncode == 0, done.stderr
         return tmp_path / name
@@ -114,6 +116,32 @@ def test_two_models_and_what_can_not_be_compared(judged, reelbench):
     assert "only results on the same benchmark" in done.stderr
 
 
+def test_judged_scores_by_label(judged, reelbench, tmp_path):
+    tags = tmp_path / "tags.jsonl"
+    labels = {"k0": "Event", "k1": "Event", "k2": "Object"}
+    lines = ({"qid": key, "target": [label], "content": [], "thinking": "Recall"} for key, label in labels.items())
+    tags.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    # CURVE's score: 100 · Σ / 2N. Of both events a has 2 + 1, b 0 + 1; of the object a has 0, b 2.
+    first = judged("judge-a", [2, 1, 0, 0, 0, 0], "--tags", tags)
+    second = judged("judge-b", [0, 1, 2, 0, 0, 0], "--tags", tags)
+    breakdowns = json.loads((first / "result.json").read_text("utf-8"))["breakdowns"]
+    assert breakdowns["target"]["Event"]["score"]["value"] == pytest.approx(75)
+    assert (breakdowns["tagged"]["all"]["score"]["value"], breakdowns["tagged"]["all"]["score"]["n"]) == (50, 3)
+    found = json.loads(reelbench("compare", first, second, "--labels", "--anyway", "--json").stdout)["labels"]
+    assert {row["label"]: row["difference"] for row in found} == {
+        "target.Object": -100, "target.Event": 50, "thinking.Recall": 0
+    }  # fmt: skip
+    assert "score (0 to 100) label by label" in reelbench("compare", first, second, "--labels", "--anyway").stdout
+    # The credit that answers earned stands by label in a profile, too: 2 and 1 of 2 points for the events.
+    done = CliRunner().invoke(
+        app,
+        [*map(str, ("profile", "curve", "--data", tmp_path, "--tags", tags, "--result", first, "--json"))],
+        catch_exceptions=False,
+    )
+    events = json.loads(done.stdout)["labels"]["target"]["Event"]
+    assert (events["accuracy"], events["share"]) == (75, pytest.approx(100 * 2 / 3))
+
+
 def test_labels_of_two_agents_side_by_side(reelbench, tmp_path):
     from reelbench.registry.data import loading
 
@@ -136,9 +164,16 @@ def test_labels_of_two_agents_side_by_side(reelbench, tmp_path):
     assert {(row["a"], row["b"], row["difference"]) for row in found["labels"]} == {(100, 0, 100)}
     assert "label by label" in reelbench("compare", *folders, "--labels").stdout
     assert "labels" not in json.loads(reelbench("compare", *folders, "--json").stdout)
+    radars = tmp_path / "radars.svg"
+    command = ["compare", *map(str, folders), "--labels", "--picture", str(radars)]
+    assert CliRunner().invoke(app, command, catch_exceptions=False).exit_code == 0
+    # Three panels with four rings and a polygon for each agent; a is at the rim, b in the centre.
+    assert radars.read_text().count("<polygon") == 3 * (4 + 2)
+    assert "Recall: a 100.0, b 0.0" in radars.read_text()
     # The rarer labels stand first in the plot of how often against how well.
     done = reelbench(
         "profile", "dramaqa_cogme_mini", "--tags", tags, "--result", folders[0], "--output", tmp_path / "profile"
     )
     assert done.returncode == 0, done.stderr
     assert "answered right" in (tmp_path / "profile" / "rates-thinking.svg").read_text()
+    assert "THINKING" in (tmp_path / "profile" / "radars.svg").read_text()

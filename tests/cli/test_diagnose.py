@@ -74,8 +74,12 @@ class TestGraphs:
             assert len(server.calls) == 1 + 3
             assert "1. one\n2. two" in server.calls[0].user
         assert "1 questions have no graph (graph_invalid), first: b" in done.stderr
+        assert "CURVE, Tab. 7" in done.stdout
         assert [line["id"] for line in lines(tmp_path / "out" / "graphs.jsonl")] == ["a"]
-        assert json.loads((tmp_path / "out" / "statistics.json").read_text())["graph_invalid"] == 1
+        stated = json.loads((tmp_path / "out" / "statistics.json").read_text())
+        assert (stated["graph_invalid"], stated["invalid"]) == (1, ["b"])
+        assert stated["models"]["graph"]["returned"] == {"m-0001": 4}
+        assert len(stated["prompts"]["graph.txt"]) == 64
 
     def test_where_no_reply_reads_the_files_are_written_and_it_fails_until_one_does(self, reelbench, tmp_path):
         rows = tmp_path / "rows.jsonl"
@@ -234,6 +238,8 @@ class TestReport:
         assert done.returncode == 0, done.stderr
         both = json.loads(done.stdout)
         assert both["agreement"] == {"nodes": 6, "same": 1, "kappa": None}
+        assert both["differences"]["questions"] == 3
+        assert both["differences"]["shares"]["perception"] == {"a": 1, "b": 1, "difference": 0, "ci95": None}
         assert both["reports"][str(one)]["models"]["tagger"]["model"] == "m"
         assert Path(one / "report.html").is_file()
 
@@ -315,6 +321,11 @@ def test_the_task_of_a_locale_asks_that_locale_alone(begin, tmp_path):
     assert [line["id"] for line in asked] == japanese
     assert len(japanese) < 12
     assert json.loads((tmp_path / "out" / "diagnosis.json").read_text())["only"] == {"locale": "ja-JP"}
+
+
+def test_frames_are_an_option_and_on_record(begin, tmp_path):
+    assert "far enough" in begin("curve_mini", judge=("--frames", "uniform:16,times=text"))[0]
+    assert json.loads((tmp_path / "out" / "diagnosis.json").read_text())["frames"] == "uniform:16,times=text"
 
 
 def test_a_diagnosis_states_how_it_asks_and_goes_on_only_so(begin, monkeypatch, tmp_path):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from reelbench import registry
+from reelbench import __version__, registry
 from reelbench.cli.main import app
 from tools.write_docs import commands
 
@@ -100,3 +100,13 @@ def test_ids_do_nothing_to_the_terminal(reelbench, tmp_path):
     done = reelbench("score", "rextime", "--split", "mini", "--predictions", tmp_path / "predictions.jsonl")
     assert done.returncode == 0
     assert "1 extra ids: a [2Jb  c\n" in done.stderr
+
+
+def test_debug_may_stand_behind_the_command_but_is_lmms_eval_s_behind_the_dashes(reelbench):
+    assert "Traceback" in reelbench("score", "moviecor", "--predictions", "x", "--debug").stderr
+    assert "Traceback" not in reelbench("run", "--frames", "nonsense", "--", "--tasks", "x", "--debug").stderr
+
+
+def test_the_module_is_the_command():
+    done = subprocess.run([sys.executable, "-m", "reelbench", "--version"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, __version__)

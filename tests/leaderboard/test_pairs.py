@@ -8,7 +8,7 @@ from reelbench.leaderboard import board, columns, pairs, ranking, store
 from reelbench.leaderboard.entries import RankingGroup
 from reelbench.leaderboard.exports import tables
 from reelbench.registry import discovery
-from reelbench.registry.records import Item
+from reelbench.registry.records import Item, SettingsRecord
 from reelbench.scoring import answers
 from tests.leaderboard.test_ranking import entry
 
@@ -29,7 +29,9 @@ def drama_run(tmp_path):
         text = "".join(sample.model_dump_json() + "\n" for sample in samples)
         (folder / "samples.jsonl").write_text(text)
         value = 100 * sum(map(int, marks)) / len(marks)
-        stored = store.StoredResult(model, folder, SimpleNamespace(judge=None, answers=answers.VERSION), None)
+        stored = store.StoredResult(
+            model, folder, SimpleNamespace(judge=None, answers=answers.VERSION, settings=SettingsRecord()), None
+        )
         return entry(model, value, group=DRAMA, kind="run", setting="run", stored=stored, ci95=(value - 1, value + 1))
 
     return run

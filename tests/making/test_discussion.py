@@ -53,7 +53,7 @@ class TestTheOrder:
         folder, document = discuss(1, rounds=3)
         turn = [*ROLES[1:], "expert"]
         assert [call.body["model"] for call in server.calls] == ["expert", *turn * 3]
-        assert [line["round"] for line in trace(folder)] == [0, *[1] * 4, *[2] * 4, *[3] * 4]
+        assert [line["round"] for line in trace(folder)] == [0, *[1] * 5, *[2] * 5, *[3] * 5]
         assert adds_up(document)
 
     def test_other_roles_may_take_part_and_see_less(self, discuss, server, tmp_path):
@@ -94,9 +94,9 @@ class TestTheFiles:
     def test_the_funnel_says_what_was_asked_of_whom(self, discuss):
         folder, document = discuss(2)
         assert document == read(folder, "funnel.json")
-        assert document["calls"] == 10
+        assert document["calls"] == 12
         assert document["cached"] == 0
-        assert document["tokens"] == {"prompt": 1000, "completion": 100}
+        assert document["tokens"] == {"prompt": 1200, "completion": 120}
         assert document["models"]["expert"] == {"asked": "expert", "returned": {"expert-0001": 4}}
         assert {"expert.txt", "material.txt", "roles.yaml"} <= document["prompts"].keys()
 
@@ -177,7 +177,7 @@ class TestContext:
         _, document = discuss([video(0, context=None), video(1)], ("context", *ROLES))
         assert dropped(document, "context") == {"media_missing": 1}
         assert stages(document)["questions"] == (5, 5)
-        assert len(server.calls) == 5
+        assert len(server.calls) == 6
 
     @pytest.mark.parametrize("name", ["../secret", "/etc/passwd", "a\0b"])
     def test_a_video_whose_name_leads_elsewhere_is_dropped(self, discuss, name):
@@ -271,7 +271,7 @@ class TestReplies:
         server.script(roles.play)
         _, document = discuss(3)
         after = Counter(call.body["model"] for call in server.calls) - before
-        assert after == {"detective": 3, "meta_reviewer": 3, "expert": 3}
+        assert after == {"detective": 3, "meta_reviewer": 3, "critic": 3, "expert": 3}
         assert stages(document)["questions"] == (15, 15)
 
     def test_a_storm_of_429_is_waited_out(self, discuss, server):
@@ -281,7 +281,7 @@ class TestReplies:
         server.script(script)
         _, document = discuss(6)
         assert stages(document)["questions"] == (30, 30)
-        assert document["calls"] == 30
+        assert document["calls"] == 36
 
     def test_a_server_that_refuses_is_asked_once(self, discuss, server):
         server.script(lambda _: Answer(status=401))
@@ -331,13 +331,13 @@ class TestAgain:
     def test_a_plan_counts_and_asks_nothing(self, discuss, server):
         _, plan = discuss(3, out=None)
         assert server.calls == []
-        assert plan["calls"] == 15
-        assert plan["calls_by_role"] == {"expert": 6, "skeptic": 3, "detective": 3, "meta_reviewer": 3}
+        assert plan["calls"] == 18
+        assert plan["calls_by_role"] == {"expert": 6, "skeptic": 3, "detective": 3, "meta_reviewer": 3, "critic": 3}
         assert plan["cached"] == 0
         assert plan["tokens"]["prompt"] > 15 * 300
         discuss(1)
         _, plan = discuss(3, out=None)
-        assert (plan["calls"], plan["cached"]) == (10, 5)
+        assert (plan["calls"], plan["cached"]) == (12, 6)
 
     @pytest.mark.parametrize("rounds", [1, 2])
     def test_a_plan_counts_the_levels_of_all_texts_as_a_run_does(self, discuss, server, rounds):
@@ -348,7 +348,7 @@ class TestAgain:
         names = (*ROLES, "bloom")
         _, plan = discuss(5, names, out=None, rounds=rounds)
         # Five questions and five answers, before and after: 20 levels a video, and each role's turns.
-        assert plan["calls"] == 5 * (1 + 4 * rounds + 20)
+        assert plan["calls"] == 5 * (1 + 5 * rounds + 20)
         _, document = discuss(5, names, rounds=rounds)
         assert document["calls"] == len(server.calls) == plan["calls"]
         assert {call.body.get("temperature") for call in server.calls if call.body["model"] == "bloom"} == {0}

@@ -37,7 +37,7 @@ def test_the_command_discusses_and_says_what_it_came_to(reelbench, videos, serve
     prices = ["--llm-price", "2.5,10"]
     plan = reelbench("make", "discussion", "--videos", videos(4), "--plan", "--json", *prices, *named(server.url))
     told = json.loads(plan.stdout)
-    assert (told["calls"], told["cached"], len(server.calls)) == (10, 10, 10)
+    assert (told["calls"], told["cached"], len(server.calls)) == (12, 12, 12)
     assert told["cost_usd"] == pytest.approx((2.5 * told["tokens"]["prompt"] + 10 * told["tokens"]["completion"]) / 1e6)
 
 
@@ -104,7 +104,7 @@ def counts(url):
 @pytest.mark.slow
 def test_killed_at_any_moment_it_ends_with_the_same_bytes_and_pays_for_nothing_twice(tmp_path, videos):
     """Ten kills; the server, a process of its own, counts what it has answered."""
-    path, number = videos(24), 24 * 5
+    path, number = videos(24), 24 * 6
     command = [sys.executable, "-m", "tests.servers.roles", "--delay", "0.05"]
     draw = random.Random(13)
 

@@ -13,6 +13,9 @@ from reelbench.making import moment_replies as replies
 from reelbench.making.chain import ChainSetup
 from reelbench.making.chain_prompts import ChainPrompts
 from reelbench.making.funnel import DroppedError
+from reelbench.making.gate_rules import GateName, GateRules
+from reelbench.making.gates import Gates
+from reelbench.making.moment_pairs import MomentSource, across_time, cost_per_1000, mini_test, read_pairs
 from reelbench.making.moment_rules import Cuts, Rules
 from reelbench.making.moment_sources import Captioned, Event, Query, fit_events, fit_window, read_sources
 from reelbench.making.moments import MomentOptions, Moments, run
@@ -199,7 +202,7 @@ class TestReplies:
             assert seen.neighbour("effect", Cuts(alignment_from=cut)) == "mud"
         else:
             with pytest.raises(DroppedError, match=reason):
-                seen.neighbour("effect", Cuts(alignment_from=cut))
+                seen.neighbour("effect", Cuts(alignment_from=cut, not_causal="drop"))
 
     def test_options_are_formed_alike(self):
         assert [
@@ -239,19 +242,22 @@ def qvh(number, clip="clip", **more):
 def make(tmp_path, models):
     """Make questions from ActivityNet's dict or QVHighlights' list; returns the folder and `funnel.json`."""
 
-    def make(given, *, out="out", **options):
+    def make(given, *, out="out", prompts=None, gates=None, **options):
         path = tmp_path / ("val_1.json" if isinstance(given, dict) else "val.jsonl")
         lines = json.dumps(given) if isinstance(given, dict) else "".join(json.dumps(one) + "\n" for one in given)
         path.write_text(lines, encoding="utf-8")
         folder = None if out is None else tmp_path / out
         if folder is not None:
             folder.mkdir(exist_ok=True)
-        moments = Moments(ChainPrompts("moments"), MomentOptions(**options))
-        names = roles.CAPTIONS if isinstance(given, dict) else roles.QUERIES
-        document = asyncio.run(run(read_sources(path), moments, ChainSetup(models(*names), folder)))
+        moments = Moments(ChainPrompts("moments", prompts), MomentOptions(**options), gates)
+        names = (*(roles.CAPTIONS if isinstance(given, dict) else roles.QUERIES), "blind", "checker")
+        document = asyncio.run(
+            run([MomentSource(source) for source in read_sources(path)], moments, ChainSetup(models(*names), folder))
+        )
         assert folder is None or document == valid(folder / "funnel.json")
         return folder, document
 
+    make.models = models(*roles.CAPTIONS)
     return make
 
 
@@ -417,6 +423,33 @@ class TestQueries:
         assert rows["qvh_1_effect_cause_effect_2"]["span"] == [20, 40]
         assert set(document["unmarked"]) == {"qvh_1_cause_cause_effect_2", "qvh_1_effect_cause_effect_1"}
 
+    def test_what_merely_comes_before_or_after_a_query_is_asked_for_its_order(self, make, server, media):
+        def script(call):
+            answer = roles.play(call)
+            if call.body["model"] == "neighbours":
+                answer.content = answer.content.replace('"cause-relevant": "yes"', '"cause-relevant": "no"')
+            return answer
+
+        server.script(script)
+        folder, document = make(
+            [qvh(1, media.stem)],
+            media=media.parent,
+            frames="uniform:2,size=64,as=images",
+            cuts=Cuts(keep="both"),
+        )
+        (ordered,) = [call for call in server.calls if call.body["model"] == "sequential"]
+        shown = json.loads(roles.block(ordered, "captions"))
+        # What comes before lies somewhere before the query's window.
+        assert [one["timestamp"] for one in shown] == [[0, 20], [20, 40]]
+        assert shown[1]["caption"] == "A cat 1 jumps."
+        rows = {row["qid"]: row for row in rows_in(folder)}
+        first, second = (rows[f"qvh_1_cause_sequential_{n}"] for n in (1, 2))
+        # Type 1 is answered by what comes later, the query; type 2 by what comes before, which has no time yet.
+        assert (first["span"], first["question_span"]) == ([20, 40], None)
+        assert (second["span"], second["question_span"]) == ([0, 150], [20, 40])
+        assert second["qid"] in document["unmarked"]
+        assert document["across_time"]["known"] == 0
+
     def test_for_training_only_what_has_a_time_is_kept(self, make, media):
         folder, document = make(
             [qvh(1, media.stem)],
@@ -461,6 +494,133 @@ def test_captions_that_give_orders_are_material(make, server, text):
     assert [one["caption"] for one in captions] == [text, f"{text} 2", f"{text} 3"]
     assert {row["category"] for row in rows_in(folder)} == {"means-to-an-end", "sequential"}
     assert adds_up(document)
+
+
+PRINTED = {
+    "relation": ('Captions:\n<CAPTIONS>\n```json{\n "event1": "<EVENT1>", "Purpose": <PURPOSE>\n}```', ["captions"]),
+    "sequential": ('Captions: <CAPTION>\n"Question": "<QUESTION>"', ["caption"]),
+    "means_to_an_end": ('"<EVENT1>" is a means to "<EVENT2>". "Question": "<QUESTION>"', ["event1", "event2"]),
+    "verification": (
+        "1. <QUESTION1>\n<ANSWER1>\n2. <QUESTION2>\n<ANSWER2>\n<SCORE>",
+        ["question1", "answer1", "question2", "answer2"],
+    ),
+    "options": ('<QUESTION> <ANSWER> "correct_answer": "<ANSWER>", "<OPTION1>"', ["question", "answer"]),
+}
+"""Prompts with places as the paper prints them (C.8), in words of ours; and which of them the chain fills in."""
+
+
+def test_prompts_as_the_paper_prints_them_are_sent_as_they_stand(make, server, tmp_path):
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    for role, (text, _) in PRINTED.items():
+        (mine / f"{role}.txt").write_text(text)
+    ours, shown = {}, {}
+
+    def script(call):
+        role, text = call.body["model"], roles.text_of(call)
+        if call.body["messages"][0]["role"] == "user":
+            shown[role] = text
+            return ours[role]  # the paper's prompts ask for the same keys
+        ours.setdefault(role, roles.play(call))
+        return ours[role]
+
+    server.script(script)
+    one = {"v_00000000000": ANET["v_00000000000"]}
+    make(one, out="ours")
+    folder, _ = make(one, out="theirs", prompts=mine)
+    assert len(rows_in(folder)) == 2
+    for role, (text, filled) in PRINTED.items():
+        pattern = re.escape(text)
+        for place in filled:
+            pattern = pattern.replace(re.escape(f"<{place.upper()}>"), "(.+)")
+        assert re.fullmatch(pattern, shown[role], re.DOTALL), shown[role]
+    assert "He climbs a tree." in shown["relation"]
+
+
+def test_people_step_in_after_a_stage(make, server, tmp_path):
+    one = {"v_00000000000": ANET["v_00000000000"]}
+    folder, document = make(one, until="questions")
+    assert [stage["name"] for stage in document["stages"]] == ["filters", "pairs", "questions"]
+    path = folder / "questions.jsonl"
+    line = json.loads(path.read_text())
+    assert line["source"] == "v_00000000000"
+    _, ordered = line["pairs"]
+    ordered["questions"][0]["question"] = "What follows, says a person?"
+    del ordered["questions"][1]
+    path.write_text(json.dumps({**line, "pairs": [ordered]}))
+    before = len(server.calls)
+    pairs = read_pairs(path, read_sources(tmp_path / "val_1.json"))
+    moments = Moments(ChainPrompts("moments"), MomentOptions(start_after="questions"))
+    models = {role: make.models[role] for role in ("verification", "options")}
+    document = asyncio.run(run(pairs, moments, ChainSetup(models, folder)))
+    assert [call.body["model"] for call in server.calls[before:]] == ["verification", "options"]
+    assert [row["question"] for row in rows_in(folder)] == ["What follows, says a person?"]
+    assert stages(document) == {"verification": (1, 1), "options": (1, 1)}
+
+
+def test_what_is_answered_right_in_every_order_without_the_video_is_dropped(make, server):
+    def script(call):
+        if call.body["model"] != "blind":
+            return roles.play(call)
+        options = dict(line.split(". ", 1) for line in roles.block(call, "options").splitlines())
+        guessed = [letter for letter, text in options.items() if "something else" not in text]
+        return Answer(json.dumps({"answer": guessed[0] if "comes of" in roles.text_of(call) else None}))
+
+    server.script(script)
+    gates = Gates(GateRules(gate=[GateName.ANSWERABLE]))
+    one = {"v_00000000000": ANET["v_00000000000"]}
+    folder, document = make(one, gates=gates, cuts=Cuts(keep="both"))
+    assert dropped(document, "answerable") == {"answerable": 2}
+    assert {row["qid"][-1] for row in rows_in(folder)} == {"2"}
+    orders = [roles.block(call, "options") for call in server.calls if call.body["model"] == "blind"]
+    assert len(set(orders)) == len(orders) == 2 * 3 + 2
+
+
+def test_rows_keep_the_questions_span_and_the_funnel_counts_what_is_across_time(make):
+    folder, document = make(ANET, cuts=Cuts(keep="both"), mini_test=3)
+    spans = {(row["category"], row["qid"][-1]): (row["question_span"], row["span"]) for row in rows_in(folder)}
+    assert spans == {
+        ("means-to-an-end", "1"): ([62, 90], [0, 30.5]),
+        ("means-to-an-end", "2"): ([0, 30.5], [62, 90]),
+        ("sequential", "1"): ([0, 30.5], [31, 60.5]),
+        ("sequential", "2"): ([31, 60.5], [0, 30.5]),
+    }
+    measured = document["across_time"]
+    assert (measured["known"], measured["across_time"]) == (16, 16)
+    # By hand: 30.5 + 28 s for means and end; 0 to 60.5 s for the order, whose gap of half a second counts.
+    assert measured["certificate_length"]["value"] == pytest.approx((58.5 + 60.5) / 2)
+    assert measured["qa_miou"]["value"] == 0
+    drawn = json.loads((folder / "mini_test.json").read_text())
+    assert Counter(row["category"] for row in drawn) == {"means-to-an-end": 3, "sequential": 3}
+
+
+def test_a_complete_overlap_is_not_across_time():
+    spans = [((0, 10), (0, 10), "a"), ((2, 5), (0, 10), "b"), ((0, 10), (5, 12), "c"), (None, (0, 1), "d")]
+    measured = across_time(spans)
+    assert [measured[name] for name in ("questions", "known", "identical", "contained", "across_time")] == [
+        4,
+        3,
+        1,
+        2,
+        1,
+    ]
+    assert measured["qa_miou"]["value"] == pytest.approx((1 + 0.3 + 5 / 12) / 3)
+
+
+def test_a_mini_test_takes_all_of_a_small_category_and_says_so():
+    said = []
+    rows = [{"qid": n, "category": "sequential" if n < 2 else "cause-effect"} for n in range(20)]
+    drawn = mini_test(rows, 5, 0, said.append)
+    assert Counter(row["category"] for row in drawn) == {"sequential": 2, "cause-effect": 5}
+    assert said == ["mini test: sequential has 2 questions, all of them are in it"]
+
+
+def test_what_1000_questions_cost_as_the_paper_counts_it():
+    # C.3: $35 of GPT-4 and 60 reviewed an hour at $6 make $135.
+    cost = cost_per_1000(35.0, 1000 / 60 * 3600, 1000)
+    assert cost["usd"] == pytest.approx(135)
+    assert cost["people_usd"] == pytest.approx(100)
+    assert cost_per_1000(None, 0, 10) is None
 
 
 # --- the command, and what its files are good for --------------------------------------------------------------------

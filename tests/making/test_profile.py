@@ -334,9 +334,30 @@ def test_two_files_of_one_name_and_a_made_set_stand_side_by_side(reelbench, rows
     found = json.loads(done.stdout)
     assert [one["name"] for one in found] == [*(str(path.with_suffix("")) for path in names), "rows"]
     assert [one["rows"] for one in found] == [2, 2, 2]
+    other = names[0].with_suffix(".jsonl")  # beside one of the same stem
+    other.write_text(json.dumps(ROWS[0]))
+    done = reelbench("profile", "--input", names[0], "--input", other, "--json")
+    assert [one["name"] for one in json.loads(done.stdout)] == [str(names[0]), str(other)]
 
 
 def test_nothing_named_is_an_error_of_the_call(reelbench):
     done = reelbench("profile")
     assert done.returncode == 2
     assert "--input FILE" in done.stderr
+
+
+def test_table_1_stands_beside_ours_with_what_each_was_made_with(reelbench, tmp_path):
+    (measured,) = json.loads(f"[{reelbench('profile', 'moviecore_mini', '--json').stdout}]")
+    (own,) = measured["published"]
+    assert (own["dataset"], own["parse_depth"], own["flesch_kincaid"]) == (
+        *("MovieCORE", [5.38, 6.39, 5.88], [12.98, 15.07, 14.03]),
+    )
+    assert (own["bloom"], own["higher_order"]) == (4.9, 99.2)
+    assert own["made_with"]["bloom"].startswith("gpt-4o-mini-2024-07-18")
+    assert "syllables" in measured["made_with"]["flesch_kincaid"]
+    rows = tmp_path / "mine.jsonl"
+    rows.write_text('{"question": "Why does the dog bark at the moon?", "answer": "It is afraid."}\n')
+    done = reelbench("profile", "--input", rows, "--published")
+    assert all(name in done.stdout for name in ("MovieChat-1k", "ActivityNetQA", "MVBench", "EgoSchema", "MovieCORE"))
+    assert "Table 1 (parse depth: spaCy; the paper names no model" in done.stderr
+    assert json.loads(reelbench("profile", "--input", rows, "--json").stdout)["published"] == []

@@ -13,7 +13,7 @@ from typing import Any
 from reelbench.llm.ask_options import AskOptions
 from reelbench.methods.diagnosis.folder import Folder
 from reelbench.methods.diagnosis.loop import Plan, isolate
-from reelbench.methods.diagnosis.models import ROLES, RoleModels
+from reelbench.methods.diagnosis.models import ROLES, RoleModels, prompts_of
 from reelbench.methods.diagnosis.questions import ReasonedQuestion
 from reelbench.methods.diagnosis.tagging import Attempt
 from reelbench.scoring.evidence.isolation import last_line
@@ -66,7 +66,9 @@ def run(
     plan = Plan(
         questions=questions(count),
         graphs={},
-        models=RoleModels(dict.fromkeys(ROLES, options), note=told.append),
+        models=RoleModels(
+            dict.fromkeys(ROLES, options), note=told.append, prompts=prompts_of(more.pop("prompts", None))
+        ),
         about={"benchmark": "test"},
         **more,
     )

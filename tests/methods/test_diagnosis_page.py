@@ -5,10 +5,11 @@ import re
 
 import pytest
 
-from reelbench.methods.diagnosis import page, report
+from reelbench.methods.diagnosis import page, pairing, report
 from reelbench.methods.diagnosis.folder import Folder, keep_answers
 from reelbench.methods.diagnosis.questions import ReasonedQuestion
 from reelbench.methods.diagnosis.tagging import Attempt
+from reelbench.scoring.evidence.findings import NodeVerdict
 from reelbench.scoring.evidence.graphs import Graph, Node
 from reelbench.scoring.evidence.isolation import NodeTag, Round
 from tests.checkers import invalid, violations
@@ -116,8 +117,66 @@ def test_two_diagnoses_are_held_against_each_other(tmp_path):
     one = diagnosed(tmp_path / "one", ROWS)
     other = diagnosed(tmp_path / "other", [(*ROWS[0][:3], ["T.", "TT"], "all_evaluated"), *ROWS[1:3]])
     # The nodes of q1 to q3: n1 T, n2 R against T; A and right; right and T. Five of six are the same.
-    assert report.compare(one, other)["nodes"] == 6
-    assert report.compare(one, other)["same"] == pytest.approx(5 / 6)
+    assert pairing.agreement(one, other)["nodes"] == 6
+    assert pairing.agreement(one, other)["same"] == pytest.approx(5 / 6)
+
+
+def test_shares_are_compared_where_both_lost_and_of_one_round(tmp_path):
+    rows = [(f"q{n}", f"v{n}", "en-GB", ["T."], "all_evaluated") for n in range(12)]
+    one = diagnosed(tmp_path / "one", rows)
+    # The other lost ten of these, and four of them by an attribute; its own last question is no part of it.
+    other = [(*row[:3], ["A." if n < 4 else "T.", "AR" if n < 4 else "TR"], "limit") for n, row in enumerate(rows[:10])]
+    other = diagnosed(tmp_path / "other", [*other, ("q99", "v99", "en-GB", ["R."], "limit")])
+    agreement, both = pairing.agreement(one, other, 1), pairing.differences(one, other, 1)
+    assert (both["questions"], agreement["nodes"], agreement["same"]) == (10, 10, pytest.approx(0.6))
+    share = both["shares"][LABELS["T"]]
+    assert (share["a"], share["b"], share["difference"]) == (1, pytest.approx(0.6), pytest.approx(0.4))
+    # Wilson's ends with t(9)² / 9 = 0.5686 are (0.6375, 1) of 1 and (0.2666, 0.8610) of 0.6; put together by MOVER.
+    assert share["ci95"] == pytest.approx((0.4 - 0.4467, 0.4 + 0.3334), abs=0.02)
+    assert both["shares"]["perception"]["difference"] == 0
+    # Over all rounds the other has ten errors more, of reasoning.
+    assert pairing.differences(one, other)["shares"][LABELS["R"]]["b"] == 0.5
+
+
+def test_the_paper_s_counts_by_round_and_locale_and_right_answers_by_skill(tmp_path):
+    folder = diagnosed(tmp_path, ROWS)
+    right = NodeVerdict(status="right")
+    wrong = NodeVerdict(status="wrong", label=LABELS["T"], found="yes", time_critical=True, model_time="0:12")
+    votes = {"agreed": (wrong, wrong, right), "open": (right, wrong, None)}
+    records = [
+        Round(
+            id=key,
+            round=1,
+            nodes={
+                "n1": NodeTag(status="wrong", label=LABELS["T"], votes=votes["agreed"], settled=1),
+                "n2": NodeTag(status="undecided", votes=votes["open"]),
+            },
+            stop="limit",
+        )
+        for key in ("q1", "q2", "q3")
+    ]
+    folder.end(1, records, {})
+    folder.tell(records)
+    folder.keep_questions(
+        question.model_copy(
+            update={"skills": ("Counting",) if question.id in ("q1", "q4") else ("Reading", "Counting")}
+        )
+        for question in folder.questions
+    )
+    attempts = [Attempt(id=key, answer="a", right=key == "q4") for key in ("q1", "q2", "q3", "q4")]
+    keep_answers(folder.run(1, 1), attempts)
+    counted = report.figures(folder)
+    assert counted["consensus_by_round"] == {
+        "1": {"en-GB": {"majority": 1, "none": 1}, "ja-JP": {"majority": 2, "none": 2}}
+    }
+    # 0:12 misses n1's 0:02 by ten seconds and n2's 0:04 by eight: of nine votes with a time three are not beyond 10.
+    assert counted["times"] == {"compared": 9, "beyond": {"2": 9, "5": 9, "10": 0, "30": 0}}
+    assert {skill: (rate["n"], rate["right"]) for skill, rate in counted["skills"].items()} == {
+        "Counting": (4, 0.25),
+        "Reading": (2, 0),
+    }
+    assert counted["skills"]["Counting"]["labels"][LABELS["T"]] == 0.75
+    assert counted["sizes"]["nodes"]["1–2"] == {"n": 4, "right": 0.25, "ci95": None}
 
 
 def test_a_diagnosis_without_errors_is_one(tmp_path):

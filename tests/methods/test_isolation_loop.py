@@ -176,6 +176,87 @@ def test_the_tagger_reads_english_all_that_was_written_and_the_cues(tmp_path):
     assert [nodes[key]["established"] for key in nodes] == [True, False, False, False]
 
 
+GRAPH_AS_PRINTED = """Make a graph. Reply with {{"solution_graph": {{"N1": {{"evidence": "<Evidence Text>"}}}}}}.
+Question: {question}
+Answer: {answer}
+Human Response: {human_response}
+"""
+TAG_AS_PRINTED = """Judge each node. Reply with {{"solution_graph": {{...}}, "next_attempt_cue": ...}}
+Question (English): {question_english}
+Additional Cues: {additional_cues}
+Ground Truth Answer (English): {ground_truth_answer_english}
+Model Prediction (English): {model_prediction_english}
+Model Thoughts/Outputs: {model_output_thoughts}
+Evidence Graph: ``json{evidence_graph_json}```
+Human Reasoning (Raw): {human_reasoning}
+"""
+
+
+def test_prompts_are_asked_as_the_paper_prints_them_and_its_replies_are_read(tmp_path):
+    """Places, braces and shapes as in Fig. 5 to 7; the words are ours."""
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "graph.txt").write_text(GRAPH_AS_PRINTED)
+    (tmp_path / "prompts" / "tag.txt").write_text(TAG_AS_PRINTED)
+    nodes = {
+        "N1": {"evidence": "The ball is lost.", "timestamp": "1:02", "parent_nodes": []},
+        "N2": {"evidence": "He is called Jorge.", "timestamp": "N/A", "parent_nodes": ["N1"]},
+    }
+
+    def tagged(cue, **outputs):
+        said = {
+            key: {"status": status, "missing_evidence_reason": reason, "evidence_retrieved": "no"}
+            for key, (status, reason) in outputs.items()
+        }
+        graph = {key: {**nodes[key], "outputs": said[key]} for key in nodes}
+        return Answer(json.dumps({"solution_graph": graph, "next_attempt_cue": cue}))
+
+    def script(call):
+        (message,) = [message for message in call.body["messages"] if message["role"] != "system"]
+        if call.system:
+            return Answer("wrong")
+        if message["content"].startswith("Make a graph"):
+            return Answer(json.dumps({"solution_graph": nodes}))
+        if "Cues: none" in message["content"]:
+            return tagged("Told: it is lost at 1:02.", N1=("wrong", "Reasoning"), N2=("undetermined", None))
+        return tagged(None, N1=("right", None), N2=("wrong", "Attribute MisIdentification"))
+
+    with JudgeServer(script) as server:
+        folder = run(server.url, tmp_path / "out", 1, prompts=tmp_path / "prompts")
+        asked = [call.user for call in server.calls]
+    assert asked[1] == (
+        'Make a graph. Reply with {"solution_graph": {"N1": {"evidence": "<Evidence Text>"}}}.\n'
+        "Question: Q0\nAnswer: A0\nHuman Response: steps"
+    )
+    assert f"``json{json.dumps({'solution_graph': nodes}, indent=1)}```" in asked[2]
+    assert "Model Thoughts/Outputs: wrong" in asked[2]
+    assert asked[5] == "Asked q0. Told: it is lost at 1:02."  # the tagger's own cue
+    assert "Additional Cues: Told: it is lost at 1:02." in asked[6]
+    assert [[tag.label for tag in record.nodes.values()] for record in folder.rounds()] == [
+        ["Reasoning", None],
+        ["Reasoning", "Attribute Misidentification"],
+    ]
+    assert ends(folder) == {"q0": (2, "all_evaluated")}
+
+
+def test_answers_that_are_right_are_tagged_on_request_and_counted_apart(tmp_path):
+    def right(call, role):
+        return Answer("Q0 a, Q0 b\nright") if role == "under_test" and "q0" in call.user else None
+
+    with JudgeServer(Models(scripted=right)) as server:
+        folder = run(server.url, tmp_path, rounds=1, right=True)
+    assert ends(folder) == {"q0": (1, "answer_right"), "q1": (1, "limit")}
+    counted = report.figures(folder)
+    assert counted["questions"]["entered"] == 1
+    assert counted["labels"]["Temporal Localization"]["n"] == 2  # q1's two moments
+    # It wrote both moments and not what follows from them.
+    assert counted["right_answers"]["nodes"] | {"undetermined": 0} == counted["right_answers"]["nodes"]
+    assert (counted["right_answers"]["nodes"]["right"], counted["right_answers"]["nodes"]["wrong"]) == (2, 1)
+    assert (counted["right_answers"]["n"], counted["right_answers"]["without_error"]) == (1, 0)
+    # All judged answers have a graph, so there are shares by size: both have three nodes.
+    assert counted["sizes"]["nodes"] == {"3–4": {"n": 2, "right": 0.5, "ci95": None}}
+    assert counted["sizes"]["depth"]["1"]["n"] == 2
+
+
 # --- going on -------------------------------------------------------------------------------------------------------
 
 

@@ -5,6 +5,7 @@ import pytest
 from reelbench.registry.errors import InputError
 from reelbench.registry.records import Sample
 from reelbench.scoring.label_comparison import compare_labels
+from reelbench.tasks.dramaqa_cogme import SPEC
 
 
 def sample(number, correct, target, thinking="Recall"):
@@ -22,7 +23,7 @@ def sample(number, correct, target, thinking="Recall"):
 def test_rates_and_differences_on_what_both_answered():
     a = [sample(n, n % 2 == 0, ["Character"] if n < 8 else ["Object"]) for n in range(10)]
     b = [sample(n, n % 4 == 0, [], "Recall") for n in range(9)]
-    found = {one.label: one for one in compare_labels(a, b)}
+    found = {one.label: one for one in compare_labels(a, b, SPEC)}
     assert set(found) == {"target.Character", "target.Object", "thinking.Recall"}
     # Of 0 to 7: a has 0, 2, 4, 6; b has 0, 4. Of all nine: a 5, b 3.
     character = found["target.Character"]
@@ -41,6 +42,6 @@ def test_rates_and_differences_on_what_both_answered():
 def test_results_without_labels_or_in_common_are_refused():
     bare = sample(1, 1, []).model_copy(update={"facets": {}})
     with pytest.raises(InputError, match="no CogME labels"):
-        compare_labels([bare], [bare])
+        compare_labels([bare], [bare], SPEC)
     with pytest.raises(InputError, match="by both"):
-        compare_labels([sample(1, 1, [])], [sample(2, 1, [])])
+        compare_labels([sample(1, 1, [])], [sample(2, 1, [])], SPEC)

@@ -12,9 +12,9 @@ import re
 
 from tests.servers.judge import Answer, Call, serve_with_delay
 
-DISCUSSION = ("expert", "skeptic", "detective", "meta_reviewer")
+DISCUSSION = ("expert", "skeptic", "detective", "meta_reviewer", "critic")
 CAPTIONS = ("relation", "sequential", "cause_effect", "means_to_an_end", "verification", "options")
-QUERIES = ("neighbours", "cause_effect", "verification", "options")
+QUERIES = ("neighbours", "sequential", "cause_effect", "verification", "options")
 
 
 def text_of(call: Call) -> str:
@@ -46,6 +46,7 @@ def questions(call: Call, count: int = 5) -> str:
     tag = digest(call)
     pairs = [
         {
+            "id": n,
             "question": f"Why does step {n} of {tag} follow from what came before?",
             "answer": f"Because of {tag}, part {n}; the door in the third scene shows it.",
             "short_answer": f"Because of {tag}.",

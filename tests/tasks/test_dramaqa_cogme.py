@@ -12,6 +12,7 @@ from reelbench import registry
 from reelbench.registry.data import loading
 from reelbench.registry.errors import DataUnavailableError, InputError
 from reelbench.registry.media import library as media
+from reelbench.scoring.cognitive_profile import COMPONENTS
 from reelbench.tasks.dramaqa_cogme import lmms
 
 SPEC = registry.get("dramaqa_cogme")
@@ -349,11 +350,13 @@ class TestTheProfile:
             (facet, label): (metrics["rate"]["value"], metrics["weighted_rate"]["value"], metrics["rate"]["n"])
             for facet, labels in result["breakdowns"].items()
             for label, metrics in labels.items()
-            if facet != "difficulty"
+            if facet in COMPONENTS
         }
         assert found.keys() == RATES.keys()  # no label of the tag that has no question
         for where, (rate, weighted, n) in RATES.items():
             assert found[where] == pytest.approx((100 * rate, 100 * weighted, n)), where
+        tagged = result["breakdowns"]["tagged"]["all"]["accuracy"]
+        assert (tagged["value"], tagged["n"]) == (pytest.approx(100 * 4 / 6), 6)
         counts = result["counts"]
         assert (counts["tags_without_question"], counts["questions_without_tags"]) == (1, 1)
         assert counts["scored"] == 7  # a question without tags is scored like any other
@@ -389,11 +392,6 @@ class TestTheProfile:
         )
         assert done.returncode == 2
         assert "none of its 1 qids (first: '9001') is among the 7 questions (first: '1')" in done.stderr
-
-    def test_a_benchmark_without_tags_takes_none(self, tmp_path, reelbench):
-        done = reelbench("score", "rextime", "--predictions", tmp_path / "p", "--tags", tags_file(tmp_path))
-        assert done.returncode == 2
-        assert done.stderr.strip() == "reelbench: rextime takes no tags; leave out --tags"
 
 
 def test_a_submission_is_read_back_as_it_was_written(tmp_path):

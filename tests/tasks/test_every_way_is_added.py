@@ -140,12 +140,13 @@ def write_tags(path, ids):
 
 @pytest.mark.parametrize("tagged", [slice(12), slice(5)], ids=["all", "some"])
 @pytest.mark.parametrize("others", [[], ["999", "998"]], ids=["only these", "others too"])
-@pytest.mark.parametrize("from_run", [True, False], ids=["run", "file"])
-def test_tags_that_fit_or_not(tagged, others, from_run, added, tmp_path):
-    spec = SPECS["dramaqa_cogme"]
+@pytest.mark.parametrize("of", ["run of dramaqa_cogme", "file of dramaqa_cogme", "run of moviecore", "file of rextime"])
+def test_tags_that_fit_or_not(of, tagged, others, added, tmp_path):
+    source, _, name = of.partition(" of ")
+    spec = SPECS[name]
     ids = [row["id"] for row in registry.load(spec.id, "mini")]
     tags = write_tags(tmp_path / "tags.jsonl", [*ids[tagged], *others])
-    if from_run:
+    if source == "run":
         logged_run(tmp_path / "run", spec, next(task for task in spec.tasks if task.split == "mini"))
         score_run(tmp_path / "run", None, PLAIN, tags=tags)
         stored = added(tmp_path / "run")
@@ -157,6 +158,19 @@ def test_tags_that_fit_or_not(tagged, others, from_run, added, tmp_path):
     assert counts.tags_without_question == len(others)
     assert counts.questions_without_tags == 12 - len(ids[tagged])
     assert stored.check.stated == ("labels",)
+
+
+def test_of_a_run_with_several_tasks_those_get_tags_that_they_are_about(tmp_path):
+    (tmp_path / "run").mkdir()
+    for name in ("rextime", "moviecore"):
+        spec = SPECS[name]
+        logged_run(tmp_path / "run" / name, spec, next(task for task in spec.tasks if task.split == "mini"))
+    tags = write_tags(tmp_path / "tags.jsonl", [row["id"] for row in registry.load("rextime", "mini")][:5])
+    outcomes = score_run(tmp_path / "run", None, PLAIN, tags=tags)
+    untagged = {outcome.result.benchmark.id: outcome.result.counts.questions_without_tags for outcome in outcomes}
+    assert untagged == {"rextime": 7, "moviecore": 0}
+    with pytest.raises(InputError, match="none of its 1 qids is among the questions of the run"):
+        score_run(tmp_path / "run", None, PLAIN, tags=write_tags(tmp_path / "others.jsonl", ["999"]))
 
 
 @each_benchmark

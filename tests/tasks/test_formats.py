@@ -18,9 +18,5 @@ def test_a_formats_module_keeps_to_the_protocol(name):
     spec = discovery.get(name)
     formats = imported(spec.formats)
     assert parameters(formats.read) == parameters(submissions.Formats.read)
-    from_tags = any(not facet.in_rows for facet in spec.facets)
-    assert hasattr(formats, "tagged") == from_tags
-    if from_tags:
-        assert parameters(formats.tagged) == parameters(submissions.TagFormats.tagged)
     if any(split.hidden_answers for split in spec.splits.values()):
         assert parameters(formats.submission_row) == parameters(submissions.SubmissionFormats.submission_row)

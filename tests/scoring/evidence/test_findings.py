@@ -2,7 +2,7 @@
 
 import pytest
 
-from reelbench.scoring.evidence.findings import LABELS, Finding, decide, read_findings
+from reelbench.scoring.evidence.findings import LABELS, Finding, decide, read_cue, read_findings, seconds_off
 from reelbench.scoring.evidence.graphs import Graph, Node
 
 TIMED = Node(id="a", evidence="A red book.", timestamp="1:00 - 1:10")
@@ -116,3 +116,95 @@ def test_what_is_wrong_is_told_in_a_line(value, told):
     problems = read_findings(value, GRAPH, ["a", "b"])[1]
     assert all("\n" not in problem for problem in problems)
     assert all(text in problems[0] for text in told)
+
+
+# --- both readings of Fig. 6 ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cause", "causes", "label", "by_order"),
+    [
+        # Fig. 9, GPT-5's second attempt: it sees the man and names another; that a name is knowledge comes after.
+        ("attribute", ["knowledge", "attribute"], "Attribute Misidentification", "Knowledge-Dependent Issue"),
+        # Fig. 10: the writer is right, and his college, which no frame shows, is wrong: one reading as the other.
+        ("knowledge", ["knowledge"], "Knowledge-Dependent Issue", "Knowledge-Dependent Issue"),
+        # Fig. 8: the time is right, the players aren't found, so their sum is wrong too.
+        ("spatial", ["spatial", "logic"], "Spatial Grounding", "Spatial Grounding"),
+        ("External Knowledge", [], "Knowledge-Dependent Issue", "Knowledge-Dependent Issue"),
+    ],
+)
+def test_the_label_is_of_the_first_cause_and_the_earliest_one_is_on_record(cause, causes, label, by_order):
+    verdict = decide(finding("no", cause=cause, causes=causes), TIMED)
+    assert (verdict.label, verdict.by_order) == (label, by_order)
+
+
+def test_what_a_time_rests_on_is_kept_so_that_it_can_be_decided_anew():
+    verdict = decide(finding(time_critical=True, model_time="1:21", why="It looked later."), TIMED)
+    assert (verdict.status, verdict.found, verdict.time_critical) == ("wrong", "yes", True)
+    assert (verdict.model_time, verdict.why) == ("1:21", "It looked later.")
+    assert seconds_off(verdict.model_time, TIMED) == 11
+    assert seconds_off(None, TIMED) is seconds_off("1:21", GRAPH.by_id["b"]) is None
+
+
+# --- the paper's own shape (Fig. 7) ---------------------------------------------------------------------------------
+
+
+def solution(**nodes):
+    """The paper's reply: node -> (status, reason), or what `outputs` is instead."""
+    outputs = {
+        key: {
+            "divergence": None,
+            "evidence_retrieved": "partial",
+            "status": said[0],
+            "missing_evidence_reason": said[1],
+            "justification": "It names another.",
+        }
+        if isinstance(said, tuple)
+        else said
+        for key, said in nodes.items()
+    }
+    return {"solution_graph": {key: {"evidence": "e", "outputs": out} for key, out in outputs.items()}}
+
+
+@pytest.mark.parametrize(
+    ("reason", "label", "sub_cause"),
+    [
+        ("Attribute MisIdentification", "Attribute Misidentification", None),
+        ("External Knowledge", "Knowledge-Dependent Issue", None),
+        ("Reasoning", "Reasoning", None),
+        ("Intent/Planning Failure", "Reasoning", "planning"),
+        ("Logical Failure", "Reasoning", "logic"),
+        ("Localization", "Temporal Localization", None),
+        ("Grounding", "Spatial Grounding", None),
+        ("Hallucination", "Spurious Object/Event", None),
+    ],
+)
+def test_a_reply_in_the_papers_shape_states_status_and_reason(reason, label, sub_cause):
+    verdicts, problems = read_findings(solution(a=("wrong", reason), b=("undetermined", None)), GRAPH, ["a", "b"])
+    assert problems == []
+    assert verdicts.keys() == {"a"}  # what is undetermined has no verdict
+    assert (verdicts["a"].label, verdicts["a"].sub_cause) == (label, sub_cause)
+    assert (verdicts["a"].found, verdicts["a"].why) == ("partial", "It names another.")
+
+
+def test_another_path_and_the_cue_in_the_papers_shape():
+    reply = solution(a={"divergence": True, "status": None}, b=("right", None)) | {
+        "next_attempt_cue": " Look at 1:00. "
+    }
+    verdicts, problems = read_findings(reply, GRAPH, ["a", "b"])
+    assert (problems, verdicts["a"].status, verdicts["b"].status) == ([], "divergent", "right")
+    assert read_cue(reply) == "Look at 1:00."
+    assert read_cue(solution()) is None
+
+
+@pytest.mark.parametrize(
+    ("nodes", "told"),
+    [
+        ({"a": ("right", None)}, "node 'b': is missing"),
+        ({"a": ("wrong", "bad luck"), "b": ("right", None)}, "missing_evidence_reason is 'bad luck'"),
+        ({"a": ("fine", None), "b": ("right", None)}, "status is 'fine'"),
+        ({"a": ("right", None), "b": ("right", None), "z": ("right", None)}, "node 'z': is not in the graph"),
+    ],
+)
+def test_what_is_wrong_in_the_papers_shape(nodes, told):
+    assert told in read_findings(solution(**nodes), GRAPH, ["a", "b"])[1][0]

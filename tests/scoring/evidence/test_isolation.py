@@ -300,3 +300,36 @@ def test_five_votes_need_three():
 def test_a_record_is_read_back_as_it_was():
     record = play(COLLEGE, {"shelf": "+", "book": "R+", "writer": "K", "college": "K"})[0]
     assert Round.model_validate_json(record.model_dump_json()) == record
+
+
+# --- what a tagger in the paper's shape leaves out, and the cue that it writes --------------------------------------
+
+
+def test_a_node_that_no_vote_judges_waits_and_a_hint_that_is_ignored_is_told_again():
+    # Of the paper's tagger what follows from a wrong node is undetermined, also where the cue had given that node.
+    history = play(NAME, {"mistake": "R-"}, {"mistake": "R-"}, {"mistake": "+", "commentator": "+", "name": "A"})
+    assert new_labels(history) == [["Reasoning"], [], ["Attribute Misidentification"]]
+    assert [record.corrects for record in history] == ["mistake", "mistake", None]
+    assert history[1].cue == history[0].cue
+    assert history[1].nodes["mistake"].later == "hint_ignored"
+    assert history[-1].stop == "all_evaluated"
+    assert play(NAME, *[{"mistake": "R-"}] * 3, rounds=3)[-1].stop == "limit"
+
+
+def test_the_cue_is_that_of_the_first_vote_whose_first_failing_node_is_the_majoritys():
+    votes = [
+        {"mistake": verdict("+"), "commentator": verdict("S")},
+        {"mistake": verdict("R-")},
+        {"mistake": verdict("R-")},
+    ]
+    told = advance(NAME, [], votes, answer_right=False, cues=["of the man", None, "of the mistake"])
+    assert (told.cue, told.corrects) == ("of the mistake", "mistake")
+    ours = advance(NAME, [], votes, answer_right=False, cues=["of the man", None, None])
+    assert ours.cue == "What to work from next:\n- evidence of mistake (at 0:10)"
+
+
+def test_both_readings_are_voted_on():
+    first = verdict("A").model_copy(update={"by_order": LABEL["K"]})
+    votes = [{"mistake": first}, {"mistake": first}, {"mistake": verdict("A")}]
+    tag = advance(NAME, [], votes, answer_right=False).nodes["mistake"]
+    assert (tag.label, tag.by_order) == (LABEL["A"], LABEL["K"])

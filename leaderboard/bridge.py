@@ -1,0 +1,288 @@
+"""The same answers under two judges: how far one judge's scores are from the other's, and what ranks become of it.
+
+A bridge says how two tables relate and converts nothing. Shift and agreement are over the answers that both judges
+scored. A pair of results has changed places beyond chance only if each judge alone tells the two apart (paired
+bootstrap over videos, p adjusted by Holm for all pairs under both judges, at most 0.05), in opposite directions.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from reelbench.judges.identity import judge_as_answered
+from reelbench.leaderboard.entries import RankingGroup, run_entry
+from reelbench.leaderboard.identity import answers_key
+from reelbench.leaderboard.standing import ranked_samples
+from reelbench.leaderboard.store import StoredResult
+from reelbench.registry.errors import InputError
+from reelbench.registry.spec import BenchmarkSpec
+from reelbench.scoring import aggregation, comparison, result_files
+from reelbench.scoring.comparison import Difference
+from reelbench.stats import bootstrap, power
+from reelbench.stats.agreement import cohen_kappa
+from reelbench.stats.rank_correlation import kendall_tau
+
+MOST_COMPARED = 100
+"""Results of a group that are compared each with each."""
+
+
+@dataclass(frozen=True, slots=True)
+class BridgedResult:
+    """Answers that two judges scored.
+
+    Attributes:
+        old: The result by the old judge.
+        new: The result by the new one.
+        values: The primary metric of either, over all that it scored.
+        shift: New less old, in the primary metric's unit, over the answers that both scored.
+        ratings: Scores (answer and criterion) that both gave.
+        exact: Share of them that are equal, 0 to 1.
+        kappa: Cohen's kappa of them with quadratic weights (Cohen 1968); None where it is undefined.
+        ranks: Among the group's results, by the value over the answers that both scored; equal values share a rank.
+    """
+
+    old: StoredResult
+    new: StoredResult
+    values: tuple[float, float]
+    shift: Difference
+    ratings: int
+    exact: float
+    kappa: float | None
+    ranks: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedPlaces:
+    """Two results of which the old judge has the first higher beyond chance, and the new one the second.
+
+    Attributes:
+        first: Higher under the old judge.
+        second: Higher under the new judge.
+        p: The greater of the two p values, adjusted by Holm.
+    """
+
+    first: StoredResult
+    second: StoredResult
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bridge:
+    """Two groups whose results are of the same answers.
+
+    Attributes:
+        old: The group by the old judge.
+        new: The same by the new one.
+        results: By the value under the new judge, the best first.
+        changed: Pairs that changed places beyond chance; None of more than `MOST_COMPARED` results.
+        orders: Of each pair of results, by how much the first is higher under the old and under the new judge.
+    """
+
+    old: RankingGroup
+    new: RankingGroup
+    results: Sequence[BridgedResult]
+    changed: Sequence[ChangedPlaces] | None
+    orders: Sequence[tuple[float, float]]
+
+    @property
+    def tau(self) -> float | None:
+        """Kendall's tau-b of the two orders; None where one of them has no order at all."""
+        return kendall_tau(self.orders)
+
+
+def same_answers(stored: Iterable[StoredResult]) -> Iterator[list[StoredResult]]:
+    """Yield the judged results of a store by the answers that they score, each list from the oldest on."""
+    by_key: dict[str, list[StoredResult]] = defaultdict(list)
+    for one in stored:
+        if one.result.judge is not None and one.videos is None:
+            by_key[answers_key(one.result)].append(one)
+    for results in by_key.values():
+        by_answers: dict[str, list[StoredResult]] = defaultdict(list)
+        for one in sorted(results, key=lambda one: (one.result.provenance.date, one.key)):
+            by_answers["" if len(results) == 1 else result_files.answers_sha256(one.folder)].append(one)
+        yield from by_answers.values()
+
+
+def bridges(spec: BenchmarkSpec, pairs: Sequence[tuple[StoredResult, StoredResult]]) -> list[Bridge]:
+    """Return the bridges of some pairs of results on one benchmark, (by the old judge, by the new one).
+
+    Pairs of which the judges have no answer in common are left out.
+    """
+    by_groups: dict[tuple[RankingGroup, RankingGroup], list[_Pair]] = defaultdict(list)
+    for old, new in pairs:
+        try:
+            pair = _Pair(spec, old, new)
+        except InputError:  # nothing that both scored
+            continue
+        groups = run_entry(spec, old).group, run_entry(spec, new).group
+        by_groups[groups].append(pair)
+    return [_bridge(*groups, members) for groups, members in by_groups.items()]
+
+
+class _Pair:
+    """Two results' samples of the answers that both scored."""
+
+    def __init__(self, spec: BenchmarkSpec, old: StoredResult, new: StoredResult) -> None:
+        """Raises InputError where there are none."""
+        self._spec = spec
+        self.old, self.new = old, new
+        sides = [
+            [s for s in ranked_samples(spec, one) or result_files.read_samples(one.folder) if s.state == "scored"]
+            for one in (old, new)
+        ]
+        new_samples, old_samples = comparison.on_both(sides[1], sides[0])
+        shift = comparison.metric_difference(spec, spec.primary, new_samples, old_samples)
+        values = [aggregation.metric_value(spec, spec.primary, side) for side in sides]
+        if shift is None or values[0] is None or values[1] is None:
+            raise InputError(f"{new.folder}: no answer was scored by both judges")
+        self.shift, self.values = shift, (values[0], values[1])
+        self.samples = ({s.id: s for s in old_samples}, {s.id: s for s in new_samples})
+        self._draws: dict[tuple[str, ...], tuple[aggregation.Resampled, aggregation.Resampled]] = {}
+
+    def ratings(self) -> tuple[list[float], list[float]]:
+        """The scores that both gave, of the old judge and of the new one."""
+        criteria = self._spec.judge.criteria if self._spec.judge else ()
+        places = [
+            (old.scores[criterion], self.samples[1][name].scores[criterion])
+            for name, old in self.samples[0].items()
+            for criterion in criteria
+            if criterion in old.scores
+        ]
+        return [old for old, _ in places], [new for _, new in places]
+
+    def resampled(self, ids: tuple[str, ...]) -> tuple[aggregation.Resampled, aggregation.Resampled]:
+        """The primary metric on some items under the old and the new judge; equal items are drawn alike."""
+        if ids not in self._draws:
+            old, new = (
+                aggregation.resampled(self._spec, self._spec.primary, [side[name] for name in ids])
+                for side in self.samples
+            )
+            self._draws[ids] = old, new
+        return self._draws[ids]
+
+
+def _bridge(old: RankingGroup, new: RankingGroup, pairs: Sequence[_Pair]) -> Bridge:
+    # `shift` is new less old: `a` is the new judge's value, `b` the old one's.
+    values = [(pair.shift.b, pair.shift.a) for pair in pairs]
+    results = []
+    for pair, value in zip(pairs, values, strict=True):
+        by_old, by_new = pair.ratings()
+        ranks = tuple(1 + sum(other[side] > value[side] for other in values) for side in (0, 1))
+        results.append(
+            BridgedResult(
+                old=pair.old,
+                new=pair.new,
+                values=pair.values,
+                shift=pair.shift,
+                ratings=len(by_old),
+                exact=sum(a == b for a, b in zip(by_old, by_new, strict=True)) / len(by_old),
+                kappa=cohen_kappa(by_old, by_new, weights="quadratic"),
+                ranks=(ranks[0], ranks[1]),
+            )
+        )
+    changed = None if len(pairs) > MOST_COMPARED else _changed(pairs)
+    orders = [(a[0] - b[0], a[1] - b[1]) for a, b in combinations(values, 2)]
+    return Bridge(old, new, sorted(results, key=lambda one: (one.ranks[1], one.new.key)), changed, orders)
+
+
+def _changed(pairs: Sequence[_Pair]) -> list[ChangedPlaces]:
+    told: list[tuple[_Pair, _Pair, float, float | None]] = []
+    for first, second in combinations(pairs, 2):
+        ids = tuple(sorted(first.samples[0].keys() & second.samples[0].keys()))
+        sides = zip(first.resampled(ids), second.resampled(ids), strict=True) if ids else ()
+        told += [(first, second, *_apart(a, b)) for a, b in sides]
+    adjusted = power.holm([p for *_, p in told])
+    changed = []
+    for by_old, by_new in zip(range(0, len(told), 2), range(1, len(told), 2), strict=True):
+        first, second, above, _ = told[by_old]
+        chances = [p for p in (adjusted[by_old], adjusted[by_new]) if p is not None]
+        if above * told[by_new][2] < 0 and len(chances) == 2 and max(chances) <= power.ALPHA:  # noqa: PLR2004 - both
+            ordered = (first, second) if above > 0 else (second, first)
+            changed.append(ChangedPlaces(ordered[0].new, ordered[1].new, max(chances)))
+    return changed
+
+
+def _apart(a: aggregation.Resampled, b: aggregation.Resampled) -> tuple[float, float | None]:
+    """By how much `a` is higher, and the p of no difference; None where it can't be told."""
+    if a.value is None or b.value is None or a.draws is None or b.draws is None:
+        return 0.0, None
+    return a.value - b.value, bootstrap.p_value(a.value - b.value, a.draws - b.draws, a.videos)
+
+
+def bridges_of(specs: Mapping[str, BenchmarkSpec], stored: Iterable[StoredResult]) -> list[Bridge]:
+    """Return the bridges between all results of the same answers; the judges stand in the order of their names."""
+    pairs: dict[str, list[tuple[StoredResult, StoredResult]]] = defaultdict(list)
+    for results in same_answers(stored):
+        by_name = sorted(results, key=lambda one: (_judge(one), one.key))
+        pairs[results[0].result.benchmark.id] += combinations(by_name, 2)
+    return [made for name, some in pairs.items() if name in specs for made in bridges(specs[name], some)]
+
+
+def relations(spec: BenchmarkSpec, made: Iterable[Bridge], here: RankingGroup) -> list[str]:
+    """Return what a group's reader is told of each group with the same answers under another judge, a text each."""
+    return [_relation(spec, each, here) for each in made if here in (each.old, each.new)]
+
+
+def _relation(spec: BenchmarkSpec, made: Bridge, here: RankingGroup) -> str:
+    there, sign = (made.new, 1) if here == made.old else (made.old, -1)
+    digits = spec.primary.in_unit.digits
+    shifts = sorted(sign * one.shift.difference for one in made.results)
+    spread = "" if len(shifts) == 1 else f" on average ({shifts[0]:+.{digits}f} to {shifts[-1]:+.{digits}f})"
+    same = sum(one.exact * one.ratings for one in made.results) / sum(one.ratings for one in made.results)
+    kappas = [one.kappa for one in made.results if one.kappa is not None]
+    parts = [
+        f"there they score {sum(shifts) / len(shifts):+.{digits}f}{spread}",
+        f"{100 * same:.0f} % of the single scores are equal"
+        + (f" (mean quadratic kappa {sum(kappas) / len(kappas):.2f})" if kappas else ""),
+    ]
+    if len(shifts) > 1:
+        if made.tau is not None:
+            parts.append(f"Kendall’s tau of the two orders is {made.tau:.2f}")
+        if made.changed is not None:
+            number = len(made.changed)
+            pairs = "no pair" if not number else "one pair" if number == 1 else f"{number} pairs"
+            parts.append(f"{pairs} changed places beyond chance")
+    runs = f"{len(shifts)} runs" if len(shifts) > 1 else "one run"
+    return f"The answers of {runs} were judged by {there.judge} ({there.prompts} prompts), too: {'; '.join(parts)}."
+
+
+def by_other_judges(specs: Mapping[str, BenchmarkSpec], made: Iterable[Bridge]) -> dict[str, str]:
+    """Return key of a result -> what other judges make of its answers, each with the paired shift and its interval."""
+    texts: dict[str, list[str]] = defaultdict(list)
+    for one in (one for each in made for one in each.results):
+        digits = specs[one.old.result.benchmark.id].primary.in_unit.digits
+        for here, there, value, sign in ((one.old, one.new, one.values[1], 1), (one.new, one.old, one.values[0], -1)):
+            ends = sorted(sign * end for end in one.shift.ci95 or ())
+            interval = f", {ends[0]:+.{digits}f} to {ends[1]:+.{digits}f}" if ends else ""
+            shift = f"{sign * one.shift.difference:+.{digits}f}{interval}"
+            texts[here.key].append(f"{_judge(there)}: {value:.{digits}f} ({shift})")
+    return {key: "; ".join(some) for key, some in texts.items()}
+
+
+def _judge(stored: StoredResult) -> str:
+    return judge_as_answered(stored.result.judge) if stored.result.judge else ""
+
+
+def as_json(made: Sequence[Bridge]) -> dict[str, object]:
+    """Return a benchmark's bridges as `--json` has them; `kendall_tau` is over the pairs within each group."""
+    return {
+        "results": [_result_as_json(one) for bridge in made for one in bridge.results],
+        "kendall_tau": kendall_tau([order for bridge in made for order in bridge.orders]),
+        "changed_places": [
+            {"first": pair.first.result.model.id, "second": pair.second.result.model.id, "p": pair.p}
+            for bridge in made
+            for pair in bridge.changed or ()
+        ],
+    }
+
+
+def _result_as_json(one: BridgedResult) -> dict[str, object]:
+    return {
+        "model": one.new.result.model.id,
+        "old": {"judge": _judge(one.old), "value": one.values[0]},
+        "new": {"judge": _judge(one.new), "value": one.values[1]},
+        "shift": {"value": one.shift.difference, "ci95": one.shift.ci95},
+        "agreement": {"exact": one.exact, "kappa": one.kappa},
+        "rank": {"old": one.ranks[0], "new": one.ranks[1]},
+    }

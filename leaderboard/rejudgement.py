@@ -1,0 +1,235 @@
+"""Stored answers judged by another judge: numbers that outlive the judge who first gave them.
+
+The answers and their own judge's replies stay as they are. What the new judge says of them is a result of its own,
+filed beside the old one. What the new judge has scored already is not asked again, and every reply is kept as it
+arrives, so a run that was cut short goes on where it ended.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from reelbench.judges import JudgeOptions, judge_items, modes
+from reelbench.judges.cost_estimate import CostEstimate, estimate_cost
+from reelbench.judges.verdicts import JUDGE_NOT_DRAWN, JUDGE_PENDING, JUDGE_UNPARSABLE
+from reelbench.leaderboard import against_data
+from reelbench.leaderboard import store as stores
+from reelbench.leaderboard.against_data import KnownRows
+from reelbench.leaderboard.bridge import same_answers
+from reelbench.leaderboard.identity import asked_of
+from reelbench.leaderboard.rereading import is_current
+from reelbench.leaderboard.standing import ranked_samples
+from reelbench.leaderboard.store import StoredResult
+from reelbench.llm.budget import Budget
+from reelbench.registry import discovery
+from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.progress import Bar, no_bar
+from reelbench.registry.records import Item, Result, Sample
+from reelbench.registry.spec import BenchmarkSpec, Corpus
+from reelbench.scoring import aggregation, result_files
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+_KEPT_COUNTS = ("extra", "duplicate", "tags_without_question", "questions_without_tags", "unread_candidates")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredAnswers:
+    """Answers in a store that judges have scored.
+
+    Attributes:
+        spec: Their benchmark.
+        by_others: The results by other judges, from the oldest on.
+        by_new: The new judge's result, where there is one.
+        items: The answers, as they are to be judged; those that are not to be have a reason.
+        left: Whether the new judge has not scored all that it is to score.
+    """
+
+    spec: BenchmarkSpec
+    by_others: Sequence[StoredResult]
+    by_new: StoredResult | None
+    items: Sequence[Item] = ()
+    left: bool = False
+
+    @property
+    def source(self) -> StoredResult:
+        """The newest result by another judge: what its record says of the model and the data holds for the new one."""
+        return self.by_others[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Rejudged:
+    """What came of some answers: the folder of the new result, or why there is none; a batch has not failed."""
+
+    key: str
+    folder: Path | None = None
+    why: str = ""
+    failed: bool = False
+
+
+class Rejudgement:
+    """Judges the answers of a store anew.
+
+    Args:
+        store: The results store.
+        options: The new judge.
+        sample: Judge so many answers of each result only, the same questions of each; None judges all.
+        note: Called with each line that the user should know.
+        bar: Shows how far judging is.
+
+    Attributes:
+        answers: The answers that other judges have scored.
+        refused: A line for each result whose answers can't be judged here.
+
+    Raises:
+        InputError: There is no store, or nothing judged in it.
+    """
+
+    def __init__(
+        self,
+        store: Path,
+        options: JudgeOptions,
+        *,
+        sample: int | None = None,
+        note: Callable[[str], None] = lambda _: None,
+        bar: Bar = no_bar,
+    ) -> None:
+        if sample is not None and sample < 1:
+            raise InputError(f"--sample: {sample} is not a number from 1 up")
+        self._store = store
+        self._options = options
+        self._sample = sample
+        self._note = note
+        self._bar = bar
+        self._known = KnownRows()
+        self._asked: dict[str, object] = {}
+        self.refused: list[str] = []
+        self.answers = list(self._planned())
+        if not self.answers and not self.refused:
+            raise InputError(f"{store}: no result in it was scored by another judge than {options.name}")
+
+    def estimates(self) -> Iterator[CostEstimate]:
+        """Yield what judging would take, by benchmark and judge; nothing is asked."""
+        for spec in {one.spec.id: one.spec for one in self.answers}.values():
+            # Equal answers are asked about once, whatever results they are in.
+            items = [item for one in self.answers if one.spec is spec and one.left for item in one.items]
+            yield from estimate_cost(spec, items, self._options)
+
+    def judge(self, out: Path) -> Iterator[Rejudged]:
+        """Judge what is left, write each result below `out` and file it in the store; yield what came of each."""
+        budget = Budget(self._options.budget_calls, self._options.budget_usd)
+        for one in self.answers:
+            if one.left:
+                yield self._judged(one, budget, out)
+
+    def pairs(self) -> dict[str, list[tuple[StoredResult, StoredResult]]]:
+        """Return by benchmark the results by another judge and by the new one, as the store has them now."""
+        pairs: dict[str, list[tuple[StoredResult, StoredResult]]] = {}
+        for spec, others, new in self._by_answers():
+            if new is not None:
+                pairs.setdefault(spec.id, []).extend((old, new) for old in others)
+        return pairs
+
+    def _by_answers(self) -> Iterator[tuple[BenchmarkSpec, list[StoredResult], StoredResult | None]]:
+        specs = discovery.specs()
+        for results in same_answers(stores.read(self._store)):
+            spec = specs.get(results[0].result.benchmark.id)
+            if spec is None or spec.judge is None:
+                continue
+            new = [one for one in results if self._is_new(spec, one.result)]
+            others = [one for one in results if one not in new]
+            if others:
+                yield spec, others, new[-1] if new else None
+
+    def _is_new(self, spec: BenchmarkSpec, result: Result) -> bool:
+        """Whether a result was judged by the new judge, asked in the same way."""
+        if spec.id not in self._asked:
+            with_nothing = judge_items(spec, (), self._options)
+            self._asked[spec.id] = asked_of(with_nothing.record)
+            with_nothing.close()
+        return result.judge is not None and asked_of(result.judge) == self._asked[spec.id]
+
+    def _planned(self) -> Iterator[StoredAnswers]:
+        for spec, others, new in self._by_answers():
+            one = StoredAnswers(spec, others, new)
+            samples = ranked_samples(spec, one.source) or list(result_files.read_samples(one.source.folder))
+            wanted = self._wanted(samples, new)
+            if not wanted:
+                yield one
+                continue
+            try:
+                yield replace(one, items=self._items(one, samples, wanted), left=True)
+            except ReelbenchError as error:
+                self.refused.append(str(error))
+
+    def _wanted(self, samples: Sequence[Sample], new: StoredResult | None) -> set[str]:
+        """Return the ids to be judged, all of them or the sample; none where the new judge has scored them all."""
+        # By hash: of every result on the same questions the sample is the same.
+        by_hash = {hashlib.sha256(s.id.encode("utf-8", "surrogatepass")).digest(): s.id for s in samples}
+        drawn = {by_hash[digest] for digest in sorted(by_hash)[: self._sample]}
+        answered = {sample.id for sample in samples if sample.reason not in aggregation.UNANSWERED}
+        final = set[str | None]() if self._options.retry_unread else {JUDGE_UNPARSABLE}
+        judged = {
+            sample.id
+            for sample in (result_files.read_samples(new.folder) if new else ())
+            if sample.state == "scored" or sample.reason in final
+        }
+        # What it has scored beside the sample stays in its result.
+        return drawn | judged if (drawn & answered) - judged else set()
+
+    def _items(self, one: StoredAnswers, samples: Sequence[Sample], wanted: set[str]) -> list[Item]:
+        """Return the answers with their questions; what is not to be judged has a reason.
+
+        Raises:
+            InputError: The questions are not here, or are others.
+        """
+        spec, benchmark = one.spec, one.source.result.benchmark
+        if benchmark.version != spec.version:
+            raise InputError(
+                f"{one.source.key}: is of version {benchmark.version} of {spec.id}, and this is version "
+                f"{spec.version}; score its answers again first"
+            )
+        rows_here = self._known.rows(spec, benchmark.split)
+        return [
+            item if item.reason or item.id in wanted else item.model_copy(update={"reason": JUDGE_NOT_DRAWN})
+            for item in against_data.as_asked(spec, samples, rows_here, one.source.key)
+        ]
+
+    def _judged(self, one: StoredAnswers, budget: Budget, out: Path) -> Rejudged:
+        spec, source, options = one.spec, one.source.result, self._options
+        notes: list[str] = []
+
+        def note(line: str) -> None:
+            notes.append(line)
+            self._note(line)
+
+        kept = {name: getattr(source.counts, name) for name in _KEPT_COUNTS}
+        # Text overlap is of words alone: where they are the same, so is it.
+        corpus = {metric.name for metric in spec.metrics if isinstance(metric.aggregate, Corpus)}
+        overlap = {name: value for name, value in source.metrics.items() if name in corpus}
+        same_words = is_current(source)
+        judge = modes.batch(options, note, self._bar, budget)
+        scored = aggregation.score(spec, one.items, overlap=bool(overlap) and not same_words, judge=judge, **kept)
+        if pending := scored.counts.unscored.get(JUDGE_PENDING):
+            return Rejudged(one.source.key, why=f"{pending} of its answers are in a batch; run again to collect them")
+        if not any(sample.state == "scored" for sample in scored.samples):
+            why = notes[-1] if notes else f"no reply of the judge {options.name} at {options.host} could be read"
+            return Rejudged(one.source.key, why=f"{why}; no answer is judged", failed=True)
+        folder = out / (_UNSAFE.sub("_", options.name) or "judge") / one.source.key
+        result_files.write(
+            folder,
+            spec,
+            replace(scored, metrics={**scored.metrics, **overlap}) if same_words else scored,
+            split=source.benchmark.split,
+            source=source.benchmark.source,
+            data=source.data,
+            model=source.model,
+            settings=source.settings,
+            citation=source.provenance.citation,
+            url=source.provenance.url,
+            note=source.provenance.note,
+        )
+        [added] = stores.add(folder, self._store)
+        refused = added.outcome == "refused"
+        return Rejudged(one.source.key, None if refused else folder, added.why, failed=refused)

@@ -1,0 +1,106 @@
+"""Replies that arrived while their store could not be reached: one file of lines per process, put there later.
+
+The file is this process's as long as it lives (a lock on it says so); what a process left is put there by the next one
+that opens the same store from the same home.
+"""
+
+import json
+import os
+import secrets
+from base64 import b64decode, b64encode
+from collections.abc import Iterator
+from dataclasses import asdict
+from hashlib import sha256
+from pathlib import Path
+from typing import IO
+
+from filelock import FileLock, Timeout
+
+from reelbench.llm.reply import Reply
+from reelbench.llm.store import StoredReply
+from reelbench.registry.home import home
+
+
+class Spool:
+    """What a process could not put into the store called `name`; one thread at a time may use it."""
+
+    def __init__(self, name: str) -> None:
+        self._stem = f"replies-{sha256(name.encode()).hexdigest()[:12]}"
+        self.path = folder() / f"{self._stem}-{os.getpid()}-{secrets.token_hex(4)}.jsonl"
+        self._lock = FileLock(_lock_of(self.path))
+        self._file: IO[bytes] | None = None
+        self._held: dict[bytes, StoredReply] = {}
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def get(self, key: bytes) -> StoredReply | None:
+        """Return the reply under `key` where it is here."""
+        return self._held.get(key)
+
+    def add(self, reply: StoredReply) -> None:
+        """Write a reply to the disk; OSError where that can't be done."""
+        if self._file is None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._lock.acquire()
+            self._file = self.path.open("ab")
+        self._file.write(_line(reply))
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._held[reply.key] = reply
+
+    def replies(self) -> list[StoredReply]:
+        """Return what is here."""
+        return list(self._held.values())
+
+    def clear(self) -> None:
+        """Forget what is in the store by now, and remove the file."""
+        self._held.clear()
+        if self._file is not None:
+            self.path.unlink(missing_ok=True)
+            self.close()
+
+    def close(self) -> None:
+        """Leave what is here to the next process."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+            self._lock.release()
+            _lock_of(self.path).unlink(missing_ok=True)
+
+    def left_over(self) -> Iterator["tuple[list[StoredReply], Path]"]:
+        """Yield what each process that is no more has left, with its file: to be removed once it is in the store."""
+        for path in sorted(self.path.parent.glob(f"{self._stem}-*.jsonl")):
+            lock = FileLock(_lock_of(path))
+            try:
+                with lock.acquire(timeout=0), path.open("rb") as file:
+                    yield [reply for reply in map(_reply, file) if reply is not None and not reply.is_damaged], path
+            except (Timeout, FileNotFoundError):
+                continue  # its process lives, or another has seen to it
+            _lock_of(path).unlink(missing_ok=True)
+
+
+def folder() -> Path:
+    """Return where spools lie."""
+    return home() / "spool"
+
+
+def _lock_of(path: Path) -> Path:
+    return path.with_suffix(".lock")
+
+
+def _line(reply: StoredReply) -> bytes:
+    document = asdict(reply) | {"key": reply.key.hex(), "checksum": b64encode(reply.checksum or b"").decode()}
+    return json.dumps(document).encode() + b"\n"
+
+
+def _reply(line: bytes) -> StoredReply | None:
+    """Return the reply of a line; None where it is not whole: its process was killed as it wrote it."""
+    try:
+        document = json.loads(line)
+        reply = Reply(**document["reply"])
+        return StoredReply(
+            bytes.fromhex(document["key"]), document["model"], document["at"], reply, b64decode(document["checksum"])
+        )
+    except (ValueError, LookupError, TypeError):
+        return None

@@ -1,0 +1,99 @@
+"""`reelbench judge anchors`: is the judge still the one that it was?"""
+
+import shlex
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reelbench.cli import console
+from reelbench.cli.judging import takes_judge
+from reelbench.registry.errors import InputError, ReelbenchError
+
+if TYPE_CHECKING:
+    from reelbench.judges.judge_options import JudgeOptions
+    from reelbench.registry.records import Result
+    from reelbench.scoring.aggregation import ScoredItems
+
+
+@takes_judge
+def anchors(
+    result: Annotated[Path, typer.Argument(help="A judged result: its folder, or its result.json.")],
+    *,
+    out: Annotated[Path, typer.Option(help="Folder of the anchors; those that it has stay.")],
+    number: Annotated[int, typer.Option(metavar="N", help="Answers to draw, at equal steps of their scores.")] = 40,
+    judge: "JudgeOptions | None",
+) -> None:
+    """Draw a few answers of a result, by quantile of score, and with --judge ask that judge about them anew.
+
+    Kept replies are not used, so each call pays for all anchors. `judge agree` says how far the judge has drifted.
+    """
+    from reelbench.cli.compare import read_one
+    from reelbench.registry import discovery
+    from reelbench.scoring import aggregation, result_files
+    from reelbench.scoring import anchors as drawing
+
+    if number < 1:
+        raise InputError(f"--number: {number} is not a number from 1 up")
+    if not (out / result_files.RESULT_FILE).is_file():
+        given = read_one(result)
+        spec = discovery.get(given.result.benchmark.id)
+        drawn = drawing.draw(spec, given.samples, number) if given.result.judge and spec.judge else []
+        if not drawn:
+            raise InputError(f"{result}: no answer in it has a judge's score; judge it first (reelbench score --judge)")
+        metrics, breakdowns = aggregation.aggregate(spec, drawn, overlap=False)
+        counts = aggregation.count(drawn)
+        _write(out, given.result, aggregation.ScoredItems(drawn, metrics, breakdowns, counts, given.result.judge))
+        console.note(f"{len(drawn)} anchors drawn into {out}")
+    if judge is not None:
+        asked = _ask_anew(out, judge)
+        console.note(f"asked anew: {asked}; how far that is from the first scores:")
+        console.write(shlex.join(["reelbench", "judge", "agree", str(out), str(asked)]))
+
+
+def _ask_anew(folder: Path, judge: "JudgeOptions") -> Path:
+    """Ask a judge about a folder's anchors and write its result to a folder of its own in it, named by the time."""
+    from reelbench.cli.compare import read_one
+    from reelbench.judges import modes
+    from reelbench.leaderboard import against_data
+    from reelbench.registry import discovery
+    from reelbench.scoring import aggregation
+
+    first = read_one(folder)
+    spec = discovery.get(first.result.benchmark.id)
+    rows = against_data.KnownRows().rows(spec, first.result.benchmark.split)
+    items = against_data.as_asked(spec, first.samples, rows, str(folder))
+    asked = folder / f"asked-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
+    with TemporaryDirectory(prefix="reelbench-anchors-") as kept:
+        # A cache of its own: kept replies are what the judge was.
+        cache = Path(kept) / "judge.sqlite"
+        others = tuple(replace(other, cache=cache) for other in judge.others)
+        notes: list[str] = []
+        asking = modes.batch(replace(judge, cache=cache, others=others), notes.append, console.progress)
+        scored = aggregation.score(spec, items, overlap=False, judge=asking)
+    if not scored.counts.scored:
+        raise ReelbenchError("; ".join(notes) or f"no reply of the judge {judge.name} at {judge.host} could be read")
+    for line in notes:
+        console.note(line)
+    _write(asked, first.result, scored)
+    return asked
+
+
+def _write(folder: Path, of: "Result", scored: "ScoredItems") -> None:
+    from reelbench.registry import discovery
+    from reelbench.scoring import result_files
+
+    result_files.write(
+        folder,
+        discovery.get(of.benchmark.id),
+        scored,
+        split=of.benchmark.split,
+        source=of.benchmark.source,
+        data=of.data,
+        model=of.model,
+        settings=of.settings,
+        note="anchors: a few answers, to ask a judge about again",
+    )

@@ -1,0 +1,160 @@
+"""`reelbench doctor`: what is installed and kept on this machine, for whoever wonders why something fails."""
+
+import json
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, distribution, entry_points
+from pathlib import Path
+
+from reelbench import __version__
+from reelbench.cli import console
+from reelbench.cli.option_groups import Json
+from reelbench.registry.errors import ReelbenchError, first_line
+
+_CORE = (
+    "av",
+    "datasets",
+    "evaluate",
+    "huggingface-hub",
+    "numpy",
+    "openai",
+    "pandas",
+    "pyarrow",
+    "pycocoevalcap",
+    "pydantic",
+)
+_EXTRAS = {
+    "lmms-eval": ("lmms-eval", "torch", "transformers", "accelerate", "decord"),
+    "mcp": ("mcp",),
+    "profile": ("spacy",),
+    "ray": ("ray",),
+}
+_LOOKED_AT_MOST = 200_000  # files of a folder whose sizes are added up
+
+
+def doctor(*, as_json: Json = False) -> None:
+    """Show versions, extras, Java, the decoder, folders and their sizes: what a report of a bug needs.
+
+    It asks no network and fetches nothing; whatever it finds, its status is 0.
+    """
+    report = {
+        "reelbench": _attempt(_program),
+        "packages": {name: _version(name) for name in _CORE},
+        "extras": {extra: {name: _version(name) for name in names} for extra, names in _EXTRAS.items()},
+        "tools": {"java": _attempt(_java), "decoder": _attempt(_decoder)},
+        "folders": _attempt(_folders),
+        "benchmarks": _attempt(_benchmarks),
+        "settings": _attempt(_settings),
+    }
+    if as_json:
+        console.write(json.dumps(report, ensure_ascii=False, indent=1))
+        return
+    for section, facts in report.items():
+        console.write(section)
+        if not isinstance(facts, dict):
+            console.write(f"  {facts}")
+            continue
+        for name, fact in facts.items():
+            console.write(f"  {name:<16} {_said(fact)}")
+
+
+def _said(fact: object) -> str:
+    if isinstance(fact, dict):
+        return ", ".join(f"{name} {_said(version)}" for name, version in fact.items())
+    return "not installed" if fact is None else str(fact)
+
+
+def _attempt(look: Callable[[], object]) -> object:
+    """Return what `look` finds, or why it can't: nothing that is broken here may keep the rest from being shown."""
+    try:
+        return look()
+    except Exception as error:  # noqa: BLE001 - a broken installation is what this command is for
+        return f"failed: {type(error).__name__}: {first_line(error)}"
+
+
+def _program() -> dict[str, object]:
+    return {
+        "version": __version__,
+        "installed at": str(Path(__file__).resolve().parent.parent),
+        "python": f"{platform.python_version()} ({sys.executable})",
+        "system": platform.platform(),
+        "cores": os.cpu_count(),
+    }
+
+
+def _version(name: str) -> str | None:
+    """Return a package's version, None where it isn't installed; nothing is imported."""
+    try:
+        return distribution(name).version
+    except PackageNotFoundError:
+        return None
+
+
+def _java() -> str:
+    from reelbench.scoring.java import find_java
+
+    try:
+        return find_java()
+    except ReelbenchError as error:
+        return str(error)
+
+
+def _decoder() -> str:
+    import av
+
+    libraries = ", ".join(f"{name} {'.'.join(map(str, version))}" for name, version in av.library_versions.items())
+    return f"FFmpeg in av {av.__version__} ({libraries})"
+
+
+def _folders() -> dict[str, object]:
+    from reelbench.registry import settings
+    from reelbench.registry.frames.store import FrameStore
+    from reelbench.registry.home import home
+
+    frames = FrameStore().info()
+    replies = home() / "judge.sqlite"
+    media = [Path(part).expanduser() for part in settings.MEDIA.get().split(":") if part]
+    return {
+        "home": f"{home()} ({_size(home())})",
+        "free there": _gigabytes(shutil.disk_usage(_existing(home())).free),
+        "frames": f"{frames.root} ({_gigabytes(frames.size_bytes)} of {_gigabytes(frames.cap_bytes)})",
+        "replies": f"{replies} ({_gigabytes(replies.stat().st_size) if replies.is_file() else 'none yet'})",
+        "media": ", ".join(f"{path} ({'here' if path.is_dir() else 'not there'})" for path in media) or "none set",
+    }
+
+
+def _existing(path: Path) -> Path:
+    return next(parent for parent in (path, *path.parents) if parent.exists())
+
+
+def _size(folder: Path) -> str:
+    total = 0
+    for number, path in enumerate(folder.rglob("*")):
+        if number == _LOOKED_AT_MOST:
+            return f"over {_gigabytes(total)}"
+        if path.is_file() and not path.is_symlink():
+            total += path.stat().st_size
+    return _gigabytes(total)
+
+
+def _gigabytes(size: int) -> str:
+    return f"{size / 1e9:.2f} GB"
+
+
+def _benchmarks() -> dict[str, object]:
+    from reelbench.registry import discovery
+    from reelbench.registry.data import presence
+
+    here = {name: presence.find_local(spec) for name, spec in discovery.specs().items()}
+    lines: dict[str, object] = {name: f"data: {found.data}; media: {found.media}" for name, found in here.items()}
+    ours = {entry.name for entry in entry_points(group="lmms_eval.models") if entry.value.startswith("reelbench.")}
+    return {**lines, "lmms-eval entry point": "registered" if ours else "missing: install reelbench again"}
+
+
+def _settings() -> dict[str, object]:
+    from reelbench.registry import settings
+
+    return {setting.name: setting.shown for setting in settings.ALL if setting.is_set}

@@ -1,0 +1,115 @@
+"""`reelbench info NAME`: one benchmark on a page."""
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from reelbench.cli import console
+from reelbench.cli.option_groups import Json
+from reelbench.registry.errors import ReelbenchError
+
+if TYPE_CHECKING:
+    from reelbench.registry.spec import BenchmarkSpec, SplitSpec
+
+
+def info(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A benchmark or one of its tasks.")],
+    *,
+    as_json: Json = False,
+) -> None:
+    """Show what a benchmark asks: splits, sizes, licence, metrics, prompt, one mini question, and what is here.
+
+    It asks no network and fetches nothing.
+    """
+    from reelbench.registry.data import loading, presence
+
+    spec, split, _ = loading.named(name)
+    here = presence.find_local(spec)
+    facts: dict[str, Any] = {
+        "id": spec.id,
+        "title": spec.title,
+        "version": spec.version,
+        "asks": spec.summary,
+        "licence": spec.license,
+        "homepage": spec.homepage,
+        "languages": list(spec.languages),
+        "splits": {key: _split(part) for key, part in spec.splits.items()},
+        "default_split": split if split in spec.splits else spec.default_split,
+        "metrics": {metric.name: f"{metric.title}, {metric.in_unit.label}" for metric in spec.metrics},
+        "facets": {facet.name: facet.title for facet in spec.facets},
+        "judge": spec.judge.suggested if spec.judge else None,
+        "tasks": [task.name for task in spec.tasks],
+        "data": here.data,
+        "media": here.media,
+        **_example(spec),
+    }
+    if as_json:
+        console.write(json.dumps(facts, ensure_ascii=False, indent=1))
+        return
+    console.write(f"{spec.id}  {spec.title}, version {spec.version}: {spec.summary}")
+    for key, title in _LINES.items():
+        if value := facts.get(key):
+            console.write(f"{title:<10} {_line(key, value)}")
+    for key in ("question", "answer") if "question" in facts else ("prompt",):
+        if key in facts:
+            indented = str(facts[key]).strip().replace("\n", "\n    ")
+            console.write(f"{_TITLES[key]}\n    {indented}")
+
+
+_LINES = {
+    "licence": "licence",
+    "homepage": "homepage",
+    "languages": "languages",
+    "splits": "splits",
+    "metrics": "metrics",
+    "facets": "facets",
+    "judge": "judge",
+    "tasks": "tasks",
+    "data": "data here",
+    "media": "media here",
+}
+_TITLES = {
+    "prompt": "prompt (a model gets this text, with the row's own words in braces)",
+    "question": "a mini question, as it is asked",
+    "answer": "its reference",
+}
+
+
+def _line(key: str, value: Any) -> str:  # noqa: ANN401 - a string, a list, or a mapping
+    if key == "splits":
+        return "; ".join(f"{name}: {_size(split)}" for name, split in value.items())
+    if key == "metrics":
+        first, *rest = value.values()
+        return "; ".join([f"{first} (ranks)", *rest])
+    if isinstance(value, dict):
+        return ", ".join(value)
+    return ", ".join(value) if isinstance(value, list) else str(value)
+
+
+def _split(split: "SplitSpec") -> dict[str, Any]:
+    return {"rows": split.rows, "videos": split.videos, "hidden_answers": split.hidden_answers}
+
+
+def _size(split: dict[str, Any]) -> str:
+    counts = [f"{split[what]:,} {what}" for what in ("rows", "videos") if split[what]] or ["size not stated"]
+    return ", ".join(counts) + (" (answers hidden)" if split["hidden_answers"] else "")
+
+
+def _example(spec: "BenchmarkSpec") -> dict[str, str]:
+    """Return the prompt, and the first mini question with its reference; what can't be had is left out."""
+    from reelbench.registry.data.loading import MINI, locate, mini_folder
+    from reelbench.registry.prompts import prompt_template
+    from reelbench.tasks.prompting import prompt_of
+
+    language = spec.languages[0]
+    shown = {"prompt": prompt_template(spec, language=language)}
+    if not mini_folder(spec).is_dir():
+        return shown
+    try:
+        row = locate(spec.id, MINI, fetch=False).read()[0]
+    except ReelbenchError as error:
+        console.note(str(error))
+        return shown
+    reference = [str(row[key]) for key in ("answer", "span") if row.get(key) not in (None, "", [])]
+    return {**shown, "question": prompt_of(spec, row), "answer": ", ".join(reference)}

@@ -1,0 +1,527 @@
+"""`benchmark.yaml`: a benchmark declared in one file, beside its rows, for everything that needs no Python.
+
+It becomes the same `BenchmarkSpec` as one declared in Python. All of the file's values are read as the text that stands
+there (`7`, `no` and `1e3` too), so that no id, language or revision changes on the way.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib import import_module
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from reelbench.registry.data.mapped_rows import PLACE
+from reelbench.registry.data.sources import expected_files
+from reelbench.registry.errors import InputError
+from reelbench.registry.files import read_text
+from reelbench.registry.metrics import Mean, MeanOf, Metric
+from reelbench.registry.rows import DURATION, KIND_COLUMNS
+from reelbench.registry.spec import (
+    AnswerForm,
+    BenchmarkSpec,
+    Column,
+    Facet,
+    FileBeside,
+    HubFile,
+    JudgeSpec,
+    Kind,
+    MediaSource,
+    RowMapping,
+    Source,
+    SplitSpec,
+    TaskSpec,
+    UrlFile,
+)
+from reelbench.registry.units import UnitName
+
+NAME = "benchmark.yaml"
+ENTRY_POINTS = "reelbench.benchmarks"
+
+FileKind = Literal["choice", "span", "grounded_choice", "open", "exact"]
+KEYS = (
+    *("id", "title", "kind", "source", "columns", "answer_is", "facets", "prompt", "judge", "media", "languages"),
+    *("licence", "licence_note", "citation", "splits", "task", "twin", "version", "summary", "homepage", "separators"),
+)
+REQUIRED = ("id", "kind", "source", "columns")
+
+_ROW_KINDS = {"exact": "open"}
+"""Kind -> kind of rows, where they are called otherwise."""
+
+_DEFAULT_JUDGE = "curve"
+_LAYOUTS = ("videos/{video}", "{video}")
+
+
+# --- the file as it stands ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A mapping of the file: its values (texts, lists, blocks, None) by key, and the line of each key."""
+
+    path: Path
+    name: str
+    values: dict[str, Any]
+    lines: dict[str, int]
+    line: int
+
+    def error(self, what: str, key: str = "") -> InputError:
+        """Return what to raise for a key, or for the whole mapping."""
+        return InputError(f"{self.path}, line {self.lines.get(key, self.line)}: {what}")
+
+    def only(self, known: Sequence[str]) -> None:
+        """Raise InputError for a key that is not known."""
+        for key in self.values:
+            if key not in known:
+                close = get_close_matches(key, known, n=1)
+                advice = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known)}"
+                raise self.error(f"unknown key {self._full(key)!r}; {advice}", key)
+
+    def _full(self, key: str) -> str:
+        return f"{self.name}.{key}" if self.name else key
+
+    def text(self, key: str) -> str | None:
+        """Return a key's text, None where it has none."""
+        value = self.values.get(key)
+        if value is not None and not isinstance(value, str):
+            what = "mapping" if isinstance(value, Block) else "list"
+            raise self.error(f"{self._full(key)} is a {what}, expected text", key)
+        return value or None
+
+    def required(self, key: str) -> str:
+        """Return a key's text; InputError where it has none."""
+        if (text := self.text(key)) is None:
+            raise self.error(f"{self._full(key)} is missing", key)
+        return text
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """Return a key's list of texts; a text by itself is a list of one."""
+        value = self.values.get(key)
+        values = [] if value is None else value if isinstance(value, list) else [value]
+        if not all(isinstance(part, str) for part in values):
+            raise self.error(f"{self._full(key)} is no list of texts", key)
+        return tuple(values)
+
+    def block(self, key: str) -> "Block":
+        """Return the mapping under a key; an empty one where there is none."""
+        value = self.values.get(key)
+        if value is None:
+            return Block(self.path, self._full(key), {}, {}, self.lines.get(key, self.line))
+        if not isinstance(value, Block):
+            raise self.error(f"{self._full(key)} is no mapping; expected `{key}: {{…: …}}`", key)
+        return value
+
+    def blocks(self, key: str) -> Iterator[tuple[str, "Block"]]:
+        """Yield the mappings of a mapping, by key."""
+        outer = self.block(key)
+        for name in outer.values:
+            yield name, outer.block(name)
+
+    def choice(self, key: str, kind: Any) -> Any:  # noqa: ANN401 - a Literal, and one of its values
+        """Return a key's text, which is one of a Literal's; None where it has none."""
+        value = self.text(key)
+        if value is not None and value not in (known := get_args(kind)):
+            raise self.error(f"{self._full(key)} is {value!r}, expected {', '.join(known)}", key)
+        return value
+
+    def whole(self, key: str, default: int) -> int:
+        """Return a key's whole number."""
+        value = self.text(key)
+        if value is not None and not re.fullmatch(r"-?\d{1,9}", value):
+            raise self.error(f"{self._full(key)} is {value!r}, expected a whole number", key)
+        return default if value is None else int(value)
+
+
+def parse(path: Path) -> Block:
+    """Read the YAML of a file as a mapping; InputError names the line of what is wrong."""
+    import yaml  # here: 20 ms that only who has such files pays
+
+    from reelbench.registry.yaml_text import LOADER, check
+
+    text = read_text(path)
+    try:
+        check(text, str(path), "the file", 1)
+        root = yaml.compose(text, Loader=LOADER)
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise InputError(f"{path}, line {line}: not valid YAML ({error.problem or error.context})") from None
+    except yaml.YAMLError as error:
+        raise InputError(f"{path}: not valid YAML ({str(error).splitlines()[0]})") from None
+    if not isinstance(root, yaml.MappingNode):
+        raise InputError(f"{path}: expected `key: value` lines; there must be {', '.join(REQUIRED)}")
+
+    def block(node: Any, name: str) -> Block:  # noqa: ANN401 - PyYAML has no types
+        values: dict[str, Any] = {}
+        lines: dict[str, int] = {}
+        for key, value in node.value:
+            line = key.start_mark.line + 1
+            if key.value in values:
+                raise InputError(f"{path}, line {line}: the key {key.value!r} stands twice")
+            lines[key.value] = line
+            values[key.value] = plain(value, f"{name}.{key.value}" if name else key.value)
+        return Block(path, name, values, lines, node.start_mark.line + 1)
+
+    def plain(node: Any, name: str) -> Any:  # noqa: ANN401 - PyYAML has no types
+        if isinstance(node, yaml.MappingNode):
+            return block(node, name)
+        if isinstance(node, yaml.SequenceNode):
+            return [plain(part, name) for part in node.value]
+        return None if node.tag == "tag:yaml.org,2002:null" else node.value
+
+    return block(root, "")
+
+
+# --- as a spec ------------------------------------------------------------------------------------------------------
+
+
+def file_of(path: Path | str) -> Path:
+    """Return the file that a path names, itself or the `benchmark.yaml` of a folder; InputError without one."""
+    path = Path(path).expanduser()
+    file = path / NAME if path.is_dir() else path
+    if not file.is_file():
+        what = f"has no {NAME}" if path.is_dir() else "no such file"
+        raise InputError(f"{path}: {what}; `reelbench new NAME --from FILE` writes one")
+    return file.absolute()
+
+
+def read(path: Path | str) -> BenchmarkSpec:
+    """Return the benchmark that a `benchmark.yaml`, or the folder with it, declares.
+
+    Raises:
+        InputError: Something in it is wrong; with its file and line.
+    """
+    top = parse(file_of(path))
+    top.only(KEYS)
+    for key in REQUIRED:
+        if not top.values.get(key):
+            raise top.error(f"{key} is missing; a benchmark needs {', '.join(REQUIRED)}")
+    name = top.required("id")
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        raise top.error(f"id is {name!r}; an id is lower-case letters, digits and _, a letter first", "id")
+    return _Declaration(top, name).spec()
+
+
+class _Declaration:
+    """What is said of one benchmark."""
+
+    def __init__(self, top: Block, name: str) -> None:
+        self._top = top
+        self._id = name
+        self._folder = top.path.parent
+        self._kind: FileKind = top.choice("kind", FileKind)
+        self._row_kind = _ROW_KINDS.get(self._kind, self._kind)
+        self._facets = top.texts("facets")
+        self._prompt = self._prompt_file()
+
+    def spec(self) -> BenchmarkSpec:
+        top = self._top
+        columns = self._columns()
+        mapping = RowMapping(
+            columns=columns, answer_is=top.choice("answer_is", AnswerForm), separators=self._separators()
+        )
+        languages = top.texts("languages") or ("en",)
+        extras = tuple(self._extra(name) for name in self._extras(columns))
+        splits = self._splits()
+        first = next(iter(splits))
+        judge, metrics, kinds = self._scoring()
+        shape = [
+            self._kind,
+            columns,
+            mapping.answer_is,
+            mapping.separators,
+            self._facets,
+            languages,
+            [extra.name for extra in extras],
+        ]
+        return BenchmarkSpec(
+            id=self._id,
+            title=top.text("title") or self._id.replace("_", " ").capitalize(),
+            version=top.whole("version", 1),
+            summary=top.text("summary") or "",
+            homepage=top.text("homepage") or "",
+            license=top.text("licence") or "",
+            license_note=top.text("licence_note") or "",
+            citation=top.text("citation") or "",
+            languages=languages,
+            row_kind=self._row_kind,  # type: ignore[arg-type] - a Literal, from a Literal
+            columns=extras,
+            splits=splits,
+            default_split=first,
+            file=str(top.path),
+            mapping=mapping,
+            reader=f"mapping:{hashlib.sha256(json.dumps(shape).encode()).hexdigest()}",
+            formats="reelbench.tasks.mapped_formats",
+            prompt=str(self._prompt),
+            media=(self._media(),),
+            tasks=tuple(self._tasks(splits)),
+            kinds=kinds,
+            metrics=metrics,
+            facets=tuple(Facet(name=name, title=name.replace("_", " ").capitalize()) for name in self._facets),
+            judge=judge,
+            twin=None,
+        )
+
+    # --- rows ---
+
+    def _columns(self) -> dict[str, str | tuple[str, ...]]:
+        block = self._top.block("columns")
+        columns: dict[str, str | tuple[str, ...]] = {}
+        for name, value in block.values.items():
+            if isinstance(value, Block) or not value:
+                raise block.error(f"columns.{name} is a column, a list of columns, or a template", name)
+            texts = block.texts(name)
+            columns[name] = texts[0] if isinstance(value, str) else texts
+        own = {column.name for column in KIND_COLUMNS[self._row_kind]} - {"language"}
+        for name in self._facets:
+            if name in {*own, "split", DURATION.name, "reasoning"}:
+                raise self._top.error(f"facets: {name!r} is a column of ours; map a facet of another name", "facets")
+        spans = {"start", "end"} if "span" in own and "span" not in columns else set[str]()
+        for name in sorted((own - {"span"} | spans) if spans else own):
+            if name not in columns:
+                advice = "; give `span`, or `start` and `end`" if name in spans else ""
+                raise block.error(f"columns.{name} is missing: a {self._kind} benchmark needs it{advice}")
+        known = {*own, *spans, "language", DURATION.name, "reasoning", *self._facets, *self._places()}
+        block.only(sorted(known))
+        return columns
+
+    def _separators(self) -> dict[str, str]:
+        block = self._top.block("separators")
+        block.only(self._facets)
+        return {name: block.required(name) for name in block.values}
+
+    def _places(self) -> list[str]:
+        """Return what the prompt names."""
+        if self._prompt.suffix == ".json":
+            texts = [text for text in json.loads(read_text(self._prompt)).values() if isinstance(text, str)]
+        else:
+            texts = [read_text(self._prompt)]
+        bare = (text.replace("{{", "").replace("}}", "") for text in texts)
+        return list(dict.fromkeys(place for text in bare for place in PLACE.findall(text)))
+
+    def _extras(self, columns: dict[str, Any]) -> list[str]:
+        """Return the columns beside those of the kind: what the prompt names, and the optional ones that are mapped."""
+        given = {column.name for column in KIND_COLUMNS[self._row_kind]} | set(self._facets)
+        named = [*self._places(), *(name for name in (DURATION.name, "reasoning") if name in columns)]
+        return [name for name in dict.fromkeys(named) if name not in given]
+
+    def _extra(self, name: str) -> Column:
+        if name == DURATION.name:
+            return DURATION
+        if name == "reasoning":
+            return Column(name=name, dtype="list<string>", description="Steps that lead to the answer, in order.")
+        return Column(name=name, dtype="string", description="A column that the prompt names.")
+
+    # --- where things are ---
+
+    def _prompt_file(self) -> Path:
+        if (given := self._top.text("prompt")) is None:
+            return Path(next(iter(import_module("reelbench.tasks").__path__))) / "prompts" / f"{self._kind}.txt"
+        path = self._folder / given
+        if not path.is_file():
+            raise self._top.error(f"prompt: {given} is not beside this file", "prompt")
+        return path
+
+    def _splits(self) -> dict[str, SplitSpec]:
+        top = self._top
+        splits: dict[str, SplitSpec] = {}
+        for name, block in top.blocks("splits"):
+            if not re.fullmatch(r"[A-Za-z0-9][\w-]*", name) or name.startswith("mini"):
+                raise top.block("splits").error(f"{name!r} can't be a split's name", name)
+            block.only(("source", "task", "twin"))
+            owner = block if "source" in block.values else top
+            splits[name] = SplitSpec(source=self._source(owner.block("source"), name))
+        return splits or {"test": SplitSpec(source=self._source(top.block("source"), "test"))}
+
+    def _source(self, block: Block, split: str) -> Source:
+        if "url" in block.values:
+            block.only(("url", "sha256"))
+            return UrlFile(url=block.required("url"), sha256=block.text("sha256"))
+        if "hub" not in block.values:
+            block.only(("file", "hub", "url"))
+            return FileBeside(path=str(self._folder / Path(block.required("file")).expanduser()))
+        block.only(("hub", "revision", "files", "file"))
+        files = block.block("files")
+        if "file" not in block.values and split not in files.values:
+            raise block.error(f"source.files names no file of the split {split!r}", "files")
+        names = files.texts(split) or block.texts("file")
+        return HubFile(repo_id=block.required("hub"), filenames=names, revision=block.text("revision"))
+
+    def _media(self) -> MediaSource:
+        block = self._top.block("media")
+        block.only(("layouts", "roots", "youtube"))
+        layouts = block.texts("layouts") or _LAYOUTS
+        for layout in layouts:
+            if PLACE.findall(layout) != ["video"]:
+                raise block.error(f"media.layouts: {layout!r} must name {{video}} once, and nothing else", "layouts")
+        roots = tuple(
+            root if root.startswith("$") else str(self._folder / Path(root).expanduser())
+            for root in block.texts("roots")
+        )
+        youtube = block.choice("youtube", Literal["true", "false"]) == "true"
+        return MediaSource(
+            title="YouTube" if youtube else f"{self._id}'s videos",
+            kind="youtube" if youtube else "form",
+            location="https://www.youtube.com/watch?v={video}" if youtube else "",
+            layouts=layouts,
+            roots=(*roots, str(self._folder)),
+        )
+
+    def _tasks(self, splits: dict[str, SplitSpec]) -> Iterator[TaskSpec]:
+        """Yield the tasks: the first split's has the benchmark's name, unless the split states one of its own."""
+        own = dict(self._top.blocks("splits"))
+        stated = {name: block.text("task") for name, block in own.items()}
+        first = next(iter(splits))
+        name = stated.get(first) or self._top.text("task") or self._id
+        tasks = {name: first}
+        if len(splits) > 1:
+            tasks |= {stated[split] or f"{name}_{split}": split for split in splits}
+        for task, split in tasks.items():
+            yield TaskSpec(name=task, split=split, twin=self._twin(own.get(split), split))
+            mini = "mini" if task == name else f"mini_{split}"
+            if self._has_mini(splits[split].source):
+                yield TaskSpec(name=f"{task}_mini", split=mini, tags=("reelbench_mini",))
+
+    def _has_mini(self, source: Source) -> bool:
+        names = expected_files(source)
+        return any((self._folder / "mini" / Path(name).name).is_file() for name in names)
+
+    def _twin(self, own: Block | None, split: str) -> str | None:
+        twin = (own and own.text("twin")) or self._top.text("twin")
+        return twin and twin.replace("{split}", split)
+
+    # --- how it is scored ---
+
+    def _scoring(self) -> tuple[JudgeSpec | None, tuple[Metric, ...], tuple[Kind, ...]]:
+        if self._kind != "open" and "judge" in self._top.values:
+            raise self._top.error(f"kind {self._kind} takes no judge; leave it out, or say `kind: open`", "judge")
+        match self._kind:
+            case "choice":
+                return None, (_ACCURACY,), ("choice",)
+            case "span":
+                return None, (_MIOU, *map(_recall, (0.3, 0.5, 0.7))), ("moment",)
+            case "grounded_choice":
+                return None, (_GROUNDED, _ACCURACY, _MIOU, *map(_recall, (0.3, 0.5))), ("temporal_span", "choice")
+            case "exact":
+                return None, (_EXACT,), ("exact_match",)
+            case "open":
+                judge, metrics = self._judge()
+                return judge, (*metrics, _EXACT), ("llm_judge", "exact_match")
+
+    def _judge(self) -> tuple[JudgeSpec, tuple[Metric, ...]]:
+        block = self._top.block("judge")
+        block.only(("prompts", "scale"))
+        named = block.text("prompts") or _DEFAULT_JUDGE
+        folder = self._folder / named
+        if not folder.is_dir():
+            return self._judge_by_name(block, named)
+        criteria = tuple(sorted(file.stem for file in folder.glob("*.txt") if file.stem != "user"))
+        if not criteria or not (folder / "user.txt").is_file():
+            raise block.error(f"{folder}: expected user.txt, and one <criterion>.txt for each criterion", "prompts")
+        low, high = self._scale(block)
+        judge = JudgeSpec(criteria=criteria, low=low, high=high, default_model="", prompts=str(folder))
+        return judge, tuple(_judged(criteria, low, high))
+
+    def _judge_by_name(self, block: Block, named: str) -> tuple[JudgeSpec, tuple[Metric, ...]]:
+        owners = [entry.load() for entry in entry_points(group=ENTRY_POINTS, name=named)]
+        owner = next((owner for owner in owners if isinstance(owner, BenchmarkSpec) and owner.judge), None)
+        if owner is None or owner.judge is None:
+            what = f"judge.prompts is {named!r}, expected moviecore, curve, or a folder of prompts"
+            raise block.error(what, "prompts")
+        if "scale" in block.values:
+            raise block.error(f"judge.scale goes with a folder of prompts; {named}'s scale is its own", "scale")
+        package, _, folder = owner.judge.prompts.rpartition(":")
+        values = {field: getattr(owner.judge, field) for field in owner.judge.__dataclass_fields__}  # type: ignore[attr-defined]
+        judge = JudgeSpec(**{**values, "prompts": f"{package or owner.package}:{folder}"})
+        return judge, tuple(_plain_means(owner.metrics))
+
+    def _scale(self, block: Block) -> tuple[int, int]:
+        scale = block.texts("scale")
+        numbers = all(re.fullmatch(r"\d{1,4}", end) for end in scale)
+        if len(scale) != 2 or not numbers or int(scale[0]) >= int(scale[1]):  # noqa: PLR2004
+            raise block.error("judge.scale is the lowest and the highest mark, such as [0, 5]", "scale")
+        return int(scale[0]), int(scale[1])
+
+
+def _percentage(name: str, title: str, column: str, about: str) -> Metric:
+    return Metric(name=name, title=title, unit="percent", aggregate=Mean(column=column, scale=100), about=about)
+
+
+def _recall(at: float) -> Metric:
+    return _percentage(
+        f"recall_at_{at}",
+        f"Recall@1, IoU ≥ {at}",
+        f"recall_at_{at}",
+        f"Questions whose spans share {at:.0%} or more of what they cover together.",
+    )
+
+
+_ACCURACY = _percentage("accuracy", "Accuracy", "correct", "Questions whose right option was chosen.")
+_EXACT = _percentage(
+    "exact_match",
+    "Exact match",
+    "exact_match",
+    "Answers that are the reference word for word, case and punctuation apart.",
+)
+_MIOU = _percentage(
+    "miou",
+    "mIoU",
+    "iou",
+    "What the true and the predicted span share of what they cover together, averaged over questions.",
+)
+_GROUNDED = _percentage(
+    "accuracy_at_iou_0.5",
+    "Accuracy at IoU ≥ 0.5",
+    "correct_at_iou_0.5",
+    "The option is right, and the spans share half or more of what they cover together.",
+)
+
+_POINTS: dict[tuple[int, int], UnitName] = {(0, 5): "points_0_5", (0, 2): "points_0_2"}
+
+
+def _judged(criteria: Sequence[str], low: int, high: int) -> Iterator[Metric]:
+    """Yield metrics over a judge's criteria: their mean, where there are several, and each."""
+    unit, scale = (_POINTS[low, high], 1.0) if (low, high) in _POINTS else ("percent", 100 / high)
+    if len(criteria) > 1:
+        mean = MeanOf(metrics=tuple(criteria))
+        about = f"Mean of the {len(criteria)} criteria that a judge scores."
+        yield Metric(name="average", title="Average", unit=unit, aggregate=mean, judged=True, about=about)
+    for name in criteria:
+        yield Metric(
+            name=name,
+            title=name.replace("_", " ").capitalize(),
+            unit=unit,
+            aggregate=Mean(column=name, scale=scale),
+            judged=True,
+            about=f"A judge's marks, {low} to {high}{', as a share of the highest' * (unit == 'percent')}.",
+        )
+
+
+def _plain_means(metrics: Sequence[Metric]) -> Iterator[Metric]:
+    """Yield a benchmark's judged metrics as they are over any questions: each column's mean, and means of these."""
+    columns: dict[str, Metric] = {}
+    for metric in metrics:
+        if metric.judged and isinstance(metric.aggregate, Mean):
+            columns.setdefault(metric.aggregate.column, metric)
+    names = {metric.name for metric in columns.values()}
+    for metric in metrics:
+        if metric.judged and isinstance(metric.aggregate, MeanOf) and names >= set(metric.aggregate.metrics):
+            yield _over_all(metric, metric.aggregate)
+    for column, metric in columns.items():
+        scale = metric.aggregate.scale if isinstance(metric.aggregate, Mean) else 1
+        yield _over_all(metric, Mean(column=column, scale=scale))
+
+
+def _over_all(metric: Metric, aggregate: Mean | MeanOf) -> Metric:
+    return Metric(
+        name=metric.name,
+        title=metric.title.partition(" (")[0],
+        unit=metric.unit,
+        right_from=metric.right_from,
+        aggregate=aggregate,
+        judged=True,
+        about=f"{metric.about.partition('. ')[0].rstrip('.')}.",
+    )

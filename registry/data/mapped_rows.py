@@ -1,0 +1,362 @@
+"""Rows of any table as a `benchmark.yaml` maps them: its columns, and how the right option is named.
+
+What can't be read is an InputError with file, line and row; nothing is guessed where two readings differ.
+"""
+
+import ast
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from reelbench.registry import rows, tables
+from reelbench.registry.errors import InputError, first_of
+from reelbench.registry.rows import LETTERS
+from reelbench.registry.spec import AnswerForm, BenchmarkSpec, RowMapping
+from reelbench.registry.tables import as_text
+from reelbench.registry.values import is_array, is_number, is_object
+
+ROW = "row"
+"""In a template, the number of the row in its file, where no column has this name."""
+
+PLACE = re.compile(r"\{([^{}]+)\}")
+"""A column's name in a template."""
+
+Cells = Mapping[str, Any]
+
+
+def read(spec: BenchmarkSpec, paths: Sequence[Path], split: str) -> Iterator[rows.Row]:
+    """Yield the rows of a benchmark that a file declares; the reader of all such benchmarks."""
+    del split  # each has its own files
+    for _, row in read_each(spec, paths):
+        if isinstance(row, InputError):
+            raise row
+        yield row
+
+
+def read_each(spec: BenchmarkSpec, paths: Sequence[Path]) -> Iterator[tuple[str, rows.Row | InputError]]:
+    """Yield where each row stands with the row, or with what is wrong with it; InputError where no file can be read."""
+    mapping = spec.mapping
+    if mapping is None:
+        raise InputError(f"{spec.id}: its own reader reads its rows")
+    table = [entry for path in paths for entry in tables.read(path)]
+    questions = [_Question(spec, mapping, where, number, cells) for number, (where, cells) in enumerate(table, start=1)]
+    form = _form_of(questions, mapping.answer_is) if spec.asks_choice else None
+    places: dict[str, str] = {}
+    for question in questions:
+        try:
+            row = question.row(form)
+        except InputError as error:
+            yield question.where, error
+            continue
+        first = places.setdefault(row["id"], question.where)
+        twice = f"{question.where}: the id {row['id']!r} is there twice, first at {first}"
+        yield question.where, row if first == question.where else InputError(twice)
+
+
+class _Question:
+    """One row as the mapping reads it."""
+
+    def __init__(self, spec: BenchmarkSpec, mapping: RowMapping, where: str, number: int, cells: Cells) -> None:
+        self.where = where
+        self._spec = spec
+        self._mapping = mapping
+        self._cells = {ROW: number, **cells}
+
+    @cached_property
+    def choice(self) -> "tuple[Options, str]":
+        """Its options, and the right one as the row names it; InputError where they can't be read."""
+        return read_options(self._value("options"), f"{self.where}: options"), self._text("answer")
+
+    def row(self, form: AnswerForm | None) -> rows.Row:
+        """Return the row; `form` is how the right option is named."""
+        row: rows.Row = {name: self._text(name) for name in ("id", "video", "question")}
+        language = self._optional("language")
+        row["language"] = as_text(language, self.where) if language else self._spec.languages[0]
+        if form is not None:
+            row |= {"options": list(self.choice[0].texts), "answer": self._letter(form)}
+        elif self._spec.row_kind == "open":
+            row["answer"] = self._text("answer")
+        if self._spec.asks_span:
+            row["span"] = self._span()
+        for facet in self._spec.facets:
+            if facet.in_rows:
+                row[facet.name] = self._labels(facet.name)
+        for column in self._spec.columns:
+            row[column.name] = self._extra(column.name, column.dtype)
+        return row
+
+    def _letter(self, form: AnswerForm) -> str:
+        options, answer = self.choice
+        at = READINGS[form](options, answer)
+        if at is None:
+            listed = "; ".join(f"{key}: {text}" for key, text in zip(options.keys, options.texts, strict=True))
+            raise InputError(f"{self.where}: the answer {answer!r} is none of its options ({listed}), read as {form}")
+        return LETTERS[at]
+
+    def _source(self, name: str) -> str | tuple[str, ...]:
+        return self._mapping.columns.get(name, name)
+
+    def _optional(self, name: str) -> Any:  # noqa: ANN401 - a cell
+        return self._value(name) if name in self._mapping.columns else None
+
+    def _value(self, name: str) -> Any:  # noqa: ANN401 - a cell, or a list of cells
+        source = self._source(name)
+        if not isinstance(source, str):
+            return [cell(self._cells, part, self.where) for part in source]
+        if "{" not in source:
+            return cell(self._cells, source, self.where)
+        return PLACE.sub(lambda place: self._cell_text(place[1]), source)
+
+    def _cell_text(self, name: str) -> str:
+        text = as_text(cell(self._cells, name, self.where), f"{self.where}: {name}")
+        if text is None:
+            raise InputError(f"{self.where}: {name} is empty")
+        return text
+
+    def _text(self, name: str) -> str:
+        text = as_text(self._value(name), f"{self.where}: {_named(name, self._source(name))}")
+        if not text or not text.strip():
+            raise InputError(f"{self.where}: {_named(name, self._source(name))} is empty")
+        return text.strip() if name in {"id", "video"} else text
+
+    def _span(self) -> list[float]:
+        columns = self._mapping.columns
+        if "span" in columns:
+            return read_windows(self._value("span"), f"{self.where}: {_named('span', columns['span'])}")
+        return read_windows([self._value("start"), self._value("end")], f"{self.where}: start and end")
+
+    def _labels(self, name: str) -> list[str]:
+        value = self._value(name)
+        separator = self._mapping.separators.get(name)
+        if separator is not None and isinstance(value, str):
+            value = [part.strip() for part in value.split(separator)]
+        labels = [as_text(part, f"{self.where}: {name}") for part in (value if is_array(value) else [value])]
+        return [label for label in labels if label]
+
+    def _extra(self, name: str, dtype: str) -> Any:  # noqa: ANN401 - as the column's type says
+        value = self._value(name)
+        where = f"{self.where}: {_named(name, self._source(name))}"
+        if dtype == "float64":
+            return seconds(value, where)
+        if dtype == "list<string>":
+            parts = _literal(value) if isinstance(value, str) else value
+            parts = parts if is_array(parts) else [value]
+            return [text for part in parts if (text := as_text(part, where))]
+        return "\n".join(map(str, value)) if is_array(value) else as_text(value, where) or ""
+
+
+def _named(name: str, source: str | tuple[str, ...]) -> str:
+    """Return a column of ours, with theirs where it is called otherwise."""
+    theirs = source if isinstance(source, str) else ", ".join(source)
+    return name if theirs == name else f"{name} ({theirs})"
+
+
+def cell(cells: Cells, name: str, where: str) -> Any:  # noqa: ANN401 - whatever the file holds
+    """Return a row's value of a column, or within one (`annotation.question`); InputError where it has none."""
+    if name in cells:
+        return cells[name]
+    if alike := [column for column in cells if _bare(column) == _bare(name)]:
+        return cells[alike[0]]
+    value: Any = cells
+    for part in name.split("."):
+        if not is_object(value) or part not in value:
+            names = [column for column in cells if column != ROW]
+            raise InputError(f"{where}: has no column {name!r}; it has {first_of(names, 12)}")
+        value = value[part]
+    return value
+
+
+def _bare(name: str) -> str:
+    return name.replace(" ", "_").casefold()
+
+
+def _literal(text: str) -> Any:  # noqa: ANN401 - any JSON or Python literal
+    """Return what a text spells as JSON or as a Python literal; the text itself where it is neither."""
+    if text.strip()[:1] not in {"[", "{", "("}:
+        return text
+    for reader in (json.loads, ast.literal_eval):
+        try:
+            return reader(text.strip())
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+    return text
+
+
+# --- spans ------------------------------------------------------------------------------------------------------------
+
+_CLOCK = re.compile(r"(?:(\d+):)?(\d{1,2}):(\d{1,2}(?:\.\d+)?)")
+_RANGE = re.compile(r"\s*([\d:.]+)\s*(?:-|–|,|to)\s*([\d:.]+)\s*")
+_PAIR = 2
+
+
+def seconds(value: Any, where: str) -> float:  # noqa: ANN401 - whatever a cell holds
+    """Return a time in seconds: a number, a number as text, or a clock (`1:02:03.5`)."""
+    if is_number(value):
+        return float(value)
+    if isinstance(value, str):
+        if clock := _CLOCK.fullmatch(value.strip()):
+            hours, minutes, rest = clock.groups()
+            return 3600 * int(hours or 0) + 60 * int(minutes) + float(rest)
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if math.isfinite(number):
+            return number
+    raise InputError(f"{where} is {value!r}, expected a time in seconds")
+
+
+def read_windows(value: Any, where: str) -> list[float]:  # noqa: ANN401 - whatever a cell holds
+    """Return the ends of one or more parts of a video, in seconds: a pair, pairs, either as JSON text, or `3-7`.
+
+    Raises:
+        InputError: It is something else, or a part ends before it starts.
+    """
+    parts = _literal(value) if isinstance(value, str) else value
+    if isinstance(parts, str) and (range_ := _RANGE.fullmatch(parts)):
+        parts = list(range_.groups())
+    if is_object(parts):
+        parts = list(parts.values())
+    if not is_array(parts) or not parts:
+        raise InputError(f"{where} is {value!r}, expected [start, end] in seconds, or a list of such")
+    nested = all(is_array(part) or is_object(part) for part in parts)
+    ends: list[float] = []
+    for part in parts if nested else [parts]:
+        pair = list(part.values()) if is_object(part) else list(part)
+        if len(pair) != _PAIR:
+            raise InputError(f"{where} is {value!r}, expected [start, end] in seconds, or a list of such")
+        start, end = (seconds(number, where) for number in pair)
+        if not 0 <= start <= end:
+            raise InputError(f"{where} is {value!r}, which ends before it starts; expected [start, end] in seconds")
+        ends += [start, end]
+    return ends
+
+
+# --- options and answers ----------------------------------------------------------------------------------------------
+
+_LABEL = re.compile(r"\s*(?:\(([A-Za-z])\)|([A-Za-z])\s*[.:)、])\s*(.+)", re.DOTALL)
+_LETTER = re.compile(r"\s*(?:\(([A-Za-z])\)|([A-Za-z])\s*[.:)、]?)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """A question's options in their order: the texts without letters, and what names each, its key or its letter."""
+
+    texts: tuple[str, ...]
+    keys: tuple[str, ...]
+    raw: tuple[str, ...]
+    """The texts as they stand."""
+
+
+def read_options(value: Any, where: str) -> Options:  # noqa: ANN401 - whatever a cell holds
+    """Return options from a list, a mapping of keys to texts, either as JSON or Python text, or a text of a line each.
+
+    Letters in front of all of them (`A. …`, `(A) …`) are taken off. InputError where there are fewer than two.
+    """
+    parts = _literal(value) if isinstance(value, str) else value
+    if isinstance(parts, str):
+        parts = [line for line in parts.splitlines() if line.strip()]
+    if is_object(parts):
+        keys = tuple(map(str, parts))
+        if all(len(key) == 1 and key.isalpha() for key in keys):
+            keys = tuple(sorted(keys, key=str.upper))
+        entries = [parts.get(key, parts.get(int(key)) if key.isdigit() else None) for key in keys]
+    elif is_array(parts):
+        entries, keys = list(parts), tuple(LETTERS[: len(parts)])
+    else:
+        raise InputError(f"{where} is a {type(value).__name__}, expected a list of options")
+    texts = [as_text(entry, where) for entry in entries]
+    while texts and not (texts[-1] or "").strip():  # a table has as many columns as its longest question needs
+        texts.pop()
+    if not all(text and text.strip() for text in texts):
+        raise InputError(f"{where}: option {1 + [bool(text and text.strip()) for text in texts].index(False)} is empty")
+    if not 2 <= len(texts) <= len(LETTERS):  # noqa: PLR2004
+        raise InputError(f"{where} has {len(texts)} options, expected 2 to {len(LETTERS)}")
+    raw = tuple(text.strip() for text in texts if text)
+    labels = [_LABEL.fullmatch(text) for text in raw]
+    labelled = [(match[1] or match[2]).upper() for match in labels if match]
+    if labelled == list(LETTERS[: len(raw)]):
+        return Options(tuple(match[3].strip() for match in labels if match), keys[: len(raw)], raw)
+    return Options(raw, keys[: len(raw)], raw)
+
+
+def _by_letter(options: Options, answer: str) -> int | None:
+    if answer in options.keys:
+        return options.keys.index(answer)
+    if options.keys and not all(len(key) == 1 and key.isalpha() for key in options.keys):
+        return None
+    letter = _LETTER.fullmatch(answer) or _LABEL.fullmatch(answer)
+    if letter is None:
+        return None
+    at = LETTERS.index((letter[1] or letter[2]).upper())
+    same = letter.re is _LETTER or _plain(answer) == _plain(options.raw[at] if at < len(options.raw) else "")
+    return at if at < len(options.texts) and (same or _plain(letter[3]) == _plain(options.texts[at])) else None
+
+
+def _by_index(options: Options, answer: str, first: int) -> int | None:
+    at = int(answer) - first if re.fullmatch(r"\d{1,3}", answer.strip()) else -1
+    return at if 0 <= at < len(options.texts) else None
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def _by_text(options: Options, answer: str) -> int | None:
+    for texts, wanted in ((options.texts, answer.strip()), (options.raw, answer.strip())):
+        if texts.count(wanted) == 1:
+            return texts.index(wanted)
+    same = [at for at, text in enumerate(options.texts) if _plain(text) == _plain(answer)]
+    return same[0] if len(same) == 1 else None
+
+
+READINGS: Mapping[AnswerForm, Callable[[Options, str], int | None]] = {
+    "letter": _by_letter,
+    "text": _by_text,
+    "index0": lambda options, answer: _by_index(options, answer, 0),
+    "index1": lambda options, answer: _by_index(options, answer, 1),
+}
+"""How an answer is named -> the option that one means; None where it means none of them."""
+
+
+def answer_forms(questions: Sequence[tuple[Options, str]], share: float = 1.0) -> list[AnswerForm]:
+    """Return the ways in which most of the answers name one of their options; of those that mean the same, the first.
+
+    None where that is less than a `share` of them.
+    """
+    read = {form: tuple(reading(*question) for question in questions) for form, reading in READINGS.items()}
+    named = {form: sum(place is not None for place in places) for form, places in read.items()}
+    most = max(named.values())
+    if not most or most < share * len(questions):
+        return []
+    meant: dict[tuple[int | None, ...], AnswerForm] = {}
+    for form, places in read.items():
+        if named[form] == most:
+            meant.setdefault(places, form)
+    return list(meant.values())
+
+
+def _form_of(questions: Sequence[_Question], stated: AnswerForm | None) -> AnswerForm:
+    """Return how the answers name their options: as stated, else in the one way in which all of them can be read.
+
+    Where some can't be read in any way it is the one for most; InputError where two ways differ.
+    """
+    if stated is not None:
+        return stated
+    asked: list[tuple[Options, str]] = []
+    for question in questions:
+        with suppress(InputError):  # said when it is the row's turn
+            asked.append(question.choice)
+    forms = answer_forms(asked)
+    if len(forms) > 1:
+        raise InputError(
+            f"{questions[0].where}: the answers can be read as {' or as '.join(forms)}, which differ; say which with "
+            "answer_is"
+        )
+    return (forms or answer_forms(asked, share=0) or ["letter"])[0]

@@ -1,0 +1,482 @@
+/* The one kit of charts for every page of ours: lanes, a heat map, a matrix, points, as SVG in the page's colours, and
+   the track of one number. It knows numbers and names, no rows. A metric is {low, high}, `show` prints a value. */
+"use strict";
+globalThis.Plots = (() => {
+  const { h, svg } = globalThis.Elements;
+  const LABELLED = 30; // points that are named
+  const FONT = "11px system-ui, sans-serif";
+  const LINE = 22;
+
+  const pen = document.createElement("canvas").getContext("2d");
+  const wide = (text) => {
+    pen.font = FONT;
+    return pen.measureText(text).width * 1.06;
+  };
+  /** Text cut to a width. */
+  function cut(text, width) {
+    let end = text.length;
+    while (end > 4 && wide(text.slice(0, end)) > width) end -= Math.ceil((end - 4) / 8);
+    return end < text.length ? `${text.slice(0, end - 1).trimEnd()}…` : text;
+  }
+  // Writing directions that a name may switch on end with it.
+  const put = (x, y, text, attributes) =>
+    svg("text", { x: x.toFixed(1), y: y.toFixed(1), style: "unicode-bidi: isolate", ...attributes }, text);
+  const line = (x1, y1, x2, y2, kind) =>
+    svg("line", { x1: x1.toFixed(1), y1: y1.toFixed(1), x2: x2.toFixed(1), y2: y2.toFixed(1), class: kind });
+  /** A mark that the pointer and the keyboard reach: its tip is its name. */
+  const told = (text) => ({ role: "img", "aria-label": text, "data-tip": text, tabindex: -1 });
+  const canvas = (width, height, ...parts) =>
+    svg(
+      "svg",
+      { width, height, viewBox: `0 0 ${width} ${height}`, role: "group", style: `font: ${FONT}`, "data-marks": true },
+      ...parts,
+    );
+
+  // --- axes: each holds its data at both ends ---
+  const least = (values) => values.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+  const most = (values) => values.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+  /** Round steps that hold both ends: 1, 2, 2.5 or 5 times a power of ten. */
+  function ticks(low, high, many = 5) {
+    const span = Math.max(high - low, 1e-6);
+    const power = 10 ** Math.floor(Math.log10(span / many));
+    const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((s) => span / s <= many + 1e-9);
+    const first = Math.floor(low / step + 1e-9),
+      last = Math.ceil(high / step - 1e-9);
+    return Array.from(
+      { length: Math.max(last, first + 1) - first + 1 },
+      (_, i) => +((first + i) * step).toPrecision(10),
+    );
+  }
+  /** Ticks around values, with some air, inside what the metric can be. */
+  function around(values, { low, high }, many) {
+    const [from, to] = [least(values), most(values)];
+    const air = Math.max((to - from) * 0.06, (high - low) * 0.01);
+    return ticks(Math.max(low, from - air), Math.min(high, to + air), many);
+  }
+  /** Round steps of a logarithmic axis that hold both ends: 1, 2 or 5 times a power of ten, inside powers where many. */
+  function powers(low, high) {
+    const steps = [];
+    for (let power = 10 ** Math.floor(Math.log10(low)); power <= high * 10; power *= 10)
+      for (const factor of [1, 2, 5]) steps.push(+(factor * power).toPrecision(6));
+    const first = steps.findLastIndex((step) => step <= low),
+      last = steps.findIndex((step) => step >= Math.max(high, low * 1.01));
+    const held = steps.slice(first, last + 1);
+    return held.length > 7 ? held.filter((step, i) => !i || i === held.length - 1 || /^1e/.test(step.toExponential())) : held;
+  }
+  /** Steps in months that hold both ends. */
+  function months(low, high) {
+    const every = [1, 2, 3, 6, 12, 24, 60].find((step) => (high - low) / step <= 5) || 120;
+    const first = Math.floor(low / every) * every;
+    return Array.from({ length: Math.max(2, Math.ceil((high - first) / every) + 1) }, (_, i) => first + i * every);
+  }
+  const scale = (steps, from, to) => (value) => from + ((to - from) * (value - steps[0])) / (steps.at(-1) - steps[0]);
+
+  // --- marks ---
+  // A mark has a form as well as a colour, for eyes that can't tell the colours apart.
+  const FORMS = [
+    "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0 -10 0",
+    "M-4.5 -4.5h9v9h-9z",
+    "M0 -6L5.5 4.5H-5.5z",
+    "M0 -6L6 0L0 6L-6 0z",
+    "M0 6L5.5 -4.5H-5.5z",
+    "M-6 -2h4v-4h4v4h4v4h-4v4h-4v-4h-4z",
+  ];
+  const form = (i) => ({ d: FORMS[i % FORMS.length], class: `mark c${i % FORMS.length}${i < FORMS.length ? "" : " open"}` });
+  const mark = (x, y, i, text) =>
+    svg("path", { ...form(i), transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})`, ...told(text) }, svg("title", {}, text));
+  const legend = (names) =>
+    h(
+      "ul",
+      { class: "legend" },
+      names.map((text, i) =>
+        h(
+          "li",
+          {},
+          svg("svg", { width: 14, height: 14, viewBox: "-7 -7 14 14", "aria-hidden": "true" }, svg("path", form(i))),
+          h("bdi", { text }),
+        ),
+      ),
+    );
+  /** An interval with caps that stand out behind its dot. */
+  const whiskers = (from, to, y, kind) => [
+    line(from, y, to, y, kind),
+    line(from, y - 6, from, y + 6, kind),
+    line(to, y - 6, to, y + 6, kind),
+  ];
+
+  // --- one number on its scale, in a table ---
+
+  /**
+   * A track with a dot, its interval, and rules (floor, people) on an axis `steps`.
+   * Options: value, ends [low, high], rules [{at, kind}], hollow (not ranked), tip (its name in words).
+   */
+  function track({ value, ends, steps, rules = [], hollow, tip }) {
+    const at = (x) => `${Math.max(0, Math.min(100, scale(steps, 0, 100)(x))).toFixed(2)}%`;
+    const numbers = ends && { "data-ci-low": ends[0], "data-ci-high": ends[1] };
+    return h(
+      "span",
+      { class: "lane", ...told(tip) },
+      rules.map((rule) => h("i", { class: `rule ${rule.kind}`, style: `left:${at(rule.at)}` })),
+      ends && h("i", { class: "ends", style: `left:${at(ends[0])};right:calc(100% - ${at(ends[1])})` }),
+      h("i", { class: `dot${hollow ? " hollow" : ""}`, style: `left:${at(value)}`, "data-value": value, ...numbers }),
+    );
+  }
+  /** The numbers at the ends of an axis, and of zero where it holds it inside. */
+  function axis(steps) {
+    const inside = steps.filter((step, i) => i && i < steps.length - 1 && steps.length % 2 && i === (steps.length - 1) / 2);
+    const at = scale(steps, 0, 100);
+    return h(
+      "span",
+      { class: "axis", "aria-hidden": "true" },
+      [steps[0], ...inside, steps.at(-1)].map((step) => h("i", { style: `left:${at(step).toFixed(1)}%` }, minus(step))),
+    );
+  }
+  const minus = (number) => String(number).replace("-", "−");
+
+  // --- forms of pictures: each gives {nodes, rows}, what is drawn and the same as a table ---
+
+  /** A line per label with marks on it: {label, marks: [{at, ends, i, text}]}. `names` are those of the marks' forms. */
+  function lanes(width, lines, metric, names) {
+    const left = Math.min(width * 0.4, most(lines.map(({ label }) => wide(label))) + 14);
+    const values = lines.flatMap(({ marks }) => marks.flatMap(({ at, ends }) => [at, ...(ends || [])]));
+    const steps = around(values, metric, width > 560 ? 9 : 5);
+    const x = scale(steps, left + 8, width - 18),
+      bottom = lines.length * LINE + 6;
+    const parts = steps.map((step) => [
+      line(x(step), 2, x(step), bottom, "gridline"),
+      put(x(step), bottom + 15, minus(step), { "text-anchor": "middle", class: "soft" }),
+    ]);
+    lines.forEach(({ label, marks }, i) => {
+      const y = i * LINE + LINE / 2 + 2,
+        at = marks.map((m) => x(m.at));
+      parts.push(put(left - 4, y + 4, cut(label, left - 10), { "text-anchor": "end" }));
+      if (marks.length > 1) parts.push(line(Math.min(...at), y, Math.max(...at), y, "joined"));
+      for (const m of marks) {
+        if (m.ends) parts.push(whiskers(x(m.ends[0]), x(m.ends[1]), y, "ends"));
+        parts.push(mark(x(m.at), y, m.i, m.text));
+      }
+    });
+    const rows = lines.flatMap(({ label, marks }) => marks.map((m) => [label, names?.[m.i] ?? "", m.at, ...(m.ends || ["", ""])]));
+    return {
+      nodes: [names && legend(names), canvas(width, bottom + 22, ...parts.flat())],
+      rows: [["label", "series", "value", "low", "high"], ...rows],
+    };
+  }
+  /** Lines and columns of numbers on a ground whose strength is the number. */
+  function heat(width, labels, lines, metric, show) {
+    const left = Math.min(220, most(lines.map(({ label }) => wide(label))) + 12);
+    const cell = Math.max(40, (width - left) / labels.length),
+      whole = left + cell * labels.length;
+    const top = most(labels.map(wide)) > cell - 4 ? 64 : 22;
+    const parts = labels.map((label, i) => {
+      const x = left + (i + 0.5) * cell;
+      return top > 22
+        ? put(x, top - 8, cut(label, 70), { transform: `rotate(-40 ${x} ${top - 8})`, class: "soft" })
+        : put(x, 14, label, { "text-anchor": "middle", class: "soft" });
+    });
+    lines.forEach(({ label, values }, i) => {
+      const y = top + i * LINE;
+      parts.push(put(left - 8, y + 15, cut(label, left - 12), { "text-anchor": "end" }));
+      values.forEach((value, k) => {
+        if (value == null) return;
+        const share = Math.max(0, Math.min(1, (value - metric.low) / (metric.high - metric.low)));
+        const text = `${label}, ${labels[k]}: ${show(value)}`;
+        const [x, w] = [(left + k * cell + 1).toFixed(1), (cell - 2).toFixed(1)];
+        const looks = { class: "heat mark", "fill-opacity": (0.06 + 0.6 * share).toFixed(3) };
+        parts.push(
+          svg("rect", { x, y: y + 1, width: w, height: LINE - 2, rx: 3, ...looks, ...told(text) }, svg("title", {}, text)),
+          put(left + (k + 0.5) * cell, y + 15, show(value), { "text-anchor": "middle", class: "over" }),
+        );
+      });
+    });
+    return {
+      nodes: [canvas(Math.ceil(whole), top + lines.length * LINE + 8, ...parts)],
+      rows: [["", ...labels], ...lines.map(({ label, values }) => [label, ...values])],
+    };
+  }
+  /**
+   * Differences: a line and a column for each name, `cell(i, k)` is {by, sure, about} for the line's value minus the
+   * column's, or null. Sign and ground say who is above; a difference that may be noise has no ground.
+   */
+  function matrix(width, names, cell, show) {
+    const left = Math.min(width * 0.42, most(names.map(wide)) + 34);
+    const side = Math.max(34, Math.min(72, (width - left - 4) / names.length));
+    const rows = [];
+    const parts = names.map((_, k) =>
+      put(left + (k + 0.5) * side, 14, String(k + 1), { "text-anchor": "middle", class: "soft" }),
+    );
+    names.forEach((name, i) => {
+      const y = 22 + i * LINE;
+      parts.push(
+        put(12, y + 15, String(i + 1), { "text-anchor": "middle", class: "soft" }),
+        put(left - 8, y + 15, cut(name, left - 34), { "text-anchor": "end" }),
+      );
+      names.forEach((other, k) => {
+        const one = cell(i, k);
+        if (!one) return;
+        const kind = one.sure ? (one.by > 0 ? "win" : "loss") : "level";
+        const text = `${name} against ${other}: ${show(one.by)}, ${one.sure ? "told apart" : "could be noise"}${one.about}`;
+        const box = { x: left + k * side + 1, y: y + 1, width: side - 2, height: LINE - 2, rx: 3 };
+        rows.push([name, other, one.by, one.sure ? "yes" : "no"]);
+        parts.push(
+          svg("rect", { ...box, class: `${kind} mark`, ...told(text) }, svg("title", {}, text)),
+          put(left + (k + 0.5) * side, y + 15, show(one.by), {
+            "text-anchor": "middle",
+            class: one.sure ? "over" : "over soft",
+          }),
+        );
+      });
+    });
+    return {
+      nodes: [canvas(Math.ceil(left + side * names.length + 4), 22 + names.length * LINE + 6, ...parts)],
+      rows: [["of", "minus", "difference", "told apart"], ...rows],
+    };
+  }
+  /** Points with names where there is room for them. `frontier` are those that a line joins. Axes: {title, steps, place, show}. */
+  function points(width, dots, x, y, { joined = [], rules = [], frontier = [] } = {}) {
+    const height = Math.min(420, Math.max(300, width * 0.6)),
+      left = 46,
+      bottom = height - 40;
+    const X = (value) => scale([x.place(x.steps[0]), x.place(x.steps.at(-1))], left, width - 16)(x.place(value));
+    const Y = scale(y.steps, bottom, 14);
+    // The last one may not stand out over the edge.
+    const under = (text, at) =>
+      put(Math.min(at, width - wide(text) / 2 - 1), bottom + 15, text, { "text-anchor": "middle", class: "soft" });
+    const parts = [
+      ...x.steps.flatMap((step) => [
+        line(X(step), 14, X(step), bottom, "gridline"),
+        under((x.show || String)(step), X(step)),
+      ]),
+      ...y.steps.flatMap((step) => [
+        line(left, Y(step), width - 16, Y(step), "gridline"),
+        put(left - 6, Y(step) + 4, minus(step), { "text-anchor": "end", class: "soft" }),
+      ]),
+      put((left + width) / 2, height - 6, x.title, { "text-anchor": "middle", class: "soft" }),
+      put(12, (bottom + 14) / 2, y.title, {
+        "text-anchor": "middle",
+        class: "soft",
+        transform: `rotate(-90 12 ${(bottom + 14) / 2})`,
+      }),
+    ];
+    const taken = dots.map((dot) => [X(dot.x) - 6, Y(dot.y) - 6, X(dot.x) + 6, Y(dot.y) + 6]);
+    rules.forEach(({ at, text }, i) => {
+      const label = cut(text, 170),
+        end = X(at) + 6 + wide(label) > width;
+      parts.push(
+        line(X(at), 14, X(at), bottom, "rule"),
+        put(X(at) + (end ? -6 : 6), 24 + 15 * i, label, { class: "floor", "text-anchor": end ? "end" : "start" }),
+      );
+      taken.push([X(at) - (end ? wide(label) + 6 : 0), 12 + 15 * i, X(at) + (end ? 0 : wide(label) + 6), 28 + 15 * i]);
+      taken.push([X(at) - 1, 14, X(at) + 1, bottom]); // no name across the line
+    });
+    for (const path of [...joined, frontier])
+      parts.push(
+        svg("polyline", {
+          class: path === frontier ? "frontier" : "path",
+          points: path.map((dot) => `${X(dot.x).toFixed(1)},${Y(dot.y).toFixed(1)}`).join(" "),
+        }),
+      );
+    for (const dot of dots) parts.push(mark(X(dot.x), Y(dot.y), 0, dot.text));
+    for (const dot of dots.slice(0, LABELLED)) {
+      const text = cut(dot.name, 170),
+        w = wide(text);
+      const places = [
+        [9, 4, "start"],
+        [-9, 4, "end"],
+        [0, -10, "middle"],
+        [0, 17, "middle"],
+      ];
+      for (const [dx, dy, anchor] of places) {
+        const from = X(dot.x) + dx - (anchor === "end" ? w : anchor === "middle" ? w / 2 : 0),
+          to = Y(dot.y) + dy;
+        const box = [from, to - 10, from + w, to + 3];
+        const free =
+          box[0] > left &&
+          box[2] < width &&
+          box[1] > 0 &&
+          box[3] < bottom &&
+          taken.every(
+            (other) =>
+              other[2] < box[0] ||
+              other[0] > box[2] ||
+              other[3] < box[1] ||
+              other[1] > box[3] ||
+              other === taken[dots.indexOf(dot)],
+          );
+        if (!free) continue;
+        taken.push(box);
+        parts.push(put(X(dot.x) + dx, to, text, { "text-anchor": anchor }));
+        break;
+      }
+    }
+    const rows = dots.map((dot) => [dot.name, dot.x, dot.y]);
+    return { nodes: [canvas(width, height, ...parts)], rows: [["name", x.title, y.title], ...rows] };
+  }
+
+  // --- a chart on the page: drawn when it comes into view, as wide as its place, to be taken along ---
+  const LOOKS = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "opacity"];
+  const drawn = new Map(); // place -> {draw, rows}
+  async function paint(place) {
+    const chart = drawn.get(place),
+      width = place.clientWidth;
+    if (!chart || !width) return;
+    place.dataset.width = width;
+    try {
+      const { nodes, rows } = await chart.draw(width);
+      chart.rows = rows;
+      place.replaceChildren(...nodes.filter(Boolean));
+      place.querySelector("svg[data-marks] [data-tip]")?.setAttribute("tabindex", 0);
+      if (place.scrollWidth > place.clientWidth) place.tabIndex = 0; // what scrolls can be reached by the keyboard
+    } catch (error) {
+      place.replaceChildren(h("p", { class: "note" }, error.message));
+    }
+    place.dataset.drawn = "true";
+  }
+  const seen = new IntersectionObserver(
+    (entries) => {
+      for (const entry of entries)
+        if (entry.isIntersecting) {
+          seen.unobserve(entry.target);
+          paint(entry.target);
+        }
+    },
+    { rootMargin: "300px" },
+  );
+  const sized = new ResizeObserver((entries) => {
+    for (const { target } of entries)
+      if (target.dataset.drawn && +target.dataset.width !== target.clientWidth) paint(target);
+  });
+  addEventListener("beforeprint", () => {
+    for (const place of drawn.keys()) if (!place.dataset.drawn) paint(place);
+  });
+  function clear() {
+    seen.disconnect();
+    sized.disconnect();
+    drawn.clear();
+  }
+  /** A card with a chart: {id, title, about, draw(width) -> {nodes, rows}, whole (as wide as the page)}. */
+  function figure({ id, title, about, draw, whole }) {
+    const place = h("div", { class: "plot", id: `chart-${id}`, role: "group", "aria-label": title });
+    drawn.set(place, { draw });
+    const take = (kind, work) =>
+      h("button", { type: "button", class: "link", "aria-label": `${title} as ${kind}`, onclick: work }, kind);
+    const card = h(
+      "section",
+      { class: `card chart${whole ? " wide" : ""}` },
+      h("h3", { text: title }),
+      h("p", { text: about }),
+      place,
+      h(
+        "p",
+        { class: "take" },
+        take("SVG", () => save(standalone(place, title, about), "image/svg+xml", `${id}.svg`)),
+        take("PNG", () => png(standalone(place, title, about), `${id}.png`)),
+        take("CSV", () => save(csv(drawn.get(place).rows), "text/csv;charset=utf-8", `${id}.csv`)),
+      ),
+    );
+    seen.observe(place);
+    sized.observe(place);
+    return card;
+  }
+  /** A chart as an SVG of its own: title, what it says, the legend, and the colours that it has on the page. */
+  function standalone(place, title, about) {
+    const live = place.querySelector("svg[data-marks]"),
+      copy = live.cloneNode(true);
+    const [all, copies] = [live, copy].map((root) => [...root.querySelectorAll("*")]);
+    all.forEach((element, i) => {
+      const style = getComputedStyle(element);
+      for (const name of LOOKS) copies[i].setAttribute(name, style.getPropertyValue(name));
+      for (const name of ["tabindex", "data-tip", "class"]) copies[i].removeAttribute(name);
+    });
+    const { width, height } = live.viewBox.baseVal,
+      ink = getComputedStyle(place).color;
+    let y = 42;
+    const key = [...place.querySelectorAll(".legend li")].map((item) => {
+      const shape = item.querySelector("path"),
+        style = getComputedStyle(shape);
+      y += 18;
+      const path = svg("path", { d: shape.getAttribute("d"), fill: style.fill, stroke: style.stroke, transform: `translate(16 ${y - 4})` });
+      return [path, put(28, y, item.textContent, { fill: ink })];
+    });
+    const top = y + 14;
+    const root = svg(
+      "svg",
+      { xmlns: "http://www.w3.org/2000/svg", width, height: height + top, viewBox: `0 0 ${width} ${height + top}`, style: `font: ${FONT}` },
+      svg("rect", { width, height: height + top, fill: getComputedStyle(place.closest(".card")).backgroundColor }),
+      put(8, 20, title, { fill: ink, style: "font: 600 14px system-ui, sans-serif" }),
+      put(8, 38, cut(about, width - 16), { fill: ink, opacity: 0.75 }),
+      key.flat(),
+    );
+    copy.setAttribute("y", top);
+    root.append(copy);
+    return new XMLSerializer().serializeToString(root);
+  }
+  async function png(text, name) {
+    const image = new Image();
+    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+    await image.decode();
+    const sheet = h("canvas", { width: 2 * image.width, height: 2 * image.height });
+    sheet.getContext("2d").drawImage(image, 0, 0, sheet.width, sheet.height);
+    sheet.toBlob((blob) => save(blob, "image/png", name));
+  }
+  /** Rows as CSV. Text that a spreadsheet would run begins with an apostrophe. */
+  function csv(rows) {
+    const quote = (content) => {
+      if (content == null) return "";
+      const runs = typeof content !== "number" && /^[=+\-@\t\r\n＝＋－＠]/.test(content);
+      const plain = runs ? `'${content}` : String(content);
+      return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+    };
+    return rows.map((row) => row.map(quote).join(",")).join("\r\n");
+  }
+  function save(content, type, name) {
+    const url = URL.createObjectURL(new Blob([content], { type }));
+    const a = h("a", { href: url, download: name });
+    document.body.append(a);
+    a.click();
+    a.remove();
+    setTimeout(() => URL.revokeObjectURL(url), 1000);
+  }
+
+  // --- tips: of a mark under the pointer or the keyboard; the arrows go from mark to mark ---
+  const tip = h("div", { class: "tip", hidden: true, "aria-hidden": "true", dir: "auto" });
+  function showTip(mark) {
+    document.body.append(tip);
+    tip.textContent = mark.dataset.tip;
+    tip.hidden = false;
+    const box = mark.getBoundingClientRect(),
+      own = tip.getBoundingClientRect();
+    const left = Math.max(4, Math.min(document.documentElement.clientWidth - own.width - 4, box.left + box.width / 2 - own.width / 2));
+    tip.style.left = `${left}px`;
+    tip.style.top = `${box.top > own.height + 70 ? box.top - own.height - 6 : box.bottom + 6}px`;
+  }
+  const hide = () => {
+    tip.hidden = true;
+  };
+  for (const [on, off] of [
+    ["pointerover", "pointerout"],
+    ["focusin", "focusout"],
+  ]) {
+    document.addEventListener(on, ({ target }) => {
+      const one = target.closest?.("[data-tip]");
+      if (one) showTip(one);
+    });
+    document.addEventListener(off, hide);
+  }
+  const follow = () => (document.activeElement?.matches("[data-tip]:focus-visible") ? showTip(document.activeElement) : hide());
+  document.addEventListener("scroll", follow, true);
+  document.addEventListener("keydown", (event) => {
+    const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (event.key === "Escape") hide();
+    if (!by || !event.target.matches?.("[data-marks] [data-tip]")) return;
+    const marks = [...event.target.closest("[data-marks]").querySelectorAll("[data-tip]")];
+    const next = marks[marks.indexOf(event.target) + by];
+    event.preventDefault();
+    if (!next) return;
+    event.target.setAttribute("tabindex", -1);
+    next.setAttribute("tabindex", 0);
+    next.focus();
+  });
+
+  return { ticks, around, powers, months, track, axis, lanes, heat, matrix, points, figure, clear, csv, save, most };
+})();

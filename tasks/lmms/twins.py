@@ -1,0 +1,164 @@
+"""Runs of lmms-eval's own tasks on rows that are ours too: their answers, as our readers read them.
+
+lmms-eval drops the row from what it logs. What is left says which it was: an id in a metric's details, where the task
+puts one there; else the row's number (`doc_id`), held against the question in the logged prompt (`input`).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from reelbench.registry import rows
+from reelbench.registry.errors import InputError
+from reelbench.registry.files import read_jsonl
+from reelbench.registry.records import Item
+from reelbench.registry.rows import Row
+from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.values import is_number, is_object
+from reelbench.scoring import aggregation, choice
+from reelbench.tasks.submissions import answered, cut_off
+
+_IDS = ("id", "key", "qid", "question_id")
+"""Where tasks put a row's id, among a metric's details."""
+
+_OWN_LETTERS = ("pred_answer", "pred")
+"""Where tasks put the letter that they read."""
+
+_UNFILTERED = ",none"
+"""What ends the names of figures over answers as they are."""
+
+_Line = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class TwinItems:
+    """The answers of a run, in the order of its lines.
+
+    Attributes:
+        duplicate: Ids that came twice; the last one counts.
+        compared: Answers of which lmms-eval logs what it read, or whether it took them as right.
+        differing: Those of them that our readers read otherwise: id, our reading, and lmms-eval's.
+    """
+
+    items: list[Item]
+    duplicate: list[str] = field(default_factory=list)
+    compared: int = 0
+    differing: list[tuple[str, str, str]] = field(default_factory=list)
+
+    def note(self, task: str, figures: Mapping[str, Any]) -> str:
+        """Say in one line how far our readings and lmms-eval's own go apart; `figures` are its own of the run."""
+        if not self.compared:
+            own = ", ".join(
+                f"{name.removesuffix(_UNFILTERED)} {value:.2f}"
+                for name, value in figures.items()
+                if is_number(value) and name.endswith(_UNFILTERED) and "_stderr" not in name
+            )
+            return f"{task}: read by our readers; lmms-eval logs its readings in sum alone: {own or 'none'}"
+        count = f"{len(self.differing)} of {self.compared}"
+        told = f"{task}: read by our readers; {count} readings differ from lmms-eval's own"
+        if self.differing:
+            name, ours, theirs = self.differing[0]
+            told += f" (first {name}: ours {ours}, lmms-eval's {theirs})"
+        return told
+
+
+def twin_items(path: Path, spec: BenchmarkSpec, known: Sequence[Row]) -> TwinItems:
+    """Read the answers out of the samples of lmms-eval's own task.
+
+    Args:
+        path: The samples file.
+        spec: The benchmark of ours that has the task's rows.
+        known: Its rows, in their order.
+
+    Raises:
+        InputError: A line is about none of the rows, or has no answer.
+    """
+    matching = _Matching(known)
+    items: dict[str, Item] = {}
+    duplicate: list[str] = []
+    readings: dict[str, tuple[str, str] | None] = {}
+    for number, line in read_jsonl(path):
+        where = f"{path}, line {number}"
+        if not is_object(line):
+            raise InputError(f"{where}: no sample of lmms-eval")
+        row = matching.row(line)
+        if row is None:
+            raise InputError(f"{where}: is about no question of {spec.id}; is the data of the same release?")
+        if row["id"] in items:
+            duplicate.append(row["id"])
+        items[row["id"]] = item = _item(spec, row, _reply(line, where))
+        readings[row["id"]] = _readings(item, line)
+    known_readings = {name: pair for name, pair in readings.items() if pair is not None}
+    differing = [(name, *pair) for name, pair in known_readings.items() if pair[0] != pair[1]]
+    return TwinItems(list(items.values()), duplicate, len(known_readings), differing)
+
+
+class _Matching:
+    """Finds the row that a line is about."""
+
+    def __init__(self, known: Sequence[Row]) -> None:
+        self._rows = known
+        self._by_id = {row["id"]: row for row in known}
+
+    def row(self, line: _Line) -> Row | None:
+        for details in _details(line):
+            for name in _IDS:
+                if str(details.get(name)) in self._by_id:
+                    return self._by_id[str(details[name])]
+        prompt, place = str(line.get("input") or ""), line.get("doc_id")
+        if isinstance(place, int) and 0 <= place < len(self._rows) and _asks(prompt, self._rows[place]):
+            return self._rows[place]
+        asked = [row for row in self._rows if _asks(prompt, row)]
+        return asked[0] if len(asked) == 1 else None
+
+
+def _asks(prompt: str, row: Row) -> bool:
+    asked = " ".join(prompt.split())
+    return all(" ".join(text.split()) in asked for text in (row["question"], *row.get("options", ())))
+
+
+def _details(line: _Line) -> Iterator[Mapping[str, Any]]:
+    return (value for value in line.values() if is_object(value))
+
+
+def _reply(line: _Line, where: str) -> str:
+    """Return all that the model wrote; lmms-eval's own cleaning may have shortened it."""
+    reply = line.get("resps", line.get("filtered_resps"))
+    while isinstance(reply, list) and reply:
+        reply = reply[0]
+    if not isinstance(reply, str):
+        raise InputError(f"{where}: has no answer; was it logged with --predict_only?")
+    return reply
+
+
+def _item(spec: BenchmarkSpec, row: Row, text: str) -> Item:
+    options = tuple(row.get("options", ()))
+    given = answered(spec, text, options)
+    ended = cut_off(text)
+    return Item(
+        id=row["id"],
+        video=row["video"],
+        target=rows.target(spec, row),
+        facets=rows.facets(spec, row),
+        question=row["question"],
+        options=options,
+        prediction=given.prediction,
+        parsed=given.parsed,
+        flags=() if ended else given.flags,
+        reason=aggregation.CUT_OFF if ended else given.reason,
+    )
+
+
+def _readings(item: Item, line: _Line) -> tuple[str, str] | None:
+    """Return our reading and lmms-eval's, as letters or as right and wrong; None where it logs neither."""
+    if item.reason is not None or "answer" not in (item.parsed or {}):
+        return None
+    for details in _details(line):
+        for name in _OWN_LETTERS:
+            if isinstance(details.get(name), str):
+                return (item.parsed or {})["answer"] or "none", details[name].strip().upper() or "none"
+        if details.get("score") in (0, 1):
+            right = choice.columns(item)["correct"] == 1
+            return "right" if right else "wrong", "right" if details["score"] == 1 else "wrong"
+    return None

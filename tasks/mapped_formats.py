@@ -1,0 +1,18 @@
+"""Prediction files of benchmarks that a `benchmark.yaml` declares: tables of ids and texts alone."""
+
+from typing import Any, NoReturn
+
+from reelbench.registry.errors import InputError
+from reelbench.registry.spec import BenchmarkSpec
+from reelbench.tasks.submissions import Inputs
+
+
+def official(document: Any) -> bool:  # noqa: ANN401 - any JSON value
+    """Whether a document is in the owners' own format: there is none."""
+    del document
+    return False
+
+
+def read(spec: BenchmarkSpec, inputs: Inputs) -> NoReturn:
+    """Refuse what is no table."""
+    raise InputError(f"{inputs.predictions}: {spec.id} has no file format of its own; give ids and predictions")

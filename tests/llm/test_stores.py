@@ -1,0 +1,379 @@
+"""What every store of replies keeps to, whether it is a file or a server: one set of tests over both."""
+
+import asyncio
+import contextlib
+import shutil
+import sqlite3
+import threading
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from reelbench.llm.ask_options import AskOptions
+from reelbench.llm.asker import Asker
+from reelbench.llm.cache import ReplyCache, stored_now
+from reelbench.llm.reply import Reply
+from reelbench.llm.store import Limit
+from reelbench.registry.errors import InputError, ReelbenchError
+from tests.servers.judge import Answer, JudgeServer
+
+OLD = Path(__file__).parents[1] / "fixtures" / "v0_1_0" / "judge.sqlite"
+
+
+def key(number):
+    return sha256(b"%d" % number).digest()
+
+
+def reply(raw="4", **more):
+    return Reply(raw, "stop", "judge-1-0001", 100, 10, "127.0.0.1:1", **more)
+
+
+@pytest.fixture(params=["file", "server"])
+def place(request, tmp_path):
+    """Where a cache's replies are."""
+    return tmp_path / "judge.sqlite" if request.param == "file" else request.getfixturevalue("postgres").database()
+
+
+@pytest.fixture
+def opened(place):
+    """Opens the same cache again and again, each as a process of its own would."""
+    with contextlib.ExitStack() as stack:
+
+        def make(note=print):
+            cache = ReplyCache(place, note)
+            stack.callback(cache.close)
+            return cache
+
+        yield make
+
+
+def written(place, command):
+    """Change what a store holds, past the store."""
+    if isinstance(place, Path):
+        with contextlib.closing(sqlite3.connect(place)) as file, file:
+            file.execute(command)
+    else:
+        import psycopg
+
+        with psycopg.connect(place) as database:
+            database.execute("SET search_path TO reelbench")
+            database.execute(command)
+
+
+def lapse(place):
+    """Let all claims lapse, under a server that was there all the time."""
+    if isinstance(place, Path):
+        written(place, "UPDATE claims SET until = 0")
+    else:
+        written(place, "UPDATE claims SET until = 'epoch'; UPDATE pulse SET at = clock_timestamp(), back = 'epoch'")
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        reply('{"score": 3}', seconds=0.1 + 0.2, reasoning_tokens=3, cached_tokens=0),
+        reply("a\0b\x7f 😀 \u2028 é\r\n"),
+        reply(""),
+        Reply(None, None, None, 0, 1_000_000_000, "höst"),
+        reply("x" * 4_000_000, seconds=1e-9),
+    ],
+    ids=["all fields", "characters", "no text", "nothing", "long"],
+)
+def test_a_reply_is_kept_as_it_came(opened, kept):
+    first = opened()
+    first.put(key(1), "mödel\x01", kept)
+    assert opened().get(key(1)) == kept
+    assert first.get(key(2)) is None
+    (stored,) = opened().store.replies()
+    assert (stored.key, stored.model, stored.reply, stored.is_damaged) == (key(1), "mödel\x01", kept, False)
+
+
+def test_the_first_reply_stays(opened):
+    cache = opened()
+    cache.put(key(1), "m", reply("first"))
+    cache.put(key(1), "m", reply("second"))
+    assert cache.store.put_many([stored_now(key(n), "m", reply("third")) for n in (1, 2)]) == 1
+    assert [cache.get(key(n)).raw for n in (1, 2)] == ["first", "third"]
+
+
+def test_a_claim_keeps_others_off_until_it_is_given_up_kept_or_lapses(opened, place):
+    first, second = opened(), opened()
+    assert [cache.claim(key(1)) for cache in (first, first, second)] == ["mine", "mine", "theirs"]
+    assert (second.taken([key(1), key(2)]), first.taken([key(1)])) == ({key(1)}, set())
+    second.release(key(1))  # not its own
+    assert second.claim(key(1)) == "theirs"
+    first.release(key(1))
+    assert [cache.claim(key(1)) for cache in (second, first)] == ["mine", "theirs"]
+    lapse(place)
+    assert first.taken([key(1)]) == set()
+    second.renew()  # alive after all
+    assert first.claim(key(1)) == "theirs"
+    lapse(place)
+    assert [cache.claim(key(1)) for cache in (first, second)] == ["mine", "theirs"]
+    first.put(key(1), "m", reply())
+    assert [cache.claim(key(1)) for cache in (first, second)] == ["stored", "stored"]
+    assert second.taken([key(1)]) == set()
+
+
+def test_who_closes_gives_up_its_claims(opened):
+    first, second = opened(), opened()
+    assert first.claim(key(1)) == "mine"
+    first.close()
+    assert second.claim(key(1)) == "mine"
+    with pytest.raises(ReelbenchError, match="it is closed"):
+        first.get(key(1))
+
+
+def test_however_many_ask_at_once_each_reply_is_one_caches(opened):
+    """Claimed, kept and claimed again by four in a race: nobody may ask for what is kept, or being asked for."""
+    caches = [opened() for _ in range(4)]
+    asked, errors = [], []
+
+    def work(cache):
+        try:
+            for number in range(150):
+                if cache.claim(key(number)) == "mine":
+                    asked.append(number)
+                    cache.put(key(number), "m", reply(str(number)))
+        except Exception as error:  # noqa: BLE001 - said below
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(cache,)) for cache in caches]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (errors, sorted(asked)) == ([], list(range(150)))
+
+
+@pytest.mark.parametrize("column", ["raw", "finish", "returned", "host"])
+def test_a_damaged_reply_is_left_out_said_and_asked_for_again(opened, place, column):
+    notes = []
+    cache = opened(notes.append)
+    for number in range(3):
+        cache.put(key(number), "m", reply(seconds=0.25))
+    written(place, f"UPDATE replies SET {column} = '5' WHERE key IN (SELECT key FROM replies ORDER BY key LIMIT 1)")  # noqa: S608
+    first = min(key(number) for number in range(3))
+    assert sum(cache.get(key(number)) is not None for number in range(3)) == 2
+    (note,) = notes
+    assert "a reply in it is damaged" in note
+    assert cache.claim(first) == "mine"
+    cache.put(first, "m", reply("again"))
+    assert cache.get(first).raw == "again"
+
+
+def test_a_key_is_in_one_place_at_a_time(opened):
+    first, second = opened(), opened()
+    first.put(key(0), "m", reply())
+    assert second.claim(key(1)) == "mine"
+    store = first.store
+    assert store.begin_batch("one", "m", "h", [key(n) for n in range(4)]) == [key(2), key(3)]
+    assert store.begin_batch("two", "m", "h", [key(n) for n in range(2, 6)]) == [key(4), key(5)]
+    assert store.begin_batch("none", "m", "h", [key(2)]) == []
+    assert [second.claim(key(n)) for n in range(5)] == ["stored", "mine", "batched", "batched", "batched"]
+    assert store.batched("m", "h") == {key(n) for n in range(2, 6)}
+    assert store.batched("m", "elsewhere") == set()
+    assert [(batch.token, batch.id, batch.held) for batch in store.batches("m", "h")] == [
+        ("one", None, False),
+        ("two", None, False),
+    ]
+    store.name_batch("one", "batch_1")
+    assert second.store.batches("m", "h")[0].id == "batch_1"
+    assert store.put_batched([stored_now(key(n), "m", reply(str(n))) for n in (2, 9)]) == 1  # 9 was never asked for
+    assert (first.get(key(2)).raw, first.get(key(9))) == ("2", None)
+    assert [store.end_batch("one"), store.end_batch("two")] == [1, 2]
+    assert (store.batches("m", "h"), [second.claim(key(n)) for n in (2, 3)]) == ([], ["stored", "mine"])
+
+
+def test_the_end_of_a_model_is_kept(opened):
+    store = opened().store
+    for day in ("2026-01-01", "2026-02-01", None, "2026-03-01"):
+        store.put_shutdown("m", "h", day)
+        assert opened().store.shutdown("m", "h") == day
+    assert store.shutdown("m", "elsewhere") is None
+
+
+def test_replies_are_told_in_the_order_of_their_keys_from_any_on(opened):
+    cache = opened()
+    cache.store.put_many([stored_now(key(number), "m", reply(str(number))) for number in range(2500)])
+    every = [stored.key for stored in cache.store.replies()]
+    assert every == sorted(key(number) for number in range(2500))
+    assert [stored.key for stored in cache.store.replies(every[1999])] == every[2000:]
+
+
+def test_a_jobs_budget_is_one_for_all_its_processes(opened):
+    first, second = opened(), opened()
+    calls = Limit(3, None)
+    assert [cache.reserve("a", calls, 0.0) for cache in (first, second, first, second)] == [0.0, 0.0, 0.0, None]
+    second.settle("a", 0.0, 0.0, kept=False)  # brought nothing: given back
+    assert [cache.reserve("a", calls, 0.0) for cache in (first, second)] == [0.0, None]
+    assert second.reserve("b", calls, 0.0) == 0.0  # another job's
+
+    dollars = Limit(None, 1.0)
+    assert first.reserve("c", dollars, 0.25) == 0.25
+    first.settle("c", 0.25, 0.5, kept=True)
+    assert second.reserve("c", dollars, 0.25) == 0.5  # as much as the dearest call so far
+    assert first.reserve("c", dollars, 0.25) is None
+    second.settle("c", 0.5, 0.125, kept=True)
+    assert first.reserve("c", dollars, 0.25) is None  # 0.625 spent, and the next may cost 0.5
+    assert first.reserve("c", Limit(None, 1.125), 0.25) == 0.5
+
+
+@pytest.mark.parametrize("variables", [{"REELBENCH_JOB": "mine"}, {"SLURM_JOB_ID": "7", "SLURM_ARRAY_JOB_ID": "5"}, {}])
+def test_processes_of_a_job_spend_one_budget(place, monkeypatch, variables):
+    """Two askers, each as a process of its own would: 5 calls together, or 5 each."""
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    notes = []
+
+    async def ask(url, first):
+        options = AskOptions(model="m", url=url, budget_calls=5, cache=place)
+        async with Asker(options, on_note=notes.append) as asker:
+            for number in range(first, first + 8):
+                await asker.ask([{"role": "user", "content": f"{number}?"}], str)
+
+    with JudgeServer(lambda _: Answer("yes")) as server:
+        for first in (0, 100):
+            asyncio.run(ask(server.url, first))
+        assert len(server.calls) == (5 if variables else 10)
+    alone = sum("is this process's alone; REELBENCH_JOB" in note for note in notes)
+    assert alone == (0 if variables or isinstance(place, Path) else 2)
+    name = {"REELBENCH_JOB": " of the job mine", "SLURM_JOB_ID": " of the job slurm-5"}.get(
+        next(iter(variables), ""), ""
+    )
+    assert sum(f"the budget of 5 calls{name} for the model is used up" in note for note in notes) == 2
+
+
+# --- of one kind alone -----------------------------------------------------------------------------------------------
+
+
+def test_a_batch_is_its_processs_while_it_is_handed_over(postgres):
+    place = postgres.database()
+    first, second = ReplyCache(place, print), ReplyCache(place, print)
+    first.store.begin_batch("one", "m", "h", [key(1)])
+    assert [cache.store.batches("m", "h")[0].held for cache in (first, second)] == [False, True]
+    first.close()
+    assert [batch.held for batch in second.store.batches("m", "h")] == [False]
+    second.close()
+
+
+def test_claims_outlast_a_server_that_is_stopped_and_replies_that_came_meanwhile_are_kept(postgres, reelbench_home):
+    place, notes = postgres.database(), []
+    first, second = ReplyCache(place, notes.append), ReplyCache(place, notes.append)
+    assert [first.claim(key(n)) for n in (1, 2)] == ["mine", "mine"]
+    lapse(place)
+    written(place, "UPDATE pulse SET at = 'epoch'")  # nobody could renew anything for long
+    postgres.stop("immediate")
+    try:
+        first.put(key(1), "m", reply("arrived"))
+        assert first.get(key(1)).raw == "arrived"
+        (spool,) = (reelbench_home / "spool").glob("*.jsonl")
+    finally:
+        postgres.start()
+    assert second.claim(key(2)) == "theirs"  # its owner may still hold the reply
+    second.renew()
+    assert second.claim(key(2)) == "theirs"
+    assert first.claim(key(3)) == "mine"
+    assert second.get(key(1)).raw == "arrived"
+    assert not spool.exists()
+    assert all("waiting for it, 60 s at most" in note for note in notes)
+    first.close()
+    second.close()
+    assert list(spool.parent.iterdir()) == []
+
+
+def test_what_a_process_could_not_put_down_the_next_one_does(postgres):
+    place, notes = postgres.database(), []
+    cache = ReplyCache(place, notes.append, patience=0)
+    postgres.stop()
+    try:
+        for number in range(3):
+            cache.put(key(number), "m", reply(str(number)))
+        with pytest.raises(
+            ReelbenchError, match=r"--cache-patience\); 3 replies are in .*; run again when it is there"
+        ):
+            cache.claim(key(9))
+        cache.close()
+        assert "3 replies are in" in notes[-1]
+        with pytest.raises(InputError, match=r"^judge cache postgresql://127.0.0.1:\d+/postgres: .*refused"):
+            ReplyCache(place, print)
+    finally:
+        postgres.start()
+    again = ReplyCache(place, notes.append)
+    assert [again.get(key(number)).raw for number in range(3)] == ["0", "1", "2"]
+    assert "3 replies that an earlier run left" in notes[-1]
+    again.close()
+    assert not any("pass" in note.replace("--cache-patience", "") for note in notes)
+
+
+def test_a_database_of_a_newer_version_is_refused(postgres):
+    place = postgres.database()
+    ReplyCache(place, print).close()
+    written(place, "UPDATE version SET version = 99")
+    with pytest.raises(InputError, match="newer Reelbench"):
+        ReplyCache(place, print)
+
+
+def test_a_database_that_many_open_for_the_first_time_is_made_once(postgres):
+    place, errors = postgres.database(), []
+
+    def work():
+        try:
+            ReplyCache(place, print).close()
+        except Exception as error:  # noqa: BLE001 - said below
+            errors.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+
+
+def test_a_user_who_may_only_read_reads(postgres):
+    import psycopg
+
+    place = postgres.database()
+    cache = ReplyCache(place, print)
+    cache.put(key(1), "m", reply())
+    cache.close()
+    with psycopg.connect(place) as database:
+        database.execute("DROP ROLE IF EXISTS reader")
+        database.execute("CREATE ROLE reader LOGIN PASSWORD 'r'")
+        database.execute("GRANT USAGE ON SCHEMA reelbench TO reader")
+        database.execute("GRANT SELECT ON ALL TABLES IN SCHEMA reelbench TO reader")
+    reader = ReplyCache(place.replace("reelbench:a%20pass%2Fword%3A%20%25@", "reader:r@"), print)
+    assert reader.get(key(1)) == reply()
+    with pytest.raises(ReelbenchError, match="permission denied for table"):
+        reader.claim(key(2))
+    reader.close()
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql://[secret",
+        "postgresql://u:secret@h/db?no=1",
+        "postgresql://u:p@secret@h/d",
+        "postgres://u:secret/p@h",
+    ],
+)
+def test_an_address_that_cant_be_read_is_said_without_its_password(address, postgres):  # noqa: ARG001 - psycopg is here
+    with pytest.raises(InputError, match="its address can't be read") as caught:
+        ReplyCache(address, print)
+    assert "secret" not in str(caught.value)
+
+
+def test_the_cache_of_0_1_0_moves_to_a_server_and_back(postgres, tmp_path):
+    shutil.copy(OLD, tmp_path / "old.sqlite")
+    old = ReplyCache(tmp_path / "old.sqlite", print)
+    server, back = ReplyCache(postgres.database(), print), ReplyCache(tmp_path / "back.sqlite", print)
+    before = list(old.store.replies())
+    assert len(before) > 50
+    assert server.store.put_many(before) == back.store.put_many(list(server.store.replies())) == len(before)
+    assert list(back.store.replies()) == [replace(stored, edited=False) for stored in before]
+    for cache in (old, server, back):
+        cache.close()
