@@ -172,9 +172,10 @@ class SettingsRecord(Record):
         """What became of the sound. Older records do not say: our clips had none then, and elsewhere it is unknown."""
         if self.audio is not None:
             return self.audio
-        if self.frames == "none":
+        kind = self.frames.partition(",")[0]
+        if kind == "none":
             return "none"
-        return "unknown" if self.frames in {"native", "unknown"} else "dropped"
+        return "unknown" if kind in {"native", "unknown"} else "dropped"
 
 
 class MetricValue(Record):
@@ -335,7 +336,7 @@ class Answer(Record):
     (list of [start, end] in seconds) for a span; `parsed` has `answer` and `span`. A set `reason` means unscored.
     """
 
-    added = frozenset({"tokens", "seconds", "candidates", "option_scores", "ranker_replies"})
+    added = frozenset({"tokens", "seconds", "candidates", "option_scores", "ranker_replies", "subtitles"})
 
     id: str
     video: str = Field(description="Media key; questions on one video are resampled together.")
@@ -355,6 +356,11 @@ class Answer(Record):
         default=None, description="Seconds; null where the model sampled by itself."
     )
     frame_padding: int = Field(default=0, description="How many of the last frames repeat the one before them.")
+    subtitles: int | None = Field(
+        default=None,
+        description="Lines of subtitles that stood before the question, 0 where there were none for its frames; absent "
+        "where none were asked for.",
+    )
     tokens: dict[str, int] | None = Field(
         default=None,
         description="What the server counted for the answer: `prompt`, `completion`, and of these `cached`, "
