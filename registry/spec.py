@@ -118,6 +118,8 @@ class SplitSpec(Declared):
     """sha256 over the owners' rows (`registry.data.ownership.rows_sha256`), whatever format a file of them has."""
     hidden_answers: bool = False
     """True where only the owners' server can score it."""
+    submit_to: str = ""
+    """Where the owners take submissions of it."""
     cite: str = ""
     """Where the counts are stated."""
 

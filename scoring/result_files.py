@@ -36,6 +36,7 @@ from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.values import is_object
 from reelbench.scoring import answers, panel_agreement
 from reelbench.scoring.aggregation import INTERVAL, ScoredItems
+from reelbench.scoring.videos import media_record
 
 RESULT_FILE = "result.json"
 SAMPLES_FILE = "samples.jsonl"
@@ -83,6 +84,7 @@ def write(
             counts=scored.counts,
             software=software(),
             answers=answers.VERSION,
+            media=media_record(scored.samples),
             statistics=StatisticsRecord(interval=INTERVAL),
             provenance=Provenance(
                 kind="run",

@@ -14,7 +14,7 @@ from reelbench.judges import modes
 from reelbench.judges.verdicts import JUDGE_PENDING, JUDGE_REASONS, JUDGE_UNPARSABLE
 from reelbench.registry import about as abouts
 from reelbench.registry.data import ownership
-from reelbench.registry.data.loading import locate, named
+from reelbench.registry.data.loading import locate, named, upstream_split
 from reelbench.registry.decoding import Answering
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json
@@ -196,7 +196,8 @@ class Evaluation:
         if "answers_hidden" in self.scored.counts.unscored:
             path = folder / f"submission{submission_suffix(self.spec)}"
             write_submission(self.spec, self.scored.samples, path)
-            note = f"{self.spec.id} {self.split}: the answers are hidden; submit {path} to the owners' server"
+            server = self.spec.splits[upstream_split(self.spec, self.split)].submit_to or "the owners' server"
+            note = f"{self.spec.id} {self.split}: the answers are hidden; submit {path} to {server}"
             fits.setdefault("notes", []).append(note)
         unanswered = _unanswered(self.scored.counts)
         none = None

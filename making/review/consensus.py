@@ -1,10 +1,11 @@
-"""A page on which raters' disagreements stand side by side, to be decided with a note."""
+"""A page on which raters' disagreements stand side by side, to be decided with a note; of ratings, what is low."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from reelbench.making.review.kinds import KINDS, read
 from reelbench.making.review.pages import Content, rows_by_video
+from reelbench.making.review.ratings import LOW, RATINGS, low_places
 from reelbench.making.review.review_files import Marks, Reviews
 from reelbench.making.review.review_items import Item
 from reelbench.making.review.review_kind import DrawnRows
@@ -31,20 +32,20 @@ def draw_disagreements(
         files: What raters saved.
         data: The benchmark's own data.
         answers: Folder of the result whose answers were scored, for `scores`.
-        nodes: Gives every node of the diagnosis at a place of its own, for `nodes`.
+        nodes: Gives every node of the diagnosis, or every graph, at a place of its own, for `nodes` and `graphs`.
 
     Raises:
-        InputError: They differ on nothing, are not of this benchmark, or are ratings, which are averaged.
+        InputError: They differ on nothing (ratings: rate nothing low), or are not of this benchmark.
     """
     reviews = read(files)
     kind = KINDS[reviews.kind]
-    if not kind.settled:
-        raise InputError(f"--consensus: {kind.name} are averaged, so there is nothing to decide; give another kind")
-    if (answers is None) == (kind.source == "result") or (nodes is None) == (kind.source == "diagnosis"):
+    if (answers is None) == (kind.source == "result") or (nodes is None) == (kind.source in ("diagnosis", "graphs")):
         raise InputError(
-            "--consensus on scores takes --answers RESULT, on nodes --diagnosis DIR, and on all else neither; these "
-            f"files are {kind.name}"
+            "--consensus on scores takes --answers RESULT, on nodes --diagnosis DIR, on graphs --graphs FILE, and on "
+            f"all else none of them; these files are {kind.name}"
         )
+    if kind is RATINGS:
+        return _low_ratings(name, reviews, data)
     whole = nodes() if nodes is not None else _marked_rows(name, reviews, data, answers)
     if (whole.spec.id, whole.split) != (reviews.benchmark, reviews.split):
         raise InputError(f"{files[0]}: is of {reviews.benchmark} {reviews.split}, not of {whole.spec.id} {whole.split}")
@@ -63,6 +64,19 @@ def draw_disagreements(
         raise InputError("nothing to settle: these raters agree on everything that two of them marked")
     rows = {place.video: whole.rows[place.video] for place in places}
     return Content(kind, whole.spec, whole.split, places, rows, consensus=True)
+
+
+def _low_ratings(name: str, reviews: Reviews, data: Path | None) -> Content:
+    """Return what was rated low, to be kept, dropped or edited; InputError where nothing was."""
+    located = loading.locate(name, reviews.split, data)
+    by_video = rows_by_video(located.read())
+    if located.spec.id != reviews.benchmark:
+        raise InputError(f"--consensus: these files are of {reviews.benchmark}, not of {located.spec.id}")
+    places = low_places(located.spec, by_video, reviews)
+    if not places:
+        raise InputError(f"nothing to decide: nothing was rated {LOW:g} or lower")
+    rows = {place.video: by_video[place.video][0] for place in places}
+    return Content(RATINGS, located.spec, located.split, places, rows, consensus=True)
 
 
 def _marked_rows(name: str, reviews: Reviews, data: Path | None, answers: Path | None) -> Content:

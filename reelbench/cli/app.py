@@ -4,7 +4,9 @@ Typer's own help is drawn by rich, whose Markdown and tracebacks take 0.25 s to 
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,6 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from reelbench.cli import console, families
 from reelbench.cli.examples import EXAMPLES
+from reelbench.registry.errors import first_line, printable
 
 if TYPE_CHECKING:
     from typer import _click
@@ -29,6 +32,7 @@ KEPT = {
     **dict.fromkeys(("score", "ask", "profile", "make discussion", "make moments", "make tags"), _REPLIES),
     **dict.fromkeys(("diagnose graphs", "diagnose errors"), _REPLIES),
     **dict.fromkeys(("run", "diagnose run"), _RUN),
+    "cache copy": "what is there already isn't copied again",
     "frames extract": "what the store has is not decoded again",
     "data fetch": "what is here is not fetched again",
 }
@@ -89,9 +93,13 @@ class Command(_Flags, TyperCommand):
                 parameter.metavar = (parameter.name or "").upper()
 
     def invoke(self, ctx: "_click.Context") -> Any:  # noqa: ANN401 - Typer's
-        """Run the command; on Ctrl-C say whether the same command goes on from there."""
+        """Run the command, keep its status file if it has one; on Ctrl-C say whether the same goes on from there."""
+        path = ctx.params.get("status_file")
         try:
-            return super().invoke(ctx)
+            if path is None:
+                return super().invoke(ctx)
+            with _status_kept(path, _words(ctx)):
+                return super().invoke(ctx)
         except KeyboardInterrupt:
             if kept := KEPT.get(_words(ctx)):
                 console.note(f"stopped; run the same command to resume: {kept}")
@@ -134,6 +142,29 @@ class Command(_Flags, TyperCommand):
         words = _words(ctx)
         lines = (f"  {f'reelbench {words} {rest}'.strip()}\n" for rest in EXAMPLES.get(words, ()))
         formatter.write("Examples:\n" + "".join(lines))
+
+
+@contextmanager
+def _status_kept(path: Path, command: str) -> Iterator[None]:
+    """Keep a command's status file while the block runs."""
+    from reelbench.registry.status import StatusFile
+
+    status = console.status = StatusFile(path, command)
+    try:
+        yield
+    except KeyboardInterrupt:
+        status.end("stopped")
+        raise
+    except typer.Exit as ended:
+        status.end("failed" if ended.exit_code else "done")
+        raise
+    except Exception as error:
+        status.end("failed", printable(first_line(error)))
+        raise
+    else:
+        status.end("done")
+    finally:
+        console.status = None
 
 
 def _first_sentence(text: str) -> str:

@@ -10,7 +10,7 @@ import typer
 
 from reelbench.cli import families
 from reelbench.cli.judging import budget_of, extra_of, price_of
-from reelbench.cli.option_groups import served, takes
+from reelbench.cli.option_groups import CachePatience, served, takes
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 
@@ -57,6 +57,7 @@ def llm_options(
     llm_price: Price = None,
     llm_extra: Extra = None,
     llm_timeout: Timeout = 120.0,
+    cache_patience: CachePatience = 60.0,
 ) -> "dict[str, AskOptions]":
     """Return the model of each role that was named; under `""` the one that was named without a role."""
     from reelbench.llm.ask_options import AskOptions, api_key, base_url, model_and_url
@@ -66,6 +67,7 @@ def llm_options(
         "concurrency": llm_concurrency,
         "extra": extra_of("--llm-extra", llm_extra),
         "timeout": llm_timeout,
+        "cache_patience": cache_patience,
         **budget_of("--llm-budget", llm_budget),
         **price_of("--llm-price", llm_price),
     }

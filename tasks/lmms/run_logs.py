@@ -21,6 +21,7 @@ from reelbench.registry.prompts import prompt_sha256
 from reelbench.registry.records import Item, JudgeRecord, ModelRecord, Sample, SettingsRecord, SourceRecord
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
+from reelbench.registry.values import without_folders
 from reelbench.scoring import aggregation
 from reelbench.tasks.lmms.adapters import PASS_VIDEO
 from reelbench.tasks.lmms.visuals import sound
@@ -229,13 +230,7 @@ def _parsed_args(given: object) -> dict[str, Any]:
         given = {key.strip(): value for key, _, value in pairs}
     by_name = given if isinstance(given, dict) else {}
     shown = {key: value for key, value in by_name.items() if not any(word in key.lower() for word in _SECRET)}
-    return {key: _without_folders(value) for key, value in shown.items()}
-
-
-def _without_folders(value: object) -> object:
-    # A checkpoint on this machine: its folder's name says which, and where it lies is nobody's business.
-    local = isinstance(value, str) and (value.startswith(("/", "~", "./", "../")) or Path(value).is_absolute())
-    return f"local/{Path(str(value)).name}" if local else value
+    return without_folders(shown)
 
 
 def _yaml_frames(task_config: Mapping[str, Any], document: Mapping[str, Any]) -> str:
