@@ -61,7 +61,7 @@ class _Commands(Group):
             "Make": ("new", "check", "make", "ace"),
             "People": ("review",),
             "Diagnose": ("diagnose",),
-            "Manage": ("list", "info", "data", "frames", "path", "settings", "status", "doctor", "help"),
+            "Manage": ("list", "info", "data", "frames", "cache", "path", "settings", "status", "doctor", "help"),
         }
     )
 
