@@ -81,8 +81,11 @@ RECIPES = {
     "add_benchmark": Recipe(
         ("card/README.md", "page/*.html", "store/**/check.json", "out/hall/result.json"),
         script=lambda call: Answer('{"score": 4}' if "<answer" in call.user else "B"),
-        # The page's videos are nobody's, which is what `check` says.
-        swaps={"http://localhost:8000/v1": "{server}", "reelbench check kitchen": "reelbench check kitchen || test $? = 2"},
+        swaps={
+            "http://localhost:8000/v1": "{server}",
+            # The page's videos are nobody's, which is what `check` says.
+            "reelbench check kitchen": "reelbench check kitchen || test $? = 2",
+        },
     ),
     "make_benchmark": Recipe(
         ("discussed/funnel.json", "tide.html", "moments/rextime.json", "tags.jsonl", "profile/*"),
