@@ -85,7 +85,7 @@ def page(
     if (diagnosis is None) == (ask is KindName.NODES):
         raise InputError("--diagnosis names what `reelbench diagnose` wrote: with --ask nodes, and only there")
     if consensus:
-        content = _consensus(name, consensus, data, answers, diagnosis)
+        content = _consensus(name, consensus, data, answers=answers, diagnosis=diagnosis, made=made)
     elif diagnosis is not None:
         content = _nodes(name, diagnosis, draw)
     else:
@@ -192,12 +192,18 @@ def _nodes(name: str, diagnosis: Path, draw: "Draw | None") -> "Content":
 
 
 def _consensus(
-    name: str, files: Sequence[Path], data: Path | None, answers: Path | None, diagnosis: Path | None
+    name: str,
+    files: Sequence[Path],
+    data: Path | None,
+    *,
+    answers: Path | None,
+    diagnosis: Path | None,
+    made: Path | None,
 ) -> "Content":
     from reelbench.making.review import consensus
 
     nodes = None if diagnosis is None else lambda: _nodes(name, diagnosis, None)
-    return consensus.draw_disagreements(name, files, data, answers=answers, nodes=nodes)
+    return consensus.draw_disagreements(name, files, data, answers=answers, nodes=nodes, made=made)
 
 
 def _report_missing(missing: Sequence[str]) -> None:
