@@ -22,7 +22,9 @@ from reelbench.making.published_profiles import PROFILE_TOOLS, PROFILES_CITE, PU
 from reelbench.registry.errors import InputError
 from reelbench.registry.languages import UNSPACED, language_of, words
 from reelbench.registry.progress import Bar, no_bar
-from reelbench.scoring import cognitive_profile, result_files
+from reelbench.registry.records import Sample
+from reelbench.registry.spec import BenchmarkSpec
+from reelbench.scoring import cognitive_profile, result_files, side_by_side
 from reelbench.stats.bootstrap import mean_over_clusters
 from reelbench.stats.rank_correlation import spearman
 
@@ -84,8 +86,9 @@ class Measure:
 class Label:
     """A label's questions: how many, their share in per cent, and the accuracy on them (0 to 100).
 
-    The share is of the questions that the facet is known of: with `--tags`, of the tagged ones. `ci95` is the
-    interval of the accuracy over videos.
+    Of answers that are judged by points, the accuracy is their mean share of the points: each question gives its labels
+    the credit that its answer earned, as with a rubric (CogME, discussion). The share is of the questions that the
+    facet is known of: with `--tags`, of the tagged ones. `ci95` is the interval of the accuracy over videos.
     """
 
     n: int
@@ -300,7 +303,7 @@ def _add_tags(
 
 
 def _correct(dataset: Dataset, labels: list[dict[str, Sequence[str]]], extras: Extras) -> dict[str, float]:
-    """Return question id -> 1 or 0 by a result's samples; their labels join the dataset's where it has none."""
+    """Return question id -> credit, 0 to 1, by a result's samples; the dataset gets their labels where it has none."""
     folder = extras.result
     assert folder is not None  # noqa: S101 - the caller asked
     benchmark = result_files.read(folder).benchmark.id
@@ -309,12 +312,10 @@ def _correct(dataset: Dataset, labels: list[dict[str, Sequence[str]]], extras: E
             f"{folder}: a result on {benchmark}, not on {dataset.name}; leave out --result or name {benchmark}"
         )
     samples = {sample.id: sample for sample in result_files.read_samples(folder)}
-    correct = {name: sample.scores["correct"] for name, sample in samples.items() if "correct" in sample.scores}
+    correct = {name: share for name, sample in samples.items() if (share := _credit(dataset.spec, sample)) is not None}
     known = [entry for entry in dataset.entries if entry.id in correct]
     if not known:
-        raise InputError(
-            f"{folder}: no question of {dataset.name} is scored right or wrong in it; nothing to link labels to"
-        )
+        raise InputError(f"{folder}: no question of {dataset.name} is scored in it; nothing to link labels to")
     if len(known) < len(dataset.entries):
         extras.note(
             f"{folder}: {len(dataset.entries) - len(known)} questions are not scored in it and have no accuracy"
@@ -324,6 +325,14 @@ def _correct(dataset: Dataset, labels: list[dict[str, Sequence[str]]], extras: E
             for facet, names in samples[entry.id].facets.items():
                 facets.setdefault(facet, names)
     return correct
+
+
+def _credit(spec: BenchmarkSpec, sample: Sample) -> float | None:
+    """Return the share of the scale that an answer earned: by its choice where it has one, else the primary metric."""
+    if "correct" in sample.scores:
+        return sample.scores["correct"]
+    score, metric = side_by_side.score_of(spec, sample), spec.primary
+    return None if score is None else (score - metric.low) / (metric.high - metric.low)
 
 
 def _labels(

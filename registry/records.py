@@ -35,10 +35,16 @@ class SourceRecord(Record):
 class BenchmarkRecord(Record):
     """Which benchmark, at which comparability version, on which split."""
 
+    added = frozenset({"declaration"})
+
     id: str
     version: int
     split: str
     source: SourceRecord
+    declaration: dict[str, Any] | None = Field(
+        None,
+        description="The benchmark itself, where a `benchmark.yaml` declares it: its metrics, facets and scale.",
+    )
 
 
 PEOPLE_ADAPTER = "reelbench_people"
@@ -166,9 +172,10 @@ class SettingsRecord(Record):
         """What became of the sound. Older records do not say: our clips had none then, and elsewhere it is unknown."""
         if self.audio is not None:
             return self.audio
-        if self.frames == "none":
+        kind = self.frames.partition(",")[0]
+        if kind == "none":
             return "none"
-        return "unknown" if self.frames in {"native", "unknown"} else "dropped"
+        return "unknown" if kind in {"native", "unknown"} else "dropped"
 
 
 class MetricValue(Record):
@@ -267,10 +274,18 @@ class StatisticsRecord(Record):
     interval: IntervalMethod
 
 
+class MediaRecord(Record):
+    """The videos that a run had: two runs of one hash saw the same."""
+
+    sha256: str = Field(description="Of the keys of the videos it had, in order, a line each.")
+    of: int = Field(description="How many videos its questions are about.")
+    videos: list[str] = Field(description="The keys of those it had.")
+
+
 class Result(Record):
     """`result.json`: one benchmark, one model, one setting."""
 
-    added = frozenset({"data", "statistics"})
+    added = frozenset({"data", "media", "statistics"})
 
     schema_version: Literal[1] = RESULT_SCHEMA
     benchmark: BenchmarkRecord
@@ -288,6 +303,7 @@ class Result(Record):
     software: dict[str, str]
     provenance: Provenance
     answers: int = Field(default=1, description="Version of the rules by which answers were read; absent is 1.")
+    media: MediaRecord | None = Field(default=None, description="Which videos it had; absent in older results.")
     statistics: StatisticsRecord | None = Field(
         default=None, description="How the intervals were made; absent is the percentiles of earlier versions."
     )
@@ -320,7 +336,7 @@ class Answer(Record):
     (list of [start, end] in seconds) for a span; `parsed` has `answer` and `span`. A set `reason` means unscored.
     """
 
-    added = frozenset({"tokens", "seconds", "candidates", "option_scores", "ranker_replies"})
+    added = frozenset({"tokens", "seconds", "candidates", "option_scores", "ranker_replies", "subtitles"})
 
     id: str
     video: str = Field(description="Media key; questions on one video are resampled together.")
@@ -340,6 +356,11 @@ class Answer(Record):
         default=None, description="Seconds; null where the model sampled by itself."
     )
     frame_padding: int = Field(default=0, description="How many of the last frames repeat the one before them.")
+    subtitles: int | None = Field(
+        default=None,
+        description="Lines of subtitles that stood before the question, 0 where there were none for its frames; absent "
+        "where none were asked for.",
+    )
     tokens: dict[str, int] | None = Field(
         default=None,
         description="What the server counted for the answer: `prompt`, `completion`, and of these `cached`, "

@@ -12,6 +12,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from reelbench.registry.frames.sampling import SUBTITLED
 from reelbench.registry.records import Sample, SettingsRecord
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring.side_by_side import is_right, score_of
@@ -63,11 +64,11 @@ class Shortcuts:
 
 
 def column_of(settings: SettingsRecord) -> Column | None:
-    """Return the column that a run belongs to, or None: more frames, or an unknown number, or the video's sound.
+    """Return the column that a run belongs to, or None: more frames or an unknown number, sound, or subtitles.
 
     What was given decides where it is known, so a sampling that happened to give one frame of every video counts.
     """
-    if settings.sound == "kept":
+    if settings.sound == "kept" or SUBTITLED in settings.frames.split(","):
         return None
     if settings.frames == "none":
         return "blind"

@@ -35,17 +35,17 @@ def draw_disagreements(
         data: The benchmark's own data.
         answers: Folder of the result whose answers were scored, for `scores`.
         made: Folder that `make discussion` wrote, for `preference`.
-        nodes: Gives every node of the diagnosis at a place of its own, for `nodes`.
+        nodes: Gives every node of the diagnosis, or every graph, at a place of its own, for `nodes` and `graphs`.
 
     Raises:
         InputError: They differ on nothing (ratings: rate nothing low), or are not of this benchmark.
     """
     reviews = read(files)
     kind = KINDS[reviews.kind]
-    if (answers is None) == (kind.source == "result") or (nodes is None) == (kind.source == "diagnosis"):
+    if (answers is None) == (kind.source == "result") or (nodes is None) == (kind.source in ("diagnosis", "graphs")):
         raise InputError(
-            "--consensus on scores takes --answers RESULT, on nodes --diagnosis DIR, and on all else neither; these "
-            f"files are {kind.name}"
+            "--consensus on scores takes --answers RESULT, on nodes --diagnosis DIR, on graphs --graphs FILE, and on "
+            f"all else none of them; these files are {kind.name}"
         )
     if (made is None) == (kind.source == "made"):
         raise InputError(

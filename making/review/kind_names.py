@@ -14,3 +14,4 @@ class KindName(StrEnum):
     SCORES = "scores"
     NODES = "nodes"
     PREFERENCE = "preference"
+    GRAPHS = "graphs"

@@ -52,7 +52,7 @@ class ReviewKind(ABC):
         advice: Lines that the page shows raters.
         unit: What stands on the page at a time.
         consensus_unit: The same on a consensus page, where it is something else.
-        source: What is reviewed: a benchmark's rows, a result's answers, a diagnosis, or what `make discussion` made.
+        source: What is reviewed: rows, a result, a diagnosis, what `make discussion` made, or graphs.
     """
 
     name: ClassVar[KindName]
@@ -61,7 +61,7 @@ class ReviewKind(ABC):
     advice: ClassVar[tuple[str, ...]]
     unit: ClassVar[str] = "Question"
     consensus_unit: ClassVar[str] = ""
-    source: ClassVar[Literal["rows", "result", "diagnosis", "made"]] = "rows"
+    source: ClassVar[Literal["rows", "result", "diagnosis", "made", "graphs"]] = "rows"
 
     def places(self, drawn: DrawnRows) -> list[Place]:
         """Return what stands on the page, one place a question."""

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from reelbench.cli import families
 from reelbench.cli.judging import budget_of, extra_of, price_of
-from reelbench.cli.option_groups import served, takes
+from reelbench.cli.option_groups import CachePatience, served, takes
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
     from reelbench.registry.question_ids import QuestionIds
     from reelbench.tasks.earlier import EarlierResult
 
-_PANEL = "Language model"
+_PANEL = families.LANGUAGE_MODEL
+_AGAIN = families.AGAIN
+
 _ANY = ""  # the role of a model that was named without one
 _NAMED = re.compile(r"(?:(?P<role>[a-z][a-z0-9_]*)=)?(?P<model>.+)", re.DOTALL)
 
@@ -54,6 +57,7 @@ def llm_options(
     llm_price: Price = None,
     llm_extra: Extra = None,
     llm_timeout: Timeout = 120.0,
+    cache_patience: CachePatience = 60.0,
 ) -> "dict[str, AskOptions]":
     """Return the model of each role that was named; under `""` the one that was named without a role."""
     from reelbench.llm.ask_options import AskOptions, api_key, base_url, model_and_url
@@ -63,6 +67,7 @@ def llm_options(
         "concurrency": llm_concurrency,
         "extra": extra_of("--llm-extra", llm_extra),
         "timeout": llm_timeout,
+        "cache_patience": cache_patience,
         **budget_of("--llm-budget", llm_budget),
         **price_of("--llm-price", llm_price),
     }
@@ -110,7 +115,6 @@ def limit_options(*, max_tokens: MaxTokens = None, thinking: Thinking = False) -
 takes_output_limit = takes("output_limit", limit_options)
 """Gives a command these options; it takes their outcome as its argument `output_limit`."""
 
-_AGAIN = "Some questions only"
 
 Ids = Annotated[
     Path | None,

@@ -12,7 +12,7 @@ from reelbench.cli.app import App
 from reelbench.cli.asking import RetryUnread, by_role, shared_budget, takes_llm
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
-from reelbench.cli.option_groups import Json, chosen
+from reelbench.cli.option_groups import Json, chosen, reports_status
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ SkipFailed = Annotated[
 
 @app.command()
 @takes_llm
+@reports_status
 def graphs(
     name: Annotated[
         str | None,
@@ -116,6 +117,7 @@ def graphs(
 
 @app.command()
 @takes_llm
+@reports_status
 def errors(
     result: Annotated[Path, typer.Argument(metavar="RESULT_DIR", help="A result of `reelbench score` or `run`.")],
     *,
@@ -163,6 +165,7 @@ def errors(
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 @takes_judge
 @takes_llm
+@reports_status
 def run(
     context: typer.Context,
     name: Annotated[

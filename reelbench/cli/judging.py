@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
-from reelbench.cli import console
-from reelbench.cli.option_groups import Json, served, takes
+from reelbench.cli import console, families
+from reelbench.cli.option_groups import CachePatience, Json, served, takes
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions, VoteRule
     from reelbench.judges.presets import JudgePreset
 
-_PANEL = "Judge"
+_PANEL = families.JUDGE
+
 
 JudgeModel = Annotated[
     str | None,
@@ -38,7 +39,8 @@ Preset = Annotated[
     ),
 ]
 NoJudge = Annotated[
-    bool, typer.Option("--no-judge", help="Use no judge, even if REELBENCH_JUDGE names one.", rich_help_panel=_PANEL)
+    bool,
+    typer.Option("--no-judge", help="Use no judge, even if REELBENCH_JUDGE names one.", rich_help_panel=_PANEL),
 ]
 JudgeUrl = Annotated[str | None, served("judge", "url", _PANEL)]
 Concurrency = Annotated[int, served("judge", "concurrency", _PANEL)]
@@ -87,7 +89,8 @@ Temperature = Annotated[
 Extra = Annotated[str | None, served("judge", "extra", _PANEL)]
 Timeout = Annotated[float, served("judge", "timeout", _PANEL)]
 Retry = Annotated[
-    bool, typer.Option("--retry-unscored", help="Ask again where no reply could be read.", rich_help_panel=_PANEL)
+    bool,
+    typer.Option("--retry-unscored", help="Ask again where no reply could be read.", rich_help_panel=_PANEL),
 ]
 
 JudgeEstimate = Annotated[
@@ -118,6 +121,7 @@ def judge_options(
     judge_extra: Extra = None,
     judge_timeout: Timeout = 120.0,
     retry_unscored: Retry = False,
+    cache_patience: CachePatience = 60.0,
 ) -> "JudgeOptions | None":
     """Return the judge that was named by `--judge`, `--judge-preset`, else `REELBENCH_JUDGE`; None where none was."""
     preset = _preset(judge_preset, judge)
@@ -146,6 +150,7 @@ def judge_options(
         extra=extra,
         timeout=judge_timeout,
         retry_unread=retry_unscored,
+        cache_patience=cache_patience,
         **budget_of("--judge-budget", judge_budget),
         **price_of("--judge-price", judge_price),
     )

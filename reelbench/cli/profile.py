@@ -10,7 +10,7 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
-from reelbench.cli.option_groups import Json
+from reelbench.cli.option_groups import Json, reports_status
 from reelbench.making.published_profiles import PROFILE_TOOLS, PROFILES_CITE, PublishedProfile
 from reelbench.registry.errors import InputError
 
@@ -24,6 +24,7 @@ _SHOWN_LABELS = 30
 
 
 @takes_judge
+@reports_status
 def profile(
     names: Annotated[
         list[str] | None,
@@ -51,9 +52,7 @@ def profile(
         bool, typer.Option("--published", help="Show all data sets of MovieCORE's Table 1 beside yours.")
     ] = False,
     as_json: Json = False,
-    output: Annotated[
-        Path | None, typer.Option(help="Folder for profile.json, profile.md, plots, word clouds.")
-    ] = None,
+    output: Annotated[Path | None, typer.Option(help="Folder for profile.json, profile.md and plots.")] = None,
     judge: "JudgeOptions | None",
 ) -> None:
     """Measure datasets: readability, parse depth, Bloom's levels (with --judge), words, labels, spans, steps."""
@@ -76,8 +75,7 @@ def profile(
     if output is not None:
         from reelbench.cli.profile_plots import write
 
-        for line in write(output, profiles):
-            console.note(line)
+        write(output, profiles)
     if as_json:
         documents = [measured.document() for measured in profiles]
         console.write(json.dumps(documents[0] if len(documents) == 1 else documents, ensure_ascii=False))

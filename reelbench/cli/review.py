@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -54,6 +55,9 @@ def page(
         Path | None,
         typer.Option(metavar="DIR", help="With --ask preference: folder that `make discussion` wrote."),
     ] = None,
+    graphs: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="With --ask graphs: graphs.jsonl, to be checked and mended.")
+    ] = None,
     consensus: Annotated[
         list[Path] | None,
         typer.Option(
@@ -74,6 +78,7 @@ def page(
     ] = None,
 ) -> None:
     """Write a page on which people rate, mark spans, answer, tag, score or choose; or one page for each rater."""
+    from reelbench.making.review import consensus as settling
     from reelbench.making.review import pages
     from reelbench.making.review.kinds import KINDS
     from reelbench.registry import discovery
@@ -84,10 +89,19 @@ def page(
         raise InputError("--as label-studio and --media-url PREFIX go together")
     if (diagnosis is None) == (ask is KindName.NODES):
         raise InputError("--diagnosis names what `reelbench diagnose` wrote: with --ask nodes, and only there")
+    if (graphs is None) == (ask is KindName.GRAPHS):
+        raise InputError("--graphs names graphs.jsonl of `reelbench diagnose`: with --ask graphs, and only there")
     if consensus:
-        content = _consensus(name, consensus, data, answers=answers, diagnosis=diagnosis, made=made)
+        drawn = None
+        if diagnosis is not None:
+            drawn = partial(_nodes, name, diagnosis, None)
+        elif graphs is not None:
+            drawn = partial(_graphs, name, graphs, split, data, None)
+        content = settling.draw_disagreements(name, consensus, data, answers=answers, nodes=drawn, made=made)
     elif diagnosis is not None:
         content = _nodes(name, diagnosis, draw)
+    elif graphs is not None:
+        content = _graphs(name, graphs, split, data, draw)
     else:
         content = pages.draw_content(name, draw, KINDS[ask], split=split, data=data, answers=answers, made=made)
     if media_url is not None:
@@ -185,25 +199,20 @@ def _nodes(name: str, diagnosis: Path, draw: "Draw | None") -> "Content":
 
     folder = Folder(diagnosis)
     known, settings = discovery.find_task(name), folder.settings()
-    spec = known[0] if known else discovery.get(name)
+    spec = known[0] if known else discovery.find(name)
     if settings.get("benchmark") != spec.id:
         raise InputError(f"{diagnosis}: is of {settings.get('benchmark')}, not of {spec.id}")
     return nodes.draw_nodes(spec, str(settings.get("split")), judged(folder), draw)
 
 
-def _consensus(
-    name: str,
-    files: Sequence[Path],
-    data: Path | None,
-    *,
-    answers: Path | None,
-    diagnosis: Path | None,
-    made: Path | None,
-) -> "Content":
-    from reelbench.making.review import consensus
+def _graphs(name: str, path: Path, split: str | None, data: Path | None, draw: "Draw | None") -> "Content":
+    from reelbench.making.review import graphs
+    from reelbench.registry.data import loading
+    from reelbench.scoring.evidence.graphs import read_graphs
 
-    nodes = None if diagnosis is None else lambda: _nodes(name, diagnosis, None)
-    return consensus.draw_disagreements(name, files, data, answers=answers, nodes=nodes, made=made)
+    located = loading.locate(name, split, data)
+    known = {graph.id: graph for graph in read_graphs(path)}
+    return graphs.draw_graphs(located.spec, located.split, located.read(), known, draw)
 
 
 def _report_missing(missing: Sequence[str]) -> None:

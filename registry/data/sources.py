@@ -84,9 +84,11 @@ def present(spec: BenchmarkSpec, split: str, data: Path | None = None) -> Resolv
 
 
 def _beside(spec: BenchmarkSpec, split: str, source: FileBeside) -> Resolved:
+    if not source.path:
+        raise DataUnavailableError(f"{spec.id}: a result alone declares it here; name its benchmark.yaml")
     if not Path(source.path).is_file():
         raise DataUnavailableError(f"{spec.id}: the rows of {split!r} are not there: {source.path}")
-    return Resolved((Path(source.path),), "local", source.path)
+    return Resolved((Path(source.path),), "local", Path(source.path).name)
 
 
 def split_spec(spec: BenchmarkSpec, split: str) -> SplitSpec:
