@@ -60,6 +60,8 @@ def _media_location(media: MediaSource) -> str:
     if media.kind == "hub":
         gate = ", gated" if media.gated else ""
         return f"[{media.location}](https://huggingface.co/datasets/{media.location}){gate}"
+    if not media.location:
+        return "not stated"
     return f"`{media.location}`" if "{video}" in media.location else f"<{media.location}>"
 
 

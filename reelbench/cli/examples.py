@@ -8,12 +8,12 @@ EXAMPLES = {
     "presets": ("", "qwen3-vl-thinking"),
     "status": ("status.json", "status.json --json"),
     "doctor": ("", "--json"),
-    "help": ("judge", "frames", "score"),
     "new": (
         "kitchen --from rows.jsonl --media videos",
         "kitchen --from rows.csv --kind span --column start=t0 --column end=t1",
     ),
     "check": ("kitchen",),
+    "help": ("judge", "frames", "score"),
     "score": (
         "rextime --predictions answers.csv --split val --model my-model",
         "moviecore --predictions answers.jsonl --judge gpt-6-luna --judge-budget '$2'",
