@@ -76,8 +76,8 @@ def _installed() -> dict[str, BenchmarkSpec]:
             spec = benchmark_file.read(file)
             prompts.check(spec)
             add(spec, str(file))
-        except ReelbenchError as error:
-            _leave_out(file.parent.name, "a benchmark", error)
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with one file, it is that one's
+            _leave_out(file.parent.name, "a benchmark" if isinstance(error, ReelbenchError) else str(file), error)
     return by_id
 
 

@@ -6,12 +6,13 @@ prediction; an empty text is an empty answer. What the text says is read as the 
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from reelbench.registry import tables
+from reelbench.registry.data import mapped_rows
 from reelbench.registry.data.loading import imported
 from reelbench.registry.errors import InputError, first_of
 from reelbench.registry.files import read_json_or_jsonl
@@ -27,6 +28,7 @@ from reelbench.tasks.submissions import (
     answered,
     hides,
     join,
+    reference_of,
     references_of,
     tagged,
 )
@@ -47,6 +49,8 @@ class Columns:
 
     id: str | None = None
     text: str | None = None
+    owners_id: str | None = None
+    """The owners' own column of ids: taken where none of the usual ones is there."""
 
     def __bool__(self) -> bool:
         return self.id is not None or self.text is not None
@@ -70,6 +74,8 @@ def read(spec: BenchmarkSpec, inputs: Inputs, columns: Columns) -> PredictionSet
 
 def _read(spec: BenchmarkSpec, inputs: Inputs, columns: Columns) -> PredictionSet:
     path = inputs.predictions
+    if spec.mapping is not None and isinstance(own := spec.mapping.columns.get("id"), str):
+        columns = replace(columns, owners_id=own)
     if reader := tables.READERS.get(path.suffix.lower()):
         cells = ((where, *pair) for where, pair in reader(path, lambda names: chosen(path, names, columns)))
         return submission(spec, inputs, cells)
@@ -110,6 +116,8 @@ def submission(spec: BenchmarkSpec, inputs: Inputs, cells: Iterable[Cells]) -> P
         raise InputError(f"{path}: no predictions in it; expected a row per question with an id and a text")
     formats = imported(spec.formats)
     read_references = getattr(formats, "read_references", _read_none)
+    if spec.mapping is not None:
+        read_references = partial(_read_mapped, spec)
     references, source, split = references_of(spec, inputs, read_references, hidden=True)
     options = defaultdict(tuple, {reference.id: reference.options for reference in references})
     predictions = {
@@ -128,6 +136,10 @@ def submission(spec: BenchmarkSpec, inputs: Inputs, cells: Iterable[Cells]) -> P
         advice="; --id-column names the column of the ids",
     )
     return joined.with_hidden_answers() if inputs.references is None and hides(spec, split) else joined
+
+
+def _read_mapped(spec: BenchmarkSpec, path: Path) -> list[Reference]:
+    return [reference_of(spec, row) for row in mapped_rows.read(spec, [path], spec.default_split)]
 
 
 def _read_none(path: Path) -> list[Reference]:
@@ -186,8 +198,9 @@ def _of_json(path: Path, document: Any, columns: Columns) -> list[Cells]:  # noq
 
 def chosen(path: Path, names: Sequence[str], columns: Columns) -> tuple[str, str]:
     """Return the columns of the ids and the texts; InputError lists what is there and the option that names one."""
+    ids = IDS if columns.owners_id is None else (*IDS, columns.owners_id.lower())
     return (
-        _column(path, names, columns.id, IDS, "--id-column"),
+        _column(path, names, columns.id, ids, "--id-column"),
         _column(path, names, columns.text, TEXTS, "--text-column"),
     )
 
@@ -201,7 +214,7 @@ def _column(path: Path, names: Sequence[str], named: str | None, known: Sequence
     by_name = {name.strip().lower(): name for name in reversed(names)}
     column = next((by_name[name] for name in known if name in by_name), None)
     if column is None:
-        what = "ids" if known is IDS else "predicted texts"
+        what = "predicted texts" if known is TEXTS else "ids"
         raise InputError(f"{path}: no column of {what} ({', '.join(known)}); {there}; name it with {option}")
     return column
 
