@@ -211,8 +211,8 @@ def test_rows_come_from_the_hub_and_from_a_url_at_what_is_pinned(tmp_path, reelb
         digest = hashlib.sha256(rows.encode()).hexdigest()
         heads = {
             "at_url": f"source: {{url: '{hub.url}/kept.jsonl', sha256: {digest}}}",
-            "at_hub": f"source: {{hub: org/asked, revision: {commit}, files: {{test: data/test.jsonl, dev: dev.csv}}}}\n"
-            "splits: {test: {}, dev: {}}",
+            "at_hub": f"source: {{hub: org/asked, revision: {commit}, files: {{test: data/test.jsonl, dev: dev.csv}}}}"
+            "\nsplits: {test: {}, dev: {}}",
         }
         environ = {**hub.env(tmp_path / "hf"), "HF_HUB_OFFLINE": "0"}
         for name, source in heads.items():
