@@ -13,13 +13,11 @@ import json
 import os
 import shutil
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import chain
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Literal
 
@@ -37,9 +35,10 @@ from reelbench.registry.errors import InputError, ReelbenchError, first_line
 from reelbench.registry.files import sha256_of
 from reelbench.registry.records import About, Metrics, Result
 from reelbench.registry.rows import Row
+from reelbench.registry.values import without_folders
+from reelbench.registry.workers import ALLOTTED, ALONE, Workers
 from reelbench.scoring import calibration_file, result_files
 
-_MANY = 64  # results from which on it pays to start a second process
 _DEPTH = 4  # folders in a key
 
 Outcome = Literal["added", "same", "replaced", "older", "refused"]
@@ -90,6 +89,7 @@ class StoredResult:
         result: As it states itself.
         check: What was verified of it.
         rows: The benchmark's rows by id, where they are here and needed: where an older version read the answers.
+        videos: Where set, only the items on these count.
     """
 
     key: str
@@ -97,6 +97,7 @@ class StoredResult:
     result: Result
     check: Check
     rows: Mapping[str, Row] | None = field(default=None, compare=False, repr=False)
+    videos: frozenset[str] | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +114,7 @@ def add(
     *,
     rejudge: Rejudge | None = None,
     about: About | None = None,
+    workers: Workers = ALLOTTED,
     progress: Callable[[Added], None] | None = None,
 ) -> list[Added]:
     """Verify every result under `path` and file it; one that is refused leaves the others alone.
@@ -122,6 +124,7 @@ def add(
         store: The results store; made where it is not there.
         rejudge: Asks the judges of judged results again, about a few items each.
         about: What is said of the model of all these results; refused where it contradicts one.
+        workers: Who verifies; results of one key go to one of them, and with `rejudge` there is one.
         progress: Called with what came of each result, as it comes.
     """
     given = [_read_given(folder) for folder in result_files.folders(path)]
@@ -129,7 +132,7 @@ def add(
     left = [each for each in given if each.folder not in judged_elsewhere]
     work = partial(_refusing, partial(_add_one, store=store, rejudge=rejudge, about=about))
     done = []
-    for added in chain(judged_elsewhere.values(), _each(work, left, alone=rejudge is not None)):
+    for added in chain(judged_elsewhere.values(), _each(work, left, ALONE if rejudge is not None else workers)):
         done.append(added)
         if progress is not None:
             progress(added)
@@ -172,7 +175,7 @@ def _predictions(folder: Path) -> dict[str, Any] | None:
         return None
 
 
-def check(*paths: Path) -> list[Added]:
+def check(*paths: Path, workers: Workers = ALLOTTED) -> list[Added]:
     """Verify every result under `paths` and where it lies, and file nothing: what a pull request is asked for."""
     folders: dict[Path, None] = {}
     refused = []
@@ -184,7 +187,7 @@ def check(*paths: Path) -> list[Added]:
                 raise
             refused.append(Added(path, "refused", why=str(error)))
     given = [_read_given(folder) for folder in folders]
-    return [*refused, *_each(partial(_refusing, _check_one), given)]
+    return [*refused, *_each(partial(_refusing, _check_one), given, workers)]
 
 
 def _refusing(work: Callable[..., Added], given: _Given, *, known: KnownRows | None = None) -> Added:
@@ -228,15 +231,28 @@ def _checked(folder: Path, verified: VerifiedResult, document: bytes, rejudged: 
     )
 
 
-def _each(work: Callable[..., Added], given: Sequence[_Given], *, alone: bool = False) -> Iterator[Added]:
-    processes = min(os.cpu_count() or 1, 8)
-    if alone or len(given) < _MANY or processes < 2:  # noqa: PLR2004
+def _each(work: Callable[..., Added], given: Sequence[_Given], workers: Workers) -> Iterator[Added]:
+    if workers.alone(len(given)):
         known = KnownRows()
         yield from (work(each, known=known) for each in given)
         return
-    # Spawned, not forked: the caller may have threads.
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        yield from pool.map(work, given, chunksize=max(1, min(200, len(given) // (4 * processes))))
+    # Each worker reads its results anew, which takes it less than to be sent them.
+    folders = {each.folder: each for each in given}
+    places = {folder: _place(each) for folder, each in folders.items()}
+    for added in workers.map(partial(_afresh, work), list(folders), by=places.__getitem__):
+        yield replace(added, result=folders[added.source].result)
+
+
+def _afresh(work: Callable[..., Added], folder: Path) -> Added:
+    return replace(work(_read_given(folder)), result=None)
+
+
+def _place(given: _Given) -> Hashable:
+    """Return what results have in common of which one takes the other's place; the folder where that is not known."""
+    try:
+        return key_of(given.result) if given.result is not None else given.folder
+    except Exception:  # noqa: BLE001 - said when it is its turn
+        return given.folder
 
 
 _known = KnownRows()
@@ -297,6 +313,15 @@ def _with_about(result: Result, about: About) -> Result:
     return result.model_copy(update={"model": model, "settings": settings})
 
 
+def public(result: Result) -> Result:
+    """Return a result without the paths of the machine that made it: of each its last part."""
+    model = result.model.model_copy(update={"args": without_folders(result.model.args)})
+    source = result.benchmark.source.model_copy(update={"location": without_folders(result.benchmark.source.location)})
+    settings = result.settings.model_copy(update={"generation": without_folders(result.settings.generation)})
+    benchmark = result.benchmark.model_copy(update={"source": source})
+    return result.model_copy(update={"model": model, "benchmark": benchmark, "settings": settings})
+
+
 def _calibration(folder: Path) -> str | None:
     path = folder / calibration_file.FILE
     return sha256_of(path) if path.is_file() else None
@@ -308,8 +333,9 @@ def _file(folder: Path, store: Path, verified: VerifiedResult, result: Result, r
     there = result_files.read(place) if (place / CHECK_FILE).is_file() else None
     if there is not None and result.model.about is None and there.model.about is not None:
         result = _with_about(result, there.model.about)  # what was said once stays said
+    result = public(result)
     document = (folder / result_files.RESULT_FILE).read_bytes()
-    if result.model.about is not None and result.model_dump() != verified.result.model_dump():
+    if result.model_dump() != verified.result.model_dump():
         document = result_files.as_text(result).encode()
     check = _checked(folder, verified, document, rejudged)
     outcome: Outcome = "added"
@@ -357,32 +383,40 @@ def _made(result: Result) -> datetime:
     return made if made <= datetime.now(UTC) + AHEAD else datetime.min.replace(tzinfo=UTC)
 
 
-def read(store: Path) -> list[StoredResult]:
+def read(store: Path, workers: Workers = ALONE) -> list[StoredResult]:
     """Return every result in a store, in the order of their keys.
 
     Raises:
         InputError: There is no store, a file in it was changed after it was checked, or is a link.
     """
-    known = KnownRows()
-    stored = []
-    for path in _checks(store):
-        folder = path.parent
-        _refuse_links(path, store)
-        check = read_check(path)
-        of_file = {result_files.RESULT_FILE: check.result_sha256, result_files.SAMPLES_FILE: check.samples_sha256}
-        if check.calibration_sha256 or (folder / calibration_file.FILE).exists():
-            of_file[calibration_file.FILE] = str(check.calibration_sha256)
-        for name, digest in of_file.items():
-            _refuse_links(folder / name, store)
-            if not (folder / name).is_file() or sha256_of(folder / name) != digest:
-                raise InputError(
-                    f"{folder / name}: changed since it was checked; add the result again with `reelbench leaderboard "
-                    f"add {folder} --store {store}` or delete the folder"
-                )
-        result = result_files.read(folder)
-        check = revalidate(check, result, folder, known)
-        stored.append(as_stored(folder.relative_to(store).as_posix(), folder, result, check, known))
-    return stored
+    paths, known = _checks(store), KnownRows()
+    if workers.alone(len(paths)):
+        kept = [_read_stored(path, store, known) for path in paths]
+    else:
+        kept = list(workers.map(partial(_read_stored, store=store), paths))
+    return [
+        as_stored(path.parent.relative_to(store).as_posix(), path.parent, result, check, known)
+        for path, (result, check) in zip(paths, kept, strict=True)
+    ]
+
+
+def _read_stored(path: Path, store: Path, known: KnownRows | None = None) -> tuple[Result, Check]:
+    """Read the result beside a check, and the check as it holds today."""
+    folder = path.parent
+    _refuse_links(path, store)
+    check = read_check(path)
+    of_file = {result_files.RESULT_FILE: check.result_sha256, result_files.SAMPLES_FILE: check.samples_sha256}
+    if check.calibration_sha256 or (folder / calibration_file.FILE).exists():
+        of_file[calibration_file.FILE] = str(check.calibration_sha256)
+    for name, digest in of_file.items():
+        _refuse_links(folder / name, store)
+        if not (folder / name).is_file() or sha256_of(folder / name) != digest:
+            raise InputError(
+                f"{folder / name}: changed since it was checked; add the result again with `reelbench leaderboard "
+                f"add {folder} --store {store}` or delete the folder"
+            )
+    result = result_files.read(folder)
+    return result, revalidate(check, result, folder, known or _known)
 
 
 def as_stored(key: str, folder: Path, result: Result, check: Check, known: KnownRows) -> StoredResult:

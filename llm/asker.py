@@ -39,6 +39,8 @@ from reelbench.llm.retry_cursor import (
     RetryCursor,
     T,
 )
+from reelbench.llm.store import Limit
+from reelbench.registry import settings
 from reelbench.registry.errors import ReelbenchError
 
 _SHORT_REPLY = 64  # tokens
@@ -170,6 +172,7 @@ class Asker:
         with self.lock:
             tally.questions += 1
             tally.unread += result.reason == UNPARSABLE
+            tally.failed += result.reason not in {None, PENDING}
             for cached in cursor.replies:
                 tally.add(cached.reply)
                 if cached.reply.host != host:
@@ -302,7 +305,8 @@ class Asker:
         """Make one call and keep its reply."""
         options = self.options
         estimate = options.cost_usd(estimated_tokens(messages), _SHORT_REPLY) or 0.0
-        reserved = self._budget.reserve(estimate)
+        self._note_alone()
+        reserved = await self._budget.reserve(estimate, self.cache, options.option)
         if reserved is None:
             line = f"the budget of {self._budget.shown} for {options.who} is used up; run again to go on"
             raise self._stop(BUDGET, line)
@@ -324,13 +328,22 @@ class Asker:
             kept = error.maybe_paid  # counts against the budget, to be on the safe side
             raise
         finally:
-            self._budget.settle(reserved, cost, kept=kept)
+            await self._budget.settle(reserved, cost, self.cache, options.option, kept=kept)
         self._pacer.good()
         self._last_good = asyncio.get_running_loop().time()
         with self.lock:
             self.tally.calls += 1
             if cost is not None:
                 self.tally.spent_usd = (self.tally.spent_usd or 0.0) + cost
+
+    def _note_alone(self) -> None:
+        budget = self._budget
+        if budget.limit != Limit(None, None) and budget.job is None and self.cache.store.is_remote and not budget.noted:
+            budget.noted = True
+            self.note(
+                f"the budget of {budget.shown} is this process's alone; {settings.JOB.name}, set to one name for "
+                "several, counts theirs together"
+            )
 
     def _reject(self, error: RejectedError) -> str:
         self._pacer.failed()

@@ -7,7 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from reelbench.llm.store import Limit
+from reelbench.registry import settings
+
 if TYPE_CHECKING:
+    from reelbench.llm.cache import ReplyCache
     from reelbench.llm.reply import Reply
 
 
@@ -22,6 +26,7 @@ class Tally:
         items: Finished, as the caller counts them.
         questions: That were asked, of this run.
         unread: Questions of these whose replies came, and none could be read.
+        failed: Questions of these that have no answer, those among them; what is in a batch is yet to come.
         replies: Replies behind what was answered.
         calls: Replies that this run asked for and got.
         requests: Requests sent, failed ones too.
@@ -38,6 +43,7 @@ class Tally:
     items: int = 0
     questions: int = 0
     unread: int = 0
+    failed: int = 0
     replies: int = 0
     calls: int = 0
     requests: int = 0
@@ -71,6 +77,7 @@ class Tally:
                 "items",
                 "questions",
                 "unread",
+                "failed",
                 "replies",
                 "calls",
                 "requests",
@@ -95,47 +102,68 @@ class Tally:
 
 
 class Budget:
-    """Calls and dollars that a run may spend; several askers may share one, from several threads."""
+    """Calls and dollars that a run may spend; several askers may share one, from several threads.
+
+    Where there is a `job`, all its processes share it, on whatever machine: it is counted where replies are kept.
+    """
 
     def __init__(self, calls: int | None = None, usd: float | None = None) -> None:
-        self.calls = calls
-        self.usd = usd
-        self._reserved_calls = 0
+        self.limit = Limit(calls, usd)
+        self.job = _job() if calls is not None or usd is not None else None
+        self.noted = False
+        self._calls = 0
         self._reserved_usd = 0.0
         self._spent_usd = 0.0
         self._dearest_usd = 0.0
         self._lock = threading.Lock()
 
-    def reserve(self, estimate: float) -> float | None:
-        """Set aside one call of about `estimate` dollars -> dollars set aside, or None where there is no room."""
+    async def reserve(self, estimate: float, cache: "ReplyCache", option: str) -> float | None:
+        """Set aside one call of about `estimate` dollars -> dollars set aside, or None where there is no room.
+
+        `cache` and `option` (`--judge`) are the asker's.
+        """
+        if self.limit.usd is None:
+            estimate = 0.0
+        if self.job is not None:
+            return await cache.aside(cache.reserve, f"{self.job} {option}", self.limit, estimate)
         with self._lock:
-            if self.calls is not None and self._reserved_calls >= self.calls:
+            if self.limit.calls is not None and self._calls >= self.limit.calls:
                 return None
-            if self.usd is None:
-                estimate = 0.0
-            else:
+            if self.limit.usd is not None:
                 estimate = max(estimate, self._dearest_usd)
-                if self._spent_usd + self._reserved_usd + estimate > self.usd:
+                if self._spent_usd + self._reserved_usd + estimate > self.limit.usd:
                     return None
-            self._reserved_calls += 1
+            self._calls += 1
             self._reserved_usd += estimate
         return estimate
 
-    def settle(self, reserved: float, cost: float | None, *, kept: bool) -> None:
+    async def settle(
+        self, reserved: float, cost: float | None, cache: "ReplyCache", option: str, *, kept: bool
+    ) -> None:
         """Book what a call cost; one that brought nothing (not `kept`) is given back."""
+        if self.job is not None:
+            await cache.aside(cache.settle, f"{self.job} {option}", reserved, cost or 0.0, kept=kept)
+            return
         with self._lock:
             self._reserved_usd -= reserved
             if not kept:
-                self._reserved_calls -= 1
+                self._calls -= 1
             if cost is not None:
                 self._spent_usd += cost
                 self._dearest_usd = max(self._dearest_usd, cost)
 
     @property
     def shown(self) -> str:
-        """The limit that is used up, for the user."""
-        used_up = self.calls is not None and self._reserved_calls >= self.calls
-        return f"{self.calls} calls" if used_up or self.usd is None else f"${self.usd:g}"
+        """What may be spent, for the user."""
+        calls, usd = self.limit.calls, self.limit.usd
+        limits = ([f"{calls} calls"] if calls is not None else []) + ([f"${usd:g}"] if usd is not None else [])
+        return " or ".join(limits) + (f" of the job {self.job}" if self.job else "")
+
+
+def _job() -> str | None:
+    """Return the job whose processes count their budgets together, or None."""
+    of_slurm = settings.SLURM_ARRAY_JOB_ID.get() or settings.SLURM_JOB_ID.get()
+    return settings.JOB.get() or (f"slurm-{of_slurm}" if of_slurm else None)
 
 
 def added(total: int | None, more: int | None) -> int | None:

@@ -26,7 +26,7 @@ from typing import Any, TypeVar
 from reelbench.llm.reply import Reply
 from reelbench.llm.spool import Spool
 from reelbench.llm.sqlite_store import EDITED, SqliteStore
-from reelbench.llm.store import AwayError, Claimed, ReplyStore, StoredReply
+from reelbench.llm.store import AwayError, Claimed, Limit, ReplyStore, StoredReply
 from reelbench.registry.errors import ReelbenchError
 
 PATIENCE = 60.0
@@ -127,6 +127,14 @@ class ReplyCache:
     def release(self, key: bytes) -> None:
         """Give up the claim on `key`: its reply could not be had."""
         self._patiently(lambda: self.store.release(key))
+
+    def reserve(self, job: str, limit: Limit, estimate: float) -> float | None:
+        """Set aside one call of about `estimate` dollars of a job's -> these dollars; None where there is no room."""
+        return self._patiently(lambda: self.store.reserve(job, limit, estimate))
+
+    def settle(self, job: str, reserved: float, cost: float, *, kept: bool) -> None:
+        """Book what a job's call cost, in dollars; one that brought nothing (not `kept`) is given back."""
+        self._patiently(lambda: self.store.settle(job, reserved, cost, kept=kept))
 
     def close(self) -> None:
         """Give up all claims and close the store; nothing that was kept depends on it."""

@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from reelbench.llm.reply import REPLY_FIELDS, Reply
-from reelbench.llm.store import AwayError, Claimed, StoredBatch, StoredReply
+from reelbench.llm.store import AwayError, Claimed, Limit, ModelReplies, StoredBatch, StoredReply
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
 
 if TYPE_CHECKING:
@@ -64,6 +64,9 @@ CREATE TABLE reelbench.batches (
     owner text NOT NULL, until timestamptz NOT NULL);
 CREATE TABLE reelbench.batched (key bytea PRIMARY KEY, token text NOT NULL);
 CREATE INDEX ON reelbench.batched (token);
+CREATE TABLE reelbench.budgets (
+    job bytea PRIMARY KEY, calls bigint NOT NULL DEFAULT 0, reserved double precision NOT NULL DEFAULT 0,
+    spent double precision NOT NULL DEFAULT 0, dearest double precision NOT NULL DEFAULT 0);
 CREATE TABLE reelbench.shutdowns (
     model bytea NOT NULL, host bytea NOT NULL, day text NOT NULL, PRIMARY KEY (model, host));
 """
@@ -92,6 +95,21 @@ _TAKEN = f"SELECT key FROM reelbench.claims AS claim WHERE key = ANY(%(keys)s) A
 _BEGIN = (
     "INSERT INTO reelbench.batches"
     f" VALUES (%(token)s, NULL, %(model)s, %(host)s, extract(epoch FROM clock_timestamp()), %(owner)s, {_UNTIL})"
+)
+_RESERVE = """
+UPDATE reelbench.budgets SET calls = calls + 1, reserved = reserved + greatest(%(estimate)s, dearest)
+WHERE job = %(job)s AND (%(calls)s::bigint IS NULL OR calls < %(calls)s::bigint) AND (
+    %(usd)s::double precision IS NULL
+    OR spent + reserved + greatest(%(estimate)s, dearest) <= %(usd)s::double precision)
+RETURNING greatest(%(estimate)s, dearest)
+"""
+_SETTLE = """
+UPDATE reelbench.budgets SET reserved = reserved - %s, calls = calls - %s, spent = spent + %s,
+dearest = greatest(dearest, %s) WHERE job = %s
+"""
+_MEANT = (
+    "WHERE (%(before)s::double precision IS NULL OR at < %(before)s::double precision)"
+    " AND (%(model)s::bytea IS NULL OR model = %(model)s::bytea)"
 )
 _ELSEWHERE = """
 SELECT key, 'stored' FROM reelbench.replies WHERE key = ANY(%(keys)s)
@@ -233,6 +251,35 @@ class PostgresStore:
                 return
             after = rows[-1][0]
 
+    def kept(self, keys: Sequence[bytes]) -> set[bytes]:
+        """Return those of `keys` under which there is a reply."""
+        command = "SELECT key FROM reelbench.replies WHERE key = ANY(%s)"
+        return {key for (key,) in self._do(lambda database: database.execute(command, (list(keys),)).fetchall())}
+
+    def models(self, before: float | None = None, model: str | None = None) -> list[ModelReplies]:
+        """Count the replies that came before a moment, of one model or of each, by the models' names."""
+        command = (
+            f"SELECT model, count(*), min(at), max(at) FROM reelbench.replies {_MEANT} GROUP BY model ORDER BY model"
+        )
+        values = {"before": before, "model": _bytes(model)}
+        rows = self._do(lambda database: database.execute(command, values).fetchall())
+        return [ModelReplies(str(_text(name)), *counts) for name, *counts in rows]
+
+    def remove(self, before: float | None = None, model: str | None = None) -> int:
+        """Remove the replies that `models` counts -> how many there were."""
+        values = {"before": before, "model": _bytes(model)}
+        return self._do(lambda database: database.execute(f"DELETE FROM reelbench.replies {_MEANT}", values).rowcount)
+
+    def under_way(self) -> int:
+        """Return how many batches are under way."""
+        rows = self._do(lambda database: database.execute("SELECT count(*) FROM reelbench.batches").fetchall())
+        return rows[0][0]
+
+    def size(self) -> int:
+        """Return the bytes that it takes."""
+        command = "SELECT pg_total_relation_size('reelbench.replies')"
+        return self._do(lambda database: database.execute(command).fetchall())[0][0]
+
     def close(self) -> None:
         """Give up all claims of this process, and close."""
         if self._pool.closed:
@@ -313,6 +360,25 @@ class PostgresStore:
                 return len(wanted)
 
         return self._do(write) if replies else 0
+
+    # --- budgets -----------------------------------------------------------------------------------------------------
+
+    def reserve(self, job: str, limit: Limit, estimate: float) -> float | None:
+        """Set aside one call of about `estimate` dollars of a job's -> these dollars; None where there is no room."""
+        values = {"job": _bytes(job), "calls": limit.calls, "usd": limit.usd, "estimate": estimate}
+
+        def write(database: "psycopg.Connection[Any]") -> float | None:
+            with database.pipeline():
+                database.execute("INSERT INTO reelbench.budgets (job) VALUES (%(job)s) ON CONFLICT DO NOTHING", values)
+                row = database.execute(_RESERVE, values).fetchone()
+            return None if row is None else row[0]
+
+        return self._do(write)
+
+    def settle(self, job: str, reserved: float, cost: float, *, kept: bool) -> None:
+        """Book what a job's call cost, in dollars; one that brought nothing (not `kept`) is given back."""
+        values = (reserved, int(not kept), cost, cost, _bytes(job))
+        self._do(lambda database: database.execute(_SETTLE, values))
 
     # --- the server, and what can go wrong ---------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from reelbench.llm.reply import REPLY_FIELDS, Reply, checksum
-from reelbench.llm.store import Claimed, StoredBatch, StoredReply
+from reelbench.llm.store import Claimed, Limit, ModelReplies, StoredBatch, StoredReply
 from reelbench.registry.errors import InputError, ReelbenchError
 
 SCHEMA = 4
@@ -45,10 +45,14 @@ _TABLES = (
     """CREATE TABLE IF NOT EXISTS shutdowns (
         model TEXT NOT NULL, host TEXT NOT NULL, day TEXT NOT NULL, PRIMARY KEY (model, host)) WITHOUT ROWID""",
 )
+_BUDGETS = """CREATE TABLE IF NOT EXISTS budgets (
+    job TEXT PRIMARY KEY, calls INTEGER NOT NULL, reserved REAL NOT NULL, spent REAL NOT NULL, dearest REAL NOT NULL
+    ) WITHOUT ROWID"""  # made when the first job has one: earlier versions know nothing of it
 _SINCE_2 = {"reasoning_tokens": "INTEGER", "cached_tokens": "INTEGER", "seconds": "REAL", "checksum": "BLOB"}
 _REPLY = REPLY_FIELDS[:6]  # of schema 1
 _COLUMNS = ("key", "model", "at", "checksum", *REPLY_FIELDS)
 _STORED = f"SELECT key, model, at, checksum, edited, {', '.join(REPLY_FIELDS)} FROM replies"  # noqa: S608 - our own names
+_MEANT = "WHERE (? IS NULL OR at < ?) AND (? IS NULL OR model = ?)"
 _AT_ONCE = 1000  # rows read, or keys asked for, in one query
 
 
@@ -162,6 +166,33 @@ class SqliteStore:
                 return
             after = rows[-1][0]
 
+    def kept(self, keys: Sequence[bytes]) -> set[bytes]:
+        """Return those of `keys` under which there is a reply."""
+        there = "SELECT 1 FROM replies WHERE key = ? AND edited IS NULL"
+        return self._do(lambda file: {key for key in keys if file.execute(there, (key,)).fetchone()})
+
+    def models(self, before: float | None = None, model: str | None = None) -> list[ModelReplies]:
+        """Count the replies that came before a moment, of one model or of each, by the models' names."""
+        command = f"SELECT model, count(*), min(at), max(at) FROM replies {_MEANT} GROUP BY model ORDER BY model"  # noqa: S608
+        rows = self._do(lambda file: file.execute(command, (before, before, model, model)).fetchall())
+        return [ModelReplies(*row) for row in rows]
+
+    def remove(self, before: float | None = None, model: str | None = None) -> int:
+        """Remove the replies that `models` counts -> how many there were."""
+        command = f"DELETE FROM replies {_MEANT}"  # noqa: S608
+        removed = self._do(lambda file: file.execute(command, (before, before, model, model)).rowcount)
+        self._do(lambda file: file.execute("VACUUM"))
+        return removed
+
+    def under_way(self) -> int:
+        """Return how many batches are under way."""
+        return self._do(lambda file: file.execute("SELECT count(*) FROM batches").fetchone()[0])
+
+    def size(self) -> int:
+        """Return the bytes that it takes."""
+        parts = (self.path, self.path.with_name(f"{self.path.name}-wal"))
+        return sum(part.stat().st_size for part in parts if part.exists())
+
     def close(self) -> None:
         """Give up all claims of this process, and close; nothing that was kept depends on it."""
         with self._lock:
@@ -228,6 +259,35 @@ class SqliteStore:
             return kept
 
         return self._do(write)
+
+    # --- budgets -----------------------------------------------------------------------------------------------------
+
+    def reserve(self, job: str, limit: Limit, estimate: float) -> float | None:
+        """Set aside one call of about `estimate` dollars of a job's -> these dollars; None where there is no room."""
+
+        def write(file: sqlite3.Connection) -> float | None:
+            with _transaction(file):
+                file.execute(_BUDGETS)
+                file.execute("INSERT OR IGNORE INTO budgets VALUES (?, 0, 0, 0, 0)", (job,))
+                command = "SELECT calls, reserved + spent, max(dearest, ?) FROM budgets WHERE job = ?"
+                calls, taken, dollars = file.execute(command, (estimate, job)).fetchone()
+                if limit.calls is not None and calls >= limit.calls:
+                    return None
+                if limit.usd is not None and taken + dollars > limit.usd:
+                    return None
+                command = "UPDATE budgets SET calls = calls + 1, reserved = reserved + ? WHERE job = ?"
+                file.execute(command, (dollars, job))
+            return dollars
+
+        return self._do(write)
+
+    def settle(self, job: str, reserved: float, cost: float, *, kept: bool) -> None:
+        """Book what a job's call cost, in dollars; one that brought nothing (not `kept`) is given back."""
+        command = (
+            "UPDATE budgets SET reserved = reserved - ?, calls = calls - ?, spent = spent + ?,"
+            " dearest = max(dearest, ?) WHERE job = ?"
+        )
+        self._do(lambda file: file.execute(command, (reserved, int(not kept), cost, cost, job)))
 
     # --- opening, and what can go wrong ------------------------------------------------------------------------------
 

@@ -57,6 +57,24 @@ class StoredBatch:
     held: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """What may be spent at most, in calls and in dollars; None is no limit."""
+
+    calls: int | None
+    usd: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReplies:
+    """How many replies there are of a model, and when the first and the last came, in seconds since 1970."""
+
+    model: str
+    replies: int
+    first: float
+    last: float
+
+
 class AwayError(ReelbenchError):
     """A server that keeps replies can't be reached now; in a moment it may be again."""
 
@@ -144,8 +162,36 @@ class ReplyStore(Protocol):
         """Keep those replies whose requests are in a batch -> how many that were."""
         ...
 
+    def reserve(self, job: str, limit: Limit, estimate: float) -> float | None:
+        """Set aside one call of about `estimate` dollars of a job's -> these dollars; None where there is no room."""
+        ...
+
+    def settle(self, job: str, reserved: float, cost: float, *, kept: bool) -> None:
+        """Book what a job's call cost, in dollars; one that brought nothing (not `kept`) is given back."""
+        ...
+
     def replies(self, after: bytes = b"") -> Iterator[StoredReply]:
         """Yield the replies whose keys come after one, in the order of the keys."""
+        ...
+
+    def kept(self, keys: Sequence[bytes]) -> set[bytes]:
+        """Return those of `keys` under which there is a reply."""
+        ...
+
+    def models(self, before: float | None = None, model: str | None = None) -> list[ModelReplies]:
+        """Count the replies that came before a moment, of one model or of each, by the models' names."""
+        ...
+
+    def remove(self, before: float | None = None, model: str | None = None) -> int:
+        """Remove the replies that `models` counts -> how many there were."""
+        ...
+
+    def under_way(self) -> int:
+        """Return how many batches are under way."""
+        ...
+
+    def size(self) -> int:
+        """Return the bytes that it takes."""
         ...
 
     def close(self) -> None:

@@ -17,7 +17,7 @@ _OURS = "reelbench.tasks."
 
 def declaration(spec: BenchmarkSpec) -> dict[str, Any] | None:
     """Return a benchmark as JSON; None for one that a package declares, which is known by its name."""
-    if spec.mapping is None:
+    if spec.package:
         return None
     whole = asdict(spec)
     judge = whole["judge"]

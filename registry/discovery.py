@@ -186,6 +186,15 @@ def find_task(name: str) -> tuple[BenchmarkSpec, TaskSpec] | None:
     return None
 
 
+def find_twin(name: str) -> tuple[BenchmarkSpec, TaskSpec] | None:
+    """Return the benchmark and task on the rows of lmms-eval's own task `name`, or None where none of ours has them."""
+    for spec in specs().values():
+        for task in spec.tasks:
+            if task.twin == name:
+                return spec, task
+    return None
+
+
 def _suggestion(name: str) -> str:
     names = dict.fromkeys([*specs(), *(task.name for spec in specs().values() for task in spec.tasks)])
     close = get_close_matches(name.lower(), names, n=1, cutoff=0.5)

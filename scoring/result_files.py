@@ -32,10 +32,12 @@ from reelbench.registry.records import (
     SourceRecord,
     StatisticsRecord,
 )
+from reelbench.registry.settings import FILE_DEFAULTS
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.values import is_object
 from reelbench.scoring import answers, panel_agreement
 from reelbench.scoring.aggregation import INTERVAL, ScoredItems
+from reelbench.scoring.videos import media_record
 
 RESULT_FILE = "result.json"
 SAMPLES_FILE = "samples.jsonl"
@@ -83,6 +85,7 @@ def write(
             counts=scored.counts,
             software=software(),
             answers=answers.VERSION,
+            media=media_record(scored.samples),
             statistics=StatisticsRecord(interval=INTERVAL),
             provenance=Provenance(
                 kind="run",
@@ -91,6 +94,7 @@ def write(
                 date=datetime.now(UTC).isoformat(timespec="seconds"),
                 samples_sha256=sha256_of(aside),
                 note=note,
+                defaults=dict(FILE_DEFAULTS) or None,
             ),
         )
         write_text(folder / RESULT_FILE, as_text(result))

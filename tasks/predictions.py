@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from reelbench.registry import tables
+from reelbench.registry import rows, tables
 from reelbench.registry.data import mapped_rows
 from reelbench.registry.data.loading import imported
 from reelbench.registry.errors import InputError, first_of
@@ -115,9 +115,8 @@ def submission(spec: BenchmarkSpec, inputs: Inputs, cells: Iterable[Cells]) -> P
     if not texts:
         raise InputError(f"{path}: no predictions in it; expected a row per question with an id and a text")
     formats = imported(spec.formats)
-    read_references = getattr(formats, "read_references", _read_none)
-    if spec.mapping is not None:
-        read_references = partial(_read_mapped, spec)
+    declared = partial(_read_mapped, spec) if spec.mapping else _read_none
+    read_references = getattr(formats, "read_references", declared)
     references, source, split = references_of(spec, inputs, read_references, hidden=True)
     options = defaultdict(tuple, {reference.id: reference.options for reference in references})
     predictions = {
@@ -139,7 +138,10 @@ def submission(spec: BenchmarkSpec, inputs: Inputs, cells: Iterable[Cells]) -> P
 
 
 def _read_mapped(spec: BenchmarkSpec, path: Path) -> list[Reference]:
-    return [reference_of(spec, row) for row in mapped_rows.read(spec, [path], spec.default_split)]
+    split = spec.default_split
+    return [
+        reference_of(spec, row) for row in rows.checked(spec, split, mapped_rows.read(spec, [path], split), str(path))
+    ]
 
 
 def _read_none(path: Path) -> list[Reference]:

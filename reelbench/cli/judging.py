@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 import typer
 
 from reelbench.cli import console, families
-from reelbench.cli.option_groups import Json, served, takes
+from reelbench.cli.option_groups import CachePatience, Json, served, takes
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 
@@ -121,6 +121,7 @@ def judge_options(
     judge_extra: Extra = None,
     judge_timeout: Timeout = 120.0,
     retry_unscored: Retry = False,
+    cache_patience: CachePatience = 60.0,
 ) -> "JudgeOptions | None":
     """Return the judge that was named by `--judge`, `--judge-preset`, else `REELBENCH_JUDGE`; None where none was."""
     preset = _preset(judge_preset, judge)
@@ -149,6 +150,7 @@ def judge_options(
         extra=extra,
         timeout=judge_timeout,
         retry_unread=retry_unscored,
+        cache_patience=cache_patience,
         **budget_of("--judge-budget", judge_budget),
         **price_of("--judge-price", judge_price),
     )

@@ -18,11 +18,37 @@ if TYPE_CHECKING:
     from reelbench.leaderboard.rejudge import Rejudge
     from reelbench.leaderboard.store import Added
     from reelbench.registry.records import About
+    from reelbench.registry.workers import Workers
 
 app = App("Verified results, the leaderboard's page, and publishing.")
 
 Store = Annotated[Path, typer.Option(help="Folder of the results store.")]
+NumberOfWorkers = Annotated[
+    int | None,
+    typer.Option("--workers", metavar="N", min=1, help="Processes at once; default: this machine's cores, at most 8."),
+]
+Engine = Annotated[
+    str, typer.Option(help="pool: processes here; ray: a Ray cluster (RAY_ADDRESS, or the one running here).")
+]
+Common = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="KEY",
+        help="Score these runs on the videos that all of them had; by default all of a table, where some lack videos.",
+    ),
+]
 _SHOWN = 20
+
+
+def workers_options(*, workers: NumberOfWorkers = None, engine: Engine = "pool") -> "Workers":
+    """Return who works on many results."""
+    from reelbench.registry.workers import Workers
+
+    return Workers(workers, engine)
+
+
+takes_workers = takes("spread", workers_options)
+"""Gives a command these options; it takes their outcome as its argument `spread`."""
 
 
 def rejudge_options(
@@ -58,12 +84,14 @@ def rejudge_options(
 
 @app.command()
 @takes("rejudge", rejudge_options)
+@takes_workers
 @takes_about
 def add(
     run_dir: Annotated[Path, typer.Argument(help="Folder with result.json and samples.jsonl, or with such folders.")],
     *,
     store: Store,
     as_json: Json = False,
+    spread: "Workers",
     about: "About | None",
     rejudge: "Rejudge | None",
 ) -> None:
@@ -74,7 +102,7 @@ def add(
     from reelbench.leaderboard import store as stores
     from reelbench.registry.errors import InputError
 
-    done = stores.add(run_dir, store, rejudge=rejudge, about=about)
+    done = stores.add(run_dir, store, rejudge=rejudge, about=about, workers=spread)
     for one in [one for one in done if one.outcome != "refused"][:_SHOWN]:
         console.note(f"{one.outcome}: {one.place}" + (f" ({one.why})" if one.why else ""))
     if len(done) > _SHOWN:
@@ -158,17 +186,20 @@ def import_hub(
 
 
 @app.command()
+@takes_workers
 def build(
     *,
     store: Store,
     out: Annotated[Path, typer.Option(help="Folder for the site; what an earlier build left there is replaced.")],
     published: Annotated[bool, typer.Option(help="List what others published, too.")] = True,
+    common: Common = None,
     as_json: Json = False,
+    spread: "Workers",
 ) -> None:
     """Write the leaderboard's page, which works from a disk and on any static host."""
     from reelbench.leaderboard import site
 
-    made = site.build(store, out, published=published)
+    made = site.build(store, out, published=published, workers=spread, common=common or ())
     runs = sum(entry.stored is not None for entry in made.entries)
     console.note(f"{runs} results of runs and {len(made.entries) - runs} published ones")
     page = str(out / "index.html")
@@ -177,6 +208,7 @@ def build(
 
 
 @app.command()
+@takes_workers
 def check(
     folders: Annotated[
         list[Path], typer.Argument(metavar="FOLDER...", help="Folders of a pull request to the results dataset.")
@@ -187,6 +219,7 @@ def check(
     ] = None,
     markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a Markdown report.")] = None,
     as_json: Json = False,
+    spread: "Workers",
 ) -> None:
     """Check results as the results dataset's CI does: every number again from the samples, and where they lie."""
     from reelbench.leaderboard import store as stores
@@ -194,7 +227,7 @@ def check(
     from reelbench.registry.errors import InputError
     from reelbench.registry.files import write_text
 
-    checked = stores.check(*folders)
+    checked = stores.check(*folders, workers=spread)
     if as_json or markdown is not None:
         report = submission.Report(submission.read(checked, store))
         if markdown is not None:
@@ -216,6 +249,7 @@ def tables(
     style: Annotated[Literal["markdown", "latex"], typer.Option("--format", help="What to write.")] = "markdown",
     benchmark: Annotated[str | None, typer.Option(help="One benchmark only.")] = None,
     published: Annotated[bool, typer.Option(help="List what others published, too.")] = True,
+    common: Common = None,
 ) -> None:
     """Print a table per benchmark, split and judge, ready for a paper."""
     from reelbench.leaderboard import board
@@ -224,7 +258,11 @@ def tables(
 
     if benchmark is not None:
         discovery.get(benchmark)
-    console.write(files.tables(board.make(store, published=published), style, benchmark=benchmark).rstrip("\n"))
+    console.write(
+        files.tables(board.make(store, published=published, common=common or ()), style, benchmark=benchmark).rstrip(
+            "\n"
+        )
+    )
 
 
 @app.command()

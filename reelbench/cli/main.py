@@ -13,7 +13,9 @@ from reelbench.cli import (
     ace,
     anchors,
     ask,
+    cache,
     calibrate,
+    candidates,
     cards,
     compare,
     console,
@@ -29,12 +31,14 @@ from reelbench.cli import (
     make,
     new,
     power,
+    presets,
     profile,
     review,
     run,
     score,
     settings,
     shortcuts,
+    status,
     view,
 )
 from reelbench.cli.app import App, Group
@@ -53,12 +57,15 @@ class _Commands(Group):
     sections = MappingProxyType(
         {
             "Measure": ("run", "ask", "score"),
-            "Look": ("view", "compare", "shortcuts", "power", "profile"),
+            "Look": ("view", "compare", "candidates", "shortcuts", "power", "profile"),
             "Compare and publish": ("judge", "leaderboard", "cards"),
             "Make": ("new", "check", "make", "ace"),
             "People": ("review",),
             "Diagnose": ("diagnose",),
-            "Manage": ("list", "info", "data", "frames", "path", "settings", "doctor", "help"),
+            "Manage": (
+                *("list", "info", "data", "frames", "cache"),
+                *("path", "presets", "settings", "status", "doctor", "help"),
+            ),
         }
     )
 
@@ -73,6 +80,8 @@ app.command("list")(listing.list_benchmarks)
 app.command("path")(listing.path)
 app.command("info")(info.info)
 app.command("settings")(settings.show_settings)
+app.command("presets")(presets.show_presets)
+app.command("status")(status.show_status)
 app.command("doctor")(doctor.doctor)
 app.command("new")(new.new)
 app.command("check")(new.check)
@@ -80,6 +89,7 @@ app.command("help")(help_pages.show_help)
 app.command("score")(score.score)
 app.command("ask")(ask.ask)
 app.command("ace")(ace.ace)
+app.command("candidates")(candidates.show_candidates)
 app.command("compare")(compare.compare)
 app.command("shortcuts")(shortcuts.show_shortcuts)
 app.command("view")(view.view)
@@ -93,6 +103,7 @@ compare.app.command("anchors")(anchors.anchors)
 compare.app.command("presets")(judging.presets)
 app.add_typer(compare.app, name="judge")
 app.add_typer(frames.app, name="frames")
+app.add_typer(cache.app, name="cache")
 app.command("power")(power.power)
 app.add_typer(cards.app, name="cards")
 app.add_typer(leaderboard.app, name="leaderboard")

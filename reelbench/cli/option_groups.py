@@ -4,6 +4,7 @@ import builtins
 import functools
 import inspect
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
@@ -14,6 +15,15 @@ if TYPE_CHECKING:
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON (a list for several results).")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors, and --json.")]
+
+CachePatience = Annotated[
+    float,
+    typer.Option(
+        "--cache-patience",
+        metavar="S",
+        help="Maximum seconds to wait for a database of replies (REELBENCH_CACHE) that can't be reached.",
+    ),
+]
 
 _SERVED = {
     "url": ("URL", "OpenAI-compatible server; default OPENAI_BASE_URL."),
@@ -35,23 +45,28 @@ def served(prefix: str, name: str, panel: str) -> Any:  # noqa: ANN401 - typer's
 def takes(argument: str, group: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Return a decorator that puts the keyword parameters of `group` in the place of a command's parameter `argument`.
 
-    The command is then called with what `group` returns for them.
+    The command is then called with what `group` returns for them. An option that another group of the command has too
+    is one option, for both.
     """
     options = inspect.signature(group).parameters
     hints = get_type_hints(group, include_extras=True, localns=_Anything()) if options else {}
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(command)
+        shared = options.keys() & (signature.parameters.keys() - {argument})
 
         @functools.wraps(command)
         def wrapper(*args: Any, **given: Any) -> None:  # noqa: ANN401 - whatever the command takes
-            group_given = {name: given.pop(name) for name in options if name in given}
+            group_given = {name: given[name] for name in options if name in given}
+            given = {name: value for name, value in given.items() if name in shared or name not in options}
             return command(*args, **given, **{argument: group(**group_given)})
 
         parameters = [
             part
             for name, parameter in signature.parameters.items()
-            for part in (options.values() if name == argument else (parameter,))
+            for part in (
+                [option for key, option in options.items() if key not in shared] if name == argument else (parameter,)
+            )
         ]
         wrapper.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         annotations = {name: hint for name, hint in command.__annotations__.items() if name != argument}
@@ -59,6 +74,30 @@ def takes(argument: str, group: Callable[..., Any]) -> Callable[[Callable[..., N
         return wrapper
 
     return decorate
+
+
+StatusFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Keep this file at how far the work has come, as JSON; `reelbench status FILE` tells it.",
+    ),
+]
+
+
+def reports_status(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command whose work is long the option `--status-file`, which `app.Command` takes for itself."""
+    signature = inspect.signature(command)
+    option = inspect.Parameter("status_file", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=StatusFile)
+
+    @functools.wraps(command)
+    def wrapper(*args: Any, status_file: Path | None = None, **given: Any) -> None:  # noqa: ANN401 - the command's
+        del status_file
+        return command(*args, **given)
+
+    wrapper.__signature__ = signature.replace(parameters=[*signature.parameters.values(), option])  # type: ignore[attr-defined]
+    wrapper.__annotations__ = command.__annotations__ | {option.name: StatusFile}
+    return wrapper
 
 
 def given(context: typer.Context, *, only: str = "") -> list[str]:

@@ -133,6 +133,9 @@ class _Question:
 
     def _labels(self, name: str) -> list[str]:
         value = self._value(name)
+        separator = self._mapping.separators.get(name)
+        if separator is not None and isinstance(value, str):
+            value = [part.strip() for part in value.split(separator)]
         labels = [as_text(part, f"{self.where}: {name}") for part in (value if is_array(value) else [value])]
         return [label for label in labels if label]
 
@@ -158,6 +161,8 @@ def cell(cells: Cells, name: str, where: str) -> Any:  # noqa: ANN401 - whatever
     """Return a row's value of a column, or within one (`annotation.question`); InputError where it has none."""
     if name in cells:
         return cells[name]
+    if alike := [column for column in cells if _bare(column) == _bare(name)]:
+        return cells[alike[0]]
     value: Any = cells
     for part in name.split("."):
         if not is_object(value) or part not in value:
@@ -165,6 +170,10 @@ def cell(cells: Cells, name: str, where: str) -> Any:  # noqa: ANN401 - whatever
             raise InputError(f"{where}: has no column {name!r}; it has {first_of(names, 12)}")
         value = value[part]
     return value
+
+
+def _bare(name: str) -> str:
+    return name.replace(" ", "_").casefold()
 
 
 def _literal(text: str) -> Any:  # noqa: ANN401 - any JSON or Python literal

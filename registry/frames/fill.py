@@ -18,8 +18,7 @@ from typing import Any
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.frames.store import FrameStore
-
-ENGINES = ("pool", "ray")
+from reelbench.registry.workers import ENGINES, cluster, imported_ray
 
 _RETRIES = 2
 _DIED = "decoding it ends the process (out of memory, or a fault in a codec)"
@@ -67,7 +66,7 @@ def fill(
     work = partial(_filled, root=store.root.absolute(), cap_bytes=store.cap_bytes, sampling=str(sampling))
     unique = list(dict.fromkeys(video.absolute() for video in videos))
     if engine == "ray":
-        return _over_ray(unique, work, workers)
+        return _over_ray(imported_ray(), unique, work, workers)
     workers = min(workers or max(1, (os.cpu_count() or 2) // 2), len(unique))
     return map(work, unique) if len(unique) == 1 else _in_pool(unique, work, workers)
 
@@ -115,25 +114,8 @@ def _alone(video: Path, work: Work) -> Filled:
             return Filled(video, error=f"{video}: {_DIED}")
 
 
-def _over_ray(videos: Sequence[Path], work: Work, workers: int | None) -> Iterator[Filled]:
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # read when Ray is imported; nothing is sent unasked
-    try:
-        import ray
-    except ImportError:
-        raise InputError(
-            "--engine ray: Ray is not installed; pip install 'reelbench[ray]', or use --engine pool"
-        ) from None
-    return _ray_results(ray, videos, work, workers)
-
-
-def _ray_results(ray: Any, videos: Sequence[Path], work: Work, workers: int | None) -> Iterator[Filled]:  # noqa: ANN401
-    ours = not ray.is_initialized()
-    if ours:
-        try:
-            ray.init(log_to_driver=False, logging_level="ERROR", include_dashboard=False)
-        except Exception as error:  # noqa: BLE001 - Ray raises bare ones where a node does not start
-            raise ReelbenchError(f"--engine ray: no cluster: {' '.join(str(error).split())}") from None
-    try:
+def _over_ray(ray: Any, videos: Sequence[Path], work: Work, workers: int | None) -> Iterator[Filled]:  # noqa: ANN401
+    with cluster(ray):
         # A worker that dies is replaced, and its video tried again.
         remote = ray.remote(num_cpus=1, max_retries=_RETRIES)(_remote)
         waiting = deque(videos)
@@ -144,9 +126,6 @@ def _ray_results(ray: Any, videos: Sequence[Path], work: Work, workers: int | No
                 running[remote.remote(work, video)] = video
             for done in ray.wait(list(running), num_returns=1)[0]:
                 yield _ray_result(ray, done, running.pop(done))
-    finally:
-        if ours:
-            ray.shutdown()
 
 
 def _remote(work: Work, video: Path) -> Filled:

@@ -100,7 +100,10 @@ def test_a_killed_run_loses_only_what_was_in_flight(home):
     assert (rerun["calls"], rerun["client"]) == (0, False)  # nothing to ask: the client is not even imported
 
 
-def test_two_scorers_at_once_pay_once(home):
+@pytest.mark.parametrize("place", ["file", "server"])
+def test_two_scorers_at_once_pay_once(home, place, request, monkeypatch):
+    if place == "server":
+        monkeypatch.setenv("REELBENCH_CACHE", request.getfixturevalue("postgres").database())
     with JudgeServer(always(delay=0.02)) as server:
         both = [scorer(home, server.url, 40) for _ in range(2)]
         first, second = map(finished, both)

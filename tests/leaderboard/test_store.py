@@ -1,12 +1,14 @@
 """What the store takes, and what it refuses and why."""
 
 import shutil
+from pathlib import Path
 
 import pytest
 
-from reelbench.leaderboard import store
+from reelbench.leaderboard import site, store
 from reelbench.leaderboard.recompute import MismatchError, verify
 from reelbench.registry.errors import InputError
+from reelbench.registry.workers import ALONE, Workers
 from reelbench.scoring import result_files
 
 
@@ -286,16 +288,40 @@ def test_check_holds_a_result_to_its_place(rextime_run, added, tmp_path):
     assert "belongs at results/org__model/unknown/rextime/" in found.why
 
 
-def test_many_results_are_checked_by_several_processes(rextime_run, added, tamper, tmp_path):
-    run = rextime_run()
-    for number in range(store._MANY):
-        copy = tmp_path / "many" / f"{number:03}"
+def bytes_of(folder):
+    return {path.relative_to(folder): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+@pytest.mark.parametrize("workers", [Workers(2), pytest.param(Workers(2, "ray"), marks=pytest.mark.slow)], ids=str)
+def test_several_workers_leave_what_one_leaves(rextime_run, tamper, tmp_path, monkeypatch, workers):
+    if workers.engine == "ray":
+        pytest.importorskip("ray", reason="Ray is not installed (pip install 'reelbench[ray]')")
+    monkeypatch.chdir(tmp_path)
+    run, many = rextime_run(), Path("many")
+    for number in range(24):
+        copy = many / f"{number:03}"
         shutil.copytree(run, copy)
-        tamper(copy, result=lambda found, n=number: found["model"].update(id=f"org/model-{n}"))
-    tamper(tmp_path / "many" / "007", result=lambda found: found["metrics"]["miou"].update(value=1.0))
-    outcomes = [one.outcome for one in added(tmp_path / "many")]
-    assert outcomes.count("added") == store._MANY - 1
-    assert outcomes[7] == "refused"
+        tamper(copy, result=lambda found, n=number: found["model"].update(id=f"org/model-{n // 4}"))  # four of each key
+        date = f"2026-0{1 + (number * 3) % 4}-01T00:00:00+00:00"
+        tamper(copy, result=lambda found, date=date: found["provenance"].update(date=date))
+    tamper(many / "007", result=lambda found: found["metrics"]["miou"].update(value=1.0))
+    (many / "009" / "result.json").write_text("{")
+    told = [store.add(many, tmp_path / name, workers=who) for name, who in (("one", ALONE), ("several", workers))]
+    kinds = [[(one.source, one.outcome, one.why) for one in done] for done in told]
+    assert kinds[0] == kinds[1]
+    assert {"added", "replaced", "older", "refused"} <= {kind for _, kind, _ in kinds[0]}
+    assert bytes_of(tmp_path / "one") == bytes_of(tmp_path / "several")
+    checked = [store.check(tmp_path / "one", workers=who) for who in (ALONE, workers)]
+    assert checked[0] == checked[1]
+    assert [one.result for one in checked[0]] == [one.result for one in checked[1]]
+    for name, who in (("one-site", ALONE), ("several-site", workers)):
+        site.build(tmp_path / "one", tmp_path / name, workers=who)
+    assert bytes_of(tmp_path / "one-site") == bytes_of(tmp_path / "several-site")
+
+
+def test_an_engine_that_is_none_is_refused():
+    with pytest.raises(InputError, match="give pool or ray"):
+        Workers(engine="spark")
 
 
 def test_refusals_are_input_errors(rextime_run, tamper):
@@ -303,3 +329,25 @@ def test_refusals_are_input_errors(rextime_run, tamper):
     with pytest.raises(MismatchError) as caught:
         verify(run)
     assert caught.value.exit_code == 2
+
+
+def test_what_is_filed_and_shown_names_no_folder_of_the_machine_that_ran_it(rextime_run, tamper, tmp_path):
+    def ran(result):
+        result["model"]["args"] = {
+            "pretrained": "/home/ada/checkpoints/m",
+            "tokenizer": "C:\\models\\tok",
+            "dtype": "bf16",
+        }
+        result["settings"]["generation"] = {"processor": "~/p/config.json", "until": ["</s>"]}
+
+    folder = tamper(rextime_run(), result=ran)
+    [one] = store.add(folder, tmp_path / "store")
+    assert one.outcome == "added", one.why
+    [again] = store.add(folder, tmp_path / "store")
+    assert again.outcome == "same"
+    [stored] = store.read(tmp_path / "store")
+    assert stored.result.model.args == {"pretrained": "local/m", "tokenizer": "local/tok", "dtype": "bf16"}
+    assert stored.result.settings.generation == {"processor": "local/config.json", "until": ["</s>"]}
+    site.build(tmp_path / "store", tmp_path / "site")
+    for path in (*(tmp_path / "store").rglob("*.json"), *(tmp_path / "site" / "data").rglob("*.js")):
+        assert [word for word in ("/home/ada", "checkpoints", "C:", "~/p") if word in path.read_text()] == [], path

@@ -1,5 +1,6 @@
 """What every store of replies keeps to, whether it is a file or a server: one set of tests over both."""
 
+import asyncio
 import contextlib
 import shutil
 import sqlite3
@@ -10,9 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from reelbench.llm.ask_options import AskOptions
+from reelbench.llm.asker import Asker
 from reelbench.llm.cache import ReplyCache, stored_now
 from reelbench.llm.reply import Reply
+from reelbench.llm.store import Limit
 from reelbench.registry.errors import InputError, ReelbenchError
+from tests.servers.judge import Answer, JudgeServer
 
 OLD = Path(__file__).parents[1] / "fixtures" / "v0_1_0" / "judge.sqlite"
 
@@ -196,6 +201,49 @@ def test_replies_are_told_in_the_order_of_their_keys_from_any_on(opened):
     every = [stored.key for stored in cache.store.replies()]
     assert every == sorted(key(number) for number in range(2500))
     assert [stored.key for stored in cache.store.replies(every[1999])] == every[2000:]
+
+
+def test_a_jobs_budget_is_one_for_all_its_processes(opened):
+    first, second = opened(), opened()
+    calls = Limit(3, None)
+    assert [cache.reserve("a", calls, 0.0) for cache in (first, second, first, second)] == [0.0, 0.0, 0.0, None]
+    second.settle("a", 0.0, 0.0, kept=False)  # brought nothing: given back
+    assert [cache.reserve("a", calls, 0.0) for cache in (first, second)] == [0.0, None]
+    assert second.reserve("b", calls, 0.0) == 0.0  # another job's
+
+    dollars = Limit(None, 1.0)
+    assert first.reserve("c", dollars, 0.25) == 0.25
+    first.settle("c", 0.25, 0.5, kept=True)
+    assert second.reserve("c", dollars, 0.25) == 0.5  # as much as the dearest call so far
+    assert first.reserve("c", dollars, 0.25) is None
+    second.settle("c", 0.5, 0.125, kept=True)
+    assert first.reserve("c", dollars, 0.25) is None  # 0.625 spent, and the next may cost 0.5
+    assert first.reserve("c", Limit(None, 1.125), 0.25) == 0.5
+
+
+@pytest.mark.parametrize("variables", [{"REELBENCH_JOB": "mine"}, {"SLURM_JOB_ID": "7", "SLURM_ARRAY_JOB_ID": "5"}, {}])
+def test_processes_of_a_job_spend_one_budget(place, monkeypatch, variables):
+    """Two askers, each as a process of its own would: 5 calls together, or 5 each."""
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    notes = []
+
+    async def ask(url, first):
+        options = AskOptions(model="m", url=url, budget_calls=5, cache=place)
+        async with Asker(options, on_note=notes.append) as asker:
+            for number in range(first, first + 8):
+                await asker.ask([{"role": "user", "content": f"{number}?"}], str)
+
+    with JudgeServer(lambda _: Answer("yes")) as server:
+        for first in (0, 100):
+            asyncio.run(ask(server.url, first))
+        assert len(server.calls) == (5 if variables else 10)
+    alone = sum("is this process's alone; REELBENCH_JOB" in note for note in notes)
+    assert alone == (0 if variables or isinstance(place, Path) else 2)
+    name = {"REELBENCH_JOB": " of the job mine", "SLURM_JOB_ID": " of the job slurm-5"}.get(
+        next(iter(variables), ""), ""
+    )
+    assert sum(f"the budget of 5 calls{name} for the model is used up" in note for note in notes) == 2
 
 
 # --- of one kind alone -----------------------------------------------------------------------------------------------

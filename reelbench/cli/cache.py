@@ -1,0 +1,111 @@
+"""`reelbench cache`: the replies that are kept of language models."""
+
+import json
+import time
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reelbench.cli import console
+from reelbench.cli.app import App
+from reelbench.cli.option_groups import Json
+from reelbench.registry.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+
+    from reelbench.llm.store import ModelReplies, ReplyStore
+
+app = App("Look after the replies that are kept of language models (REELBENCH_CACHE).")
+
+_PLACE = "A file, or a database's address (postgresql://USER@HOST/DATABASE)"
+_DAY = 86_400.0
+
+
+@app.command()
+def info(
+    place: Annotated[str | None, typer.Argument(help=f"{_PLACE}; by default where this machine keeps them.")] = None,
+    *,
+    as_json: Json = False,
+) -> None:
+    """Say how many replies there are of each model, and since when."""
+    with _opened(place) as store:
+        models, size, batches = store.models(), store.size(), store.under_way()
+        name = store.name
+    if as_json:
+        listed = [
+            {"model": one.model, "replies": one.replies, "first": _day(one.first), "last": _day(one.last)}
+            for one in models
+        ]
+        console.write(json.dumps({"place": name, "bytes": size, "batches": batches, "models": listed}))
+        return
+    console.write(f"{name}: {_counted(models)}, {size / 1e6:,.1f} MB, {batches} batches under way")
+    if models:
+        table = console.table("", "model", "#replies", "first", "last")
+        for one in models:
+            table.add_row(one.model, f"{one.replies:,}", _day(one.first), _day(one.last))
+        console.show(table)
+
+
+@app.command()
+def copy(
+    source: Annotated[str, typer.Argument(metavar="FROM", help=f"{_PLACE}.")],
+    target: Annotated[str, typer.Argument(metavar="TO", help="Likewise; what it holds already stays.")],
+) -> None:
+    """Copy replies from a file into a database, or back: what is there already isn't copied again."""
+    from reelbench.llm.cache import is_address
+    from reelbench.llm.copying import copy as copied_over
+
+    if not is_address(source) and not Path(source).is_file():
+        raise InputError(f"{source}: no such file")
+    with _opened(source) as store, _opened(target) as other:
+        total = sum(one.replies for one in store.models())
+        with console.progress("replies", total) as show:
+            done = copied_over(store, other, show)
+        if batches := store.under_way():
+            console.note(f"{store.name}: {batches} batches are under way, and stay: collect them there first")
+        left_out = f", {done.damaged} damaged and left out" if done.damaged else ""
+        console.write(f"{done.copied} replies copied, {done.there} were there already{left_out}")
+
+
+@app.command()
+def prune(
+    place: Annotated[str | None, typer.Argument(help=f"{_PLACE}; by default where this machine keeps them.")] = None,
+    *,
+    older_than: Annotated[int | None, typer.Option(metavar="DAYS", min=0, help="Replies that came before.")] = None,
+    model: Annotated[str | None, typer.Option(help="Replies of this model, by the name it was asked under.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Remove them; without it they are counted.")] = False,
+) -> None:
+    """Remove replies that are old, or a model's; what is needed of them is paid for again."""
+    if older_than is None and model is None:
+        raise InputError("cache prune: give --older-than DAYS, --model MODEL, or both")
+    before = None if older_than is None else time.time() - older_than * _DAY
+    with _opened(place) as store:
+        meant = _counted(store.models(before, model))
+        if yes:
+            console.write(f"{store.remove(before, model)} replies removed from {store.name}")
+        else:
+            console.write(f"{store.name}: {meant} would be removed; add --yes to do it")
+
+
+@contextmanager
+def _opened(place: str | None) -> "Generator[ReplyStore]":
+    from reelbench.llm.ask_options import cache_place
+    from reelbench.llm.cache import open_store
+
+    store = open_store(place or cache_place(), console.note)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def _counted(models: "Sequence[ModelReplies]") -> str:
+    return f"{sum(one.replies for one in models):,} replies of {len(models)} models"
+
+
+def _day(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).date().isoformat()

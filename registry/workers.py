@@ -1,0 +1,179 @@
+"""Work spread over processes on this machine, or over a Ray cluster; results come in the order of what was given."""
+
+import os
+from collections import defaultdict, deque
+from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, TypeVar
+
+from reelbench.registry.errors import InputError, ReelbenchError
+
+ENGINES = ("pool", "ray")
+MANY = 64
+"""Items from which on it pays to start a second process, unless a number of workers is asked for."""
+
+_MOST = 8  # processes, unless more are asked for
+_LONGEST = 200  # items of one part
+_OURS = ("REELBENCH_", "HF_", "HUGGINGFACE_")
+_DIED = "a worker's process ended (out of memory?): run again, with fewer --workers; what was done is kept"
+
+ItemT = TypeVar("ItemT")
+ResultT = TypeVar("ResultT")
+
+
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """Who does the work.
+
+    Attributes:
+        number: Processes at once; None is as many as this process may use cores (at most 8), or all that the cluster
+            has, and one where there is little to do.
+        engine: `pool` are processes on this machine. `ray` is the cluster of `RAY_ADDRESS`, the one that runs on this
+            machine, or else a new one on it; every node must see the files under the same paths.
+    """
+
+    number: int | None = None
+    engine: str = "pool"
+
+    def __post_init__(self) -> None:
+        if self.engine not in ENGINES:
+            raise InputError(f"--engine {self.engine}: not an engine; give {' or '.join(ENGINES)}")
+
+    def alone(self, items: int) -> bool:
+        """Whether so many items are best worked on in this process."""
+        number = self.number or (allotted() if items >= MANY else 1)
+        return self.engine == "pool" and min(number, items) < 2  # noqa: PLR2004
+
+    def map(
+        self,
+        work: Callable[[ItemT], ResultT],
+        items: Sequence[ItemT],
+        by: Callable[[ItemT], Hashable] | None = None,
+    ) -> Iterator[ResultT]:
+        """Yield what `work`, which must be importable, makes of each item; items alike `by` go to one worker, in order.
+
+        Raises:
+            InputError: Ray is not installed.
+            ReelbenchError: A worker's process has ended, or the cluster can't be reached.
+        """
+        parts = _parts(items, by, self.number or allotted())
+        work_on = partial(_worked, work)
+        given = [[items[place] for place in part] for part in parts]
+        if self.engine == "ray":
+            results = _over_ray(imported_ray(), work_on, given, self.number)
+        else:
+            results = _in_pool(work_on, given, min(self.number or allotted(), len(parts)))
+        done: dict[int, ResultT] = {}
+        following = 0
+        for part, of_part in zip(parts, results, strict=True):
+            done |= zip(part, of_part, strict=True)
+            while following in done:
+                yield done.pop(following)
+                following += 1
+
+
+ALLOTTED = Workers()
+"""As many as pays."""
+ALONE = Workers(1)
+"""This process."""
+
+
+def allotted() -> int:
+    """Return how many cores this process may use, at most 8."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return min(cores or 1, _MOST)
+
+
+def imported_ray() -> Any:  # noqa: ANN401 - the module
+    """Return Ray; InputError where it isn't installed."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # read when Ray is imported; nothing is sent unasked
+    try:
+        import ray
+    except ImportError:
+        raise InputError(
+            "--engine ray: Ray is not installed; pip install 'reelbench[ray]', or use --engine pool"
+        ) from None
+    return ray
+
+
+@contextmanager
+def cluster(ray: Any) -> Generator[None]:  # noqa: ANN401
+    """Use the cluster that is there, else one of our own while the block runs; ReelbenchError where there is none."""
+    ours = not ray.is_initialized()
+    if ours:
+        try:
+            ray.init(log_to_driver=False, logging_level="ERROR", include_dashboard=False)
+        except Exception as error:  # noqa: BLE001 - Ray raises bare ones where a node does not start
+            raise ReelbenchError(f"--engine ray: no cluster: {' '.join(str(error).split())}") from None
+    try:
+        yield
+    finally:
+        if ours:
+            ray.shutdown()
+
+
+def _parts(items: Sequence[ItemT], by: Callable[[ItemT], Hashable] | None, workers: int) -> list[list[int]]:
+    """Return the places of items, part by part: some parts for each worker, and what is alike `by` in one of them."""
+    alike: dict[Hashable, list[int]] = defaultdict(list)
+    for place, item in enumerate(items):
+        alike[place if by is None else by(item)].append(place)
+    longest = max(1, min(_LONGEST, len(items) // (4 * workers)))
+    parts: list[list[int]] = []
+    for places in alike.values():
+        if not parts or len(parts[-1]) >= longest:
+            parts.append([])
+        parts[-1] += places
+    return parts
+
+
+def _worked(work: Callable[[ItemT], ResultT], items: Sequence[ItemT]) -> list[ResultT]:
+    return [work(item) for item in items]
+
+
+def _in_pool(work: Callable[[ItemT], ResultT], parts: Sequence[ItemT], workers: int) -> Iterator[ResultT]:
+    # Spawned, not forked: the caller may have threads.
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        try:
+            yield from pool.map(work, parts)
+        except BrokenProcessPool:
+            raise ReelbenchError(_DIED) from None
+
+
+def _over_ray(
+    ray: Any,  # noqa: ANN401
+    work: Callable[[ItemT], ResultT],
+    parts: Sequence[ItemT],
+    workers: int | None,
+) -> Iterator[ResultT]:
+    # A worker there has a folder and an environment of its own.
+    folder, environ = Path.cwd(), {name: text for name, text in os.environ.items() if name.startswith(_OURS)}
+    with cluster(ray):
+        remote = ray.remote(num_cpus=1, max_retries=2)(_as_here)
+        running: deque[Any] = deque()
+        for part in parts:
+            running.append(remote.remote(folder, environ, work, part))
+            if workers is not None and len(running) >= workers:
+                yield _of_ray(ray, running.popleft())
+        while running:
+            yield _of_ray(ray, running.popleft())
+
+
+def _of_ray(ray: Any, running: object) -> Any:  # noqa: ANN401
+    try:
+        return ray.get(running)
+    except ray.exceptions.WorkerCrashedError:
+        raise ReelbenchError(_DIED) from None
+    except ray.exceptions.RayError as error:
+        raise ReelbenchError(f"--engine ray: {str(error).strip().splitlines()[-1]}") from None
+
+
+def _as_here(folder: Path, environ: dict[str, str], work: Callable[[ItemT], ResultT], part: ItemT) -> ResultT:
+    os.chdir(folder)
+    os.environ.update(environ)
+    return work(part)

@@ -1,0 +1,94 @@
+"""`reelbench cache`: replies told, moved and removed; and a run that reads them where they were moved to."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from reelbench.cli.main import app
+from reelbench.llm.cache import ReplyCache
+from reelbench.llm.reply import Reply
+from reelbench.registry.errors import InputError
+from tests.servers.judge import Answer, JudgeServer
+
+OLD = Path(__file__).parents[1] / "fixtures" / "v0_1_0"
+
+
+def reelbench(*arguments):
+    done = CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_an_old_file_moves_to_a_server_and_a_run_there_asks_nothing(postgres, tmp_path, monkeypatch):
+    place, old = postgres.database(), tmp_path / "judge.sqlite"
+    shutil.copy(OLD / "judge.sqlite", old)
+    assert reelbench("cache", "copy", old, place) == "92 replies copied, 0 were there already\n"
+    assert reelbench("cache", "copy", old, place) == "0 replies copied, 92 were there already\n"
+    monkeypatch.setenv("REELBENCH_CACHE", place)
+    told = json.loads(reelbench("cache", "info", "--json"))
+    assert [(one["model"], one["replies"]) for one in told["models"]] == [("judge-v1", 92)]
+    assert told["place"] == f"postgresql://127.0.0.1:{postgres.port}/postgres"
+    with JudgeServer(lambda _: Answer(status=500)) as server:
+        predictions = next((OLD / "predictions").glob("moviecore*"))
+        printed = reelbench(
+            *("score", "moviecore", "--predictions", predictions, "--split", "mini", "--no-overlap", "--json"),
+            *("--judge", "judge-v1", "--judge-url", server.url),
+        )
+        assert server.calls == []
+    before = json.loads((OLD / "results" / "moviecore" / "result.json").read_text())
+    for name in ("average", "accuracy"):
+        assert json.loads(printed)["metrics"][name]["value"] == before["metrics"][name]["value"]
+    back = tmp_path / "back.sqlite"
+    assert reelbench("cache", "copy", place, back) == "92 replies copied, 0 were there already\n"
+    assert json.loads(reelbench("cache", "info", back, "--json"))["models"] == told["models"]
+
+
+@pytest.fixture(params=["file", "server"])
+def filled(request, tmp_path):
+    """A place with replies of two models, of today and of 1970."""
+    place = tmp_path / "judge.sqlite" if request.param == "file" else request.getfixturevalue("postgres").database()
+    cache = ReplyCache(place, print)
+    for model in ("judge-a", "judge-b"):
+        cache.put(model.encode(), model, Reply("4", "stop", model, 1, 1, "h"))
+        stored = cache.store.get(model.encode())
+        cache.store.put_many([type(stored)(f"old {model}".encode(), model, 0.0, stored.reply, stored.checksum)])
+    cache.close()
+    return place
+
+
+@pytest.mark.parametrize(
+    ("options", "left"),
+    [
+        (["--older-than", 30], {"judge-a": 1, "judge-b": 1}),
+        (["--model", "judge-a"], {"judge-b": 2}),
+        (["--model", "judge-a", "--older-than", 30], {"judge-a": 1, "judge-b": 2}),
+    ],
+)
+def test_what_is_removed_is_counted_first(filled, options, left):
+    gone = 4 - sum(left.values())
+    assert f"{gone} replies of" in reelbench("cache", "prune", filled, *options)
+    assert "4 replies of 2 models" in reelbench("cache", "info", filled)
+    assert reelbench("cache", "prune", filled, *options, "--yes").startswith(f"{gone} replies removed from ")
+    told = json.loads(reelbench("cache", "info", filled, "--json"))
+    assert {one["model"]: one["replies"] for one in told["models"]} == left
+
+
+def test_a_file_that_is_not_there_is_not_made(tmp_path):
+    with pytest.raises(InputError, match="no such file"):
+        reelbench("cache", "copy", tmp_path / "no.sqlite", tmp_path / "to.sqlite")
+    with pytest.raises(InputError, match="give --older-than"):
+        reelbench("cache", "prune", tmp_path / "no.sqlite", "--yes")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_damaged_replies_are_not_copied(tmp_path):
+    cache = ReplyCache(tmp_path / "from.sqlite", print)
+    for key in (b"a", b"b"):
+        cache.put(key, "m", Reply("4", "stop", "m", 1, 1, "h"))
+    cache.store._connection.execute("UPDATE replies SET raw = '5' WHERE key = ?", (b"a",))
+    cache.close()
+    printed = reelbench("cache", "copy", tmp_path / "from.sqlite", tmp_path / "to.sqlite")
+    assert printed == "1 replies copied, 0 were there already, 1 damaged and left out\n"
