@@ -26,8 +26,9 @@ log = logging.getLogger("reelbench")
 
 
 def packages() -> list[str]:
-    """Return the packages that hold a benchmark declared in Python, without importing any of them."""
-    return [entry.module for entry in entry_points(group=ENTRY_POINTS)]
+    """Return the packages that hold a benchmark, but for those that can't be loaded: that is said once."""
+    specs()
+    return [entry.module for entry in entry_points(group=ENTRY_POINTS) if entry.name not in _left_out]
 
 
 def specs() -> dict[str, BenchmarkSpec]:
