@@ -10,10 +10,14 @@ from reelbench.registry.base_record import first_wrong_field
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_jsonl
-from reelbench.registry.rows import Row
+from reelbench.registry.rows import LETTERS, Row
+from reelbench.registry.spec import BenchmarkSpec
 
 STEPS = "reasoning_steps"
 """The column with a person's steps."""
+
+_STEPS = (STEPS, "reasoning")
+"""What that column is called in rows, the second where a `benchmark.yaml` maps it."""
 
 
 class ReasonedQuestion(BaseModel):
@@ -63,11 +67,17 @@ def read(
         rows = [(f"{name}, line {number}", row) for number, row in read_jsonl(name)]
     else:
         located = loading.locate(name, split, data, fetch=fetch)
-        if not any(column.name == STEPS for column in located.spec.columns):
+        columns = {column.name for column in located.spec.columns}
+        steps = next((name for name in _STEPS if name in columns), None)
+        if steps is None:
             raise InputError(
                 f"{located.spec.id} has no column {STEPS}; give a file of JSON Lines with id, question, answer, {STEPS}"
             )
-        rows = [(f"{name}: {row['id']}", _with_locale(row)) for row in located.read() if any(row[STEPS])]
+        rows = [
+            (f"{name}: {row['id']}", _reasoned(located.spec, row) | {STEPS: row[steps]})
+            for row in located.read()
+            if any(row[steps])
+        ]
     questions: dict[str, ReasonedQuestion] = {}
     for where, row in rows:
         question = _question(row, where)
@@ -79,8 +89,12 @@ def read(
     return list(questions.values())
 
 
-def _with_locale(row: Row) -> dict[str, Any]:
-    return {**row, "locale": next(iter(row.get("locale", ())), "")}
+def _reasoned(spec: BenchmarkSpec, row: Row) -> dict[str, Any]:
+    """Return a row with its first locale, and with the right option's words for its letter."""
+    answer = row["answer"]
+    if spec.asks_choice and answer:
+        answer = row["options"][LETTERS.index(answer)]
+    return {**row, "locale": next(iter(row.get("locale", ())), ""), "answer": answer}
 
 
 def _question(row: object, where: str) -> ReasonedQuestion:
