@@ -325,7 +325,7 @@ def _run_chain(
     from reelbench.making.chain import ChainSetup
 
     with console.progress(title, total) as show:
-        return finished(run(ChainSetup(models, out, shared_budget(models), console.note, show)))
+        return finished(run(ChainSetup(models, out, shared_budget(models) if models else None, console.note, show)))
 
 
 def _report(document: dict[str, Any], made: Path | None, stage: str, *, as_json: bool) -> None:
