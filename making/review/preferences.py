@@ -91,7 +91,8 @@ def _item(last: Row, first: Row) -> dict[str, Any]:
     versions = (first, last) if _discussion_is(last["id"]) == "B" else (last, first)
     shows: list[Part] = []
     for letter, row in zip("AB", versions, strict=True):
-        shows.append(parts.shown_text(_CHOICES[letter], row["question"], row["language"], [row["answer"]]))
+        shows.append(parts.shown_text(_CHOICES[letter], row["question"], row["language"]))
+        shows.append(parts.shown_text(f"Its answer ({letter})", row["answer"], row["language"]))
     return parts.row_item(
         last, shows, [parts.choice_ask("better", "The better one", _CHOICES.items()), parts.note_ask()]
     )
