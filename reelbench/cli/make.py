@@ -162,10 +162,11 @@ def discussion(
     known = read_videos(source, len(chain.context_questions))[: making.limit]
     optional = {
         discussing.CONTEXT: any(video.context is None for video in known),
-        **{role: role in llm for role in (discussing.JUDGE, discussing.BLOOM)},
+        **{role.name: False for role in chain.roles if role not in chain.speakers},
+        **{role: until is None and role in llm for role in (discussing.JUDGE, discussing.BLOOM)},
         **{name: until is None and need for name, need in gate.roles(options=False).items()},
     }
-    models = _models(llm, chain.roles, optional, retry_unread=making.retry_unread)
+    models = _models(llm, chain.speakers, optional, retry_unread=making.retry_unread)
     document = _run_chain(
         "discussing", len(known), models, folder, lambda setup: discussing.run(known, chain, setup, parser)
     )
@@ -359,7 +360,7 @@ def _run_chain(
     from reelbench.making.chain import ChainSetup
 
     with console.progress(title, total) as show:
-        return finished(run(ChainSetup(models, out, shared_budget(models), console.note, show)))
+        return finished(run(ChainSetup(models, out, shared_budget(models) if models else None, console.note, show)))
 
 
 def _report(document: dict[str, Any], made: Path | None, stage: str, *, as_json: bool) -> None:
