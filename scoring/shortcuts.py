@@ -40,9 +40,9 @@ class Shortcuts:
     """A benchmark's tallies.
 
     Attributes:
-        tallies: ShortcutColumn -> question -> tally; a column without a run is not there.
+        tallies: Column -> question -> tally; a column without a run is not there.
         videos: Question -> its video.
-        runs: ShortcutColumn -> runs.
+        runs: Column -> runs.
     """
 
     tallies: Mapping[ShortcutColumn, Mapping[str, AnswerTally]]
