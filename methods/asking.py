@@ -119,6 +119,8 @@ def ask(
             f"{asked.spec.id}: its answers are times, so each picture goes with its own; times=none in --frames leaves "
             "them out"
         )
+    if (lacking := asked.check_subtitles()) is not None:
+        options.note(f"{asked.spec.id}: {lacking}")
     asker = Asker(model, own, on_note=options.note, budget=budget, as_it_stands=True)
     with options.bar(f"asking {asked.spec.id}", len(rows)) as show:
         run = _Run(asked, asker, show, candidates.k if candidates else 1, earlier)
@@ -208,7 +210,8 @@ class _Run:
         if shown is None:
             return NOT_SHOWN
         self.shown[row["id"]] = shown
-        question = messages(questions.prompt(row), shown, questions.language(row))
+        language = questions.language(row)
+        question = messages(shown.said(language) + questions.prompt(row), shown, language)
         replies = await asyncio.gather(*(self._answer(row, question, vote) for vote in range(self._answers)))
         texts = [asked.value for asked in replies if asked.value is not None]
         if len(texts) < len(replies):

@@ -172,9 +172,10 @@ class SettingsRecord(Record):
         """What became of the sound. Older records do not say: our clips had none then, and elsewhere it is unknown."""
         if self.audio is not None:
             return self.audio
-        if self.frames == "none":
+        kind = self.frames.partition(",")[0]
+        if kind == "none":
             return "none"
-        return "unknown" if self.frames in {"native", "unknown"} else "dropped"
+        return "unknown" if kind in {"native", "unknown"} else "dropped"
 
 
 class MetricValue(Record):
@@ -255,12 +256,17 @@ class Counts(Record):
 class Provenance(Record):
     """Whether these numbers were computed here, and from which samples."""
 
+    added = frozenset({"defaults"})
+
     kind: Literal["run", "published"]
     url: str | None = None
     citation: str | None = None
     date: str
     samples_sha256: str | None = None
     note: str | None = None
+    defaults: dict[str, str] | None = Field(
+        None, description="Option -> what a `reelbench.toml` set it to, where one did."
+    )
 
 
 IntervalMethod = Literal["percentile", "t", "wilson"]
@@ -335,7 +341,7 @@ class Answer(Record):
     (list of [start, end] in seconds) for a span; `parsed` has `answer` and `span`. A set `reason` means unscored.
     """
 
-    added = frozenset({"tokens", "seconds", "candidates", "option_scores", "ranker_replies"})
+    added = frozenset({"tokens", "seconds", "candidates", "option_scores", "ranker_replies", "subtitles"})
 
     id: str
     video: str = Field(description="Media key; questions on one video are resampled together.")
@@ -355,6 +361,11 @@ class Answer(Record):
         default=None, description="Seconds; null where the model sampled by itself."
     )
     frame_padding: int = Field(default=0, description="How many of the last frames repeat the one before them.")
+    subtitles: int | None = Field(
+        default=None,
+        description="Lines of subtitles that stood before the question, 0 where there were none for its frames; absent "
+        "where none were asked for.",
+    )
     tokens: dict[str, int] | None = Field(
         default=None,
         description="What the server counted for the answer: `prompt`, `completion`, and of these `cached`, "

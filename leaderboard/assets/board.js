@@ -110,7 +110,7 @@
       ...[
         h("h1", { text: `Leaderboard: ${plural(models.filter(scored).length, "video model")}, ${plural(shown.length, "benchmark")} of story and culture` }),
         R.headline(data.headline),
-        !R.narrow.matches && R.trust(data.rows, shown),
+        !R.narrow.matches && R.trust(data.rows.filter((row) => mini || !R.group(row).mini), shown),
         data.groups.length > 0 &&
           data.groups.filter((group) => group.main).every((group) => group.mini) &&
           h("p", { class: "card banner" }, "Mini data only: for trying things out."),
@@ -127,7 +127,7 @@
             `There is no overall ranking yet: it takes three models with a ranked result on every benchmark that counts (${counting()}). Each benchmark has its own ranking.`,
           ),
         holder,
-        R.narrow.matches && R.trust(data.rows, shown),
+        R.narrow.matches && R.trust(data.rows.filter((row) => mini || !R.group(row).mini), shown),
         h(
           "p",
           { class: "note" },

@@ -29,7 +29,7 @@
       h("a", { class: "name", href: R.modelHref(R.modelOf(row)) }, R.named(row.model)),
       row.revision && h("span", { class: "sub" }, " ", bdi(row.revision.slice(0, 12))),
       h(
-        "span",
+        "div",
         { class: "badges" },
         row.source === "run"
           ? recomputed(row)
@@ -37,7 +37,8 @@
         !usual && badge(row.setting),
         ...R.caveats(row),
         row.badge && badge(row.badge, "", row.rejudged),
-        row.note && badge("note", "warn", row.note),
+        row.note &&
+          h("details", { class: "noted" }, h("summary", { class: "badge warn" }, "note"), h("span", { class: "sub", text: row.note })),
       ),
     ].filter(Boolean);
   }

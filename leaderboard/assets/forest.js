@@ -19,7 +19,6 @@
       const rest = picked().filter((id) => id !== target.dataset.id);
       ask({ pick: (target.checked ? [...rest, target.dataset.id] : rest).join(",") });
       changed();
-      holder.querySelector(`.pick[data-id="${target.dataset.id}"]`)?.focus();
     });
   }
   /** The rank's column: the tick, the rank, and the ranks that the data don't rule out among `of` as a bracket. */

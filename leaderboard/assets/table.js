@@ -169,6 +169,7 @@
       ];
     }
     function fill() {
+      const focused = holder.contains(document.activeElement) && document.activeElement.dataset.id;
       const shown = columns.filter((column) => column.shown);
       const last = Math.max(0, Math.ceil(view.length / size) - 1);
       page = Math.min(page, last);
@@ -211,6 +212,7 @@
         }),
       );
       holder.querySelector(".lane[data-tip]")?.setAttribute("tabindex", 0);
+      if (focused) holder.querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
       edge();
       if (!part.length) {
         body.append(

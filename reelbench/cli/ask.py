@@ -12,7 +12,7 @@ from reelbench.cli.about import takes_about
 from reelbench.cli.asking import check_apart, only_model, shared_budget, takes_llm, takes_output_limit, takes_questions
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
-from reelbench.cli.option_groups import Json, Quiet, chosen, given
+from reelbench.cli.option_groups import Json, Quiet, chosen, given, reports_status
 from reelbench.cli.report import check_judged, report
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError, ReelbenchError
@@ -52,6 +52,7 @@ SampledAnswers = Annotated[
 @takes_output_limit
 @takes_questions
 @takes_about
+@reports_status
 def ask(
     context: typer.Context,
     names: Names,

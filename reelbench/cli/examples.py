@@ -5,6 +5,7 @@ EXAMPLES = {
     "path": ("",),
     "info": ("rextime", "curve --json"),
     "settings": ("",),
+    "status": ("status.json", "status.json --json"),
     "doctor": ("", "--json"),
     "new": (
         "kitchen --from rows.jsonl --media videos",

@@ -37,6 +37,7 @@ from reelbench.cli import (
     score,
     settings,
     shortcuts,
+    status,
     view,
 )
 from reelbench.cli.app import App, Group
@@ -55,12 +56,12 @@ class _Commands(Group):
     sections = MappingProxyType(
         {
             "Measure": ("run", "ask", "score"),
-            "Look": ("view", "compare", "shortcuts", "power", "profile"),
+            "Look": ("view", "compare", "candidates", "shortcuts", "power", "profile"),
             "Compare and publish": ("judge", "leaderboard", "cards"),
             "Make": ("new", "check", "make", "ace"),
             "People": ("review",),
             "Diagnose": ("diagnose",),
-            "Manage": ("list", "info", "data", "frames", "path", "settings", "doctor", "help"),
+            "Manage": ("list", "info", "data", "frames", "cache", "path", "settings", "status", "doctor", "help"),
         }
     )
 
@@ -75,6 +76,7 @@ app.command("list")(listing.list_benchmarks)
 app.command("path")(listing.path)
 app.command("info")(info.info)
 app.command("settings")(settings.show_settings)
+app.command("status")(status.show_status)
 app.command("doctor")(doctor.doctor)
 app.command("new")(new.new)
 app.command("check")(new.check)

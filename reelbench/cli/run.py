@@ -9,7 +9,7 @@ from reelbench.cli import console, run_options
 from reelbench.cli.about import takes_about
 from reelbench.cli.asking import check_apart, takes_llm, takes_output_limit, takes_questions
 from reelbench.cli.judging import takes_judge
-from reelbench.cli.option_groups import Json, Quiet, chosen, given
+from reelbench.cli.option_groups import Json, Quiet, chosen, given, reports_status
 from reelbench.cli.report import check_judged, report
 from reelbench.cli.run_options import takes_sweep
 from reelbench.registry import settings
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 @takes_llm
 @takes_sweep
 @takes_questions
+@reports_status
 def run(
     context: typer.Context,
     *,
