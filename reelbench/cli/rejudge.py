@@ -48,6 +48,8 @@ def rejudge(
         from reelbench.cli.score import show_estimates
 
         show_estimates(list(work.estimates()), as_json=as_json)
+        for line in work.refused:
+            console.note(f"left out: {line}")
         return
     failed = []
     for done in work.judge(out or home() / "rejudged"):
@@ -55,7 +57,7 @@ def rejudge(
             failed.append(f"{done.key}: {done.why}")
         else:
             console.note(f"judged: {done.folder}" if done.folder else f"waiting: {done.key}: {done.why}")
-    kept = sum(not answers.left for answers in work.answers)
+    kept = sum(not answers.wanted for answers in work.answers)
     if kept:
         console.note(f"{kept} results are judged by {judge.name} already")
     made = {name: bridge.bridges(discovery.get(name), pairs) for name, pairs in work.pairs().items()}
