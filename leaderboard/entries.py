@@ -27,6 +27,7 @@ from reelbench.registry.records import (
     JudgeRecord,
     Metrics,
     MetricValue,
+    PresetRecord,
     Result,
     SettingsRecord,
 )
@@ -169,6 +170,7 @@ def _facts(spec: BenchmarkSpec, stored: StoredResult, shown: Standing) -> dict[s
         "calibration": calibrated and calibrated.how,
         "sound": result.settings.sound,
         "label": result.settings.label,
+        "preset": _preset(result.settings.preset),
         "unscored": shown.unscored or None,
         "stated_score": stated_score(spec.primary, stored, shown),
         "readers": result.answers,
@@ -236,6 +238,13 @@ def _judge_asked(judge: JudgeRecord | None) -> str | None:
     return ", ".join(dict.fromkeys(requested for requested, _ in other)) or None
 
 
+def _preset(preset: PresetRecord | None) -> str | None:
+    """Return a preset's name, and what of it was changed."""
+    if preset is None:
+        return None
+    return preset.name + (f" (but for {', '.join(preset.changed)})" if preset.changed else "")
+
+
 def _times(frames: str) -> str | None:
     """Return how frames were given their times: `text` or `none`; None where no frames of ours were shown."""
     if frames.partition(",")[0] in ("native", "none", "unknown"):
@@ -263,7 +272,7 @@ def _setting(spec: BenchmarkSpec, about: About) -> str:
     return about.setting or ("fine-tuned" if trained else "run")
 
 
-_NOT_PROTOCOL = {"frames", "frames_given", "audio", "prompt_sha256", "generation", "seed", "limit"}
+_NOT_PROTOCOL = {"frames", "frames_given", "audio", "preset", "prompt_sha256", "generation", "seed", "limit"}
 """Settings that a model chooses for itself, or that have their own place; any other is a way of asking of its own."""
 
 

@@ -125,10 +125,39 @@ class MergedRecord(Record):
     )
 
 
+class PresetValue(Record):
+    """One value of a preset."""
+
+    value: str | int | float | bool
+    source: str = Field(description="Address where the model's owners state it.")
+
+
+class PresetRecord(Record):
+    """How the owners of a model family say that they ask it."""
+
+    added = frozenset({"about", "changed"})
+
+    name: str
+    about: str | None = None
+    values: dict[str, PresetValue]
+    changed: tuple[str, ...] | None = Field(
+        default=None, description="Values in whose place the user gave another; absent where none."
+    )
+
+    def get(self, name: str) -> Any:  # noqa: ANN401 - as the value is
+        """Return what the preset states of a value, unless the user gave another; else None."""
+        return self.values[name].value if name in self.values and name not in (self.changed or ()) else None
+
+    def given_up(self, **given: object) -> Self:
+        """Return it with those values marked as changed that the user gave: all that are not None."""
+        names = {name for name, value in given.items() if value is not None and name in self.values}
+        return self.model_copy(update={"changed": tuple(sorted({*(self.changed or ()), *names})) or None})
+
+
 class SettingsRecord(Record):
     """What shapes the answers: equal settings make two results comparable."""
 
-    added = frozenset({"answering", "audio", "candidates", "label", "language", "merged", "ranker"})
+    added = frozenset({"answering", "audio", "candidates", "label", "language", "merged", "preset", "ranker"})
 
     frames: str = Field(default="native", description="Frame sampling asked for; `native` leaves it to the model.")
     frames_given: dict[str, int] = Field(
@@ -159,6 +188,9 @@ class SettingsRecord(Record):
     )
     merged: MergedRecord | None = Field(
         default=None, description="The result that the other answers are of, where only some questions were asked."
+    )
+    preset: PresetRecord | None = Field(
+        default=None, description="The preset that it was asked by; absent where by none."
     )
     prompt_sha256: str | None = Field(
         default=None, description="Hash of our prompt file; null for answers made elsewhere."

@@ -5,6 +5,7 @@ EXAMPLES = {
     "path": ("",),
     "info": ("rextime", "curve --json"),
     "settings": ("",),
+    "presets": ("", "qwen3-vl-thinking"),
     "status": ("status.json", "status.json --json"),
     "doctor": ("", "--json"),
     "new": (

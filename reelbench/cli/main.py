@@ -31,6 +31,7 @@ from reelbench.cli import (
     make,
     new,
     power,
+    presets,
     profile,
     review,
     run,
@@ -61,7 +62,10 @@ class _Commands(Group):
             "Make": ("new", "check", "make", "ace"),
             "People": ("review",),
             "Diagnose": ("diagnose",),
-            "Manage": ("list", "info", "data", "frames", "cache", "path", "settings", "status", "doctor", "help"),
+            "Manage": (
+                *("list", "info", "data", "frames", "cache"),
+                *("path", "presets", "settings", "status", "doctor", "help"),
+            ),
         }
     )
 
@@ -76,6 +80,7 @@ app.command("list")(listing.list_benchmarks)
 app.command("path")(listing.path)
 app.command("info")(info.info)
 app.command("settings")(settings.show_settings)
+app.command("presets")(presets.show_presets)
 app.command("status")(status.show_status)
 app.command("doctor")(doctor.doctor)
 app.command("new")(new.new)

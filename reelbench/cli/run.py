@@ -1,5 +1,6 @@
 """`reelbench run`: lmms-eval, then scores; it fails when lmms-eval failed, which by itself exits with 0."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,6 +71,9 @@ def run(
     context.args = process.with_output_limit(
         context.args, output_limit.max_tokens, options.note, thinking=output_limit.thinking
     )
+    if output_limit.preset is not None and context.args:
+        context.args, preset = process.with_preset(context.args, output_limit.preset.given_up(frames=frames))
+        options, frames = replace(options, preset=preset), frames or preset.get("frames")
     printed = sweeps.Printed(given(context, only="judge"), as_json=as_json, quiet=quiet)
     several.check(translator=bool(llm), parts=chosen_questions.anything)
     environ = process.ways_chosen(context.args, chosen(candidates, Candidates), chosen(answering, Answering))
