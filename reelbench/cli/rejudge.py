@@ -1,6 +1,7 @@
 """`reelbench leaderboard rejudge`: the answers of a store under another judge, and how its scores relate to the old."""
 
 import json
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -63,10 +64,8 @@ def rejudge(
     made = {name: bridge.bridges(discovery.get(name), pairs) for name, pairs in work.pairs().items()}
     if as_json:
         console.write(json.dumps({name: bridge.as_json(some) for name, some in made.items()}))
-    else:
-        for some in made.values():
-            for each in some:
-                show(each)
+    for each in () if as_json else chain.from_iterable(made.values()):
+        show(each)
     if failed:
         raise ReelbenchError(first_of(failed, separator="; "))
     if work.refused:
