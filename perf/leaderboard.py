@@ -108,7 +108,8 @@ def spread(count: int, size: int, workers: list[int]) -> None:
             digests.add(whole.digest())
             ratio, load = seconds[0] / seconds[-1], os.getloadavg()[0]
             print(
-                f"{count} results of {size} items, {number} workers: {seconds[-1]:.1f} s, {ratio:.2f} x, load {load:.1f}"
+                f"{count} results of {size} items, {number} workers: "
+                f"{seconds[-1]:.1f} s, {ratio:.2f} x, load {load:.1f}"
             )
         assert len(digests) == 1  # noqa: S101 - a measurement of something else would be worthless
 

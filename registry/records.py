@@ -288,12 +288,17 @@ class Counts(Record):
 class Provenance(Record):
     """Whether these numbers were computed here, and from which samples."""
 
+    added = frozenset({"defaults"})
+
     kind: Literal["run", "published"]
     url: str | None = None
     citation: str | None = None
     date: str
     samples_sha256: str | None = None
     note: str | None = None
+    defaults: dict[str, str] | None = Field(
+        None, description="Option -> what a `reelbench.toml` set it to, where one did."
+    )
 
 
 IntervalMethod = Literal["percentile", "t", "wilson"]

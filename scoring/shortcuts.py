@@ -18,12 +18,12 @@ from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring.side_by_side import is_right, score_of
 from reelbench.stats.bootstrap import Estimate, mean_over_clusters
 
-Column = Literal["blind", "single frame"]
-COLUMNS: tuple[Column, ...] = get_args(Column)
+ShortcutColumn = Literal["blind", "single frame"]
+COLUMNS: tuple[ShortcutColumn, ...] = get_args(ShortcutColumn)
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class AnswerTally:
     """How a question was answered: `right` of `runs`."""
 
     right: int
@@ -40,17 +40,17 @@ class Shortcuts:
     """A benchmark's tallies.
 
     Attributes:
-        tallies: Column -> question -> tally; a column without a run is not there.
+        tallies: ShortcutColumn -> question -> tally; a column without a run is not there.
         videos: Question -> its video.
         runs: Column -> runs.
         watched: Question -> tally of the runs that showed several frames; empty where these weren't asked for.
         watching: How many of these there are.
     """
 
-    tallies: Mapping[Column, Mapping[str, Tally]]
+    tallies: Mapping[ShortcutColumn, Mapping[str, AnswerTally]]
     videos: Mapping[str, str]
-    runs: Mapping[Column, int]
-    watched: Mapping[str, Tally] = field(default_factory=dict[str, Tally])
+    runs: Mapping[ShortcutColumn, int]
+    watched: Mapping[str, AnswerTally] = field(default_factory=dict[str, AnswerTally])
     watching: int = 0
 
     @property
@@ -67,7 +67,7 @@ class Shortcuts:
             if question in less
         }
 
-    def questions(self, columns: Collection[Column] = COLUMNS) -> frozenset[str]:
+    def questions(self, columns: Collection[ShortcutColumn] = COLUMNS) -> frozenset[str]:
         """Return the questions that are a shortcut in any of `columns`."""
         return frozenset(
             question
@@ -76,12 +76,12 @@ class Shortcuts:
             if column in columns and tally.is_shortcut
         )
 
-    def share(self, column: Column) -> Estimate:
+    def share(self, column: ShortcutColumn) -> Estimate:
         """Return the share of questions, 0 to 1, that are a shortcut of `column`, with its interval over videos."""
         return share_of({question: tally.is_shortcut for question, tally in self.tallies[column].items()}, self.videos)
 
 
-def column_of(settings: SettingsRecord) -> Column | None:
+def column_of(settings: SettingsRecord) -> ShortcutColumn | None:
     """Return the column that a run belongs to, or None: more frames or an unknown number, sound, or subtitles.
 
     What was given decides where it is known, so a sampling that happened to give one frame of every video counts.
@@ -114,8 +114,8 @@ def shortcuts(
 
     Others are passed over, unread.
     """
-    counted: dict[Column, dict[str, list[bool]]] = {}
-    number: dict[Column, int] = {}
+    counted: dict[ShortcutColumn, dict[str, list[bool]]] = {}
+    number: dict[ShortcutColumn, int] = {}
     videos: dict[str, str] = {}
     seen: dict[str, list[bool]] = {}
     watchers = 0
@@ -132,7 +132,7 @@ def shortcuts(
         number[column] = number.get(column, 0) + 1
         for question, right in rights(spec, answered).items():
             counted.setdefault(column, {}).setdefault(question, []).append(right)
-    tallies: dict[Column, dict[str, Tally]] = {
+    tallies: dict[ShortcutColumn, dict[str, AnswerTally]] = {
         column: {question: _tally(given) for question, given in sorted(counted[column].items())}
         for column in COLUMNS
         if column in counted
@@ -140,8 +140,8 @@ def shortcuts(
     return Shortcuts(tallies, videos, number, {key: _tally(given) for key, given in sorted(seen.items())}, watchers)
 
 
-def _tally(given: list[bool]) -> Tally:
-    return Tally(sum(given), len(given))
+def _tally(given: list[bool]) -> AnswerTally:
+    return AnswerTally(sum(given), len(given))
 
 
 def share_of(flags: Mapping[str, bool], videos: Mapping[str, str]) -> Estimate:

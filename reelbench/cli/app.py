@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from reelbench.cli import console, families
+from reelbench.cli import console, defaults, families
 from reelbench.cli.examples import EXAMPLES
+from reelbench.registry import settings
+from reelbench.registry.credentials import without_credentials
 from reelbench.registry.errors import first_line, printable
 
 if TYPE_CHECKING:
@@ -92,8 +94,27 @@ class Command(_Flags, TyperCommand):
             if parameter.param_type_name == "argument" and parameter.metavar is None:
                 parameter.metavar = (parameter.name or "").upper()
 
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: "_click.Context | None" = None,
+        **extra: Any,  # noqa: ANN401 - click's
+    ) -> "_click.Context":
+        """Return the command's context, in which a `reelbench.toml` gives options their defaults."""
+        if (
+            parent is None or extra.get("resilient_parsing") or info_name == "doctor"
+        ):  # it ends well, whatever is broken
+            return super().make_context(info_name, args, parent, **extra)
+        given = defaults.defaults_of(" ".join([*_words(parent).split(), info_name or ""]), self)
+        values = {name: default.value for name, default in given.of_parameter.items()}
+        context = super().make_context(info_name, args, parent, default_map=values, **extra)
+        context.meta[defaults.NAME] = given
+        return context
+
     def invoke(self, ctx: "_click.Context") -> Any:  # noqa: ANN401 - Typer's
         """Run the command, keep its status file if it has one; on Ctrl-C say whether the same goes on from there."""
+        _tell_defaults(ctx)
         path = ctx.params.get("status_file")
         try:
             if path is None:
@@ -165,6 +186,24 @@ def _status_kept(path: Path, command: str) -> Iterator[None]:
         status.end("done")
     finally:
         console.status = None
+
+
+def _tell_defaults(ctx: "_click.Context") -> None:
+    """Say, and leave for the result's record, what files have set; say what of a folder's file is left alone."""
+    given = ctx.meta.get(defaults.NAME)
+    if given is None:
+        return
+    if given.untrusted:
+        names = ", ".join(given.untrusted)
+        why = "a folder's file never says who is asked, where, or for how much"
+        console.note(f"{defaults.NAME}: left alone: {names}; {why}")
+    for name, default in given.of_parameter.items():
+        source = ctx.get_parameter_source(name)
+        if source is not None and source.name == "DEFAULT_MAP":
+            option = f"--{name.replace('_', '-')}"
+            value = without_credentials(str(default.value))
+            console.note(f"{default.file}: {option} {value}")
+            settings.FILE_DEFAULTS[option] = value
 
 
 def _first_sentence(text: str) -> str:

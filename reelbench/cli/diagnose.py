@@ -137,6 +137,7 @@ def errors(
     from reelbench.methods.diagnosis import attempts, loop
     from reelbench.methods.diagnosis import questions as rows
     from reelbench.registry.files import sha256_of
+    from reelbench.scoring import result_files
     from reelbench.scoring.result_files import SAMPLES_FILE
 
     models = _models(llm, prompts, retry_unread=retry_unread, batch=llm_batch)
@@ -151,7 +152,11 @@ def errors(
         questions=[question for question in questions if question.id in {attempt.id for attempt in kept}],
         graphs=_known(graphs),
         models=models,
-        about={**_about("errors", name, split, graphs), "result": sha256_of(result / SAMPLES_FILE)},
+        about={
+            **_about("errors", name, split, graphs),
+            "result": sha256_of(result / SAMPLES_FILE),
+            "model": result_files.read(result).model.id,
+        },
         votes=llm_votes,
         rounds=1,
         right=right,

@@ -62,7 +62,10 @@ class _Commands(Group):
             "Make": ("new", "check", "make", "ace"),
             "People": ("review",),
             "Diagnose": ("diagnose",),
-            "Manage": ("list", "info", "data", "frames", "path", "settings", "presets", "status", "doctor", "help"),
+            "Manage": (
+                *("list", "info", "data", "frames", "cache"),
+                *("path", "presets", "settings", "status", "doctor", "help"),
+            ),
         }
     )
 
