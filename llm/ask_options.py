@@ -111,6 +111,8 @@ class AskOptions:
                 raise InputError(
                     f"{option}-url: leave user and password out of the URL; the key belongs into {self.key_variable}"
                 )
+        if self.batch and self.local:
+            raise InputError(f"{option}-batch: {self.model} runs on this machine, which has no batches; leave it out")
         for name in ("concurrency", "tries", "max_tokens"):
             value = getattr(self, name)
             if value is not None and value < 1:
