@@ -11,7 +11,7 @@ The chain can be stopped after any stage (`--until`), in a file that people can 
 import json
 import random
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -155,7 +155,7 @@ class Moments:
 
     async def _find(self, work: _Work) -> None:
         """Find a source's pairs; DroppedError where the rules drop it."""
-        source, finders = work.source, list[Awaitable[Pair]]()
+        source, finders = work.source, list[Coroutine[Any, Any, Pair]]()
         if isinstance(source, Query):
             window, seen = await self._seen(work, source)
             finders += [self._beside(work, source, window, seen, side) for side in _SIDES] if seen else []

@@ -59,6 +59,7 @@ def _rule() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """
     n = _NODES
     x = -np.cos(np.pi * (np.arange(1, n + 1) - 0.25) / (n + 0.5))
+    slope = np.ones(n)
     for _ in range(4):  # from within 1e-5 each step squares the error
         before, value = np.ones(n), x
         for degree in range(2, n + 1):
