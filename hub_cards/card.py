@@ -1,6 +1,7 @@
 """A dataset card: its sections in order, each from the spec, the datasheet and what was counted."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from reelbench.hub_cards import metadata, provenance, scoring, structure
@@ -81,9 +82,8 @@ def _card_of_own_rows(material: Material, statistics: str, plots: dict[str, str]
 
 def _about(material: Material) -> str:
     spec = material.spec
-    papers = (spec.paper, *spec.builds_on)
-    cited = (f"[{paper.title}, {paper.venue} {paper.year}]({paper.url})" for paper in papers)
-    links = [f"[Home]({spec.homepage})", *cited]
+    cited = [f"[{paper.title}, {paper.venue} {paper.year}]({paper.url})" for paper in spec.papers]
+    links = [*([f"[Home]({spec.homepage})"] if spec.homepage else []), *cited]
     counted = [split.name for split in material.splits if split.counted]
     if not counted:
         note = (
@@ -95,7 +95,7 @@ def _about(material: Material) -> str:
         note = f"Numbers are counted from the data, except those of {missing}, which are marked *as published*."
     else:
         note = "Numbers of the dataset are counted from the data."
-    return f"{spec.summary}\n\n{' · '.join(links)}\n\n{note}"
+    return "\n\n".join(part for part in (spec.summary, " · ".join(links), note) if part)
 
 
 def _loading(material: Material) -> str:
@@ -117,13 +117,14 @@ def _loading(material: Material) -> str:
     why = ""
     if not material.data_splits:
         why = "This repository has the card only. " + (f"{forbidden} " if forbidden else "")
+    name = f"path/to/{Path(spec.file).name}" if spec.file and not spec.package else spec.id
     copy = ', data="/path/to/your/copy"' if not spec.open_data else ""
     source = "your own copy of the owners' files" if copy else "the owners' files"
     parts.append(
         f"{why}With Reelbench, the same columns from {source}:\n\n"
         + code("pip install reelbench", "bash")
         + "\n\n"
-        + code(f'from reelbench.registry import load\n\nrows = load("{spec.id}", "{split}"{copy})', "python")
+        + code(f'from reelbench.registry import load\n\nrows = load("{name}", "{split}"{copy})', "python")
     )
     parts.append(_lmms_eval(material))
     return "\n\n".join(parts)
@@ -139,9 +140,10 @@ def _lmms_eval(material: Material) -> str:
         names = f"`{parts[0].name}` to `{parts[-1].name}` ({len(parts)})" if len(parts) > 1 else f"`{parts[0].name}`"
         tasks.append([names, f"`{parts[0].split}`", f"the questions of one {facets} each"])
     called = next((task.name for task in spec.tasks if task.split == spec.default_split), spec.tasks[0].name)
+    known = "REELBENCH_BENCHMARKS=path/to/its/folder " if spec.file and not spec.package else ""
     command = (
         "pip install 'reelbench[lmms-eval]'\n"
-        f"lmms-eval --tasks {called} --model qwen2_5_vl \\\n"
+        f"{known}lmms-eval --tasks {called} --model qwen2_5_vl \\\n"
         "    --model_args pretrained=Qwen/Qwen2.5-VL-7B-Instruct --log_samples --output_path runs\n"
         "reelbench score --run runs"
     )
@@ -152,10 +154,15 @@ def _lmms_eval(material: Material) -> str:
 
 
 def _citation(material: Material) -> str:
-    return code("\n\n".join(paper.bibtex for paper in (material.spec.paper, *material.spec.builds_on)), "bibtex")
+    spec = material.spec
+    if not spec.papers:
+        return code(spec.citation) if spec.citation else "Nothing to cite is stated."
+    return code("\n\n".join(paper.bibtex for paper in spec.papers), "bibtex")
 
 
 def _datasheet(material: Material) -> str:
+    if not material.sheet.sections:
+        return "Its authors wrote none."
     parts = ["After Gebru et al., *Datasheets for Datasets*. Sections (§) are those of the paper cited above."]
     parts += [f"### {name}\n\n{body}" for name, body in material.sheet.sections.items()]
     return "\n\n".join(parts)

@@ -7,7 +7,6 @@ Nothing that the spec declares or that rows can be counted for is written here.
 
 import re
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Literal
 
@@ -15,12 +14,9 @@ import yaml
 from pydantic import BaseModel, Field, ValidationError
 
 from reelbench.registry.base_record import first_wrong_field
+from reelbench.registry.datasheet_form import FILE, LIMITATIONS, SECTIONS
 from reelbench.registry.errors import InputError
 from reelbench.registry.spec import BenchmarkSpec
-
-FILE = "datasheet.md"
-LIMITATIONS = "Limitations"
-SECTIONS = ("Motivation", "Composition", "Collection", "Preprocessing", "Uses", "Distribution", "Maintenance")
 
 Creator = Literal["crowdsourced", "expert-generated", "found", "machine-generated", "other"]
 
@@ -47,15 +43,34 @@ class Datasheet:
     sections: dict[str, str]
 
 
+UNSTATED = Datasheet(
+    Declarations(
+        task_categories=("video-text-to-text",),
+        annotations_creators=(),
+        language_creators=(),
+        source_datasets=(),
+        size_category=None,
+        tags=(),
+    ),
+    "None are stated.",
+    {},
+)
+"""Of a benchmark whose authors wrote none."""
+
+
 def path_of(spec: BenchmarkSpec) -> Path:
-    """Return where the benchmark's datasheet is: beside the module that reads its files."""
-    package = import_module(spec.package)
-    return Path(package.__path__[0]) / FILE
+    """Return where the benchmark's datasheet is."""
+    return spec.folder / FILE
 
 
 def read(spec: BenchmarkSpec) -> Datasheet:
-    """Read a benchmark's datasheet; InputError says what is missing, unknown or empty in it."""
+    """Read a benchmark's datasheet; InputError says what is missing, unknown or empty in it.
+
+    One that a `benchmark.yaml` declares may have none: its card then says that nothing is stated.
+    """
     path = path_of(spec)
+    if not path.is_file() and spec.file:
+        return UNSTATED
     if not path.is_file():
         raise InputError(f"{path}: no such file; a card needs a datasheet with {', '.join((LIMITATIONS, *SECTIONS))}")
     return parse(path.read_text(encoding="utf-8"), str(path))

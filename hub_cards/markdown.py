@@ -34,7 +34,7 @@ def inert(text: str) -> str:
     return _ADDRESS.sub(lambda match: match[0][:-1] + f"&#{ord(match[0][-1])};", text)
 
 
-def code(text: str, language: str) -> str:
+def code(text: str, language: str = "") -> str:
     """Return a fenced block."""
     return f"```{language}\n{text}\n```"
 

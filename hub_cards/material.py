@@ -162,6 +162,8 @@ def why_not_redistributed(spec: BenchmarkSpec) -> str | None:
     """Return why the benchmark's rows may not be passed on, or None where its licence lets them be."""
     if not spec.open_data:
         return f"{spec.title}'s data is under an agreement that forbids passing it on."
+    if not spec.license:
+        return f"{spec.title} states no licence, so nothing says that its data may be passed on."
     if spec.license in UNLICENSED:
         return f"{spec.title} declares the licence {spec.license!r}, which doesn't say that its data may be passed on."
     return None

@@ -17,7 +17,7 @@ def card_metadata(material: Material) -> dict[str, Any]:
     """Return the card's metadata in the Hub's terms; what is not known is left out."""
     spec, declared = material.spec, material.sheet.declared
     languages = sorted({language_of(tag) for tag in material.languages})
-    arxiv = [f"arxiv:{paper.arxiv}" for paper in (spec.paper, *spec.builds_on) if paper.arxiv]
+    arxiv = [f"arxiv:{paper.arxiv}" for paper in spec.papers if paper.arxiv]
     metadata: dict[str, Any] = {
         "pretty_name": spec.title,
         "license": spec.license,
@@ -61,6 +61,8 @@ def _licence_details(spec: BenchmarkSpec) -> dict[str, str]:
     if spec.license not in UNLICENSED:
         return {}
     forms = [split.source.form_url for split in spec.splits.values() if isinstance(split.source, LocalFile)]
+    if not forms and not spec.homepage:
+        return {}
     return {"license_name": f"{spec.id.replace('_', '-')}-agreement", "license_link": (forms or [spec.homepage])[0]}
 
 

@@ -2,8 +2,8 @@
 
 from reelbench.hub_cards.markdown import table
 from reelbench.hub_cards.material import Material, why_not_redistributed
-from reelbench.registry.data.sources import expected_files
-from reelbench.registry.spec import HubFile, LocalFile, MediaSource, SplitSpec
+from reelbench.registry.data.sources import published_files
+from reelbench.registry.spec import FileBeside, HubFile, LocalFile, MediaSource, SplitSpec
 
 
 def provenance(material: Material) -> str:
@@ -45,10 +45,12 @@ def provenance(material: Material) -> str:
 
 def _declared_source(split: SplitSpec) -> tuple[str, str, str]:
     source = split.source
-    files = " or ".join(f"`{name}`" for name in expected_files(source))
+    files = " or ".join(f"`{name}`" for name in published_files(source))
     if isinstance(source, HubFile):
         revision = f"`{source.revision}`" if source.revision else "the newest when first fetched, then kept"
         return f"[{source.repo_id}](https://huggingface.co/datasets/{source.repo_id})", files, revision
+    if isinstance(source, FileBeside):
+        return "its authors' own file", files, "as it lies beside the benchmark's file"
     if isinstance(source, LocalFile):
         return f"on request: [form]({source.form_url})", files, "as the owners sent it"
     return f"<{source.url}>", files, f"SHA-256 `{source.sha256}`" if source.sha256 else "not pinned"
@@ -58,6 +60,8 @@ def _media_location(media: MediaSource) -> str:
     if media.kind == "hub":
         gate = ", gated" if media.gated else ""
         return f"[{media.location}](https://huggingface.co/datasets/{media.location}){gate}"
+    if not media.location:
+        return "not stated"
     return f"`{media.location}`" if "{video}" in media.location else f"<{media.location}>"
 
 
@@ -69,7 +73,7 @@ def licences(material: Material) -> str:
     rows_told = f"{forbidden} No rows are published here." if forbidden else "They may be passed on under it."
     terms = "; ".join(dict.fromkeys(f"{media.title}: {_terms(media)}" for media in spec.media))
     return (
-        f"- **Annotations**: `{spec.license}`.{note} {rows_told}\n"
+        f"- **Annotations**: {f'`{spec.license}`' if spec.license else 'no licence is stated'}.{note} {rows_told}\n"
         f"- **Videos**: we don't redistribute videos. Their rights stay with their makers, and the terms of the place "
         f"that each is had from hold ({terms}).\n"
         "- **This card**: made from Reelbench, Apache-2.0."

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from reelbench.leaderboard import aliases, community, entries, overall, ranking, store
+from reelbench.leaderboard import aliases, common_videos, community, entries, overall, ranking, store
 from reelbench.leaderboard.aliases import Aliases
 from reelbench.leaderboard.bridge import Bridge, bridges_of, by_other_judges
 from reelbench.leaderboard.easy_questions import scores_without, shortcuts_of_groups
@@ -55,13 +55,22 @@ class Board:
     overall: list[Overall]
 
 
-def make(path: Path, *, published: bool = True, workers: Workers = ALONE) -> Board:
-    """Read a store and make the leaderboard."""
-    specs = discovery.specs()
+def make(path: Path, *, published: bool = True, workers: Workers = ALONE, common: Sequence[str] = ()) -> Board:
+    """Read a store and make the leaderboard; for `common` see `common_videos.on_common_videos`."""
+    kept = store.read(path, workers)
+    specs = discovery.specs()  # with what these results declare
     rows = [
         entries.run_entry(specs[stored.result.benchmark.id], stored)
-        for stored in store.read(path, workers)
+        for stored in kept
         if stored.result.benchmark.id in specs
+    ]
+    common_videos.check_chosen(rows, common)
+    rows += [
+        entry
+        for name in sorted({row.group.benchmark for row in rows})
+        for entry in common_videos.on_common_videos(
+            specs[name], [row for row in rows if row.group.benchmark == name], common
+        )
     ]
     rows += [
         entry
@@ -86,7 +95,8 @@ def ranked_board(specs: dict[str, BenchmarkSpec], rows: Sequence[BoardEntry], kn
     for group, members in by_group.items():
         in_group, noise[group] = ranking.ranked(specs[group.benchmark], members)
         ranks |= in_group
-        over_judges |= ranking.over_judges(specs[group.benchmark], members)
+        whole = [row for row in members if row.stored is None or row.stored.videos is None]
+        over_judges |= ranking.over_judges(specs[group.benchmark], whole)
     main = overall.main_groups(specs, rows, ranks)
     ran = {row.group for row in rows if row.kind == "run"}
     groups: dict[str, list[RankingGroup]] = defaultdict(list)

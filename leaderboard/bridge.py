@@ -95,7 +95,7 @@ def same_answers(stored: Iterable[StoredResult]) -> Iterator[list[StoredResult]]
     """Yield the judged results of a store by the answers that they score, each list from the oldest on."""
     by_key: dict[str, list[StoredResult]] = defaultdict(list)
     for one in stored:
-        if one.result.judge is not None:
+        if one.result.judge is not None and one.videos is None:
             by_key[answers_key(one.result)].append(one)
     for results in by_key.values():
         by_answers: dict[str, list[StoredResult]] = defaultdict(list)

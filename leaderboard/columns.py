@@ -119,7 +119,7 @@ AFTER: tuple[BoardColumn, ...] = (  # files are read by place, too: what is new 
     BoardColumn("ids", "Ids", "text", part=TRUST,
                 about="Whether questions, references and labels were held to the benchmark's own data."),
     BoardColumn("open_weights", "Open weights", "boolean", lambda _, row: row.open_weights, part=MODEL, filter=True),
-    BoardColumn("date", "Date", "text", lambda _, row: row.date),
+    BoardColumn("date", "Date", "text", lambda _, row: row.date, "When the run was scored.", shown=True),
     BoardColumn("citation", "Citation", "text", lambda _, row: row.cite, "Where a published number stands."),
     BoardColumn("url", "Link", "text", lambda _, row: row.url),
     BoardColumn("note", "Note", "text", lambda _, row: row.note),
@@ -162,6 +162,7 @@ AFTER: tuple[BoardColumn, ...] = (  # files are read by place, too: what is new 
                 "Of runs that the same panel judged: the best and the worst rank that its judges give, each taken "
                 "alone.", part=SCORE),
     BoardColumn("label", "Label", "text", about="What else shaped the answers, as their people say."),
+    BoardColumn("preset", "Preset", "text", about="The settings of the model's owners that it was asked by."),
     BoardColumn("unscored", "Unscored", "integer", part=TRUST,
                 about="Questions without a score, each counted at the scale's lowest: the values are lower bounds."),
     BoardColumn("stated_score", "Stated score", "number", digits=None, part=SCORE,
@@ -180,6 +181,8 @@ AFTER: tuple[BoardColumn, ...] = (  # files are read by place, too: what is new 
                 lambda board, row: board.without_shortcuts.get(row.key),
                 "The main score on the questions that most of the table’s runs without frames, or with one, get wrong. "
                 "It is hardest on the models whose runs these are.", digits=None, part=SCORE),
+    BoardColumn("videos", "Videos", "text", part=TRUST,
+                about="How many videos the run had, of how many, where some were not there: its value is of these."),
     BoardColumn("other_judges", "By other judges", "text", lambda board, row: board.other_judges.get(row.key),
                 "What other judges make of the same answers, and by how much their scores differ on those that both "
                 "scored, with its 95 % interval. No value is converted.", part=SCORE),

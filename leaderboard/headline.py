@@ -45,13 +45,14 @@ def _headline(board: Board, groups: Sequence[RankingGroup], *, alone: bool = Fal
         else:
             text.names(leaders)
             text.words(" leads" if len(leaders) == 1 else " share the first place")
-        everywhere = len(led) == len(groups) > 1
-        text.words(
-            "" if alone else f" on all {_number(len(led))} benchmarks" if everywhere else f" on {_titles(board, led)}"
-        )
+        text.words("" if alone else f" on {_where(board, led, groups)}")
         if len(leaders) == 1:
             margins = [(group, _margin(board, group)) for group in led]
-            told = [m if alone else f"{m} on {_title(board, group)}" for group, m in margins if m]
+            told = [
+                margin if len(led) == 1 else f"{margin} on {_title(board, group)}"
+                for group, margin in margins
+                if margin
+            ]
             text.words(f", by {_joined(told)}" if told else "")
     text.words(".")
     shared: dict[str, list[RankingGroup]] = defaultdict(list)
@@ -62,6 +63,12 @@ def _headline(board: Board, groups: Sequence[RankingGroup], *, alone: bool = Fal
     if clauses:
         text.words(f" Places {_joined(clauses)} can’t be told apart.")
     return text.parts
+
+
+def _where(board: Board, led: Sequence[RankingGroup], groups: Sequence[RankingGroup]) -> str:
+    if len(led) < len(groups) or len(led) == 1:
+        return _titles(board, led)
+    return "both benchmarks" if len(led) == 2 else f"all {_number(len(led))} benchmarks"  # noqa: PLR2004
 
 
 def _ranked(board: Board, group: RankingGroup) -> list[BoardEntry]:

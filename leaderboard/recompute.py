@@ -26,6 +26,7 @@ from reelbench.registry.records import Item, Metrics, Result, Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import aggregation, calibration_file, candidates, cognitive_profile, result_files
+from reelbench.scoring.videos import media_record
 
 AHEAD = timedelta(days=1)
 """How far a date may lie ahead: clocks differ, and so do days."""
@@ -332,6 +333,10 @@ def _numbers(
 
 
 def _counts(spec: BenchmarkSpec, result: Result, samples: Sequence[Sample]) -> Iterator[str]:
+    media = media_record(samples)
+    if result.media is not None and result.media != media:
+        stated, here = (f"{len(one.videos)} of {one.of} videos @{one.sha256[:8]}" for one in (result.media, media))
+        yield f"media is {stated}, the samples say {here}"
     beside = {name: getattr(result.counts, name) for name in ("extra", "duplicate", "tags_without_question")}
     if result.settings.ranker is not None and result.counts.unread_candidates:  # older results don't count them
         beside["unread_candidates"] = candidates.unread(result.settings.ranker.mode, samples)

@@ -8,8 +8,9 @@ scripts, since a page opened from a disk may load scripts but not data: one line
 
 import hashlib
 import json
+import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from importlib import resources
@@ -22,6 +23,7 @@ from reelbench.leaderboard import bridge, columns, headline, overall, ranking
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, frame_count
 from reelbench.leaderboard.exports import tables
+from reelbench.leaderboard.store import public
 from reelbench.registry.data import loading
 from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.files import in_script, page_asset, read_text, replaced
@@ -43,9 +45,14 @@ BYTES_PER_FILE = 400_000
 _DIGITS = 7
 
 
-def build(store: Path, out: Path, *, published: bool = True, workers: Workers = ALONE) -> Board:
-    """Write the site for a store to `out`, which becomes exactly that, in one step; return what it shows."""
-    board = boards.make(store, published=published, workers=workers)
+def build(
+    store: Path, out: Path, *, published: bool = True, workers: Workers = ALONE, common: Sequence[str] = ()
+) -> Board:
+    """Write the site for a store to `out`, which becomes exactly that, in one step; return what it shows.
+
+    For `common` see `common_videos.on_common_videos`.
+    """
+    board = boards.make(store, published=published, workers=workers, common=common)
     if out.exists() and not (out / "data" / "board.js").is_file() and any(out.iterdir()):
         raise ReelbenchError(f"{out}: has other files in it; name a folder of its own for the site")
     with replaced(out) as aside:
@@ -56,7 +63,7 @@ def build(store: Path, out: Path, *, published: bool = True, workers: Workers = 
 def write(board: Board, out: Path, workers: Workers = ALONE) -> None:
     """Write the site's files to an empty folder."""
     for name in ASSETS:
-        (out / name).write_text(_asset(name), encoding="utf-8")
+        (out / name).write_text(_lean(_asset(name)), encoding="utf-8")
     data = out / "data"
     for folder in ("runs", "samples", "pairs"):
         (data / folder).mkdir(parents=True)
@@ -89,6 +96,11 @@ def _asset(name: str) -> str:
     if name == "board.css":
         return page_asset("palette.css") + page_asset("shell.css") + text
     return text.replace("<!-- SCRIPTS -->", scripts).replace("<!-- PAGES -->", links)
+
+
+def _lean(text: str) -> str:
+    """Return a page's file without what is for who reads its source: indentation, and lines that are comments."""
+    return re.sub(r"^ *(?://.*|/\*(?:[^*]|\*(?!/))*\*/) *\n|^ +", "", text, flags=re.MULTILINE)
 
 
 def chunk_name(entry: BoardEntry) -> str:
@@ -169,13 +181,16 @@ def _groups(board: Board) -> list[dict[str, Any]]:
 
 def _shortcuts(board: Board, group: RankingGroup) -> dict[str, dict[str, Any]]:
     """Return how many of a group's questions need no watching: column -> runs, and percentage with its interval."""
+    shares: dict[str, dict[str, Any]] = {}
     found = board.shortcuts.get(group)
-    shares = {column: found.share(column) for column in found.tallies} if found else {}
-    return {
-        column: {"runs": found.runs[column], "v": [_short(100 * part) for part in (share.value, *(share.ci95 or ()))]}
-        for column, share in shares.items()
-        if found is not None and share.value is not None
-    }
+    if found is None:
+        return shares
+    for column in found.tallies:
+        share = found.share(column)
+        if share.value is not None:
+            numbers = [_short(100 * part) for part in (share.value, *(share.ci95 or ()))]
+            shares[column] = {"runs": found.runs[column], "v": numbers}
+    return shares
 
 
 def _pairs(board: Board, group: RankingGroup) -> dict[str, Any]:
@@ -202,7 +217,8 @@ def benchmark(spec: BenchmarkSpec) -> dict[str, Any]:
         "title": spec.title,
         "summary": spec.summary,
         "homepage": spec.homepage,
-        "paper": spec.paper.url,
+        "paper": spec.paper.url if spec.paper else "",
+        "bibtex": spec.paper.bibtex if spec.paper else spec.citation,
         "judge": spec.judge.default_model if spec.judge else None,
         "metrics": [_metric(metric) for metric in spec.metrics],
         "facets": [
@@ -287,10 +303,15 @@ def _write_run(spec: BenchmarkSpec, entry: BoardEntry, data: Path) -> None:
         "samples": 0,
     }
     if entry.stored is not None:
-        run["result"] = entry.stored.result.model_dump(mode="json", exclude={"metrics", "breakdowns"})
+        run["result"] = public(entry.stored.result).model_dump(mode="json", exclude={"metrics", "breakdowns", "media"})
         run["key"] = entry.key
         run["withheld"] = not may_show_samples(spec, entry.group.split)
-        shown = () if run["withheld"] else _parts(entry.stored.folder / result_files.SAMPLES_FILE)
+        # A run's samples are shown once, with its row on all of its videos.
+        shown = (
+            ()
+            if run["withheld"] or entry.stored.videos is not None
+            else _parts(entry.stored.folder / result_files.SAMPLES_FILE)
+        )
         for number, lines in enumerate(shown):
             # The lines are JSON already, and each was held to the schema when it was added.
             text = f"REELBENCH_LOADED({json.dumps(f'samples/{name}-{number}')},[\n{','.join(lines)}]);\n"

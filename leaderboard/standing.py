@@ -15,6 +15,7 @@ from reelbench.registry.records import Breakdowns, Metrics, MetricValue, Sample
 from reelbench.registry.spec import BenchmarkSpec, Metric
 from reelbench.scoring import aggregation, result_files
 from reelbench.scoring.value_bounds import MOST_UNSCORED, value_bounds
+from reelbench.scoring.videos import videos_asked, videos_had
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,30 +26,39 @@ class Standing:
         metrics: Where `unscored` items lack a score, lower bounds, each with an interval that runs from its own low end
             to the upper bound's high end.
         breakdowns: Of the scored items alone.
+        items: All of them.
         scored: Items with a score.
         unread: Items that are scored as wrong because their answer can't be read.
         unscored: Items that are counted at the scale's lowest.
         lowest: The primary metric, where items lack a score, with the lower bound's own interval.
         media: Which part of the items had their media, where some had not.
+        videos: How many videos it had, of how many, where it had not all.
         unranked: Why it is listed and not ranked, or None.
     """
 
     metrics: Metrics
     breakdowns: Breakdowns
+    items: int
     scored: int
     unread: int
     unscored: int = 0
     lowest: MetricValue | None = None
     media: str | None = None
+    videos: str | None = None
     unranked: str | None = None
 
 
 def ranked_samples(spec: BenchmarkSpec, stored: StoredResult) -> list[Sample] | None:
     """Return a result's samples as today's rules read them; None where an answer can't be read again here."""
-    samples = list(result_files.read_samples(stored.folder))
+    samples = _read(stored)
     if rereading.is_current(stored.result):
         return samples
     return rereading.read_today(spec, stored.result, samples, stored.rows)
+
+
+def _read(stored: StoredResult) -> list[Sample]:
+    only = stored.videos
+    return [s for s in result_files.read_samples(stored.folder) if only is None or s.video in only]
 
 
 def standing(spec: BenchmarkSpec, stored: StoredResult) -> Standing:
@@ -57,8 +67,8 @@ def standing(spec: BenchmarkSpec, stored: StoredResult) -> Standing:
     several = under_several_ids(result.judge) if result.judge else []
     why = [stored.check.partial] if stored.check.partial else []
     why += [f"judge {judge} answered under several ids" for judge in several]
-    shown = Standing(result.metrics, result.breakdowns, counts.scored, counts.parse_failed)
-    if rereading.is_current(result) and not counts.unscored:
+    shown = Standing(result.metrics, result.breakdowns, counts.items, counts.scored, counts.parse_failed)
+    if rereading.is_current(result) and not counts.unscored and stored.videos is None:
         return replace(shown, unranked="; ".join(why) or None)
     samples = ranked_samples(spec, stored)
     if samples is None:
@@ -66,25 +76,32 @@ def standing(spec: BenchmarkSpec, stored: StoredResult) -> Standing:
             f"its answers were read by version {result.answers} of the rules, and can't be read again here without the "
             "benchmark's data"
         )
-        samples = list(result_files.read_samples(stored.folder))
-    elif not rereading.is_current(result):
+        samples = _read(stored)
+    elif stored.videos is not None or not rereading.is_current(result):
         shown = _as_read_today(spec, stored, samples, shown)
     left_out = sum(map(is_left_out, samples))
     missing = sorted(sample.id for sample in samples if sample.reason == "media_missing")
     if left_out and not stored.check.partial and shown.metrics:
         shown, more = _bounded(spec, samples, shown, left_out)
         why += more
-    return replace(shown, media=_media(len(samples), missing), unranked="; ".join(why) or None)
+    had, asked = len(videos_had(samples)), len(videos_asked(samples))
+    return replace(
+        shown,
+        media=_media(len(samples), missing),
+        videos=f"{had} of {asked}" if had < asked else None,
+        unranked="; ".join(why) or None,
+    )
 
 
 def _as_read_today(spec: BenchmarkSpec, stored: StoredResult, samples: Sequence[Sample], stated: Standing) -> Standing:
     """Compute again what follows from the answers; text overlap, which is of words alone, stays."""
-    if samples == list(result_files.read_samples(stored.folder)):
+    if stored.videos is None and samples == _read(stored):
         return stated
     metrics, breakdowns = aggregation.aggregate(spec, samples, overlap=False, interval=stored.result.interval)
     return Standing(
-        stated.metrics | metrics,
+        stated.metrics | metrics if stored.videos is None else metrics,
         breakdowns,
+        items=len(samples),
         scored=sum(sample.state == "scored" for sample in samples),
         unread=sum("parse_failed" in sample.flags for sample in samples),
     )

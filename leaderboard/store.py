@@ -35,6 +35,7 @@ from reelbench.registry.errors import InputError, ReelbenchError, first_line
 from reelbench.registry.files import sha256_of
 from reelbench.registry.records import About, Metrics, Result
 from reelbench.registry.rows import Row
+from reelbench.registry.values import without_folders
 from reelbench.registry.workers import ALLOTTED, ALONE, Workers
 from reelbench.scoring import calibration_file, result_files
 
@@ -88,6 +89,7 @@ class StoredResult:
         result: As it states itself.
         check: What was verified of it.
         rows: The benchmark's rows by id, where they are here and needed: where an older version read the answers.
+        videos: Where set, only the items on these count.
     """
 
     key: str
@@ -95,6 +97,7 @@ class StoredResult:
     result: Result
     check: Check
     rows: Mapping[str, Row] | None = field(default=None, compare=False, repr=False)
+    videos: frozenset[str] | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,6 +313,15 @@ def _with_about(result: Result, about: About) -> Result:
     return result.model_copy(update={"model": model, "settings": settings})
 
 
+def public(result: Result) -> Result:
+    """Return a result without the paths of the machine that made it: of each its last part."""
+    model = result.model.model_copy(update={"args": without_folders(result.model.args)})
+    source = result.benchmark.source.model_copy(update={"location": without_folders(result.benchmark.source.location)})
+    settings = result.settings.model_copy(update={"generation": without_folders(result.settings.generation)})
+    benchmark = result.benchmark.model_copy(update={"source": source})
+    return result.model_copy(update={"model": model, "benchmark": benchmark, "settings": settings})
+
+
 def _calibration(folder: Path) -> str | None:
     path = folder / calibration_file.FILE
     return sha256_of(path) if path.is_file() else None
@@ -321,8 +333,9 @@ def _file(folder: Path, store: Path, verified: VerifiedResult, result: Result, r
     there = result_files.read(place) if (place / CHECK_FILE).is_file() else None
     if there is not None and result.model.about is None and there.model.about is not None:
         result = _with_about(result, there.model.about)  # what was said once stays said
+    result = public(result)
     document = (folder / result_files.RESULT_FILE).read_bytes()
-    if result.model.about is not None and result.model_dump() != verified.result.model_dump():
+    if result.model_dump() != verified.result.model_dump():
         document = result_files.as_text(result).encode()
     check = _checked(folder, verified, document, rejudged)
     outcome: Outcome = "added"

@@ -169,8 +169,9 @@ class _Tables:
         self._rows: dict[RankingGroup, list[BoardEntry]] = defaultdict(list)
         self.known = path is not None
         self.rows_here = KnownRows()
+        kept = store.read(path) if path is not None else ()
         specs = {name: spec for name, spec in discovery.specs().items() if name in benchmarks}
-        for stored in store.read(path) if path is not None else ():
+        for stored in kept:
             if spec := specs.get(stored.result.benchmark.id):
                 self._add(entries.run_entry(spec, stored))
         for spec in specs.values() if path is not None else ():

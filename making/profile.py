@@ -8,7 +8,7 @@ locale, skill and reasoning step. What can't be computed is None, with a note th
 import statistics
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +18,13 @@ from reelbench.making import bloom
 from reelbench.making import readability as text_profile
 from reelbench.making.profile_rows import Dataset, ProfileRow
 from reelbench.making.profile_spans import Spans, measure_spans, with_question_spans
+from reelbench.making.published_profiles import PROFILE_TOOLS, PROFILES_CITE, PUBLISHED_PROFILES, PublishedProfile
 from reelbench.registry.errors import InputError
 from reelbench.registry.languages import UNSPACED, language_of, words
 from reelbench.registry.progress import Bar, no_bar
-from reelbench.scoring import cognitive_profile, result_files
+from reelbench.registry.records import Sample
+from reelbench.registry.spec import BenchmarkSpec
+from reelbench.scoring import cognitive_profile, result_files, side_by_side
 from reelbench.stats.bootstrap import mean_over_clusters
 from reelbench.stats.rank_correlation import spearman
 
@@ -45,6 +48,7 @@ class Extras:
         result: Folder of a result on this dataset: labels get the accuracy of its model.
         note: Told what is left out, and why.
         bar: Drawn while the judge is asked.
+        all_published: Whether all data sets of MovieCORE's Table 1 stand beside this one, or its own row alone.
     """
 
     parser: text_profile.Parser | None = None
@@ -54,6 +58,7 @@ class Extras:
     result: Path | None = None
     note: Callable[[str], None] = lambda _: None
     bar: Bar = no_bar
+    all_published: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +86,9 @@ class Measure:
 class Label:
     """A label's questions: how many, their share in per cent, and the accuracy on them (0 to 100).
 
-    The share is of the questions that the facet is known of: with `--tags`, of the tagged ones. `ci95` is the
-    interval of the accuracy over videos.
+    Of answers that are judged by points, the accuracy is their mean share of the points: each question gives its labels
+    the credit that its answer earned, as with a rubric (CogME, discussion). The share is of the questions that the
+    facet is known of: with `--tags`, of the tagged ones. `ci95` is the interval of the accuracy over videos.
     """
 
     n: int
@@ -115,6 +121,7 @@ class Profile:
     spans: Spans | None
     reasoning_steps: Counter[int]
     made_with: dict[str, str]
+    published: tuple[PublishedProfile, ...] = ()
 
     def document(self) -> dict[str, Any]:
         """Return what `--json` prints."""
@@ -148,6 +155,9 @@ class Profile:
             "spans": None if self.spans is None else {name: getattr(self.spans, name) for name in Spans.__slots__},
             "reasoning_steps": _steps_document(self.reasoning_steps),
             "made_with": self.made_with,
+            "published": [
+                {**asdict(row), "cite": PROFILES_CITE, "made_with": dict(PROFILE_TOOLS)} for row in self.published
+            ],
         }
 
 
@@ -168,6 +178,8 @@ def profile(dataset: Dataset, extras: Extras) -> Profile:
     depth = _over_texts(_depths(dataset, extras))
     levels, record = _levels(entries, extras)
     made_with = {"parse_depth": extras.parser.name} if depth is not None and extras.parser is not None else {}
+    if grade is not None:
+        made_with["flesch_kincaid"] = text_profile.SYLLABLES
     if record is not None:
         made_with["bloom"] = record
     spaced = [entry for entry in entries if language_of(entry.language) not in UNSPACED]
@@ -201,6 +213,11 @@ def profile(dataset: Dataset, extras: Extras) -> Profile:
         spans=measure_spans(entries),
         reasoning_steps=Counter(entry.reasoning_steps for entry in entries if entry.reasoning_steps is not None),
         made_with=made_with,
+        published=tuple(
+            row
+            for row in PUBLISHED_PROFILES
+            if extras.all_published or (dataset.spec is not None and row.benchmark == dataset.spec.id)
+        ),
     )
 
 
@@ -286,7 +303,7 @@ def _add_tags(
 
 
 def _correct(dataset: Dataset, labels: list[dict[str, Sequence[str]]], extras: Extras) -> dict[str, float]:
-    """Return question id -> 1 or 0 by a result's samples; their labels join the dataset's where it has none."""
+    """Return question id -> credit, 0 to 1, by a result's samples; the dataset gets their labels where it has none."""
     folder = extras.result
     assert folder is not None  # noqa: S101 - the caller asked
     benchmark = result_files.read(folder).benchmark.id
@@ -295,12 +312,10 @@ def _correct(dataset: Dataset, labels: list[dict[str, Sequence[str]]], extras: E
             f"{folder}: a result on {benchmark}, not on {dataset.name}; leave out --result or name {benchmark}"
         )
     samples = {sample.id: sample for sample in result_files.read_samples(folder)}
-    correct = {name: sample.scores["correct"] for name, sample in samples.items() if "correct" in sample.scores}
+    correct = {name: share for name, sample in samples.items() if (share := _credit(dataset.spec, sample)) is not None}
     known = [entry for entry in dataset.entries if entry.id in correct]
     if not known:
-        raise InputError(
-            f"{folder}: no question of {dataset.name} is scored right or wrong in it; nothing to link labels to"
-        )
+        raise InputError(f"{folder}: no question of {dataset.name} is scored in it; nothing to link labels to")
     if len(known) < len(dataset.entries):
         extras.note(
             f"{folder}: {len(dataset.entries) - len(known)} questions are not scored in it and have no accuracy"
@@ -310,6 +325,14 @@ def _correct(dataset: Dataset, labels: list[dict[str, Sequence[str]]], extras: E
             for facet, names in samples[entry.id].facets.items():
                 facets.setdefault(facet, names)
     return correct
+
+
+def _credit(spec: BenchmarkSpec, sample: Sample) -> float | None:
+    """Return the share of the scale that an answer earned: by its choice where it has one, else the primary metric."""
+    if "correct" in sample.scores:
+        return sample.scores["correct"]
+    score, metric = side_by_side.score_of(spec, sample), spec.primary
+    return None if score is None else (score - metric.low) / (metric.high - metric.low)
 
 
 def _labels(

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
 DEFAULT_MODEL = settings.SPACY_MODEL.default
+SYLLABLES = "reelbench's sentences, and syllables by rules of spelling"
+"""What counts for the grade: said wherever it is compared with others' figures."""
 # A full stop after these, or after a single letter, ends no sentence.
 _SHORT = re.compile(r"\b(?:mr|mrs|ms|dr|st|jr|sr|prof|vs|etc|e\.g|i\.e|no|[a-z])\.$", re.IGNORECASE)
 _END = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s|$)")

@@ -9,6 +9,7 @@ import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,18 @@ from reelbench.llm.retry_cursor import UNPARSABLE
 from reelbench.making.chain import Chain, ChainCase, ChainSetup, write_json
 from reelbench.making.chain_prompts import ChainPrompts, Role
 from reelbench.making.funnel import DroppedError, Funnel
+from reelbench.making.tag_manual import MANUAL, TagManual, read_manual
 from reelbench.making.video_frames import VideoFrames
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, write_jsonl
 from reelbench.registry.rows import LETTERS, Row
 from reelbench.scoring.cognitive_profile import COMPONENTS, CONTENT, MOST_LABELS, TARGET, THINKING, tags_of
+
+_UNSEEN = (
+    " You don't see the video itself: say in the reason where the tags hang on what is in view, and tag what the words "
+    "make likeliest."
+)
+"""Told to a tagger without frames."""
 
 _STAND_IN = json.dumps(
     {"why": " ".join(["word"] * 30), "target": ["Character"], "content": ["Identity"], "thinking": "Recall"}
@@ -41,7 +49,7 @@ class TagVote(BaseModel):
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tagger:
     """How to tag.
 
@@ -62,6 +70,11 @@ class Tagger:
         """The one role."""
         return self.prompts.roles()[0]
 
+    @cached_property
+    def manual(self) -> TagManual:
+        """What the labels mean; InputError where the user's own manual is wrong."""
+        return read_manual(self.prompts.text(MANUAL), self.prompts.place(MANUAL))
+
     async def tag(self, chain: Chain, case: ChainCase[Row]) -> list[TagVote]:
         """Return the replies on one question; DroppedError where half of those wanted, or fewer, could be read."""
         row, role, reasons = case.item, self.role, Counter[str]()
@@ -69,7 +82,8 @@ class Tagger:
             shown = await self.pictures.attachments(row) if self.pictures and "frames" in role.sees else []
             known = self._known(row)
             material = [(name, known[name]) for name in role.sees if known.get(name)]
-            messages = self.prompts.messages(role.prompt, material, shown)
+            unseen = "" if shown else _UNSEEN
+            messages = self.prompts.messages(role.prompt, material, shown, manual=self.manual.text, unseen=unseen)
             cast: list[TagVote] = []
             for vote in range(self.votes):
                 try:
@@ -180,5 +194,5 @@ async def run(rows: Sequence[Row], tagger: Tagger, setup: ChainSetup) -> dict[st
         return document
 
 
-def _frames(tagger: Tagger) -> str | None:
-    return None if tagger.pictures is None else str(tagger.pictures.sampling)
+def _frames(tagger: Tagger) -> str:
+    return "none" if tagger.pictures is None else str(tagger.pictures.sampling)

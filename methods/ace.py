@@ -200,7 +200,7 @@ class Enhancement:
             "longest": {case.id: choice.longest(case.candidates) for case in self.cases},
             "ace": self.chosen,
         }
-        table = _Table(self.answers, self.cases, options) if self.answers else None
+        table = CandidateTable(self.answers, self.cases, options) if self.answers else None
         if table is not None and (oracle := table.oracle()) is not None:
             picks["oracle"] = oracle
         counts = {case.id: [len(words(text)) for text in case.candidates] for case in self.cases}
@@ -241,7 +241,7 @@ class Enhancement:
         return f"ace-{self.ranker.mode}-k{self.k}-{digest.hexdigest()[:12]}"
 
 
-class _Table:
+class CandidateTable:
     """Every candidate scored: a column of samples for each index."""
 
     def __init__(self, answers: Answers, cases: Sequence[CandidateSet], options: Options) -> None:
@@ -260,8 +260,8 @@ class _Table:
         """Return the metrics of one candidate for each question; those that nothing is behind are left out."""
         return self._aggregated([self._columns[indices.get(name, 0)][name] for name in self._columns[0]], self._overlap)
 
-    def random(self, draws: Sequence[Mapping[str, int]]) -> Metrics:
-        """Return the mean of the metrics of all draws; an overlap metric's interval is not known."""
+    def random(self, draws: Sequence[Mapping[str, int]] = ()) -> Metrics:
+        """Return the mean of the metrics over all candidates; overlap metrics' over `draws`, without an interval."""
         metrics = self._aggregated([self._mean(sample) for sample in self._columns[0].values()], overlap=False)
         if self._overlap:
             overlaps = [self.metrics(draw) for draw in draws]
@@ -274,13 +274,18 @@ class _Table:
 
     def oracle(self) -> dict[str, int] | None:
         """Return the index of each question's best candidate by the first metric; None where none has a score."""
-        best = {name: choice.best(self._values(name, count)) for name, count in self._counts.items()}
+        best = {name: choice.best(self.values(name)) for name in self._counts}
         if all(made.unparsed == self._counts[name] for name, made in best.items()):
             return None
         return {name: made.index for name, made in best.items()}
 
-    def _values(self, name: str, count: int) -> list[float | None]:
-        samples = [self._columns[index][name] for index in range(count)]
+    def samples(self, name: str) -> list[Sample]:
+        """Return the sample of each of a question's candidates."""
+        return [self._columns[index][name] for index in range(self._counts[name])]
+
+    def values(self, name: str) -> list[float | None]:
+        """Return the first metric of each of a question's candidates; None where one has no score."""
+        samples = self.samples(name)
         return [aggregation.metric_value(self._spec, self._spec.primary, [sample]) for sample in samples]
 
     def _mean(self, first: Sample) -> Sample:

@@ -11,7 +11,7 @@ This module must never raise: an entry point that does stops all later ones, oth
 import inspect
 import logging
 from collections.abc import Callable, Iterator
-from functools import wraps
+from functools import partial, wraps
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,6 +24,7 @@ _LEFT_OUT = "_reelbench_left_out"
 _INDEX = ("self", "include_path", "include_defaults")
 _LOAD = ("self", "name_or_config", "task_type", "parent_name", "update_config")
 _LOAD_ALL = ("self", "task_list", "task_type")
+_CONFIG = ("self", "name")
 _LOOK_UP = ("self", "model_name", "force_simple")
 
 
@@ -67,7 +68,10 @@ def _register_tasks() -> None:
 
     if entry_points(group="lmms_eval.tasks"):
         return  # this lmms-eval has a way of its own
-    if not _replace(TaskManager, "initialize_tasks", _INDEX, _with_ours):
+    if not (
+        _replace(TaskManager, "initialize_tasks", _INDEX, _with_ours)
+        and _replace(TaskManager, "_get_config", _CONFIG, _with_declared)
+    ):
         log.warning(
             "this lmms-eval indexes tasks in a way that reelbench does not know; use --include_path %s", tasks_folder()
         )
@@ -148,18 +152,36 @@ def _with_ours(original: Callable[..., dict[str, Any]]) -> Callable[..., dict[st
     return initialize_tasks
 
 
-def _index(manager: Any) -> dict[str, Any]:  # noqa: ANN401 - lmms-eval's TaskManager
-    """Index each benchmark's tasks, ours and other packages': a broken YAML costs that benchmark only."""
-    from reelbench.registry.discovery import packages
+def _with_declared(original: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+    @wraps(original)
+    def get_config(self: Any, name: str) -> dict[str, Any]:  # noqa: ANN401
+        from reelbench.tasks.lmms import declared
 
+        return declared.config(name) or original(self, name)
+
+    return get_config
+
+
+def _index(manager: Any) -> dict[str, Any]:  # noqa: ANN401 - lmms-eval's TaskManager
+    """Index each benchmark's tasks, ours, other packages' and files': a broken one costs that benchmark only."""
+    from reelbench.registry.benchmark_file import NAME
+    from reelbench.registry.discovery import packages
+    from reelbench.tasks.lmms import declared
+
+    def of_package(package: str) -> dict[str, Any]:
+        folder = _folder(package)
+        # What a file declares has no YAML of lmms-eval's; and the file itself is none.
+        return {} if (folder / NAME).is_file() else manager._get_task_and_group(str(folder))  # noqa: SLF001
+
+    parts = {package: partial(of_package, package) for package in sorted(packages())}
     index: dict[str, Any] = {}
-    for package in sorted(packages()):
+    for source, indexed in {**parts, "benchmark.yaml files": declared.index}.items():
         try:
-            found = manager._get_task_and_group(str(_folder(package)))  # noqa: SLF001 - the one way to index a folder
+            entries = indexed()
         except Exception as error:  # noqa: BLE001 - whatever a YAML does to lmms-eval's indexer
-            log.warning("%s: its tasks are left out: %s: %s", package, type(error).__name__, error)
+            log.warning("%s: its tasks are left out: %s: %s", source, type(error).__name__, error)
             continue
-        for name, entry in found.items():
+        for name, entry in entries.items():
             if entry["type"] == "tag" and name in index:
                 index[name]["task"].extend(entry["task"])
             else:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from reelbench.registry.data.mapped_rows import PLACE
+from reelbench.registry.data.sources import expected_files
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_text
 from reelbench.registry.metrics import Mean, MeanOf, Metric
@@ -44,7 +45,7 @@ ENTRY_POINTS = "reelbench.benchmarks"
 FileKind = Literal["choice", "span", "grounded_choice", "open", "exact"]
 KEYS = (
     *("id", "title", "kind", "source", "columns", "answer_is", "facets", "prompt", "judge", "media", "languages"),
-    *("licence", "citation", "splits", "task", "twin", "version", "summary", "homepage"),
+    *("licence", "licence_note", "citation", "splits", "task", "twin", "version", "summary", "homepage", "separators"),
 )
 REQUIRED = ("id", "kind", "source", "columns")
 
@@ -139,9 +140,12 @@ def parse(path: Path) -> Block:
     """Read the YAML of a file as a mapping; InputError names the line of what is wrong."""
     import yaml  # here: 20 ms that only who has such files pays
 
+    from reelbench.registry.yaml_text import LOADER, check
+
     text = read_text(path)
     try:
-        root = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        check(text, str(path), "the file", 1)
+        root = yaml.compose(text, Loader=LOADER)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise InputError(f"{path}, line {line}: not valid YAML ({error.problem or error.context})") from None
@@ -216,13 +220,23 @@ class _Declaration:
     def spec(self) -> BenchmarkSpec:
         top = self._top
         columns = self._columns()
-        mapping = RowMapping(columns=columns, answer_is=top.choice("answer_is", AnswerForm))
+        mapping = RowMapping(
+            columns=columns, answer_is=top.choice("answer_is", AnswerForm), separators=self._separators()
+        )
         languages = top.texts("languages") or ("en",)
         extras = tuple(self._extra(name) for name in self._extras(columns))
         splits = self._splits()
         first = next(iter(splits))
         judge, metrics, kinds = self._scoring()
-        shape = [self._kind, columns, mapping.answer_is, self._facets, languages, [extra.name for extra in extras]]
+        shape = [
+            self._kind,
+            columns,
+            mapping.answer_is,
+            mapping.separators,
+            self._facets,
+            languages,
+            [extra.name for extra in extras],
+        ]
         return BenchmarkSpec(
             id=self._id,
             title=top.text("title") or self._id.replace("_", " ").capitalize(),
@@ -230,6 +244,7 @@ class _Declaration:
             summary=top.text("summary") or "",
             homepage=top.text("homepage") or "",
             license=top.text("licence") or "",
+            license_note=top.text("licence_note") or "",
             citation=top.text("citation") or "",
             languages=languages,
             row_kind=self._row_kind,  # type: ignore[arg-type] - a Literal, from a Literal
@@ -261,6 +276,9 @@ class _Declaration:
             texts = block.texts(name)
             columns[name] = texts[0] if isinstance(value, str) else texts
         own = {column.name for column in KIND_COLUMNS[self._row_kind]} - {"language"}
+        for name in self._facets:
+            if name in {*own, "split", DURATION.name, "reasoning"}:
+                raise self._top.error(f"facets: {name!r} is a column of ours; map a facet of another name", "facets")
         spans = {"start", "end"} if "span" in own and "span" not in columns else set[str]()
         for name in sorted((own - {"span"} | spans) if spans else own):
             if name not in columns:
@@ -269,6 +287,11 @@ class _Declaration:
         known = {*own, *spans, "language", DURATION.name, "reasoning", *self._facets, *self._places()}
         block.only(sorted(known))
         return columns
+
+    def _separators(self) -> dict[str, str]:
+        block = self._top.block("separators")
+        block.only(self._facets)
+        return {name: block.required(name) for name in block.values}
 
     def _places(self) -> list[str]:
         """Return what the prompt names."""
@@ -308,7 +331,7 @@ class _Declaration:
         for name, block in top.blocks("splits"):
             if not re.fullmatch(r"[A-Za-z0-9][\w-]*", name) or name.startswith("mini"):
                 raise top.block("splits").error(f"{name!r} can't be a split's name", name)
-            block.only(("source", "task"))
+            block.only(("source", "task", "twin"))
             owner = block if "source" in block.values else top
             splits[name] = SplitSpec(source=self._source(owner.block("source"), name))
         return splits or {"test": SplitSpec(source=self._source(top.block("source"), "test"))}
@@ -324,31 +347,51 @@ class _Declaration:
         files = block.block("files")
         if "file" not in block.values and split not in files.values:
             raise block.error(f"source.files names no file of the split {split!r}", "files")
-        name = files.text(split) or block.required("file")
-        return HubFile(repo_id=block.required("hub"), filenames=(name,), revision=block.text("revision"))
+        names = files.texts(split) or block.texts("file")
+        return HubFile(repo_id=block.required("hub"), filenames=names, revision=block.text("revision"))
 
     def _media(self) -> MediaSource:
         block = self._top.block("media")
-        block.only(("layouts", "roots"))
+        block.only(("layouts", "roots", "youtube"))
         layouts = block.texts("layouts") or _LAYOUTS
         for layout in layouts:
             if PLACE.findall(layout) != ["video"]:
                 raise block.error(f"media.layouts: {layout!r} must name {{video}} once, and nothing else", "layouts")
-        roots = tuple(str(self._folder / Path(root).expanduser()) for root in block.texts("roots"))
+        roots = tuple(
+            root if root.startswith("$") else str(self._folder / Path(root).expanduser())
+            for root in block.texts("roots")
+        )
+        youtube = block.choice("youtube", Literal["true", "false"]) == "true"
         return MediaSource(
-            title=f"{self._id}'s videos", kind="form", location="", layouts=layouts, roots=(*roots, str(self._folder))
+            title="YouTube" if youtube else f"{self._id}'s videos",
+            kind="youtube" if youtube else "form",
+            location="https://www.youtube.com/watch?v={video}" if youtube else "",
+            layouts=layouts,
+            roots=(*roots, str(self._folder)),
         )
 
     def _tasks(self, splits: dict[str, SplitSpec]) -> Iterator[TaskSpec]:
-        name = self._top.text("task") or self._id
+        """Yield the tasks: the first split's has the benchmark's name, unless the split states one of its own."""
+        own = dict(self._top.blocks("splits"))
+        stated = {name: block.text("task") for name, block in own.items()}
         first = next(iter(splits))
-        yield TaskSpec(name=name, split=first)
-        if (self._folder / "mini").is_dir():
-            yield TaskSpec(name=f"{name}_mini", split="mini", tags=("reelbench_mini",))
+        name = stated.get(first) or self._top.text("task") or self._id
+        tasks = {name: first}
         if len(splits) > 1:
-            own = dict(self._top.blocks("splits"))
-            for split in splits:
-                yield TaskSpec(name=own[split].text("task") or f"{name}_{split}", split=split)
+            tasks |= {stated[split] or f"{name}_{split}": split for split in splits}
+        for task, split in tasks.items():
+            yield TaskSpec(name=task, split=split, twin=self._twin(own.get(split), split))
+            mini = "mini" if task == name else f"mini_{split}"
+            if self._has_mini(splits[split].source):
+                yield TaskSpec(name=f"{task}_mini", split=mini, tags=("reelbench_mini",))
+
+    def _has_mini(self, source: Source) -> bool:
+        names = expected_files(source)
+        return any((self._folder / "mini" / Path(name).name).is_file() for name in names)
+
+    def _twin(self, own: Block | None, split: str) -> str | None:
+        twin = (own and own.text("twin")) or self._top.text("twin")
+        return twin and twin.replace("{split}", split)
 
     # --- how it is scored ---
 

@@ -42,8 +42,10 @@ def _taken(value: Any, kind: Any) -> Any:  # noqa: ANN401
         return tuple(_taken(part, inner[0]) for part in value)
     if origin is dict and is_object(value):
         return {_taken(key, inner[0]): _taken(part, inner[1]) for key, part in value.items()}
+    if isinstance(kind, type) and issubclass(kind, Declared) and is_object(value):
+        value = kind(**value)  # as JSON has it
     if kind is float and type(value) is int:
-        return float(value)
+        value = float(value)
     if origin is None and isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
         return value
     raise TypeError
@@ -53,6 +55,6 @@ def _taken_by_one(value: Any, kinds: Sequence[Any]) -> Any:  # noqa: ANN401
     for kind in kinds:
         try:
             return _taken(value, kind)
-        except TypeError:
+        except (TypeError, InputError):
             continue
     raise TypeError

@@ -4,6 +4,7 @@
   `BenchmarkSpec`; the package's folder holds the benchmark's code, prompts, mini data and the YAML of its tasks.
 - By a `benchmark.yaml` in a folder of `REELBENCH_BENCHMARKS`, or in a folder within one.
 - By a `benchmark.yaml` that is named by its path: it is known by its id from then on.
+- By a result on such a benchmark, which declares it.
 """
 
 import logging
@@ -13,9 +14,11 @@ from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 
 from reelbench.registry import benchmark_file, prompts, settings
 from reelbench.registry.benchmark_file import ENTRY_POINTS
+from reelbench.registry.declaration import declared
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 
@@ -23,7 +26,7 @@ log = logging.getLogger("reelbench")
 
 
 def packages() -> list[str]:
-    """Return the packages that hold a benchmark, without importing any of them."""
+    """Return the packages that hold a benchmark declared in Python, without importing any of them."""
     return [entry.module for entry in entry_points(group=ENTRY_POINTS)]
 
 
@@ -33,14 +36,14 @@ def specs() -> dict[str, BenchmarkSpec]:
     Another package's benchmark, or a file's, that can't be loaded or doesn't fit together, is left out with one line
     that says why.
     """
-    return dict(sorted({**_installed(), **_by_path}.items()))
+    return dict(sorted({**_met, **_installed()}.items()))
 
 
 _left_out: dict[str, str] = {}
-"""Name of an entry point, or a file -> why its benchmark is not among `specs`."""
+"""Name of an entry point, or of a file's folder -> why its benchmark is not among `specs`."""
 
-_by_path: dict[str, BenchmarkSpec] = {}
-"""Id -> benchmark whose file was named by its path in this process."""
+_met: dict[str, BenchmarkSpec] = {}
+"""Id -> benchmark whose file was named by its path in this process, or that a result declared."""
 
 
 @cache
@@ -51,7 +54,7 @@ def _installed() -> dict[str, BenchmarkSpec]:
     def add(spec: object, owner: str) -> None:
         if not isinstance(spec, BenchmarkSpec):
             raise InputError(f"{owner}: SPEC is a {type(spec).__name__}, expected a BenchmarkSpec")
-        names = {spec.id, *(task.name for task in spec.tasks)}
+        names = _names(spec)
         for name in names & owners.keys():
             raise InputError(f"{owner} and {owners[name]} both define {name!r}; rename one of them")
         owners.update(dict.fromkeys(names, owner))
@@ -74,7 +77,7 @@ def _installed() -> dict[str, BenchmarkSpec]:
             prompts.check(spec)
             add(spec, str(file))
         except ReelbenchError as error:
-            _leave_out(str(file), f"the benchmark of {file}", error)
+            _leave_out(file.parent.name, "a benchmark", error)
     return by_id
 
 
@@ -109,12 +112,13 @@ def knows(name: str) -> bool:
 
 def plain_name(name: str) -> str:
     """Return a benchmark's name as it stands, and of a path the id of what lies there."""
-    return get(name).id if os.sep in name or _is_declaration(name) else name
+    return find(name).id if os.sep in name or _is_declaration(name) else name
 
 
 def _is_declaration(name: str) -> bool:
-    path = Path(name).expanduser()
-    return path.suffix in {".yaml", ".yml"} or (path / benchmark_file.NAME).is_file()
+    # os.path's answer is False for what can't be a path, such as a name that is too long.
+    path = os.path.expanduser(name)  # noqa: PTH111
+    return path.endswith((".yaml", ".yml")) or os.path.isfile(os.path.join(path, benchmark_file.NAME))  # noqa: PTH113, PTH118
 
 
 def opened(path: Path | str) -> BenchmarkSpec:
@@ -125,25 +129,52 @@ def opened(path: Path | str) -> BenchmarkSpec:
     """
     spec = benchmark_file.read(path)
     prompts.check(spec)
-    names = {spec.id, *(task.name for task in spec.tasks)}
+    names = _names(spec)
     for known in specs().values():
-        if known.file != spec.file and (taken := names & {known.id, *(task.name for task in known.tasks)}):
-            owner = known.file or known.package
-            raise InputError(f"{spec.file}: {min(taken)!r} is a name of {owner} too; choose another id")
-    _by_path[spec.id] = spec
+        here = known.file or known.package  # neither: a result alone declares it
+        if here and known.file != spec.file and (taken := names & _names(known)):
+            raise InputError(f"{spec.file}: {min(taken)!r} is a name of {here} too; choose another id")
+    _met[spec.id] = spec
     return spec
 
 
+def learn(name: str, document: dict[str, Any]) -> None:
+    """Know a benchmark that a result declares, unless one of its names is known already.
+
+    Raises:
+        InputError: It is no declaration, or of another benchmark.
+    """
+    if name in specs():
+        return
+    spec = declared(document)
+    if spec.id != name:
+        raise InputError(f"is of {spec.id!r}, and the result is of {name!r}")
+    if not any(_names(spec) & _names(known) for known in specs().values()):
+        _met[name] = spec
+
+
+def _names(spec: BenchmarkSpec) -> set[str]:
+    return {spec.id, *(task.name for task in spec.tasks)}
+
+
 def get(name: str) -> BenchmarkSpec:
-    """Return the benchmark called `name`, or declared by the file of that path; InputError suggests close names."""
+    """Return the benchmark called `name`; InputError suggests close names."""
     if (spec := specs().get(name)) is not None:
         return spec
-    if _is_declaration(name) or os.sep in name:
-        return opened(name)
     for left_out, why in _left_out.items():
         if name == left_out or name.startswith(f"{left_out}_"):
             raise InputError(f"{name}: left out, because it can't be loaded: {why}")
     raise InputError(f"unknown benchmark {name!r}{_suggestion(name)}")
+
+
+def find(name: str) -> BenchmarkSpec:
+    """Return the benchmark that a user names: by its id, or by the path of its `benchmark.yaml` or of its folder.
+
+    A name out of a record is a stranger's word, and is for `get`: it is never opened.
+    """
+    if name not in specs() and (os.sep in name or _is_declaration(name)):
+        return opened(name)
+    return get(name)
 
 
 def find_task(name: str) -> tuple[BenchmarkSpec, TaskSpec] | None:
@@ -151,6 +182,15 @@ def find_task(name: str) -> tuple[BenchmarkSpec, TaskSpec] | None:
     for spec in specs().values():
         for task in spec.tasks:
             if task.name == name:
+                return spec, task
+    return None
+
+
+def find_twin(name: str) -> tuple[BenchmarkSpec, TaskSpec] | None:
+    """Return the benchmark and task on the rows of lmms-eval's own task `name`, or None where none of ours has them."""
+    for spec in specs().values():
+        for task in spec.tasks:
+            if task.twin == name:
                 return spec, task
     return None
 

@@ -106,8 +106,8 @@ def in_script(document: object) -> str:
 def page_asset(name: str) -> str:
     """Return a file that every page of ours shares.
 
-    `palette.css` (colours), `shell.css` (head, text, cards, charts), `elements.js` (makes elements), `shell.js` (light
-    and dark), `plots.js` (charts).
+    `palette.css` (colours), `shell.css` (head, text, cards, charts), `elements.js` (makes elements), `shell.js`
+    (light and dark), `plots.js` (charts).
     """
     return resources.files("reelbench.registry").joinpath(name).read_text(encoding="utf-8")
 

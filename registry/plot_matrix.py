@@ -26,10 +26,11 @@ def matrix(title: str, metric: str, rows: Mapping[str, Mapping[str, Cell]], colu
         rows: Row -> column -> cell; a column that is not there stays empty.
         columns: In their order.
     """
+    known = ", 95 % interval" if any(ci95 for cells in rows.values() for _, ci95, _ in cells.values()) else ""
     wide = min(_MOST, max(_LEAST, 560 // max(len(columns), 1)))
     parts = [
         text(12, 28, title, size=17, weight="bold"),
-        text(12, 50, f"{metric}, 95 % interval; darker is higher within a row", size=13),
+        text(12, 50, f"{metric}{known}; darker is higher within a row", size=13),
     ]
     parts += [text(_LABEL + wide * (n + 0.5), _HEAD - 8, name, "middle", size=13) for n, name in enumerate(columns)]
     for number, (name, cells) in enumerate(rows.items()):

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from math import dist
 
-from reelbench.registry.plots import WIDTH, Mark, dashes, dot, grid, ticks
+from reelbench.registry.plots import WIDTH, Mark, about, dashes, dot, grid, ticks
 from reelbench.registry.svg import SOFT, colour, framed, text
 
 _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 420, 76, 110, 72, 62
@@ -38,7 +38,10 @@ def scatter(title: str, axes: tuple[str, str], series: Mapping[str, Sequence[Mar
     def y(value: float) -> float:
         return floor - (floor - _TOP) * (value - up[0]) / (up[-1] - up[0])
 
-    parts = [text(_LEFT, 28, title, size=17, weight="bold"), text(_LEFT, 50, axes[1], size=13, fill=SOFT)]
+    parts = [
+        text(_LEFT, 28, title, size=17, weight="bold"),
+        text(_LEFT, 50, f"{axes[1]}{about(marks)}", size=13, fill=SOFT),
+    ]
     parts += grid(up, y, _LEFT, right)
     parts += [text(x(tick), floor + 20, f"{tick:g}", "middle", size=13) for tick in across]
     parts.append(text((_LEFT + right) / 2, floor + 44, axes[0], "middle", size=13, fill=SOFT))

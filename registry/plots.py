@@ -9,18 +9,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
+from statistics import median
 
-from reelbench.registry.svg import COLOURS, SOFT, colour, framed, rectangle, text
+from reelbench.registry.svg import COLOURS, INK, SOFT, colour, framed, rectangle, text
 
 WIDTH = 720
-_GREY = "#8c959f"
 _GRID = "#d8dee4"
 _BINS = 15
 _LABEL_CHARACTERS = 30
+_TITLE, _PANEL_HEAD = 40, 20
+_PANELS = 3
+"""Panels of bars side by side; more stand under them."""
 
 
 def bars(title: str, series: Mapping[str, Mapping[str, float]], *, counts: bool = False) -> str:
-    """Draw horizontal bars, labels in the first series' order.
+    """Draw horizontal bars, labels in the first series' order, a panel beside the other for each series, of one scale.
 
     Args:
         title: Stands above.
@@ -28,27 +31,33 @@ def bars(title: str, series: Mapping[str, Mapping[str, float]], *, counts: bool 
         counts: Whether the values are numbers.
     """
     labels = list(dict.fromkeys(label for values in series.values() for label in values))
-    top, left, right, height = _top(series), 220, 60, 16
-    step = height * len(series) + 10
+    left, room, height = 200, 62, 20
     most = max((value for values in series.values() for value in values.values()), default=0) or 1
-    scale = (WIDTH - left - right) / most
-    parts = _legend(title, list(series))
-    for row, label in enumerate(labels):
-        y = top + row * step
-        parts.append(text(left - 8, y + height * len(series) / 2 + 4, _cut(label), "end"))
-        for number, values in enumerate(series.values()):
+    across = min(len(series), _PANELS)
+    wide = (WIDTH - left - 8) / across
+    block = _PANEL_HEAD + len(labels) * height + 10
+    parts = [text(12, 24, title, size=15, weight="bold")]
+    for number, (name, values) in enumerate(series.items()):
+        x, top = left + number % across * wide, _TITLE + number // across * block
+        if len(series) > 1:
+            parts.append(text(x, top + 14, _cut(name), weight="bold"))
+        for row, label in enumerate(labels):
+            y = top + _PANEL_HEAD + row * height
+            if number % across == 0:
+                parts.append(text(left - 8, y + 14, _cut(label.replace("_", " ")), "end"))
             value = values.get(label, 0)
-            bar = y + number * height
-            parts.append(rectangle(left, bar + 1, value * scale, height - 2, colour(number)))
+            length = value * (wide - room) / most
             number_shown = f"{value:,.0f}" if counts else f"{value:.1f} %"
-            parts.append(text(left + value * scale + 5, bar + height - 4, number_shown, size=11))
-    return framed(title, top + len(labels) * step + 6, parts, width=WIDTH)
+            parts.append(rectangle(x, y + 2, length, height - 4, colour(0)))
+            parts.append(text(x + length + 5, y + 14, number_shown, size=11))
+    return framed(title, _TITLE + math.ceil(len(series) / across) * block, parts, width=WIDTH)
 
 
 def histogram(title: str, series: Mapping[str, Sequence[float]], unit: str) -> str:
-    """Draw a histogram of one quantity, as per cent of each series in bins they share.
+    """Draw a histogram of one quantity, a panel under the other for each series, in bins and on a scale they share.
 
-    The last bin takes the longest hundredth of the values, so that one outlier doesn't press the rest together.
+    The last bin takes the longest hundredth of the values, so that one outlier doesn't press the rest together. A line
+    marks the median.
 
     Args:
         title: Stands above.
@@ -58,38 +67,44 @@ def histogram(title: str, series: Mapping[str, Sequence[float]], unit: str) -> s
     whole = all(value == int(value) for values in series.values() for value in values)
     edges = _edges(list(series.values()), whole=whole)
     shares = {name: _shares(values, edges) for name, values in series.items()}
-    top, left, right, plot = _top(series), 56, 16, 180
-    tick = _nice(max(value for values in shares.values() for value in values) / 4, whole=False)
-    most = 4 * tick
-    slot = (WIDTH - left - right) / (len(edges) - 1)
-    floor = top + plot
-    parts = _legend(title, list(series))
-    for step in range(5):
-        y = floor - plot * step / 4
-        parts.append(f"<line x1='{left}' y1='{y:.1f}' x2='{WIDTH - right}' y2='{y:.1f}' stroke='{_GRID}'/>")
-        parts.append(text(left - 6, y + 4, f"{tick * step:g} %", "end", size=11))
-    width = (slot - 3) / len(series)
-    for number, values in enumerate(shares.values()):
-        for place, value in enumerate(values):
-            tall = plot * value / most
-            parts.append(
-                rectangle(
-                    left + place * slot + 1.5 + number * width,
-                    floor - tall,
-                    width,
-                    tall,
-                    colour(number),
-                )
-            )
     longest = max(values[-1] for values in series.values())
     beyond = longest >= edges[-1] if whole else longest > edges[-1]
+    most = max(value for values in shares.values() for value in values)
+    tick = _nice(most / 4, whole=False)
+    steps = [tick * step for step in range(math.ceil(most / tick - 1e-9) + 1)]
+    plot = 180 if len(series) == 1 else 110
+    left, right = 64, 16
+    slot = (WIDTH - left - right) / (len(edges) - 1)
+    parts = [text(12, 24, title, size=15, weight="bold")]
+    floor = float(_TITLE)
+    for name, values in shares.items():
+        top = floor + (30 if len(series) == 1 else 40)
+        floor = top + plot
+        parts += _panel(name if len(series) > 1 else "", series[name], top - 10, left)
+        parts += grid(steps, lambda y, low=floor: low - plot * y / steps[-1], left, WIDTH - right, sign=" %")  # type: ignore[misc]
+        for place, value in enumerate(values):
+            tall = plot * value / steps[-1]
+            parts.append(rectangle(left + place * slot + 1.5, floor - tall, slot - 3, tall, colour(0)))
+        middle = (median(series[name]) + whole / 2 - edges[0]) / (edges[1] - edges[0])
+        at = left + slot * min(middle, len(edges) - 1)
+        parts.append(
+            f"<line x1='{at:.1f}' y1='{top}' x2='{at:.1f}' y2='{floor}' stroke='{INK}' stroke-dasharray='3 3'/>"
+        )
     for x, label in _axis(edges, whole=whole, beyond=beyond):
         parts.append(text(left + x * slot, floor + 16, label, "middle", size=11))
-    if beyond:
-        tall = plot * max(values[-1] for values in shares.values()) / most
-        parts.append(text(WIDTH - right, floor - tall - 5, f"{edges[-2]:g} and more", "end", size=11))
-    parts.append(text(left + (WIDTH - left - right) / 2, floor + 36, unit, "middle", fill=_GREY))
+    if beyond and not whole:
+        parts.append(text(WIDTH - right, floor + 32, f"{edges[-2]:g} and more", "end", size=11))
+    parts.append(text(left + (WIDTH - left - right) / 2, floor + 36, unit, "middle", fill=SOFT))
     return framed(title, floor + 46, parts, width=WIDTH)
+
+
+def _panel(name: str, values: Sequence[float], y: float, left: float) -> list[str]:
+    """Return a panel's head: what it is of, how many values, and their median."""
+    about = f"n = {len(values):,}, median {median(values):g}; share of them in each bin"
+    return [
+        *([text(left, y, _cut(name), weight="bold")] if name else []),
+        text(WIDTH - 16, y, about, "end", size=11, fill=SOFT),
+    ]
 
 
 def _axis(edges: Sequence[float], *, whole: bool, beyond: bool) -> list[tuple[float, str]]:
@@ -121,20 +136,6 @@ def _shares(values: Sequence[float], edges: Sequence[float]) -> list[float]:
     for value in values:
         counts[min(int((value - edges[0]) / width + 1e-9), len(counts) - 1)] += 1
     return [100 * count / len(values) for count in counts]
-
-
-def _top(series: Mapping[str, object]) -> int:
-    return 58 if len(series) > 1 else 40
-
-
-def _legend(title: str, names: Sequence[str]) -> list[str]:
-    parts = [text(12, 24, title, size=15, weight="bold")]
-    x = 12.0
-    for number, name in enumerate(names if len(names) > 1 else ()):
-        parts.append(rectangle(x, 36, 11, 11, colour(number)))
-        parts.append(text(x + 16, 46, name, size=12))
-        x += 34 + 7.5 * len(name)
-    return parts
 
 
 # --- a score against a setting ----------------------------------------------------------------------------------------
@@ -191,11 +192,11 @@ def frames_mark(point: Point) -> Mark:
 
 
 def lines(title: str, metric: str, series: Mapping[str, Sequence[Mark]], axis: str, least: float) -> str:
-    """Draw a score against a setting, a line for each series, with 95 % intervals.
+    """Draw a score against a setting, a line for each series, with 95 % intervals where there are any.
 
     Args:
         title: Stands above.
-        metric: The score's name.
+        metric: The score's name and unit.
         series: Name of a line -> its marks, at least one, from left to right.
         axis: What the setting is; stands below.
         least: What the y axis spans at least.
@@ -220,13 +221,13 @@ def lines(title: str, metric: str, series: Mapping[str, Sequence[Mark]], axis: s
 
     parts = [
         text(_LEFT, 28, title, size=17, weight="bold"),
-        text(_LEFT, 50, f"{metric}, 95 % interval", size=13, fill=SOFT),
+        text(_LEFT, 50, f"{metric}{about(marks)}", size=13, fill=SOFT),
         *(part for row in key for part in row),
     ]
     parts += grid(steps, y, _LEFT, WIDTH - _RIGHT)
     for number, (name, line) in enumerate(series.items()):
         beside = _BESIDE * (number - (len(series) - 1) / 2)
-        parts += _line(name, number, [(x(mark.at) + beside, mark) for mark in line], y)
+        parts += _line(name, number, [(x(mark.at) + beside, mark) for mark in line], y, steps[0])
     for at, mark in {mark.at: mark for mark in marks}.items():
         parts.append(text(x(at), floor + 20, mark.label, "middle", size=13))
         if mark.below:
@@ -235,7 +236,16 @@ def lines(title: str, metric: str, series: Mapping[str, Sequence[Mark]], axis: s
     return framed(title, floor + _BOTTOM, parts, width=WIDTH)
 
 
-def _line(name: str, number: int, line: Sequence[tuple[float, Mark]], y: Callable[[float], float]) -> list[str]:
+def about(marks: Sequence[Mark]) -> str:
+    """Return what stands behind a chart's subtitle: the interval where one is drawn, and n."""
+    numbers = sorted({mark.n for mark in marks})
+    n = f"{numbers[0]:,}" if len(numbers) == 1 else f"{numbers[0]:,} to {numbers[-1]:,}"
+    return ("" if all(mark.ci95 is None for mark in marks) else ", 95 % interval") + f", n = {n}"
+
+
+def _line(
+    name: str, number: int, line: Sequence[tuple[float, Mark]], y: Callable[[float], float], floor: float
+) -> list[str]:
     path = " ".join(f"{at:.1f},{y(mark.value):.1f}" for at, mark in line)
     stroke = colour(number)
     parts = [f"<polyline points='{path}' fill='none' stroke='{stroke}' stroke-width='2'{dashes(number)}/>"]
@@ -244,7 +254,8 @@ def _line(name: str, number: int, line: Sequence[tuple[float, Mark]], y: Callabl
         if not name:  # the values of several lines would hide one another
             # The value stands on the side that the line leaves free.
             rises = line[min(place + 1, len(line) - 1)][1].value > mark.value
-            parts.append(text(at + 8, y(mark.value) + (18 if rises else -8), f"{mark.value:.1f}"))
+            under = rises and y(mark.value) + 22 < y(floor)  # not among the axis's own numbers
+            parts.append(text(at + 8, y(mark.value) + (18 if under else -8), f"{mark.value:.1f}"))
     return parts
 
 
@@ -292,12 +303,14 @@ def dashes(number: int) -> str:
     return f" stroke-dasharray='{pattern}'" if pattern else ""
 
 
-def grid(steps: Sequence[float], y: Callable[[float], float], left: float, right: float) -> list[str]:
-    """Return a line from `left` to `right` at each tick of the y axis, and its number."""
+def grid(
+    steps: Sequence[float], y: Callable[[float], float], left: float, right: float, *, sign: str = ""
+) -> list[str]:
+    """Return a line from `left` to `right` at each tick of the y axis, and its number with `sign` behind it."""
     parts: list[str] = []
     for tick in steps:
         parts.append(f"<line x1='{left}' y1='{y(tick):.1f}' x2='{right}' y2='{y(tick):.1f}' stroke='{_GRID}'/>")
-        parts.append(text(left - 8, y(tick) + 4, f"{tick:g}", "end", size=13))
+        parts.append(text(left - 8, y(tick) + 4, f"{tick:g}{sign}", "end", size=11 if sign else 13))
     return parts
 
 

@@ -73,6 +73,8 @@ class HubFile(Declared):
     repo_id: str
     filenames: tuple[str, ...]
     """Candidates in order of preference; the first that exists is read."""
+    local_names: tuple[str, ...] = ()
+    """Names that the same file has elsewhere, looked for in a local folder alone."""
     revision: str | None = None
     gated: bool = False
 
@@ -118,6 +120,8 @@ class SplitSpec(Declared):
     """sha256 over the owners' rows (`registry.data.ownership.rows_sha256`), whatever format a file of them has."""
     hidden_answers: bool = False
     """True where only the owners' server can score it."""
+    submit_to: str = ""
+    """Where the owners take submissions of it."""
     cite: str = ""
     """Where the counts are stated."""
 
@@ -204,6 +208,9 @@ class JudgeSpec(Declared):
 
 class RowMapping(Declared):
     """How the columns of upstream rows become ours, where a `benchmark.yaml` says it and no Python reads them."""
+
+    separators: dict[str, str] = field(default_factory=dict[str, str])
+    """Facet -> what parts the labels of a text that holds several."""
 
     columns: dict[str, str | tuple[str, ...]]
     """Ours -> theirs: a column, several, or a template over columns (`{film}/{clip}.mp4`)."""
@@ -304,6 +311,8 @@ class TaskSpec(Declared):
     """Facet -> label: that part of the split."""
     prompt: str | None = None
     """Prompt file, where it is not the benchmark's own."""
+    twin: str | None = None
+    """lmms-eval's own task on the same rows, whose runs are read too."""
     tags: tuple[str, ...] = ()
     """lmms-eval's names for groups of tasks that run together."""
     max_new_tokens: int = 512
@@ -371,6 +380,11 @@ class BenchmarkSpec(Declared):
     metric that ranks here."""
 
     @property
+    def papers(self) -> tuple[Paper, ...]:
+        """The papers to cite, the benchmark's own first."""
+        return (*((self.paper,) if self.paper else ()), *self.builds_on)
+
+    @property
     def asks_choice(self) -> bool:
         """Whether a question has options, one of which is right."""
         return self.row_kind in {"choice", "grounded_choice"}
@@ -385,6 +399,11 @@ class BenchmarkSpec(Declared):
         """Where its prompts, mini rows and datasheet lie."""
         if self.file:
             return Path(self.file).parent
+        if not self.package:
+            raise InputError(
+                f"{self.id}: a result alone declares it here; name its benchmark.yaml, or the folder in "
+                "REELBENCH_BENCHMARKS"
+            )
         return Path(next(iter(import_module(self.package).__path__)))
 
     @property

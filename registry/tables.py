@@ -6,13 +6,14 @@ CSV's values are text as they stand; the others' have the types that the file gi
 
 import csv
 import json
+import math
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from reelbench.registry.errors import InputError, first_line
-from reelbench.registry.files import is_json_lines, opened, read_json, read_jsonl, read_text
+from reelbench.registry.files import is_json_lines, opened, read_json, read_jsonl, read_text, valid_text
 from reelbench.registry.values import is_array, is_object
 
 Choose = Callable[[list[str]], Sequence[str]]
@@ -118,6 +119,19 @@ def read(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         if not is_object(value):
             raise InputError(f"{where}: is a {type(value).__name__}, expected an object with the question's columns")
         yield where, value
+
+
+def as_text(value: Any, what: str) -> str | None:  # noqa: ANN401 - whatever a cell holds
+    """Return a cell as text, None where it is null; a whole number as its digits, whatever type a file gave it."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if isinstance(value, str):
+        return valid_text(value)
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, bool | int | float):
+        return str(value)
+    raise InputError(f"{what} is a {type(value).__name__}, expected text")
 
 
 def _json_rows(path: Path) -> Iterator[tuple[int | None, Any]]:

@@ -1,6 +1,7 @@
 """What a decoded JSON value is: to Python `true` is a number, to us it never is."""
 
 import math
+from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any, TypeGuard
 
 
@@ -33,3 +34,17 @@ def is_array(value: object) -> TypeGuard[list[Any] | tuple[Any, ...]]:
 def described(value: object) -> str:
     """Return what a value is, for an error: the keys of an object, else its type."""
     return ", ".join(sorted(value)) if is_object(value) else type(value).__name__
+
+
+def without_folders(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """Return a JSON value in which each text that is a path of somebody's machine is `local/` and its last part."""
+    if is_object(value):
+        return {name: without_folders(part) for name, part in value.items()}
+    if is_array(value):
+        return [without_folders(part) for part in value]
+    if not isinstance(value, str):
+        return value
+    path = value.removeprefix("file://")
+    if PureWindowsPath(path).is_absolute():
+        return f"local/{PureWindowsPath(path).name}"
+    return f"local/{PurePosixPath(path).name}" if path.startswith(("/", "~", "./", "../")) else value

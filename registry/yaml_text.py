@@ -31,7 +31,7 @@ def read_mapping(text: str, where: str, *, what: str = "the file", line: int = 1
     if len(text) > MAX_CHARACTERS:
         raise InputError(f"{where}: {what} is longer than {MAX_CHARACTERS} characters; shorten it first")
     try:
-        _check(text, where, what, line)
+        check(text, where, what, line)
         values = yaml.load(text, Loader=LOADER)  # noqa: S506 - a safe loader
     except yaml.YAMLError as error:
         at = getattr(getattr(error, "problem_mark", None), "line", 0) + line
@@ -45,7 +45,8 @@ def read_mapping(text: str, where: str, *, what: str = "the file", line: int = 1
     return values
 
 
-def _check(text: str, where: str, what: str, first: int) -> None:
+def check(text: str, where: str, what: str, first: int) -> None:
+    """Raise InputError where a YAML text has aliases, or is nested too deep; `first` is the line that it begins on."""
     depth = 0
     for event in yaml.parse(text, Loader=LOADER):
         line = event.start_mark.line + first

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import comb
 from typing import Literal
 
 from reelbench.judges.parsing import after_reasoning, parse_score
@@ -115,6 +116,26 @@ def similarity(candidates: Sequence[str]) -> float | None:
     bags = [frozenset(word.casefold() for word in words(text)) for text in candidates]
     pairs = [len(one & two) / len(one | two) if one | two else 1.0 for one, two in combinations(bags, 2)]
     return sum(pairs) / len(pairs) if pairs else None
+
+
+def pass_at(k: int, candidates: int, right: int) -> float:
+    """Return the chance, 0 to 1, that k of a question's candidates, drawn without replacement, have a right one.
+
+    The unbiased estimate of Chen et al. 2021 (Evaluating Large Language Models Trained on Code, section 2.1):
+    1 - C(n - c, k) / C(n, k), for n candidates of which c are right. ValueError where k is not from 1 to n.
+    """
+    if not 1 <= k <= candidates:
+        raise ValueError(f"{k} of {candidates} candidates")
+    return 1 - comb(candidates - right, k) / comb(candidates, k)
+
+
+def majority(answers: Sequence[str | None]) -> int | None:
+    """Return the index of the first candidate with the answer that most give; None where none can be read.
+
+    Of answers that equally many give, the one that comes first counts.
+    """
+    counts = Counter(answer for answer in answers if answer is not None)
+    return answers.index(counts.most_common(1)[0][0]) if counts else None
 
 
 def longest(candidates: Sequence[str]) -> int:

@@ -16,7 +16,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from reelbench.registry import discovery
 from reelbench.registry.base_record import first_wrong_field
+from reelbench.registry.declaration import declaration
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, read_jsonl, sha256_of, write_jsonl, write_text, written_aside
 from reelbench.registry.records import (
@@ -30,10 +32,12 @@ from reelbench.registry.records import (
     SourceRecord,
     StatisticsRecord,
 )
+from reelbench.registry.settings import FILE_DEFAULTS
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.values import is_object
 from reelbench.scoring import answers, panel_agreement
 from reelbench.scoring.aggregation import INTERVAL, ScoredItems
+from reelbench.scoring.videos import media_record
 
 RESULT_FILE = "result.json"
 SAMPLES_FILE = "samples.jsonl"
@@ -69,7 +73,9 @@ def write(
     with written_aside(samples) as aside:
         write_jsonl(aside, (sample.model_dump(mode="json") for sample in scored.samples))
         result = Result(
-            benchmark=BenchmarkRecord(id=spec.id, version=spec.version, split=split, source=source),
+            benchmark=BenchmarkRecord(
+                id=spec.id, version=spec.version, split=split, source=source, declaration=declaration(spec)
+            ),
             data=data,
             model=model,
             settings=settings,
@@ -79,6 +85,7 @@ def write(
             counts=scored.counts,
             software=software(),
             answers=answers.VERSION,
+            media=media_record(scored.samples),
             statistics=StatisticsRecord(interval=INTERVAL),
             provenance=Provenance(
                 kind="run",
@@ -87,6 +94,7 @@ def write(
                 date=datetime.now(UTC).isoformat(timespec="seconds"),
                 samples_sha256=sha256_of(aside),
                 note=note,
+                defaults=dict(FILE_DEFAULTS) or None,
             ),
         )
         write_text(folder / RESULT_FILE, as_text(result))
@@ -120,12 +128,21 @@ def folders(path: Path) -> list[Path]:
 
 
 def read(folder: Path) -> Result:
-    """Read `result.json` in a folder; InputError names the field that is wrong."""
+    """Read `result.json` in a folder; InputError names the field that is wrong.
+
+    A benchmark that it declares is known by its id from then on, unless another one is.
+    """
     path = folder / RESULT_FILE
     try:
-        return Result.model_validate(read_json(path))
+        result = Result.model_validate(read_json(path))
     except ValidationError as error:
         raise InputError(f"{path}: {first_wrong_field(error)}") from None
+    if result.benchmark.declaration is not None:
+        try:
+            discovery.learn(result.benchmark.id, result.benchmark.declaration)
+        except InputError as error:
+            raise InputError(f"{path}: field benchmark.declaration: {error}") from None
+    return result
 
 
 def read_samples(folder: Path) -> Iterator[Sample]:

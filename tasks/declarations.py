@@ -1,8 +1,11 @@
 """What several benchmarks' specs declare alike."""
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from reelbench.registry.spec import Mean, Metric, TaskSpec
+from reelbench.registry import benchmark_file
+from reelbench.registry.spec import BenchmarkSpec, Mean, Metric, TaskSpec
 
 
 def percentage(name: str, title: str, column: str, *, scale: float = 100, **more: Any) -> Metric:  # noqa: ANN401 - fields
@@ -18,3 +21,13 @@ def with_mini(
         TaskSpec(name=name, split=split, tags=tags),
         TaskSpec(name=f"{name}_mini", split=mini, tags=("reelbench_mini",)),
     )
+
+
+def in_file(package: str, file: str, **more: Any) -> BenchmarkSpec:  # noqa: ANN401 - fields
+    """Return the benchmark of ours that the `benchmark.yaml` beside a package's `__init__.py` declares."""
+    folder = Path(file).parent
+    spec = benchmark_file.read(folder)
+    # A package's own folder holds no videos.
+    media = tuple(replace(s, roots=tuple(root for root in s.roots if root != str(folder))) for s in spec.media)
+    tasks = tuple(task if task.split.startswith("mini") else replace(task, tags=("reelbench",)) for task in spec.tasks)
+    return replace(spec, package=package, media=media, tasks=tasks, **more)

@@ -4,20 +4,20 @@ Ids and texts are text and stay as they stand: `007`, `NA`, `None` and `nan` too
 prediction; an empty text is an empty answer. What the text says is read as the answers of a run are.
 """
 
-import csv
-import math
-import zipfile
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from reelbench.registry import rows, tables
+from reelbench.registry.data import mapped_rows
 from reelbench.registry.data.loading import imported
-from reelbench.registry.errors import InputError, first_line, first_of
-from reelbench.registry.files import opened, read_json_or_jsonl, valid_text
+from reelbench.registry.errors import InputError, first_of
+from reelbench.registry.files import read_json_or_jsonl
 from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.tables import as_text
 from reelbench.scoring import aggregation
 from reelbench.tasks.submissions import (
     Inputs,
@@ -28,6 +28,7 @@ from reelbench.tasks.submissions import (
     answered,
     hides,
     join,
+    reference_of,
     references_of,
     tagged,
 )
@@ -37,8 +38,6 @@ IDS = ("id", "question_id", "qid", "key", "index")
 
 TEXTS = ("prediction", "pred", "response", "output", "model_answer", "generated_text", "text")
 """Columns taken for the texts, in this order. `answer` is not among them: many files have the reference there."""
-
-_LONGEST_FIELD = 2**31 - 1
 
 Cells = tuple[str, Any, Any]
 """Where a row stands, its id, and its text."""
@@ -72,8 +71,10 @@ def read(spec: BenchmarkSpec, inputs: Inputs, columns: Columns) -> PredictionSet
 
 
 def _read(spec: BenchmarkSpec, inputs: Inputs, columns: Columns) -> PredictionSet:
-    if reader := _READERS.get(inputs.predictions.suffix.lower()):
-        return submission(spec, inputs, reader(inputs.predictions, columns))
+    path = inputs.predictions
+    if reader := tables.READERS.get(path.suffix.lower()):
+        cells = ((where, *pair) for where, pair in reader(path, lambda names: chosen(path, names, columns)))
+        return submission(spec, inputs, cells)
     document = read_json_or_jsonl(inputs.predictions, partial(_unique_keys, inputs.predictions))
     formats = imported(spec.formats)
     if not columns and getattr(formats, "official", lambda _: True)(document):
@@ -110,7 +111,8 @@ def submission(spec: BenchmarkSpec, inputs: Inputs, cells: Iterable[Cells]) -> P
     if not texts:
         raise InputError(f"{path}: no predictions in it; expected a row per question with an id and a text")
     formats = imported(spec.formats)
-    read_references = getattr(formats, "read_references", _read_none)
+    declared = partial(_read_mapped, spec) if spec.mapping else _read_none
+    read_references = getattr(formats, "read_references", declared)
     references, source, split = references_of(spec, inputs, read_references, hidden=True)
     options = defaultdict(tuple, {reference.id: reference.options for reference in references})
     predictions = {
@@ -129,6 +131,13 @@ def submission(spec: BenchmarkSpec, inputs: Inputs, cells: Iterable[Cells]) -> P
         advice="; --id-column names the column of the ids",
     )
     return joined.with_hidden_answers() if inputs.references is None and hides(spec, split) else joined
+
+
+def _read_mapped(spec: BenchmarkSpec, path: Path) -> list[Reference]:
+    split = spec.default_split
+    return [
+        reference_of(spec, row) for row in rows.checked(spec, split, mapped_rows.read(spec, [path], split), str(path))
+    ]
 
 
 def _read_none(path: Path) -> list[Reference]:
@@ -151,7 +160,7 @@ def _by_id(cells: Iterable[Cells]) -> dict[str, str | None]:
     texts: dict[str, str | None] = {}
     ids = UniqueIds()
     for where, given, value in cells:
-        name, text = _as_text(given, f"{where}: the id"), _as_text(value, f"{where}: the prediction")
+        name, text = as_text(given, f"{where}: the id"), as_text(value, f"{where}: the prediction")
         if not name:
             if text:
                 raise InputError(f"{where}: the id is empty")
@@ -159,19 +168,6 @@ def _by_id(cells: Iterable[Cells]) -> dict[str, str | None]:
         ids.add(name, where)
         texts[name] = text
     return texts
-
-
-def _as_text(value: Any, what: str) -> str | None:  # noqa: ANN401 - whatever a cell holds
-    """Return a cell as text, None where it is null; a whole number as its digits, whatever type a file gave it."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return None
-    if isinstance(value, str):
-        return valid_text(value)
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    if isinstance(value, bool | int | float):
-        return str(value)
-    raise InputError(f"{what} is a {type(value).__name__}, expected text")
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
@@ -220,72 +216,5 @@ def _column(path: Path, names: Sequence[str], named: str | None, known: Sequence
     return column
 
 
-def _of_csv(path: Path, columns: Columns) -> Iterator[Cells]:
-    """Read a CSV or TSV row by row: pandas drops what stands after a comma that nobody quoted, and says nothing."""
-    csv.field_size_limit(_LONGEST_FIELD)
-    with opened(path) as file:
-        lines = (_decoded(line, path, number) for number, line in enumerate(file, start=1))
-        table = csv.reader(lines, delimiter="\t" if path.suffix.lower() == ".tsv" else ",", strict=True)
-        try:
-            header = next(table, [])
-            name, text = chosen(path, header, columns)
-            at = header.index(name), header.index(text)
-            for row in table:
-                if row and len(row) != len(header):
-                    raise InputError(
-                        f"{path}, line {table.line_num}: {len(row)} fields where the header has {len(header)}; "
-                        "put a text that holds commas, tabs or line ends into double quotes"
-                    )
-                if row:
-                    yield f"{path}, line {table.line_num}", row[at[0]], row[at[1]]
-        except csv.Error as error:
-            raise InputError(f"{path}, line {table.line_num}: {error}; check its double quotes") from None
-
-
-def _decoded(line: bytes, path: Path, number: int) -> str:
-    try:
-        return line.decode("utf-8-sig" if number == 1 else "utf-8")
-    except UnicodeDecodeError:
-        raise InputError(f"{path}, line {number}: not UTF-8 text; save it as UTF-8") from None
-
-
-def _of_parquet(path: Path, columns: Columns) -> Iterator[Cells]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    with opened(path) as file:
-        try:
-            table = pq.ParquetFile(file)
-            name, text = chosen(path, table.schema_arrow.names, columns)
-            number = 0
-            for batch in table.iter_batches(columns=[name, text]):  # never the whole file, nor its other columns
-                for given, value in zip(batch[name].to_pylist(), batch[text].to_pylist(), strict=True):
-                    number += 1
-                    yield f"{path}: row {number}", given, value
-        except (pa.ArrowException, OSError) as error:
-            raise InputError(f"{path}: not a Parquet file that can be read ({first_line(error)})") from None
-
-
-def _of_excel(path: Path, columns: Columns) -> Iterator[Cells]:
-    import pandas as pd
-
-    with opened(path) as file:
-        try:
-            sheet = pd.read_excel(file, engine="openpyxl", dtype=object, keep_default_na=False, na_filter=False)
-        except (zipfile.BadZipFile, ValueError, KeyError, OSError) as error:
-            raise InputError(f"{path}: not an Excel workbook that can be read ({first_line(error)})") from None
-    sheet.columns = [str(name) for name in sheet.columns]
-    name, text = chosen(path, list(sheet.columns), columns)
-    for number, (given, value) in enumerate(zip(sheet[name], sheet[text], strict=True), start=2):
-        yield f"{path}, row {number}", given, value
-
-
-_READERS: Mapping[str, Callable[[Path, Columns], Iterator[Cells]]] = {
-    ".csv": _of_csv,
-    ".tsv": _of_csv,
-    ".parquet": _of_parquet,
-    ".xlsx": _of_excel,
-}
-
-SUFFIXES = (*_READERS, ".json", ".jsonl")
+SUFFIXES = tables.SUFFIXES
 """Files that can hold predictions; one with another name is read as JSON or JSON Lines."""

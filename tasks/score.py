@@ -14,7 +14,7 @@ from reelbench.judges import modes
 from reelbench.judges.verdicts import JUDGE_PENDING, JUDGE_REASONS, JUDGE_UNPARSABLE
 from reelbench.registry import about as abouts
 from reelbench.registry.data import ownership
-from reelbench.registry.data.loading import named
+from reelbench.registry.data.loading import locate, named, upstream_split
 from reelbench.registry.decoding import Answering
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json
@@ -27,6 +27,7 @@ from reelbench.registry.records import (
     Data,
     Item,
     ModelRecord,
+    PresetRecord,
     Result,
     Sample,
     SettingsRecord,
@@ -46,10 +47,12 @@ from reelbench.tasks.lmms.run_logs import (
     media_missing,
     model_of,
     settings_of,
+    settings_of_twin,
     source_of,
     spec_and_task,
     with_question,
 )
+from reelbench.tasks.lmms.twins import twin_items
 from reelbench.tasks.predictions import Columns
 from reelbench.tasks.submissions import Inputs, PredictionSet, frames_given, submission_suffix, tagged, write_submission
 
@@ -74,6 +77,7 @@ class Options:
     about: About | None = None
     answering: Answering | None = None
     """Where set, the option scores of a run are compared so, and not as it did."""
+    preset: PresetRecord | None = None
     earlier: EarlierResult | None = None
     only: QuestionIds | None = None
 
@@ -194,7 +198,8 @@ class Evaluation:
         if "answers_hidden" in self.scored.counts.unscored:
             path = folder / f"submission{submission_suffix(self.spec)}"
             write_submission(self.spec, self.scored.samples, path)
-            note = f"{self.spec.id} {self.split}: the answers are hidden; submit {path} to the owners' server"
+            server = self.spec.splits[upstream_split(self.spec, self.split)].submit_to or "the owners' server"
+            note = f"{self.spec.id} {self.split}: the answers are hidden; submit {path} to {server}"
             fits.setdefault("notes", []).append(note)
         unanswered = _unanswered(self.scored.counts)
         none = None
@@ -422,10 +427,17 @@ def _tagged_tasks(logged: Sequence[LoggedTask], path: Path) -> set[str]:
     if len(logged) == 1:
         return {logged[0].task}
     tags = cognitive_profile.read_tags(path)
-    about = {task.task for task in logged if any(item.id in tags for item in logged_items(task.samples).items)}
+    about = {task.task for task in logged if any(name in tags for name in _ids(task))}
     if not about:
         raise InputError(f"{path}: none of its {len(tags)} qids is among the questions of the run")
     return about
+
+
+def _ids(logged: LoggedTask) -> list[str]:
+    spec, task = spec_and_task(logged.task)
+    if task.name == logged.task:
+        return [item.id for item in logged_items(logged.samples).items]
+    return [item.id for item in twin_items(logged.samples, spec, locate(task.name, fetch=False).read()).items]
 
 
 def scores_folder(logged: LoggedTask) -> Path:
@@ -450,6 +462,8 @@ def score_logged(
 
 def _evaluated(logged: LoggedTask, folder: Path, options: Options, *, tags: Path | None = None) -> Evaluation:
     spec, task = check_scored(logged.task)
+    if task.name != logged.task:
+        return _of_twin(logged, folder, options, tags)
     document = read_json(logged.results)
     data = data_name(document, logged)
     run = logged_items(logged.samples)
@@ -457,7 +471,9 @@ def _evaluated(logged: LoggedTask, folder: Path, options: Options, *, tags: Path
     items = run.items + media_missing(data, {item.id for item in run.items}, options.note)
     items = [with_question(item, asked) for item in items]
     model, settings = model_of(document), settings_of(spec, document, task, data, items, heard=run.heard)
-    about = options.about or _stated_before(folder)
+    before = _before(folder)
+    about = options.about or (before and before.model.about)
+    settings = settings.model_copy(update={"preset": options.preset or (before and before.settings.preset)})
     if (earlier := options.earlier) is not None:
         earlier.check_apart(folder)
         settings = settings.model_copy(update={"limit": earlier.result.settings.limit})  # of what was asked anew
@@ -469,14 +485,16 @@ def _evaluated(logged: LoggedTask, folder: Path, options: Options, *, tags: Path
         settings = settings.model_copy(update={"limit": len(items)})
     if options.answering is not None:
         data, items = compared_anew(task, data, items, options.answering)
-    notes, beside = [], {"duplicate": len(run.duplicate)}
-    if tags is not None:
-        labelled = tagged(spec, items, tags)
-        items, notes = labelled.items, labelled.notes
-        beside["tags_without_question"] = len(labelled.without_question)
-        beside["questions_without_tags"] = len(labelled.without_tags)
+    items, notes, beside = _with_tags(spec, items, tags)
     judge = _Judge(options)
-    scored = aggregation.score(spec, items, overlap=options.overlap, judge=judge.batch or run.judge, **beside)
+    scored = aggregation.score(
+        spec,
+        items,
+        overlap=options.overlap,
+        judge=judge.batch or run.judge,
+        duplicate=len(run.duplicate),
+        **beside,
+    )
     return Evaluation(
         spec,
         task.split,
@@ -490,6 +508,51 @@ def _evaluated(logged: LoggedTask, folder: Path, options: Options, *, tags: Path
     )
 
 
-def _stated_before(folder: Path) -> About | None:
-    """Return what an earlier scoring of the run states of the model; scoring again keeps it."""
-    return result_files.read(folder).model.about if (folder / result_files.RESULT_FILE).is_file() else None
+def _of_twin(logged: LoggedTask, folder: Path, options: Options, tags: Path | None) -> Evaluation:
+    """Score a run of lmms-eval's own task on rows that are ours too."""
+    if options.earlier is not None or options.only is not None or options.answering is not None:
+        raise InputError(f"{logged.task}: a run of lmms-eval's own task is scored whole, as it was answered")
+    spec, task = check_scored(logged.task)
+    located = locate(task.name, fetch=False)
+    run = twin_items(logged.samples, spec, located.read())
+    document = read_json(logged.results)
+    items, notes, beside = _with_tags(spec, run.items, tags)
+    judge = _Judge(options)
+    scored = aggregation.score(
+        spec, items, overlap=options.overlap, judge=judge.batch, duplicate=len(run.duplicate), **beside
+    )
+    before = _before(folder)
+    about = options.about or (before and before.model.about)
+    figures = document.get("results", {}).get(logged.task, {})
+    return Evaluation(
+        spec,
+        task.split,
+        located.source,
+        items,
+        scored,
+        *abouts.applied(about, spec.id, model_of(document), settings_of_twin(document, logged.task)),
+        {
+            "duplicate": run.duplicate,
+            "notes": [run.note(logged.task, figures), *notes],
+        },
+        judge_failed=judge.failed(scored),
+    )
+
+
+def _before(folder: Path) -> Result | None:
+    """Return an earlier scoring of a run, if there is one: what people stated in it scoring again keeps."""
+    return result_files.read(folder) if (folder / result_files.RESULT_FILE).is_file() else None
+
+
+def _with_tags(
+    spec: BenchmarkSpec, items: list[Item], tags: Path | None
+) -> tuple[list[Item], list[str], dict[str, int]]:
+    """Return items with a tags file's labels, if any: the items, notes on what did not fit, and its counts."""
+    if tags is None:
+        return items, [], {}
+    labelled = tagged(spec, items, tags)
+    beside = {
+        "tags_without_question": len(labelled.without_question),
+        "questions_without_tags": len(labelled.without_tags),
+    }
+    return labelled.items, labelled.notes, beside

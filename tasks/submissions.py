@@ -129,6 +129,7 @@ class Formats(Protocol):
 
     - `submission_row` and, unless it is `.jsonl`, `SUBMISSION_SUFFIX` (`SubmissionFormats`), where the owners' server
       scores a split with hidden answers;
+    - `check_submission(rows)`, which raises InputError where the owners' server would refuse such a file;
     - `reread(entry) -> parsed`, where a prediction that is an entry of the owners' file, kept whole in a sample, is
       read by a rule of the file's and not as a model's text; recomputation finds it by that name.
     """
@@ -312,6 +313,8 @@ def write_submission(spec: BenchmarkSpec, samples: Sequence[Sample], path: Path)
     """Write the owners' submission file, in the order of the ids."""
     formats: SubmissionFormats = imported(spec.formats)
     table = [formats.submission_row(sample) for sample in sorted(samples, key=lambda sample: sample.id)]
+    if check := getattr(formats, "check_submission", None):
+        check(table)
     if submission_suffix(spec) == ".json":
         write_text(path, json.dumps(table, ensure_ascii=False))
     else:

@@ -86,7 +86,15 @@ RECIPES = {
     ),
     "papers": Recipe(("run/result.json", "results/**/check.json"), script=always('{"score": 3}')),
     "leaderboard": Recipe(("site/index.html", "results/**/check.json"), swaps={"http://localhost:8000/v1": "{server}"}),
-    "add_benchmark": Recipe(("card/README.md",), swaps={"make ": "make --dry-run --directory {root} "}),
+    "add_benchmark": Recipe(
+        ("card/README.md", "page/*.html", "store/**/check.json", "out/hall/result.json"),
+        script=lambda call: Answer('{"score": 4}' if "<answer" in call.user else "B"),
+        swaps={
+            "http://localhost:8000/v1": "{server}",
+            # The page's videos are nobody's, which is what `check` says.
+            "reelbench check kitchen": "reelbench check kitchen || test $? = 2",
+        },
+    ),
     "make_benchmark": Recipe(
         ("discussed/funnel.json", "tide.html", "moments/rextime.json", "tags.jsonl", "profile/*"),
         script=roles.play,
@@ -102,6 +110,17 @@ RECIPES = {
     "diagnose": Recipe(
         ("graphs/graphs.jsonl", "errors/report.html"),
         script=Models(scripted=lambda _, role: Answer("0") if role == "judge" else None),
+    ),
+    "several_gpus": Recipe(
+        ("out/reelbench/**/result.json",),
+        swaps={
+            "--processes 8": "--processes 2",
+            "uniform:32": "uniform:4",
+            "--tasks rextime": "--tasks rextime_mini",
+            "qwen2_5_vl": "reelbench_baseline",
+            "pretrained=Qwen/Qwen2.5-VL-7B-Instruct,max_num_frames=32": "kind=random",
+        },
+        marks=(pytest.mark.lmms,),
     ),
     "slurm": Recipe(
         ("out/rextime_mini/reelbench/**/result.json", "out/moviecore_mini/reelbench/**/result.json"),
@@ -181,8 +200,8 @@ def pieces(name: str, folder: Path, swap: Callable[[str], str]):
             named = mentioned
         elif language == "bash":
             yield swap(text)
-        else:
-            assert language in ("json", "python", "sh"), f"{name}: a block of {language or 'nothing'}"
+        elif language != "text":  # that is shown, and not run
+            assert language in ("json", "python", "sh", "yaml"), f"{name}: a block of {language or 'nothing'}"
             assert named, f"{name}: a block that no file is named for"
             (folder / named).write_text(swap(text) if language == "sh" else text, encoding="utf-8")
             named = None

@@ -40,7 +40,8 @@ globalThis.Reelbench = (() => {
   function groupName(g) {
     const own = g.id.endsWith("/data own") && "data of one’s own";
     const split = [g.split, g.subset, g.asked, own].filter(Boolean).join(", ");
-    const judge = g.judge && `${judgeName(g)}, ${promptsName(g.judge_prompts)}`;
+    const judgedBy = g.judge === benchmarks.get(g.benchmark).judge ? "authors’ judge" : g.judge;
+    const judge = g.judge && `${judgedBy}, ${promptsName(g.judge_prompts)}`;
     return [split, judge, g.version > 1 && `version ${g.version}`].filter(Boolean).join(" · ");
   }
   const benchmarkOf = (row) => benchmarks.get(group(row).benchmark);

@@ -56,7 +56,8 @@
       keep: (row) => keep(row),
       below: R.unranked,
       compared: () => R.compared(listed, (row) => row.id),
-      apart: g && ((anchor, row) => anchor.rank !== row.rank),
+      apart: g ? (anchor, row) => anchor.rank !== row.rank : null,
+      key: R.key([lane], g?.pairs),
       changed: chartsSoon,
       text: (row) => [row.model, row.revision, row.setting, row.frames, row.source, row.citation, R.group(row).label],
     });
@@ -127,7 +128,6 @@
           apply,
         }),
         holder,
-        R.key([lane], g?.pairs),
         R.narrow.matches && credible,
         R.narrow.matches && lead,
         g?.tells != null && tells(b.metrics[0], g.tells),

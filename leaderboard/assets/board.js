@@ -92,8 +92,10 @@
         left.every((m) => rowsOf(m).every((row) => row.source === "published"))
           ? `Show ${left.length} published without a main score`
           : `Show ${left.length} more without a main score`,
-      apart:
-        ranked && ((anchor, m) => (anchor.ranks && m.ranks ? m.ranks[0] > anchor.ranks[1] : m.rank !== anchor.rank)),
+      apart: ranked
+        ? (anchor, m) => (anchor.ranks && m.ranks ? m.ranks[0] > anchor.ranks[1] : m.rank !== anchor.rank)
+        : null,
+      key: R.key(lanes.filter((lane) => lane.show), ranked && models.some((model) => model.ranks)),
       keep: (m) => rowsOf(m).some(keep) && inBenchmark(m),
       text: (m) => [m.model, m.revision, m.setting, ...called.get(m.model)],
     });
@@ -108,7 +110,7 @@
       ...[
         h("h1", { text: `Leaderboard: ${plural(models.filter(scored).length, "video model")}, ${plural(shown.length, "benchmark")} of story and culture` }),
         R.headline(data.headline),
-        !R.narrow.matches && R.trust(data.rows, shown),
+        !R.narrow.matches && R.trust(data.rows.filter((row) => mini || !R.group(row).mini), shown),
         data.groups.length > 0 &&
           data.groups.filter((group) => group.main).every((group) => group.mini) &&
           h("p", { class: "card banner" }, "Mini data only: for trying things out."),
@@ -125,8 +127,7 @@
             `There is no overall ranking yet: it takes three models with a ranked result on every benchmark that counts (${counting()}). Each benchmark has its own ranking.`,
           ),
         holder,
-        R.key(lanes.filter((lane) => lane.show), ranked && models.some((model) => model.ranks)),
-        R.narrow.matches && R.trust(data.rows, shown),
+        R.narrow.matches && R.trust(data.rows.filter((row) => mini || !R.group(row).mini), shown),
         h(
           "p",
           { class: "note" },

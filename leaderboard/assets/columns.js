@@ -19,6 +19,7 @@
       row.partial && badge("not ranked", "warn", row.partial),
       row.partial && h("span", { class: "sub reason", text: R.words(row.partial) }),
       row.judge_asked && badge(`judge asked for: ${row.judge_asked}`, "warn", R.columns.get("judge_asked").about),
+      row.videos && badge(`${row.videos} videos`, "warn", R.columns.get("videos").about),
       row.data === "unstated" && badge("data unstated", "", R.columns.get("data").about),
     ].filter(Boolean);
   function modelCell(row) {
@@ -28,7 +29,7 @@
       h("a", { class: "name", href: R.modelHref(R.modelOf(row)) }, R.named(row.model)),
       row.revision && h("span", { class: "sub" }, " ", bdi(row.revision.slice(0, 12))),
       h(
-        "span",
+        "div",
         { class: "badges" },
         row.source === "run"
           ? recomputed(row)
@@ -36,7 +37,8 @@
         !usual && badge(row.setting),
         ...R.caveats(row),
         row.badge && badge(row.badge, "", row.rejudged),
-        row.note && badge("note", "warn", row.note),
+        row.note &&
+          h("details", { class: "noted" }, h("summary", { class: "badge warn" }, "note"), h("span", { class: "sub", text: row.note })),
       ),
     ].filter(Boolean);
   }

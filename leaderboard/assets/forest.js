@@ -19,7 +19,6 @@
       const rest = picked().filter((id) => id !== target.dataset.id);
       ask({ pick: (target.checked ? [...rest, target.dataset.id] : rest).join(",") });
       changed();
-      holder.querySelector(`.pick[data-id="${target.dataset.id}"]`)?.focus();
     });
   }
   /** The rank's column: the tick, the rank, and the ranks that the data don't rule out among `of` as a bracket. */
@@ -41,7 +40,7 @@
       id: "rank",
       title: "Rank",
       about,
-      cls: "rank-cell",
+      cls: "num rank-cell",
       node: (row) => h("span", { class: "ranked" }, pickBox(id(row), name(row)), R.rankCell(row.rank), bracket(row)),
     };
   }
@@ -189,5 +188,5 @@
     );
   }
 
-  Object.assign(R, { picked, ticking, rankColumn, laneColumn, compared, headline, trust, key });
+  Object.assign(R, { picked, scaleOf, ticking, rankColumn, laneColumn, compared, headline, trust, key });
 })();

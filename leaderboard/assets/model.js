@@ -1,8 +1,9 @@
-/* A model's page: its results, what they rest on, breakdowns, samples. */
+/* A model's page: a summary, then each result with its breakdowns, what it rests on, and its samples. */
 "use strict";
 (() => {
   const R = globalThis.Reelbench;
   const { data, h, bdi, badge, num } = R;
+  const Plots = globalThis.Plots;
 
   function modelPage(main, name) {
     const own = data.rows.find((row) => row.model === name);
@@ -16,7 +17,9 @@
     const overall = data.overall.find((model) => model.model === one && model.rank != null);
     const others = [...new Set(rows.map((row) => row.model))].filter((other) => other !== one);
     const hub = rows.map(R.hubUrl).find(Boolean);
-    main.append(
+    const tried = rows.filter((row) => R.group(row).mini);
+    const [full, mini] = tried.length < rows.length ? [rows.filter((row) => !tried.includes(row)), tried] : [rows, []];
+    main.append(...[
       h(
         "p",
         { class: "lead" },
@@ -26,11 +29,70 @@
         others.length > 0 && [" Also called ", ...others.flatMap((other, i) => [i > 0 && ", ", bdi(other)]), "."],
         hub && [" ", R.link("The model on the Hub", hub)],
       ),
+      summary(one, full),
       h(
         "div",
         { class: "grid" },
-        rows.map((row, i) => entryCard(row, i === 0)),
+        full.map((row, i) => entryCard(row, i === 0)),
       ),
+      mini.length > 0 &&
+        h(
+          "details",
+          { class: "explained" },
+          h("summary", { text: `Runs on the mini data, for trying things out (${mini.length})` }),
+          h(
+            "div",
+            { class: "grid" },
+            mini.map((row) => entryCard(row, false)),
+          ),
+        ),
+      cite(full),
+    ].filter(Boolean));
+  }
+  /** Each result on its table's own scale, with its rank: what one wants to know first. */
+  function summary(model, rows) {
+    const line = (row) => {
+      const b = R.benchmarkOf(row),
+        metric = b.metrics[0],
+        group = R.group(row);
+      if (!row.v[0]) return null;
+      const others = data.rows.filter((other) => other.group === row.group);
+      const { steps, rules } = R.scaleOf(others.filter((other) => !R.apart(other)), others.filter(R.apart), 0, metric);
+      const value = R.shown(row, 0, metric),
+        ends = row.v[0].length > 1 ? row.v[0].slice(1) : null;
+      const tip = [`${b.title}: ${value}`, R.interval(row.v[0], metric.unit), ...rules.map((rule) => rule.text)];
+      const ranked = others.filter((other) => other.rank != null).length;
+      return h(
+        "tr",
+        {},
+        h("th", { scope: "row" }, R.link(b.title, `#/${b.id}?group=${encodeURIComponent(group.id)}`), h("span", { class: "sub reason" }, bdi(R.groupName(group)))),
+        h("td", {}, row.rank == null ? h("span", { class: "sub", text: `not ranked${row.partial ? `: ${R.words(row.partial)}` : ""}` }) : `${row.rank} of ${ranked}`),
+        h("td", { text: (row.rank_range || "–").replace("-", "–") }),
+        h("td", { class: "lane-cell" }, h("span", { class: "forest" }, h("b", { text: value }), Plots.track({ value: row.v[0][0], ends, steps, rules, hollow: R.unranked(row), tip: tip.filter(Boolean).join(", ") })), ends && h("span", { class: "sub", text: R.ends(...ends, metric.unit) })),
+        h("td", { class: "sub", text: `${R.short(metric.title)}, ${data.units[metric.unit].label}` }),
+        h("td", { class: "num", text: row.items == null ? "–" : R.count(row.items) }),
+      );
+    };
+    const lines = rows.map(line).filter(Boolean);
+    if (!lines.length) return "";
+    const heads = ["Benchmark", "Rank", "95 % rank range", "Score and 95 % interval", "Metric", "Questions"];
+    const table = h(
+      "table",
+      { "aria-label": `Summary of ${model}`, "data-marks": true },
+      h("thead", {}, h("tr", {}, heads.map((title, i) => h("th", { scope: "col", class: i > 4 ? "num" : null }, title)))),
+      h("tbody", {}, lines),
+    );
+    table.querySelector("[data-tip]").setAttribute("tabindex", 0);
+    return h("section", { class: "card scroll summary", tabindex: 0, "aria-label": "Summary, scrolls sideways" }, table);
+  }
+  /** What to cite: the papers of the benchmarks that the model has results on. */
+  function cite(rows) {
+    const papers = [...new Set(rows.map((row) => R.benchmarkOf(row).bibtex))].filter(Boolean);
+    return h(
+      "details",
+      { class: "explained" },
+      h("summary", { text: "BibTeX of these benchmarks" }),
+      h("pre", { tabindex: 0, text: papers.join("\n") }),
     );
   }
 
@@ -45,13 +107,13 @@
         "div",
         {},
         h("h2", {}, R.link(b.title, `#/${b.id}?group=${encodeURIComponent(group.id)}`)),
-        h("span", { class: "sub" }, bdi(group.label)),
+        h("span", { class: "sub" }, bdi(R.groupName(group))),
       ),
       h(
         "div",
         { class: "badges" },
         row.rank != null && badge(`rank ${row.rank}`, "run"),
-        row.partial && badge(`not ranked: ${row.partial}`, "warn"),
+        row.partial && badge(`not ranked: ${R.words(row.partial)}`, "warn"),
         ...R.caveats({ ...row, partial: null }),
         row.source === "run" ? R.recomputed(row) : badge(origin),
         row.badge && badge(row.badge, "", row.rejudged),
@@ -75,11 +137,11 @@
         )
       : h("p", { class: "note" }, "No score: the answers are hidden, or nobody judged them yet.");
     const more = h("div", { class: "more" }, h("p", { class: "note" }, "Loading…"));
-    const details = h("details", { open }, h("summary", { text: "Settings, provenance, breakdowns" }), more);
+    const details = h("details", { open }, h("summary", { text: "Breakdowns, settings, provenance" }), more);
     const samples = h("details", {}, h("summary", { text: "Samples" }));
     const fill = once(more, async () => {
       const run = await R.loadRun(row);
-      more.replaceChildren(facts(row, run), ...breakdowns(b, run));
+      more.replaceChildren(...breakdowns(b, run), facts(row, run));
     });
     details.addEventListener("toggle", fill);
     samples.addEventListener("toggle", async () => {
@@ -251,6 +313,7 @@
 
   // --- samples ---
   const LONG = 4000;
+  const SHOWN = 50; // samples at once
   function longText(content) {
     const text = content == null ? "" : typeof content === "string" ? content : JSON.stringify(content);
     const box = h("div", { class: "text", dir: "auto", tabindex: text.length > 600 ? 0 : null });
@@ -308,8 +371,8 @@
         "h3",
         {},
         bdi(sample.id),
-        sample.state === "unscored" && badge(sample.reason, "warn"),
-        (sample.flags || []).map((flag) => badge(flag, "warn")),
+        sample.state === "unscored" && badge(R.words(sample.reason), "warn"),
+        (sample.flags || []).map((flag) => badge(R.words(flag), "warn")),
       ),
       h(
         "div",
@@ -330,42 +393,49 @@
         text: "This benchmark’s data is under an agreement, so its samples are not passed on.",
       });
     const list = h("div"),
-      find = h("input", { type: "search", placeholder: "id or words", "aria-label": "Search these samples" });
-    const which = h(
-      "select",
-      { "aria-label": "Part of the samples" },
-      Array.from({ length: run.samples }, (_, i) => h("option", { value: i }, `part ${i + 1} of ${run.samples}`)),
-    );
-    let all = [];
-    const show = () => {
-      const text = find.value.toLowerCase();
-      list.replaceChildren(
-        ...all
-          .filter((s) => !text || JSON.stringify([s.id, s.prediction, s.target, s.video]).toLowerCase().includes(text))
-          .map(sampleCard),
-      );
-    };
-    const get = async () => {
+      info = h("p", { class: "note", role: "status" }),
+      find = h("input", { type: "search", placeholder: "id or words, in all samples", "aria-label": "Search these samples" }),
+      more = h("button", { type: "button", class: "tool", hidden: true, onclick: () => show(SHOWN) }, "Show more");
+    const all = []; // of the parts that are here: [what is searched, sample]
+    let parts = 0,
+      shown = SHOWN,
+      turn = 0;
+    async function part() {
+      for (const sample of await R.load(`samples/${row.id}-${parts}`))
+        all.push([JSON.stringify([sample.id, sample.prediction, sample.target, sample.video]).toLowerCase(), sample]);
+      parts += 1;
+    }
+    /** Show what matches, loading parts as long as more may. */
+    async function show(by = 0) {
+      const mine = ++turn,
+        text = find.value.toLowerCase();
+      shown = by ? shown + by : SHOWN;
       try {
-        all = await R.load(`samples/${row.id}-${which.value}`);
-        show();
+        let found = [];
+        for (;;) {
+          found = all.filter(([words]) => words.includes(text));
+          if (parts >= run.samples || (!text && found.length >= shown)) break;
+          info.textContent = `Searching part ${parts + 1} of ${run.samples}…`;
+          await part();
+          if (mine !== turn) return;
+        }
+        list.replaceChildren(...found.slice(0, shown).map(([, sample]) => sampleCard(sample)));
+        const whole = text ? `${R.count(found.length)} found` : `${R.count(row.items ?? all.length)} samples`;
+        info.textContent = `${whole}${found.length > shown || !text ? `, the first ${R.count(Math.min(found.length, shown))} shown` : ""}.`;
+        more.hidden = found.length <= shown && parts >= run.samples;
       } catch (error) {
         list.replaceChildren(h("p", { class: "note", text: error.message }));
       }
-    };
-    which.addEventListener("change", get);
-    find.addEventListener("input", show);
-    if (run.samples) get();
+    }
+    find.addEventListener("input", () => show());
+    if (run.samples) show();
     return h(
       "div",
       {},
-      h(
-        "div",
-        { class: "bar-row" },
-        h("label", { class: "field grow" }, "Search", find),
-        run.samples > 1 && h("label", { class: "field" }, "Part", which),
-      ),
+      h("div", { class: "bar-row" }, h("label", { class: "field grow" }, h("span", { class: "sr" }, "Search"), find)),
+      info,
       list,
+      more,
     );
   }
 

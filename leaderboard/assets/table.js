@@ -32,7 +32,7 @@
    * until all are asked for, by search or filter too, as the button `more(n)` says; apart(anchor, row): whether a row
    * begins another band, in the order of ranks.
    */
-  function make(holder, { rows, columns, label, sort, then, text, keep, changed, below, compared, hidden, more, apart }) {
+  function make(holder, { rows, columns, label, sort, then, text, keep, changed, below, compared, hidden, more, apart, key }) {
     const size = rows.length > 500 ? 25 : 50;
     const chosen = asked("cols") ? new Set(asked("cols").split(",")) : null;
     for (const column of columns)
@@ -56,9 +56,9 @@
     const scroll = h(
       "section",
       { class: "scroll", tabindex: 0, "aria-label": `${label}, scrolls sideways` },
-      h("table", { class: "rows", "aria-label": label, "data-marks": true }, head, pinned, body),
+      h("table", { class: "rows", "aria-label": label, "data-marks": true }, head, body),
     );
-    holder.replaceChildren(note, scroll, h("div", { class: "table-foot" }, info, all, pages));
+    holder.replaceChildren(note, scroll, h("div", { class: "table-foot" }, info, pages), key || "");
     // A shadow at the edge says that more lies beyond it.
     const edge = () => holder.classList.toggle("cut", scroll.scrollLeft + scroll.clientWidth < scroll.scrollWidth - 2);
     scroll.addEventListener("scroll", edge, { passive: true });
@@ -143,8 +143,11 @@
       const left = hidden && !words.length && !asked("all") && !filtered() ? view.filter(hidden) : [];
       if (left.length && left.length < view.length) view = view.filter((row) => !hidden(row));
       else left.length = 0;
-      all.hidden = !left.length;
-      all.textContent = left.length ? more(left) : "";
+      all.remove();
+      if (left.length) {
+        all.textContent = more(left);
+        info.after(all);
+      }
     }
     const filtered = () => [...R.address.query.keys()].some((name) => !["sort", "cols", "pick", "lane", "all"].includes(name));
     function turn(to) {
@@ -166,6 +169,7 @@
       ];
     }
     function fill() {
+      const focused = holder.contains(document.activeElement) && document.activeElement.dataset.id;
       const shown = columns.filter((column) => column.shown);
       const last = Math.max(0, Math.ceil(view.length / size) - 1);
       page = Math.min(page, last);
@@ -188,6 +192,8 @@
           ),
         );
       pinned.replaceChildren(...ticked.filter((row) => !part.includes(row)).map((row) => line(row)));
+      pinned.remove();
+      if (pinned.children.length) body.before(pinned);
       note.hidden = !ticked.length;
       let anchor = null,
         band = 1;
@@ -206,6 +212,7 @@
         }),
       );
       holder.querySelector(".lane[data-tip]")?.setAttribute("tabindex", 0);
+      if (focused) holder.querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
       edge();
       if (!part.length) {
         body.append(

@@ -139,6 +139,7 @@ def _lines(board: Board, spec: BenchmarkSpec, entries: Sequence[BoardEntry], plu
         marks = [
             f"not ranked: {entry.unranked}" if entry.unranked else "",
             f"{unscored} unscored" if (unscored := entry.facts.get("unscored")) else "",
+            f"{videos} videos" if (videos := entry.facts.get("videos")) else "",
             "data unstated" if entry.facts.get("data") == "unstated" else "",
         ]
         name += "".join(f" ({mark})" for mark in marks if mark)

@@ -13,3 +13,5 @@ class KindName(StrEnum):
     TAGS = "tags"
     SCORES = "scores"
     NODES = "nodes"
+    PREFERENCE = "preference"
+    GRAPHS = "graphs"

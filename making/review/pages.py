@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.making.review import page_videos
+from reelbench.making.review.preferences import DISCUSSION
 from reelbench.making.review.review_files import KIND
 from reelbench.making.review.review_items import Place
 from reelbench.making.review.review_kind import DrawnRows, ReviewKind
@@ -21,7 +22,7 @@ from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
 
 _SAVED = "What you say is kept in this browser at once. Save it to a file when you are done, or in between."
-_SCRIPTS = ("state.js", "player.js", "asks.js", "page.js")
+_SCRIPTS = ("state.js", "player.js", "asks.js", "graph_ask.js", "page.js")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,7 @@ def draw_content(
     split: str | None = None,
     data: Path | None = None,
     answers: Path | None = None,
+    made: Path | None = None,
 ) -> Content:
     """Draw videos with their questions.
 
@@ -100,13 +102,18 @@ def draw_content(
         split: Split, if not the default one.
         data: The benchmark's own data.
         answers: Folder of the result whose answers are scored, for `scores`.
+        made: Folder that `make discussion` wrote, for `preference`.
     """
+    if (made is None) == (kind.source == "made"):
+        raise InputError("--made names the folder that `make discussion` wrote: with --ask preference, and only there")
+    if made is not None:
+        data = made / DISCUSSION
     if (answers is None) == (kind.source == "result"):
         raise InputError("--answers names the result whose answers are scored: with --ask scores, and only there")
     located = loading.locate(name, split, data)
     by_video = rows_by_video(located.read())
     drawn = random.Random(draw.seed).sample(sorted(by_video), min(draw.sample, len(by_video)))  # noqa: S311 - no secret
-    rows = DrawnRows(located.spec, located.split, {video: by_video[video] for video in drawn}, answers, draw.seed)
+    rows = DrawnRows(located.spec, located.split, {video: by_video[video] for video in drawn}, answers, draw.seed, made)
     places = kind.places(rows)
     return Content(kind, located.spec, located.split, places, {p.video: by_video[p.video][0] for p in places})
 
@@ -171,7 +178,8 @@ def write(
     page = fingerprint(content)
     for part, (places, path) in enumerate(zip(parts, outputs, strict=True), start=1):
         write_text(path, _html(_document(content, places, shown, page, None if single else part)))
-    questions = len({item["id"] for place in content.places for item in place.items if item["part"] != "caption"})
+    items = [item for place in content.places for item in place.items if item["part"] != "caption"]
+    questions = len({item["about"].get("question", item["id"]) for item in items})
     missing = tuple(video for video, path in paths.items() if path is None)
     return WrittenPages(tuple(outputs), len(paths), questions, missing)
 

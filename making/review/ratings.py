@@ -1,17 +1,19 @@
 """Ratings of captions, questions and answers, merged as MovieCORE's authors merge theirs (appendix II.3, Table S1)."""
 
 import statistics
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from reelbench.making.published_profiles import PUBLISHED_RATINGS
 from reelbench.making.review import review_items as parts
+from reelbench.making.review.kept_rows import Verification, merged_decision, write_rows
 from reelbench.making.review.kind_names import KindName
 from reelbench.making.review.review_files import Marks, Review, Reviews
 from reelbench.making.review.review_items import Item, Part, Place
 from reelbench.making.review.review_kind import WATCH_FIRST, DrawnRows, ReviewKind, ReviewSummary
-from reelbench.making.review.tables import Table
+from reelbench.making.review.tables import Table, number
 from reelbench.registry.errors import InputError
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
@@ -52,7 +54,7 @@ class Ratings(ReviewKind):
     title = "Review"
     verb = "rated"
     unit = "Video"
-    settled = False
+    consensus_unit = "Item"
     advice = (
         WATCH_FIRST,
         "Judge by what the video shows and says, not by what you know from elsewhere.",
@@ -70,7 +72,8 @@ class Ratings(ReviewKind):
         return places
 
     def check(self, review: Review, path: Path) -> None:
-        """Check that each rating is one of a dimension that its part has."""
+        """Check that each rating is one of a dimension that its part has; and decisions."""
+        super().check(review, path)
         for part, identifier, dimension, rating in ratings_in(review):
             if dimension not in DIMENSIONS.get(part, ()) or not LOWEST <= rating <= HIGHEST:
                 raise InputError(
@@ -86,8 +89,12 @@ class Ratings(ReviewKind):
             for given in items.values()
         )
 
+    def check_marks(self, marks: Marks, where: str) -> None:
+        """Check what was decided on a low rating."""
+        merged_decision(marks, where)
+
     def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:  # noqa: ARG002
-        """Never: the mean of ratings counts, so nobody has to decide."""
+        """Never: the mean of ratings counts; what is low is decided on (`low_places`)."""
         return False
 
     def summarize(self, reviews: Reviews) -> "RatingSummary":
@@ -112,6 +119,46 @@ class Ratings(ReviewKind):
 
 
 RATINGS = Ratings()
+
+
+def low_places(spec: BenchmarkSpec, by_video: Mapping[str, Sequence[Row]], reviews: Reviews) -> list[Place]:
+    """Return what was rated low, to be kept, dropped or edited, as MovieCORE's meta-reviewer did (Figure S3).
+
+    Question and answer are decided on together, under the question's id, a caption under `caption` and its video.
+    """
+    said: dict[str, list[str]] = {}
+    for part, identifier, dimension, mean in RATINGS.summarize(reviews).low:
+        name = f"caption {identifier}" if part == "caption" else identifier
+        given = [
+            f"{who} {review.ratings[part][identifier][dimension]}"
+            for who, review in sorted(reviews.reviews.items())
+            if dimension in review.ratings.get(part, {}).get(identifier, {})
+        ]
+        said.setdefault(name, []).append(f"{part}, {dimension}: {mean:.1f} ({', '.join(given)})")
+    for who, review in sorted(reviews.reviews.items()):
+        for name, lines in said.items():
+            if comment := review.comments.get(name.removeprefix("caption ")):
+                lines.append(f"{who}: {comment}")
+    places = []
+    for video, rows in by_video.items():
+        texts = {f"caption {video}": {"caption": next((row["caption"] for row in rows if row.get("caption")), "")}}
+        texts |= {row["id"]: {"question": row["question"], "answer": parts.right_answer(spec, row)[0]} for row in rows}
+        for name, shown in texts.items():
+            if name in said:
+                places.append(Place(video, name, [_decision_item(name, video, shown, said[name])]))
+    return places
+
+
+def _decision_item(name: str, video: str, texts: Mapping[str, str], said: Sequence[str]) -> Item:
+    shows = [parts.shown_text(parts.capitalised(part), text) for part, text in texts.items()]
+    shows.append(parts.shown_text("Rated low", "", others=said))
+    options = [("keep", "Keep it as it is"), ("drop", "Drop it"), ("edit", "Edit it, below")]
+    asks = [parts.choice_ask("decision", "What becomes of it", options)]
+    asks += [
+        parts.text_ask(part, f"{parts.capitalised(part)}, edited", rows=3, optional=True, start=text)
+        for part, text in texts.items()
+    ]
+    return parts.review_item(name, video, shows, [*asks, parts.note_ask()])
 
 
 def ratings_in(review: Review) -> list[tuple[str, str, str, int]]:
@@ -162,15 +209,22 @@ class RatingSummary(ReviewSummary):
     low: tuple[tuple[str, str, str, float], ...]
 
     def figures(self) -> dict[str, Any]:
-        """Return Table S1, and what was rated low."""
+        """Return Table S1, what was rated low, what was decided on it, and the paper's own table."""
         table = {
             dimension: {part: asdict(cell) for part, cell in cells.items()} for dimension, cells in self.table.items()
         }
         low = [dict(zip(("part", "id", "dimension", "mean"), row, strict=True)) for row in self.low]
-        return {"table": table, "low": low}
+        decisions = {name: decision for name, (decision, _) in self._decided().items()}
+        published = asdict(PUBLISHED_RATINGS) if self.published else None
+        return {"table": table, "low": low, "decisions": decisions, "published": published}
+
+    @property
+    def published(self) -> bool:
+        """Whether the paper has ratings of this benchmark."""
+        return self.reviews.benchmark == PUBLISHED_RATINGS.benchmark
 
     def tables(self) -> list[Table]:
-        """Return Table S1."""
+        """Return Table S1, the paper's own means beside ours where it has any."""
         rows = []
         for dimension, cells in self.table.items():
             shown = []
@@ -178,17 +232,58 @@ class RatingSummary(ReviewSummary):
                 cell = cells.get(part)
                 alpha = "" if cell is None or cell.alpha is None else f" ({cell.alpha:.2f})"
                 shown.append("–" if cell is None else f"{cell.mean:.1f}{alpha}")
-            rows.append((dimension, *shown))
-        columns = ("dimension", "#captions", "#questions", "#answers")
-        return [Table(f"{self.heading}: mean (Krippendorff's alpha)", columns, rows)]
+            theirs = PUBLISHED_RATINGS.means[dimension] if self.published else {}
+            rows.append((dimension, *shown, *(number(theirs.get(part), 1) for part in DIMENSIONS if self.published)))
+        columns = ["#captions", "#questions", "#answers"]
+        paper = [f"{name} (paper)" for name in columns] if self.published else []
+        title = f"{self.heading}: mean (Krippendorff's alpha)"
+        if self.published:
+            title += f"; the paper's: {PUBLISHED_RATINGS.cite}, {PUBLISHED_RATINGS.by}"
+        return [Table(title, ("dimension", *columns, *paper), rows)]
 
     def notes(self) -> list[str]:
-        """Return what was rated low."""
+        """Return what was rated low, and what is undecided."""
         lines = [f"rated low: {part} {item}, {name} {mean:.1f}" for part, item, name, mean in self.low[:_SHOWN]]
         if len(self.low) > _SHOWN:
             lines.append(f"and {len(self.low) - _SHOWN} more rated low; --json lists all")
+        if undecided := len(self._low_names() - self._decided().keys()):
+            lines.append(f"{undecided} of these are undecided: review page … --consensus FILES writes a page to decide")
         return lines
 
-    def write(self, path: Path) -> str:  # noqa: ARG002
-        """Refuse: ratings have no rows."""
-        raise InputError("--write: ratings have no rows to write; --json prints them")
+    def _low_names(self) -> set[str]:
+        return {f"caption {item}" if part == "caption" else item for part, item, *_ in self.low}
+
+    def _decided(self) -> dict[str, tuple[str, dict[str, str]]]:
+        """Return name -> keep, drop or edit, and the edited texts, of all that was decided."""
+        decided = {}
+        for name, marks in self.reviews.decisions.items():
+            decision, edits = merged_decision(marks, f"marks.{name}")
+            if decision is not None:
+                decided[name] = decision, edits
+        return decided
+
+    def write(self, path: Path) -> str:
+        """Write the data without what was dropped and with what was edited; `verified` in each row.
+
+        A row is verified where people rated both its question and its answer, and rated none of it low or decided to
+        keep or edit it. What nobody rated, and what is low and undecided, stays unverified.
+        """
+        rated = [self._rated(part) for part in ("question", "answer")]
+        decided, low = self._decided(), self._low_names()
+        asked = {name: outcome for name, outcome in decided.items() if not name.startswith("caption ")}
+        dropped = {name: "by_people" for name, (decision, _) in asked.items() if decision == "drop"}
+        verified = {name for name in rated[0] & rated[1] if name not in low or name in asked} - dropped.keys()
+        changes: dict[str, dict[str, Any]] = {name: dict(edits) for name, (_, edits) in asked.items() if edits}
+        for name, (decision, edits) in decided.items():
+            if name.startswith("caption ") and decision != "keep":
+                changes[name] = {"caption": edits.get("caption", "")}
+        return write_rows(path, self.reviews, Verification(verified, dropped, changes))
+
+    def _rated(self, part: str) -> set[str]:
+        """Return what somebody rated on all of its dimensions."""
+        return {
+            name
+            for review in self.reviews.reviews.values()
+            for name, given in review.ratings.get(part, {}).items()
+            if DIMENSIONS[part].keys() <= given.keys()
+        }

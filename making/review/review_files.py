@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StrictInt, ValidationError
 
+from reelbench.making.moment_pairs import WAGE
 from reelbench.making.review.kind_names import KindName
 from reelbench.registry.base_record import first_wrong_field
 from reelbench.registry.errors import InputError
@@ -57,6 +58,7 @@ class Reviews:
         decisions: What was decided on a consensus page, id -> marks.
         ignored: Reason -> results that were left out (Label Studio's).
         data: The benchmark's own data; None where it isn't named.
+        wage: Dollars an hour of people's work.
     """
 
     kind: KindName
@@ -66,6 +68,12 @@ class Reviews:
     decisions: dict[str, Marks]
     ignored: dict[str, int]
     data: Path | None = None
+    wage: float = WAGE
+
+    @property
+    def seconds(self) -> float:
+        """What all reviewers took together."""
+        return sum(sum(review.seconds.values()) for review in self.reviews.values())
 
     @property
     def reviewers(self) -> list[str]:
@@ -99,7 +107,9 @@ def parse_review(document: object, path: Path) -> Review:
     return review
 
 
-def merge(files: Sequence[tuple[Path, Review]], ignored: dict[str, int], data: Path | None = None) -> Reviews:
+def merge(
+    files: Sequence[tuple[Path, Review]], ignored: dict[str, int], data: Path | None = None, wage: float = WAGE
+) -> Reviews:
     """Put reviewers' files together; of two by one reviewer (and part) the one saved last counts.
 
     Raises:
@@ -131,7 +141,7 @@ def merge(files: Sequence[tuple[Path, Review]], ignored: dict[str, int], data: P
     for (name, _), review in sorted(latest.items(), key=lambda pair: pair[1].saved):
         reviews[name] = _joined(reviews[name], review) if name in reviews else review
     decisions = decided.marks if decided else {}
-    return Reviews(first.ask, first.benchmark, first.split, reviews, decisions, ignored, data)
+    return Reviews(first.ask, first.benchmark, first.split, reviews, decisions, ignored, data, wage)
 
 
 def _joined(early: Review, late: Review) -> Review:

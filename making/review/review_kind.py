@@ -1,7 +1,7 @@
 """What a kind of review page is: what it shows and asks, what a saved file may hold, and how people's marks are merged.
 
-Each kind is one object in a module of its own (`ratings`, `spans`, `tags`, `answers`, `scores`, `nodes`). A new kind is
-a new module, its name in `kind_names` and a line in `kinds`.
+Each kind is one object in a module of its own (`ratings`, `spans`, `tags`, …). A new kind is a new module, its name in
+`kind_names` and a line in `kinds`.
 """
 
 from abc import ABC, abstractmethod
@@ -31,6 +31,7 @@ class DrawnRows:
         by_video: Media key -> rows, in the order in which the videos were drawn.
         answers: Folder of the result whose answers are scored; None for all kinds but `scores`.
         seed: Seed of the order in which answers are shown.
+        made: Folder that `make discussion` wrote, for `preference`.
     """
 
     spec: BenchmarkSpec
@@ -38,6 +39,7 @@ class DrawnRows:
     by_video: Mapping[str, Sequence[Row]]
     answers: Path | None = None
     seed: int = 0
+    made: Path | None = None
 
 
 class ReviewKind(ABC):
@@ -50,8 +52,7 @@ class ReviewKind(ABC):
         advice: Lines that the page shows raters.
         unit: What stands on the page at a time.
         consensus_unit: The same on a consensus page, where it is something else.
-        source: What is reviewed: a benchmark's rows, a result's answers, or a diagnosis.
-        settled: Whether raters' disagreements can be decided on a consensus page.
+        source: What is reviewed: rows, a result, a diagnosis, what `make discussion` made, or graphs.
     """
 
     name: ClassVar[KindName]
@@ -60,8 +61,7 @@ class ReviewKind(ABC):
     advice: ClassVar[tuple[str, ...]]
     unit: ClassVar[str] = "Question"
     consensus_unit: ClassVar[str] = ""
-    source: ClassVar[Literal["rows", "result", "diagnosis"]] = "rows"
-    settled: ClassVar[bool] = True
+    source: ClassVar[Literal["rows", "result", "diagnosis", "made", "graphs"]] = "rows"
 
     def places(self, drawn: DrawnRows) -> list[Place]:
         """Return what stands on the page, one place a question."""

@@ -4,27 +4,27 @@ ReXTime (supplement, C.7 and Figure 1) had people mark the answer's span or call
 question's span; from both come certificate length and QA-mIoU (C.6).
 """
 
-import json
 import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from reelbench.making.moment_pairs import across_time
+from reelbench.making.moment_sources import Span
 from reelbench.making.review import review_items as parts
+from reelbench.making.review.kept_rows import Verification, write_rows
 from reelbench.making.review.kind_names import KindName
 from reelbench.making.review.review_files import Marks, Reviews
-from reelbench.making.review.review_items import Item
+from reelbench.making.review.review_items import Item, Part
 from reelbench.making.review.review_kind import WATCH_FIRST, ReviewKind, ReviewSummary
 from reelbench.making.review.tables import Table, interval, number
-from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_json_or_jsonl, write_jsonl, write_text
+from reelbench.registry.files import write_jsonl
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.scoring.certificate_length import Certificates, certificates
 from reelbench.scoring.temporal_span import iou
 
 APART = 0.5
@@ -44,8 +44,8 @@ class AnswerSpans(ReviewKind):
     )
 
     def item(self, spec: BenchmarkSpec, row: Row) -> Item:
-        """Return a question with its answer, whose span is asked for."""
-        return parts.row_item(row, [parts.shown_question(row), parts.shown_answer(spec, row)], _asks("Answer"))
+        """Return a question with its answer, whose span is asked for: of ReXTime's form without the wrong options."""
+        return parts.row_item(row, _shown(spec, row), _asks("Answer"))
 
     def check_marks(self, marks: Marks, where: str) -> None:
         """Check the span and the verdict."""
@@ -92,14 +92,18 @@ class QuestionSpans(AnswerSpans):
                 f"{spec.id}: {row['id']} has no answer span; question spans are compared with answer spans"
             )
         answer_span = parts.shown_span("The answer's span", row["span"])
-        item = parts.row_item(
-            row, [parts.shown_question(row), parts.shown_answer(spec, row), answer_span], _asks("Question")
-        )
+        item = parts.row_item(row, [*_shown(spec, row), answer_span], _asks("Question"))
         item["about"]["answer_span"] = list(row["span"])
         return item
 
 
 SPANS, QUESTION_SPANS = AnswerSpans(), QuestionSpans()
+
+
+def _shown(spec: BenchmarkSpec, row: Row) -> list[Part]:
+    """Return a question, its type and its answer alone: wrong options would tell what is asked for (Figure 1)."""
+    answer = {**parts.shown_answer(spec, row), "others": []}
+    return [parts.shown_question(row), *parts.shown_facets(spec, row), answer]
 
 
 def _asks(title: str) -> list[dict[str, Any]]:
@@ -199,17 +203,14 @@ class SpanSummary(ReviewSummary):
         verdicts = rejected + sum(item.n for item in self.items.values())
         return rejected / verdicts if verdicts else None
 
-    def certificates(self) -> Certificates | None:
-        """Return certificate length and QA-mIoU of the kept question spans whose answer span is known; None without."""
+    def _question_spans(self) -> Iterator[tuple[Span, Span | None, str]]:
+        """Yield each kept question's span, its answer's where it is known, and its video."""
         about, marks = self.reviews.items, self.reviews.marks()
-        pairs, videos = [], []
         for name, item in self.items.items():
             answer = _median([given["answer_span"] for given in marks[name].values() if given.get("answer_span")])
             answer = answer or about.get(name, {}).get("answer_span")
-            if item.span is not None and item.kept and answer:
-                pairs.append((item.span, answer))
-                videos.append(str(about.get(name, {}).get("video", name)))
-        return certificates(pairs, videos) if pairs else None
+            if item.span is not None and item.kept:
+                yield item.span, answer, str(about.get(name, {}).get("video", name))
 
     def figures(self) -> dict[str, Any]:
         """Return each item's median span, and agreement; of question spans certificate length and QA-mIoU too."""
@@ -231,11 +232,10 @@ class SpanSummary(ReviewSummary):
             },
         }
         if self.kind is QUESTION_SPANS:
-            known = self.certificates()
-            estimates = {"certificate_length": known and known.length, "qa_miou": known and known.qa_miou}
-            for name, estimate in estimates.items():
-                ends = asdict(estimate) if estimate else {"value": None, "ci95": None}
-                figures[name] = {**ends, "n": known.n if known else 0}
+            measured = across_time(self._question_spans())
+            for name in ("certificate_length", "qa_miou"):
+                figures[name] = {**(measured.pop(name) or {"value": None, "ci95": None}), "n": measured["known"]}
+            figures["across_time"] = measured
         return figures
 
     def tables(self) -> list[Table]:
@@ -249,6 +249,8 @@ class SpanSummary(ReviewSummary):
         for name, title in (("certificate_length", "certificate length, s"), ("qa_miou", "QA-mIoU")):
             if estimate := figures.get(name):
                 rows.append((title, number(estimate["value"], 3), interval(estimate["ci95"], 3), str(estimate["n"])))
+        if measured := figures.get("across_time"):
+            rows.append(("reasoning across time, questions", str(measured["across_time"]), "", str(measured["known"])))
         return [Table(self.heading, ("quantity", "#value", "#95 % interval", "#n"), rows)]
 
     def write(self, path: Path) -> str:
@@ -259,26 +261,11 @@ class SpanSummary(ReviewSummary):
         """
         spans = {name: list(item.span) for name, item in self.items.items() if item.span and item.kept}
         left_out = len(self.items) - len(spans)
-        if self.kind is QUESTION_SPANS:
-            write_jsonl(path, ({"qid": name, "span": span} for name, span in spans.items()))
-        else:
-            rows = [{**entry, "span": spans[name]} for name, entry in _entries(self.reviews) if name in spans]
-            if len(rows) < len(spans):
-                raise InputError(
-                    f"--write: {len(spans) - len(rows)} questions are not in the benchmark's data; is it this one?"
-                )
-            write_text(path, json.dumps(rows, ensure_ascii=False, indent=1) + "\n")
+        if self.kind is not QUESTION_SPANS:
+            lost = {
+                name: "bad" if item.rejected else "no_span" for name, item in self.items.items() if name not in spans
+            }
+            changes = {name: {"span": span} for name, span in spans.items()}
+            return write_rows(path, self.reviews, Verification(set(spans), lost, changes, only_with="span"))
+        write_jsonl(path, ({"qid": name, "span": span} for name, span in spans.items()))
         return f"{len(spans)} questions written to {path}, {left_out} left out (called bad, or without a span)"
-
-
-def _entries(reviews: Reviews) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the owners' entries with spans, each once; entries without a span are passed over."""
-    if not reviews.benchmark:
-        raise InputError("--write: these files don't say which benchmark they are of; export tasks that we wrote")
-    seen = set()
-    for source in loading.locate(reviews.benchmark, reviews.split, reviews.data).paths:
-        document = read_json_or_jsonl(source)
-        for entry in document if isinstance(document, list) else [document]:
-            if isinstance(entry, dict) and "span" in entry and (name := str(entry.get("qid"))) not in seen:
-                seen.add(name)
-                yield name, entry

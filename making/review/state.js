@@ -61,6 +61,8 @@ function kept() {
     return found && found.marks ? Object.assign(fresh(), found) : null;
   } catch { return null; }
 }
+// Ratings are kept by part; what is decided on them is marks, as on all other pages.
+const byPart = review.ask === "ratings" && !review.consensus;
 function documentOf() {
   const document = {
     kind: review.kind, schema_version: review.schema_version, ask: review.ask, page: review.page, part: review.part,
@@ -68,7 +70,7 @@ function documentOf() {
     saved: new Date().toISOString(), total: items.length, seconds: state.seconds,
     items: Object.fromEntries(items.map((item) => [item.id, item.about])),
   };
-  if (review.ask !== "ratings") return JSON.stringify({ ...document, marks: state.marks }, null, 1) + "\n";
+  if (!byPart) return JSON.stringify({ ...document, marks: state.marks }, null, 1) + "\n";
   const ratings = { caption: {}, question: {}, answer: {} };
   const comments = {};
   for (const item of items) {
@@ -79,7 +81,7 @@ function documentOf() {
   return JSON.stringify({ ...document, ratings, comments }, null, 1) + "\n";
 }
 function marksIn(document) {
-  if (review.ask !== "ratings") return document.marks || {};
+  if (!byPart) return document.marks || {};
   const marks = {};
   for (const [part, rated] of Object.entries(document.ratings || {}))
     for (const [id, ratings] of Object.entries(rated)) marks[`${part} ${id}`] = { ...ratings };

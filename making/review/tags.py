@@ -4,11 +4,8 @@ CogME had two raters tag every question by one manual and settle what differed; 
 agreement is of what each gave alone.
 """
 
-import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass
-from functools import cache
-from importlib import resources
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -19,6 +16,7 @@ from reelbench.making.review.review_files import Marks, Reviews
 from reelbench.making.review.review_items import Item, Part
 from reelbench.making.review.review_kind import ReviewKind, ReviewSummary
 from reelbench.making.review.tables import Table, interval, number
+from reelbench.making.tag_manual import our_manual
 from reelbench.registry.data import loading
 from reelbench.registry.errors import DataUnavailableError, InputError
 from reelbench.registry.files import write_jsonl
@@ -26,13 +24,6 @@ from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring.cognitive_profile import COMPONENTS, MOST_LABELS, Tags
 from reelbench.scoring.tag_agreement import TagAgreement, tag_agreement
-
-
-@cache
-def meanings() -> dict[str, str]:
-    """Return each of CogME's labels with its meaning, from the manual that `make tags` gives a model."""
-    manual = (resources.files("reelbench.making") / "prompts" / "tags" / "tags.txt").read_text(encoding="utf-8")
-    return dict(re.findall(r"^- (\w+): (.+)$", manual, re.MULTILINE))
 
 
 class CogmeTags(ReviewKind):
@@ -44,7 +35,8 @@ class CogmeTags(ReviewKind):
     advice = (
         "Say what one must understand of this video to answer: up to three targets, up to three contents of them.",
         "Of the ways of thinking take the highest that is needed; it holds those below it.",
-        "The same question may need other tags with another video.",
+        *our_manual().notes,
+        *(f"For example: {example.text}" for example in our_manual().examples),
     )
 
     def item(self, spec: BenchmarkSpec, row: Row) -> Item:
@@ -105,7 +97,7 @@ TAGS = CogmeTags()
 
 
 def _component_ask(name: str) -> Part:
-    labels = [(label, meanings()[label]) for label in COMPONENTS[name]]
+    labels = list(our_manual().components[name].labels.items())
     if name == "thinking":
         options = [(label, f"{label} – {meaning}") for label, meaning in labels]
         return parts.choice_ask(name, "Thinking", options, hint="the highest")

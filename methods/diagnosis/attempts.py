@@ -89,7 +89,7 @@ def reasoned_task(name: str) -> tuple[BenchmarkSpec, TaskSpec]:
         InputError: It has none.
     """
     known = discovery.find_task(name)
-    spec = known[0] if known else discovery.get(name)
+    spec = known[0] if known else discovery.find(name)
     split = known[1].split if known else spec.default_split
     task = next((task for task in spec.tasks if task.reasoned and task.split == split), None)
     if task is None:

@@ -10,6 +10,7 @@ from typing import Any, get_args
 
 from reelbench.methods.diagnosis.folder import Folder
 from reelbench.methods.diagnosis.questions import ReasonedQuestion
+from reelbench.methods.diagnosis.report import picture
 from reelbench.methods.diagnosis.tagging import Attempt
 from reelbench.registry import discovery
 from reelbench.registry.errors import MediaError
@@ -42,7 +43,12 @@ def write(folders: Sequence[Folder], figures: Sequence[dict[str, Any]], out: Pat
             entry["diagnoses"][place] = rounds
     data = {
         "diagnoses": [
-            {"name": folder.path.absolute().name, "settings": setting, "figures": each}
+            {
+                "name": folder.path.absolute().name,
+                "settings": setting,
+                "figures": each,
+                "picture": picture(each, setting.get("model")),
+            }
             for folder, setting, each in zip(folders, settings, figures, strict=True)
         ],
         "labels": LABELS,

@@ -104,9 +104,10 @@ def picture(report: Mapping[str, Any], model: str | None) -> str:
     series: dict[str, dict[str, float]] = {}
     for line in report["rounds"]:
         total += Counter(line["labels"])
-        series[f"round {line['round']}"] = {label: total[label] for label in LABELS}
+        series[f"up to round {line['round']}"] = {label: total[label] for label in LABELS}
     of_model = f" of {model}" if model else ""
-    return bars(f"Errors{of_model}, found up to each round (n = {total.total()})", series or {"": {}}, counts=True)
+    title = f"Errors{of_model} by the round that they are found up to (n = {total.total()})"
+    return bars(title, series or {"": {}}, counts=True)
 
 
 # --- errors ---------------------------------------------------------------------------------------------------------

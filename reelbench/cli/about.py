@@ -5,13 +5,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from reelbench.cli import families
 from reelbench.cli.option_groups import takes
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
     from reelbench.registry.records import About
 
-_PANEL = "What the result says of the model"
+_PANEL = families.MODEL
+
 
 Facts = Annotated[
     list[str] | None,

@@ -9,47 +9,33 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.asking import RetryUnread, only_model, takes_llm
+from reelbench.cli.candidate_options import ACE_FILE, CandidateSource, numbers, takes_candidates
 from reelbench.cli.judging import takes_judge
-from reelbench.cli.option_groups import Json, given
+from reelbench.cli.option_groups import Json, given, reports_status
 from reelbench.cli.report import check_judged, report
 from reelbench.cli.run_metadata import takes_metadata
-from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.errors import ReelbenchError
 
 if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions
     from reelbench.llm.ask_options import AskOptions
     from reelbench.methods.ace import Answers, Enhancement
-    from reelbench.methods.ranking import CandidateSet
     from reelbench.registry.plots import Mark
     from reelbench.tasks.score import Options, Outcome, RunMetadata
-    from reelbench.tasks.submissions import Inputs
 
 METEOR = "meteor"
-ACE_FILE, CHOSEN_FILE = "ace.json", "predictions.jsonl"
+CHOSEN_FILE = "predictions.jsonl"
 
 
 @takes_judge
 @takes_metadata
 @takes_llm
+@takes_candidates
+@reports_status
 def ace(
     context: typer.Context,
-    run: Annotated[
-        Path | None, typer.Argument(help="A run whose samples have candidates: its folder, or its result's.")
-    ] = None,
     *,
-    candidates: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help='JSON Lines {"id", "candidates": […]}, or the list [{"question_id", "answer": […]}] of LAVIS.',
-        ),
-    ] = None,
-    benchmark: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Benchmark, or task, that the file's candidates answer.")
-    ] = None,
-    references: Annotated[Path | None, typer.Option(help="References, where the benchmark's own aren't meant.")] = None,
-    split: Annotated[str | None, typer.Option(help="Split, if not the default one.")] = None,
-    data: Annotated[Path | None, typer.Option(help="The benchmark's own data, where it isn't found by itself.")] = None,
+    source: "CandidateSource",
     mode: Annotated[
         str, typer.Option(help="pointwise: a score from 0 to 10 for each candidate; listwise: one reply that picks.")
     ] = "pointwise",
@@ -76,22 +62,14 @@ def ace(
     The choice is a result of its own (MODEL + ACE). Beside it stand, from the same candidates: the first, one at
     random, the longest, and with a judge the best one. `--llm hf:MODEL` ranks in this process, by transformers.
     """
-    from reelbench.methods.ace import Enhancement, candidates_of_run, limited
+    from reelbench.methods.ace import Enhancement, limited
     from reelbench.methods.ranking import Ranker, rank
     from reelbench.tasks.score import Options
-    from reelbench.tasks.submissions import Inputs
 
     ranker = Ranker(only_model(llm, retry_unread=retry_unread), mode, llm_votes)  # type: ignore[arg-type] - held to its modes there
     options = Options(overlap=not no_overlap, judge=judge, note=console.note, bar=console.progress)
-    sizes = _sizes(k)
-    if candidates is not None and run is None:
-        inputs = Inputs(candidates, references, None, split, data)
-        cases, answers = _of_file(benchmark, inputs, metadata, judged=judge is not None)
-    elif run is not None and not (candidates or benchmark or references or split or data or metadata.anything):
-        run = _result(run)
-        cases, answers = candidates_of_run(run)
-    else:
-        raise InputError("give either a run, whose folder says what it is of, or --candidates FILE and its options")
+    sizes = numbers(k)
+    run, cases, answers = source.read(metadata, judged=judge is not None)
     documents, outcomes = [], []
     for size in sizes:
         few = limited(cases, size)
@@ -111,42 +89,6 @@ def ace(
         raise ReelbenchError(
             f"{ranker.model.model}: no reply of the ranker could be read, so each choice is the first candidate"
         )
-
-
-def _of_file(
-    benchmark: str | None, inputs: "Inputs", metadata: "RunMetadata", *, judged: bool
-) -> "tuple[list[CandidateSet], Answers | None]":
-    from reelbench.methods.ace import candidates_of_file
-    from reelbench.methods.ranking import read_candidates
-
-    cases = read_candidates(inputs.predictions)
-    if benchmark is not None:
-        return candidates_of_file(benchmark, cases, inputs, metadata)
-    if inputs.references or inputs.split or inputs.data or metadata.anything or judged:
-        raise InputError("name the benchmark that the candidates answer with --benchmark")
-    return cases, None
-
-
-def _sizes(text: str | None) -> Sequence[int | None]:
-    if text is None:
-        return [None]
-    parts = [part.strip() for part in text.split(",")]
-    if not all(part.isascii() and part.isdigit() and 0 < int(part) < 1000 for part in parts):  # noqa: PLR2004
-        raise InputError(f"--k {text!r}: not numbers of candidates, e.g. 3,5,7")
-    return sorted({int(part) for part in parts})
-
-
-def _result(run: Path) -> Path:
-    """Return the folder of the one result in a run."""
-    if (run / "result.json").is_file():
-        return run
-    folders = sorted(path.parent for path in run.rglob("result.json")) if run.is_dir() else []
-    folders = [folder for folder in folders if not (folder / ACE_FILE).is_file()]
-    if len(folders) == 1:
-        return folders[0]
-    if not folders:
-        raise InputError(f"{run}: no result in it; give a folder that `reelbench run` or `score` wrote")
-    raise InputError(f"{run}: has {len(folders)} results; name one of them: {', '.join(map(str, folders[:5]))}")
 
 
 def _folder(output: Path | None, run: Path | None, enhanced: "Enhancement", *, several: bool) -> Path | None:
@@ -220,7 +162,8 @@ def _plot(documents: Sequence[dict[str, Any]], answers: "Answers", output: Path)
         series = _marks(documents, metrics[0].name, lambda document, _: document["k"])
         span = metrics[0].high - metrics[0].low
         path = output / "ace.svg"
-        write_text(path, lines(title, metrics[0].title, series, "candidates of each question", least=span / 10))
+        name = f"{metrics[0].title}, {metrics[0].in_unit.label}"
+        write_text(path, lines(title, name, series, "candidates of each question", least=span / 10))
         console.note(f"written to {path}; a search with 3 beams may find others than the first 3 of 7")
     # A longer answer has more words that may be a reference's: what that alone is worth, `longest` shows.
     if METEOR in there:

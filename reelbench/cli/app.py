@@ -4,14 +4,20 @@ Typer's own help is drawn by rich, whose Markdown and tracebacks take 0.25 s to 
 """
 
 import re
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from reelbench.cli import console
+from reelbench.cli import console, defaults, families
 from reelbench.cli.examples import EXAMPLES
+from reelbench.registry import settings
+from reelbench.registry.credentials import without_credentials
+from reelbench.registry.errors import first_line, printable
 
 if TYPE_CHECKING:
     from typer import _click
@@ -59,7 +65,24 @@ class _Flags:
 
 
 class Group(_Flags, TyperGroup):
-    """A group of commands."""
+    """A group of commands, listed whole, under the headings of `sections` where it has any."""
+
+    sections: ClassVar[Mapping[str, tuple[str, ...]]] = MappingProxyType({})
+    """Heading -> names of commands."""
+
+    def collect_usage_pieces(self, ctx: "_click.Context") -> list[str]:  # noqa: ARG002 - click's
+        """Return the words of the usage line behind the command's own."""
+        return ["[OPTIONS]", "COMMAND"]
+
+    def format_commands(self, ctx: "_click.Context", formatter: "_click.HelpFormatter") -> None:  # noqa: ARG002 - click's
+        """Write every command with the first sentence of its help, cut nowhere."""
+        placed = {name for names in self.sections.values() for name in names}
+        rest = tuple(name for name in self.commands if name not in placed)
+        for title, names in {**self.sections, "More" if placed else "Commands": rest}.items():
+            shown = [(name, self.commands[name]) for name in names if not self.commands[name].hidden]
+            if shown:
+                with formatter.section(title):
+                    formatter.write_dl([(name, _first_sentence(command.help or "")) for name, command in shown])
 
 
 class Command(_Flags, TyperCommand):
@@ -71,10 +94,33 @@ class Command(_Flags, TyperCommand):
             if parameter.param_type_name == "argument" and parameter.metavar is None:
                 parameter.metavar = (parameter.name or "").upper()
 
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: "_click.Context | None" = None,
+        **extra: Any,  # noqa: ANN401 - click's
+    ) -> "_click.Context":
+        """Return the command's context, in which a `reelbench.toml` gives options their defaults."""
+        if (
+            parent is None or extra.get("resilient_parsing") or info_name == "doctor"
+        ):  # it ends well, whatever is broken
+            return super().make_context(info_name, args, parent, **extra)
+        given = defaults.defaults_of(" ".join([*_words(parent).split(), info_name or ""]), self)
+        values = {name: default.value for name, default in given.of_parameter.items()}
+        context = super().make_context(info_name, args, parent, default_map=values, **extra)
+        context.meta[defaults.NAME] = given
+        return context
+
     def invoke(self, ctx: "_click.Context") -> Any:  # noqa: ANN401 - Typer's
-        """Run the command; on Ctrl-C say whether the same command goes on from there."""
+        """Run the command, keep its status file if it has one; on Ctrl-C say whether the same goes on from there."""
+        _tell_defaults(ctx)
+        path = ctx.params.get("status_file")
         try:
-            return super().invoke(ctx)
+            if path is None:
+                return super().invoke(ctx)
+            with _status_kept(path, _words(ctx)):
+                return super().invoke(ctx)
         except KeyboardInterrupt:
             if kept := KEPT.get(_words(ctx)):
                 console.note(f"stopped; run the same command to resume: {kept}")
@@ -87,12 +133,29 @@ class Command(_Flags, TyperCommand):
             if (record := parameter.get_help_record(ctx)) is not None:
                 argument = parameter.param_type_name == "argument"
                 panel = getattr(parameter, "rich_help_panel", None) or ("Arguments" if argument else "Options")
-                shown = _TYPE.sub("" if argument else _metavar, record[0])
-                panels.setdefault(panel, []).append((shown, record[1]))
+                panels.setdefault(panel, []).append((self.shown(record[0], argument=argument), record[1]))
+        shared: dict[str, int] = {}
         for title, records in panels.items():
-            if records:
+            if family := families.of_panel(title):
+                shared[family] = shared.get(family, 0) + len(records)
+            elif records:
                 with formatter.section(title):
                     formatter.write_dl(records)
+        if shared:
+            with formatter.section("Shared with other commands, whole in `reelbench help NAME`"):
+                formatter.write_dl([(name, self._family(name, count)) for name, count in shared.items()])
+
+    @staticmethod
+    def shown(option: str, *, argument: bool = False) -> str:
+        """Return an option's names with its value in our words, in the place of Typer's types."""
+        return _TYPE.sub("" if argument else _metavar, option)
+
+    def _family(self, name: str, count: int) -> str:
+        """Return the line of a family of options that this command takes."""
+        mine = {option for parameter in self.params for option in parameter.opts}
+        named = [option for option in families.FAMILIES[name].main if option in mine]
+        more = f", and {count - len(named)} more" if count > len(named) else ""
+        return f"{', '.join(named)}{more}: {families.FAMILIES[name].about}"
 
     def format_epilog(self, ctx: "_click.Context", formatter: "_click.HelpFormatter") -> None:
         """Write the examples as they are typed, each on a line of its own however long it is."""
@@ -100,6 +163,51 @@ class Command(_Flags, TyperCommand):
         words = _words(ctx)
         lines = (f"  {f'reelbench {words} {rest}'.strip()}\n" for rest in EXAMPLES.get(words, ()))
         formatter.write("Examples:\n" + "".join(lines))
+
+
+@contextmanager
+def _status_kept(path: Path, command: str) -> Iterator[None]:
+    """Keep a command's status file while the block runs."""
+    from reelbench.registry.status import StatusFile
+
+    status = console.status = StatusFile(path, command)
+    try:
+        yield
+    except KeyboardInterrupt:
+        status.end("stopped")
+        raise
+    except typer.Exit as ended:
+        status.end("failed" if ended.exit_code else "done")
+        raise
+    except Exception as error:
+        status.end("failed", printable(first_line(error)))
+        raise
+    else:
+        status.end("done")
+    finally:
+        console.status = None
+
+
+def _tell_defaults(ctx: "_click.Context") -> None:
+    """Say, and leave for the result's record, what files have set; say what of a folder's file is left alone."""
+    given = ctx.meta.get(defaults.NAME)
+    if given is None:
+        return
+    if given.untrusted:
+        names = ", ".join(given.untrusted)
+        why = "a folder's file never says who is asked, where, or for how much"
+        console.note(f"{defaults.NAME}: left alone: {names}; {why}")
+    for name, default in given.of_parameter.items():
+        source = ctx.get_parameter_source(name)
+        if source is not None and source.name == "DEFAULT_MAP":
+            option = f"--{name.replace('_', '-')}"
+            value = without_credentials(str(default.value))
+            console.note(f"{default.file}: {option} {value}")
+            settings.FILE_DEFAULTS[option] = value
+
+
+def _first_sentence(text: str) -> str:
+    return re.split(r"(?<=\.)\s|\n\n", " ".join(text.split("\n\n", maxsplit=1)[0].split()))[0].removesuffix(".")
 
 
 def _metavar(shown: re.Match[str]) -> str:

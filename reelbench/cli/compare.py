@@ -13,6 +13,8 @@ from reelbench.cli.option_groups import Json
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reelbench.registry.records import Result, Sample
     from reelbench.registry.spec import BenchmarkSpec
     from reelbench.scoring.judge_agreement import Ratings
@@ -28,8 +30,15 @@ def compare(
     b: Annotated[Path, typer.Argument(help="Another result on the same benchmark and split.")],
     *,
     labels: Annotated[bool, typer.Option("--labels", help="Label by label (CogME), adjusted by Holm.")] = False,
+    picture: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="With --labels: draw both profiles as radars (SVG).")
+    ] = None,
     items: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write both results of every item, as JSON Lines.")
+    ] = None,
+    videos_of: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="RESULT", help="Compare on the videos that this result had, too; several times at will."),
     ] = None,
     anyway: Annotated[bool, typer.Option("--anyway", help="Compare across judges and judge prompts.")] = False,
     without_shortcuts: Annotated[
@@ -40,7 +49,7 @@ def compare(
 ) -> None:
     """Test two models on the items both answered: bootstrap over videos, McNemar where items are right or wrong."""
     from reelbench.registry import discovery
-    from reelbench.registry.files import write_jsonl
+    from reelbench.registry.files import write_jsonl, write_text
     from reelbench.scoring import side_by_side
     from reelbench.scoring.comparison import judging_apart
 
@@ -50,6 +59,9 @@ def compare(
     if twin is not None and items is not None:
         raise InputError("--items: the two results answer different questions, so no item is in both")
     spec = twin or same_benchmark(first.result, second.result, a, b)
+    videos = _on_common_videos(first, second, [read_one(path) for path in videos_of or ()])
+    if not as_json and len(set(videos.values())) > 1:
+        console.note(f"a had {videos['a']} videos, b {videos['b']}; compared on the {videos['common']} that all had")
     apart = side_by_side.settings_apart([first.result, second.result])
     if not as_json:
         for name, values in apart.items():
@@ -61,11 +73,16 @@ def compare(
     if without_shortcuts:
         _leave_out(first, second, without_shortcuts)
     if twin is not None:
-        _by_video(spec, first, second, apart, as_json=as_json)
+        _by_video(spec, first, second, {"settings": apart, "videos": videos}, as_json=as_json)
         return
     if items is not None:
         write_jsonl(items, side_by_side.items(spec, first.samples, second.samples))
-    _by_item(spec, first, second, apart, labels=labels, as_json=as_json)
+    if picture is not None and not labels:
+        raise InputError("--picture: draws labels; give --labels too")
+    by_label = _by_label(first.samples, second.samples, spec) if labels else None
+    if picture is not None and by_label is not None:
+        write_text(picture, _radars(spec, [first.result.model.id, second.result.model.id], by_label))
+    _by_item(spec, first, second, {"settings": apart, "videos": videos}, by_label, as_json=as_json)
 
 
 def _leave_out(a: "_Read", b: "_Read", runs: list[Path]) -> None:
@@ -84,14 +101,19 @@ def _leave_out(a: "_Read", b: "_Read", runs: list[Path]) -> None:
 
 
 def _by_item(
-    spec: "BenchmarkSpec", a: "_Read", b: "_Read", apart: dict[str, list[Any]], *, labels: bool, as_json: bool
+    spec: "BenchmarkSpec",
+    a: "_Read",
+    b: "_Read",
+    beside: dict[str, Any],
+    by_label: list[dict[str, Any]] | None,
+    *,
+    as_json: bool,
 ) -> None:
     from reelbench.scoring.comparison import compare as compare_items
 
     comparison = compare_items(a.samples, b.samples, spec)
-    by_label = _by_label(a.samples, b.samples, spec) if labels else None
     if as_json:
-        document = {"a": a.result.model.id, "b": b.result.model.id, **asdict(comparison), "settings": apart}
+        document = {"a": a.result.model.id, "b": b.result.model.id, **asdict(comparison), **beside}
         console.write(json.dumps(document if by_label is None else {**document, "labels": by_label}))
         return
     title = f"{spec.id}: a = {a.result.model.id}, b = {b.result.model.id}; {comparison.both} items answered by both"
@@ -120,6 +142,19 @@ def _by_item(
         console.show(table)
 
 
+def _on_common_videos(a: "_Read", b: "_Read", others: "Sequence[_Read]") -> dict[str, int]:
+    """Return how many videos both had, and all; with others keep of both what is on the videos that all had."""
+    from reelbench.scoring.videos import videos_had
+
+    had = [videos_had(read.samples) for read in (a, b, *others)]
+    common = set[str].intersection(*had)
+    if others and not common:
+        raise InputError("--videos-of: there is no video that all of these results had")
+    for read in (a, b) if others else ():
+        read.samples = [sample for sample in read.samples if sample.video in common]
+    return {"a": len(had[0]), "b": len(had[1]), "common": len(common)}
+
+
 def _plain(value: Any) -> str:  # noqa: ANN401 - any JSON value
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
@@ -130,14 +165,31 @@ def _by_label(a: "list[Sample]", b: "list[Sample]", spec: "BenchmarkSpec") -> li
     return [asdict(difference) for difference in compare_labels(a, b, spec)]
 
 
-def _by_video(spec: "BenchmarkSpec", a: "_Read", b: "_Read", apart: dict[str, list[Any]], *, as_json: bool) -> None:
+def _radars(spec: "BenchmarkSpec", models: list[str], by_label: list[dict[str, Any]]) -> str:
+    """Draw both models' primary metric by label (CogME, Figure 3)."""
+    from reelbench.registry.plot_radar import radars
+    from reelbench.scoring.cognitive_profile import COMPONENTS
+
+    values = {row["label"]: (row["a"], row["b"]) for row in by_label}
+    panels = {
+        component.upper(): {label: values.get(f"{component}.{label}", (None, None)) for label in labels}
+        for component, labels in COMPONENTS.items()
+    }
+    metric = spec.primary
+    unit = f"{metric.title}, {metric.in_unit.label}, on the questions with each label that both answered"
+    return radars(
+        f"{spec.title}: what was understood", models, panels, unit=unit, high=metric.high, digits=metric.in_unit.digits
+    )
+
+
+def _by_video(spec: "BenchmarkSpec", a: "_Read", b: "_Read", beside: dict[str, Any], *, as_json: bool) -> None:
     from reelbench.scoring.comparison import compare_by_video
 
     metric = spec.primary
     paired = compare_by_video(a.samples, b.samples, metric)
     names = [f"{read.result.benchmark.id}, {read.result.model.id}" for read in (a, b)]
     if as_json:
-        console.write(json.dumps({"a": names[0], "b": names[1], **asdict(paired), "settings": apart}))
+        console.write(json.dumps({"a": names[0], "b": names[1], **asdict(paired), **beside}))
         return
     title = f"{metric.name} ({metric.in_unit.range}) on {paired.videos} videos that both have, one mean a video"
     table = console.table(title, "", "#mean", "#scored 4 or 5, %", "#that x 5 / 100")

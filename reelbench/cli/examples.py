@@ -5,7 +5,15 @@ EXAMPLES = {
     "path": ("",),
     "info": ("rextime", "curve --json"),
     "settings": ("",),
+    "presets": ("", "qwen3-vl-thinking"),
+    "status": ("status.json", "status.json --json"),
     "doctor": ("", "--json"),
+    "new": (
+        "kitchen --from rows.jsonl --media videos",
+        "kitchen --from rows.csv --kind span --column start=t0 --column end=t1",
+    ),
+    "check": ("kitchen",),
+    "help": ("judge", "frames", "score"),
     "score": (
         "rextime --predictions answers.csv --split val --model my-model",
         "moviecore --predictions answers.jsonl --judge gpt-6-luna --judge-budget '$2'",
@@ -13,7 +21,10 @@ EXAMPLES = {
         "moviecore --predictions answers.jsonl --judge judge-a,judge-b --judge-estimate",
         "rextime --template --output answers.csv",
     ),
-    "ask": ("rextime_mini --llm my-model --llm-url http://127.0.0.1:8000/v1 --frames uniform:32 --output out",),
+    "ask": (
+        "rextime_mini --llm my-model --llm-url http://127.0.0.1:8000/v1 --frames uniform:32 --output out",
+        "rextime_mini --llm my-model --only unreadable --from out/rextime_mini --output again",
+    ),
     "cache info": ("", "postgresql://reelbench@db.example.org/reelbench"),
     "cache copy": ("~/.cache/reelbench/judge.sqlite postgresql://reelbench@db.example.org/reelbench",),
     "cache prune": ("--older-than 365", "--model gpt-6-luna --yes"),
@@ -28,6 +39,7 @@ EXAMPLES = {
         "out --llm small-model --llm-url http://127.0.0.1:8000/v1 --judge judge-model --output chosen",
         "--candidates candidates.jsonl --llm small-model --k 3,5,7 --output chosen",
     ),
+    "candidates": ("out/reelbench/rextime_mini --k 1,5", "out --judge judge-model"),
     "profile": ("rextime_mini curve_mini --output profile",),
     "run": (
         (
@@ -63,6 +75,7 @@ EXAMPLES = {
     "review page": (
         "rextime_mini --ask spans --sample 20 --output review.html",
         "curve_mini --ask nodes --diagnosis errors --output nodes.html",
+        "curve_mini --ask graphs --graphs graphs/graphs.jsonl --output graphs.html",
     ),
     "review agree": ("ada.jsonl ben.jsonl --benchmark dramaqa_cogme",),
     "review summarize": ("ada.json ben.json --write merged.jsonl",),

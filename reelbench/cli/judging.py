@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
-from reelbench.cli import console
+from reelbench.cli import console, families
 from reelbench.cli.option_groups import CachePatience, Json, served, takes
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions, VoteRule
     from reelbench.judges.presets import JudgePreset
 
-_PANEL = "Judge"
+_PANEL = families.JUDGE
+
 
 JudgeModel = Annotated[
     str | None,
@@ -38,7 +39,8 @@ Preset = Annotated[
     ),
 ]
 NoJudge = Annotated[
-    bool, typer.Option("--no-judge", help="Use no judge, even if REELBENCH_JUDGE names one.", rich_help_panel=_PANEL)
+    bool,
+    typer.Option("--no-judge", help="Use no judge, even if REELBENCH_JUDGE names one.", rich_help_panel=_PANEL),
 ]
 JudgeUrl = Annotated[str | None, served("judge", "url", _PANEL)]
 Concurrency = Annotated[int, served("judge", "concurrency", _PANEL)]
@@ -87,7 +89,8 @@ Temperature = Annotated[
 Extra = Annotated[str | None, served("judge", "extra", _PANEL)]
 Timeout = Annotated[float, served("judge", "timeout", _PANEL)]
 Retry = Annotated[
-    bool, typer.Option("--retry-unscored", help="Ask again where no reply could be read.", rich_help_panel=_PANEL)
+    bool,
+    typer.Option("--retry-unscored", help="Ask again where no reply could be read.", rich_help_panel=_PANEL),
 ]
 
 JudgeEstimate = Annotated[

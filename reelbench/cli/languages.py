@@ -95,7 +95,7 @@ def report_matrix(rows: Sequence[dict[str, Any]], output: Path, note: Callable[[
         }
         write_text(
             output / f"languages_{task}.svg",
-            matrix(f"{task} · {points[0]['model']}", metric.title, drawn, languages),
+            matrix(f"{task} · {points[0]['model']}", f"{metric.title}, {metric.in_unit.label}", drawn, languages),
         )
         table = console.table(f"{task}: {metric.title}", _FACET, *(f"#{tag}" for tag in languages))
         for name, cells in known.items():

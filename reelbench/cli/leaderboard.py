@@ -30,6 +30,13 @@ NumberOfWorkers = Annotated[
 Engine = Annotated[
     str, typer.Option(help="pool: processes here; ray: a Ray cluster (RAY_ADDRESS, or the one running here).")
 ]
+Common = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="KEY",
+        help="Score these runs on the videos that all of them had; by default all of a table, where some lack videos.",
+    ),
+]
 _SHOWN = 20
 
 
@@ -185,13 +192,14 @@ def build(
     store: Store,
     out: Annotated[Path, typer.Option(help="Folder for the site; what an earlier build left there is replaced.")],
     published: Annotated[bool, typer.Option(help="List what others published, too.")] = True,
+    common: Common = None,
     as_json: Json = False,
     spread: "Workers",
 ) -> None:
     """Write the leaderboard's page, which works from a disk and on any static host."""
     from reelbench.leaderboard import site
 
-    made = site.build(store, out, published=published, workers=spread)
+    made = site.build(store, out, published=published, workers=spread, common=common or ())
     runs = sum(entry.stored is not None for entry in made.entries)
     console.note(f"{runs} results of runs and {len(made.entries) - runs} published ones")
     page = str(out / "index.html")
@@ -241,6 +249,7 @@ def tables(
     style: Annotated[Literal["markdown", "latex"], typer.Option("--format", help="What to write.")] = "markdown",
     benchmark: Annotated[str | None, typer.Option(help="One benchmark only.")] = None,
     published: Annotated[bool, typer.Option(help="List what others published, too.")] = True,
+    common: Common = None,
 ) -> None:
     """Print a table per benchmark, split and judge, ready for a paper."""
     from reelbench.leaderboard import board
@@ -249,7 +258,11 @@ def tables(
 
     if benchmark is not None:
         discovery.get(benchmark)
-    console.write(files.tables(board.make(store, published=published), style, benchmark=benchmark).rstrip("\n"))
+    console.write(
+        files.tables(board.make(store, published=published, common=common or ()), style, benchmark=benchmark).rstrip(
+            "\n"
+        )
+    )
 
 
 @app.command()

@@ -31,7 +31,7 @@ def list_benchmarks(*, as_json: Json = False) -> None:
     for name, (spec, here) in found.items():
         tasks = [task.name for task in spec.tasks if not task.only]
         parts = len(spec.tasks) - len(tasks)
-        console.write(f"{name}  {spec.title}: {spec.summary}")
+        console.write(f"{name}  {spec.title}" + (f": {spec.summary}" if spec.summary else ""))
         console.write(f"    tasks  {', '.join(tasks)}" + (f", and {parts} for parts of it" if parts else ""))
         console.write(f"    data   {here.data}")
         console.write(f"    media  {here.media}")

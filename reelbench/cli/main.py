@@ -3,6 +3,7 @@
 import logging
 import sys
 from errno import EACCES, EEXIST, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS
+from types import MappingProxyType
 from typing import Annotated
 
 import typer
@@ -14,6 +15,7 @@ from reelbench.cli import (
     ask,
     cache,
     calibrate,
+    candidates,
     cards,
     compare,
     console,
@@ -21,21 +23,25 @@ from reelbench.cli import (
     diagnose,
     doctor,
     frames,
+    help_pages,
     info,
     judging,
     leaderboard,
     listing,
     make,
+    new,
     power,
+    presets,
     profile,
     review,
     run,
     score,
     settings,
     shortcuts,
+    status,
     view,
 )
-from reelbench.cli.app import App
+from reelbench.cli.app import App, Group
 from reelbench.registry.errors import InputError, ReelbenchError
 
 _CALLERS = {EACCES, EEXIST, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS}
@@ -44,19 +50,46 @@ _CALLERS = {EACCES, EEXIST, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM,
 _FLAGS = ("--debug", "--verbose")
 """Options of `reelbench` itself that may also stand behind the command."""
 
+
+class _Commands(Group):
+    """All of them, by what one wants to do."""
+
+    sections = MappingProxyType(
+        {
+            "Measure": ("run", "ask", "score"),
+            "Look": ("view", "compare", "candidates", "shortcuts", "power", "profile"),
+            "Compare and publish": ("judge", "leaderboard", "cards"),
+            "Make": ("new", "check", "make", "ace"),
+            "People": ("review",),
+            "Diagnose": ("diagnose",),
+            "Manage": (
+                *("list", "info", "data", "frames", "cache"),
+                *("path", "presets", "settings", "status", "doctor", "help"),
+            ),
+        }
+    )
+
+
 app = App(
     "Evaluate video-language models on story and culture: tasks for lmms-eval, scores, a leaderboard, cards.",
     name="reelbench",
+    cls=_Commands,
     pretty_exceptions_enable=False,
 )
 app.command("list")(listing.list_benchmarks)
 app.command("path")(listing.path)
 app.command("info")(info.info)
 app.command("settings")(settings.show_settings)
+app.command("presets")(presets.show_presets)
+app.command("status")(status.show_status)
 app.command("doctor")(doctor.doctor)
+app.command("new")(new.new)
+app.command("check")(new.check)
+app.command("help")(help_pages.show_help)
 app.command("score")(score.score)
 app.command("ask")(ask.ask)
 app.command("ace")(ace.ace)
+app.command("candidates")(candidates.show_candidates)
 app.command("compare")(compare.compare)
 app.command("shortcuts")(shortcuts.show_shortcuts)
 app.command("view")(view.view)

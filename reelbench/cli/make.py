@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from reelbench.cli import console
+from reelbench.cli import console, families
 from reelbench.cli.app import App
 from reelbench.cli.asking import RetryUnread, by_role, finished, shared_budget, takes_llm
 from reelbench.cli.completion import task_names
-from reelbench.cli.option_groups import Json, takes
+from reelbench.cli.option_groups import Json, reports_status, takes
 from reelbench.making.gate_rules import GateRules
 from reelbench.making.moment_rules import Cuts, Rules
 from reelbench.registry.errors import InputError
@@ -113,8 +113,9 @@ def options_of(rules: type, panel: str) -> "Callable[..., Any]":
 
 @app.command()
 @takes_llm
-@takes("gates", options_of(GateRules, "Gates"))
+@takes("gates", options_of(GateRules, families.GATES))
 @takes_make_options
+@reports_status
 def discussion(
     *,
     videos: Annotated[
@@ -181,10 +182,11 @@ def _stage_file(out: Path | None, start_after: str | None, given: Path | None, o
 
 @app.command()
 @takes_llm
-@takes("cuts", options_of(Cuts, "Cuts between ratings"))
-@takes("rules", options_of(Rules, "Rules for sources"))
-@takes("gates", options_of(GateRules, "Gates"))
+@takes("cuts", options_of(Cuts, families.CUTS))
+@takes("rules", options_of(Rules, families.SOURCES))
+@takes("gates", options_of(GateRules, families.GATES))
 @takes_make_options
+@reports_status
 def moments(
     *,
     captions: Annotated[
@@ -247,6 +249,7 @@ def moments(
 @app.command()
 @takes_llm
 @takes_make_options
+@reports_status
 def tags(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.", autocompletion=task_names)],
     *,
@@ -277,6 +280,11 @@ def tags(
         pictures = VideoFrames(Library(located.spec, located.split, data), frames, plan=making.plan)
     seen = {} if visual is None else tagging.read_visual(visual)
     tagger = tagging.Tagger(ChainPrompts("tags", making.prompts), llm_votes, pictures, seen)
+    if pictures is None:
+        console.note(
+            "no frames are shown: CogME's tags hang on what is in view, so these are a guess from words (on record as "
+            "frames: none); give --frames uniform:8, say, for a model that sees"
+        )
     models = _models(llm, [tagger.role], {}, retry_unread=making.retry_unread)
     target = None if making.plan else out
     document = _run_chain("tagging", len(rows), models, target, lambda setup: tagging.run(rows, tagger, setup))

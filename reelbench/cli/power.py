@@ -112,7 +112,7 @@ def _guessed(
     from reelbench.registry import discovery
     from reelbench.scoring import pilots
 
-    spec = discovery.get(name)
+    spec = discovery.find(name)
     if paired is not None:
         raise InputError("--paired: belongs to a result; name a result's folder in place of the benchmark")
     if icc is None:

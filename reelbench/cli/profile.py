@@ -10,7 +10,8 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
-from reelbench.cli.option_groups import Json
+from reelbench.cli.option_groups import Json, reports_status
+from reelbench.making.published_profiles import PROFILE_TOOLS, PROFILES_CITE, PublishedProfile
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ _SHOWN_LABELS = 30
 
 
 @takes_judge
+@reports_status
 def profile(
     names: Annotated[
         list[str] | None,
@@ -46,10 +48,11 @@ def profile(
     spacy_model: Annotated[
         str | None, typer.Option(help="spaCy model, name or folder; default REELBENCH_SPACY_MODEL or en_core_web_sm.")
     ] = None,
+    published: Annotated[
+        bool, typer.Option("--published", help="Show all data sets of MovieCORE's Table 1 beside yours.")
+    ] = False,
     as_json: Json = False,
-    output: Annotated[
-        Path | None, typer.Option(help="Folder for profile.json, profile.md, plots, word clouds.")
-    ] = None,
+    output: Annotated[Path | None, typer.Option(help="Folder for profile.json, profile.md and plots.")] = None,
     judge: "JudgeOptions | None",
 ) -> None:
     """Measure datasets: readability, parse depth, Bloom's levels (with --judge), words, labels, spans, steps."""
@@ -66,13 +69,13 @@ def profile(
         result=result,
         note=console.note,
         bar=console.progress,
+        all_published=published,
     )
     profiles = [profiling.profile(dataset, extras) for dataset in datasets]
     if output is not None:
         from reelbench.cli.profile_plots import write
 
-        for line in write(output, profiles):
-            console.note(line)
+        write(output, profiles)
     if as_json:
         documents = [measured.document() for measured in profiles]
         console.write(json.dumps(documents[0] if len(documents) == 1 else documents, ensure_ascii=False))
@@ -126,21 +129,38 @@ _MEASURES = {
 
 
 def _show(profiles: "list[Profile]", *, judged: bool) -> None:
-    table = console.table("", "measure", "of", *(f"#{measured.name}" for measured in profiles))
+    papers = list({row.dataset: row for measured in profiles for row in measured.published}.values())
+    table = console.table(
+        "", "measure", "of", *(f"#{p.name}" for p in profiles), *(f"#{row.dataset} (paper)" for row in papers)
+    )
     table.add_row("rows", "", *(str(measured.rows) for measured in profiles))
     for name, title in _MEASURES.items():
         measures = [getattr(measured, name) for measured in profiles]
-        if any(measure is not None for measure in measures):
-            for side, head in (("question", title), ("answer", ""), ("average", "")):
-                table.add_row(
-                    head, side, *(_number(None if measure is None else getattr(measure, side)) for measure in measures)
-                )
+        if any(measure is not None for measure in measures) or any(hasattr(row, name) for row in papers):
+            for place, (side, head) in enumerate((("question", title), ("answer", ""), ("average", ""))):
+                ours = (_number(None if measure is None else getattr(measure, side)) for measure in measures)
+                table.add_row(head, side, *ours, *(_published(row, name, place) for row in papers))
     table.add_row("vocabulary", "", *(str(len(measured.vocabulary)) for measured in profiles))
     console.show(table)
+    if papers:
+        tools = "; ".join(f"{_MEASURES[name]}: {tool}" for name, tool in PROFILE_TOOLS.items())
+        console.note(f"paper: {PROFILES_CITE} ({tools})")
+    for measured in profiles:
+        if measured.made_with:
+            tools = "; ".join(f"{_MEASURES[name]}: {tool}" for name, tool in measured.made_with.items())
+            console.note(f"{measured.name}: {tools}")
     if not judged:
         console.note("Bloom's levels need a judge: --judge MODEL")
     for measured in profiles:
         _show_more(measured)
+
+
+def _published(row: PublishedProfile, name: str, place: int) -> str:
+    """Return a printed number: of questions, answers and both; the paper has Bloom's level and shares of both alone."""
+    value = getattr(row, name, None)
+    if isinstance(value, tuple):
+        return _number(value[place])
+    return _number(value if place == 2 else None)  # noqa: PLR2004 - the average
 
 
 def _show_more(profile: "Profile") -> None:

@@ -1,13 +1,15 @@
-"""A profile as files: its numbers, a table in the shape of MovieCORE's Table 1, plots, and word clouds."""
+"""A profile as files: its numbers, a table in the shape of MovieCORE's Table 1, and plots."""
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reelbench.registry.files import write_text, written_aside
+from reelbench.registry.files import write_text
+from reelbench.registry.plot_radar import radars
 from reelbench.registry.plots import bars, histogram
+from reelbench.scoring.cognitive_profile import COMPONENTS
 
 if TYPE_CHECKING:
     from reelbench.making.profile import Measure, Profile
@@ -19,11 +21,19 @@ _MEASURES = {
     "words": ("Words", "words"),
 }
 _COLUMNS = ("parse_depth", "flesch_kincaid", "bloom", "higher_order")
-_CLOUD_WORDS = 120
+_TERMS = 25
+_JOINING = """
+    a about after all also an and any are as at be because been before being but by can could did do does doing during
+    each for from had has have having he her here hers him his how if in into is it its itself just like made make may
+    me might more most my no nor not of off on one only or other our out over own same she should so some such than that
+    the their them then there these they this those through to too two under until up very was we were what when where
+    which while who whom why will with would you your
+"""
+"""Words of English that only join others; what a data set in another language has most of stands as it is."""
 
 
-def write(folder: Path, profiles: "Sequence[Profile]") -> Iterator[str]:
-    """Write all files to `folder`; yield a line for each thing that could not be made."""
+def write(folder: Path, profiles: "Sequence[Profile]") -> None:
+    """Write all files to `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     documents = [profile.document() for profile in profiles]
     document = documents[0] if len(documents) == 1 else documents
@@ -31,8 +41,6 @@ def write(folder: Path, profiles: "Sequence[Profile]") -> Iterator[str]:
     write_text(folder / "profile.md", table(profiles))
     for name, svg in plots(profiles).items():
         write_text(folder / f"{name}.svg", svg)
-    for profile in profiles:
-        yield from _word_cloud(folder, profile)
 
 
 def table(profiles: "Sequence[Profile]") -> str:
@@ -53,7 +61,7 @@ def table(profiles: "Sequence[Profile]") -> str:
 
 
 def plots(profiles: "Sequence[Profile]") -> dict[str, str]:
-    """Return file name -> SVG: a histogram per measure and side, bars per facet of labels."""
+    """Return file name -> SVG: a histogram per measure and side, bars per facet of labels, and of the top terms."""
     made = {}
     for name, (title, unit) in _MEASURES.items():
         for side in ("question", "answer"):
@@ -77,7 +85,22 @@ def plots(profiles: "Sequence[Profile]") -> dict[str, str]:
                     "answered right": {name: label.accuracy or 0.0 for name, label in rare},
                 }
                 made[f"rates-{_safe(facet)}"] = bars(f"{profile.name}: {facet.replace('_', ' ')}, %", rates)
+    for profile in profiles:
+        if terms := top_terms(profile.vocabulary):
+            title = f"{profile.name}: the {len(terms)} most frequent words"
+            made[f"terms-{_safe(profile.name)}"] = bars(title, {"": terms}, counts=True)
+        if any(label.accuracy is not None for facet in COMPONENTS for label in profile.labels.get(facet, {}).values()):
+            made["radars"] = _radars(profile)
     return made
+
+
+def _radars(profile: "Profile") -> str:
+    """Draw what a model understood, by CogME's labels (Figure 3)."""
+    panels: dict[str, dict[str, tuple[float | None]]] = {}
+    for component, names in COMPONENTS.items():
+        known = profile.labels.get(component, {})
+        panels[component.upper()] = {name: (known[name].accuracy if name in known else None,) for name in names}
+    return radars(f"{profile.name}: what was understood", [""], panels, unit="answered right, %", high=100, digits=1)
 
 
 def _shares(profiles: "Sequence[Profile]", facet: str) -> Mapping[str, Mapping[str, float]]:
@@ -92,20 +115,8 @@ def _safe(name: str) -> str:
     return re.sub(r"[^\w.-]+", "_", name)
 
 
-def _word_cloud(folder: Path, profile: "Profile") -> Iterator[str]:
-    try:
-        from wordcloud import STOPWORDS, WordCloud
-    except ImportError:
-        yield "the word cloud is left out: to have it: pip install 'reelbench[profile]'"
-        return
-    # Its font has Latin letters only; a cloud of empty boxes tells nothing.
-    words = {
-        word: n for word, n in profile.vocabulary.items() if word not in STOPWORDS and word.isascii() and len(word) > 1
-    }
-    if not words:
-        yield f"{profile.name}: no word cloud: it has no words in Latin letters"
-        return
-    # Seeded: the same rows give the same picture.
-    cloud = WordCloud(width=1200, height=700, background_color="white", max_words=_CLOUD_WORDS, random_state=0)
-    with written_aside(folder / f"wordcloud-{_safe(profile.name)}.png") as aside:
-        cloud.generate_from_frequencies(words).to_image().save(aside, format="PNG")
+def top_terms(vocabulary: Mapping[str, int]) -> dict[str, float]:
+    """Return the most frequent words with their numbers, without those that only join others."""
+    joining = set(_JOINING.split())
+    words = {word: n for word, n in vocabulary.items() if len(word) > 1 and word not in joining}
+    return dict(sorted(words.items(), key=lambda pair: (-pair[1], pair[0]))[:_TERMS])

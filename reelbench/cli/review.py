@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -50,9 +51,19 @@ def page(
     diagnosis: Annotated[
         Path | None, typer.Option(metavar="DIR", help="With --ask nodes: folder of the diagnosis.")
     ] = None,
+    made: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="With --ask preference: folder that `make discussion` wrote."),
+    ] = None,
+    graphs: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="With --ask graphs: graphs.jsonl, to be checked and mended.")
+    ] = None,
     consensus: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", help="A rater's saved file (repeat): write a page to settle disagreements."),
+        typer.Option(
+            metavar="FILE",
+            help="A rater's saved file (repeat): write a page to settle disagreements (ratings: what was rated low).",
+        ),
     ] = None,
     strips: Annotated[
         bool, typer.Option("--strips", help="Add a strip of frames to every video, for browsers that can't play it.")
@@ -66,7 +77,8 @@ def page(
         Path | None, typer.Option(help="The page's file (default review-NAME.html), or the folder for Label Studio.")
     ] = None,
 ) -> None:
-    """Write a page on which people rate, mark spans, answer, tag or score; or one page for each of several raters."""
+    """Write a page on which people rate, mark spans, answer, tag, score or choose; or one page for each rater."""
+    from reelbench.making.review import consensus as settling
     from reelbench.making.review import pages
     from reelbench.making.review.kinds import KINDS
     from reelbench.registry import discovery
@@ -77,12 +89,21 @@ def page(
         raise InputError("--as label-studio and --media-url PREFIX go together")
     if (diagnosis is None) == (ask is KindName.NODES):
         raise InputError("--diagnosis names what `reelbench diagnose` wrote: with --ask nodes, and only there")
+    if (graphs is None) == (ask is KindName.GRAPHS):
+        raise InputError("--graphs names graphs.jsonl of `reelbench diagnose`: with --ask graphs, and only there")
     if consensus:
-        content = _consensus(name, consensus, data, answers, diagnosis)
+        drawn = None
+        if diagnosis is not None:
+            drawn = partial(_nodes, name, diagnosis, None)
+        elif graphs is not None:
+            drawn = partial(_graphs, name, graphs, split, data, None)
+        content = settling.draw_disagreements(name, consensus, data, answers=answers, nodes=drawn, made=made)
     elif diagnosis is not None:
         content = _nodes(name, diagnosis, draw)
+    elif graphs is not None:
+        content = _graphs(name, graphs, split, data, draw)
     else:
-        content = pages.draw_content(name, draw, KINDS[ask], split=split, data=data, answers=answers)
+        content = pages.draw_content(name, draw, KINDS[ask], split=split, data=data, answers=answers, made=made)
     if media_url is not None:
         from reelbench.making.review import label_studio
 
@@ -178,19 +199,20 @@ def _nodes(name: str, diagnosis: Path, draw: "Draw | None") -> "Content":
 
     folder = Folder(diagnosis)
     known, settings = discovery.find_task(name), folder.settings()
-    spec = known[0] if known else discovery.get(name)
+    spec = known[0] if known else discovery.find(name)
     if settings.get("benchmark") != spec.id:
         raise InputError(f"{diagnosis}: is of {settings.get('benchmark')}, not of {spec.id}")
     return nodes.draw_nodes(spec, str(settings.get("split")), judged(folder), draw)
 
 
-def _consensus(
-    name: str, files: Sequence[Path], data: Path | None, answers: Path | None, diagnosis: Path | None
-) -> "Content":
-    from reelbench.making.review import consensus
+def _graphs(name: str, path: Path, split: str | None, data: Path | None, draw: "Draw | None") -> "Content":
+    from reelbench.making.review import graphs
+    from reelbench.registry.data import loading
+    from reelbench.scoring.evidence.graphs import read_graphs
 
-    nodes = None if diagnosis is None else lambda: _nodes(name, diagnosis, None)
-    return consensus.draw_disagreements(name, files, data, answers=answers, nodes=nodes)
+    located = loading.locate(name, split, data)
+    known = {graph.id: graph for graph in read_graphs(path)}
+    return graphs.draw_graphs(located.spec, located.split, located.read(), known, draw)
 
 
 def _report_missing(missing: Sequence[str]) -> None:
@@ -207,13 +229,14 @@ def summarize(
     write: Annotated[
         Path | None, typer.Option(help="Write what they agreed on (rows, tags, scores; for answers a folder).")
     ] = None,
+    wage: Annotated[float, typer.Option(help="Dollars an hour of people's work, for the cost of what is kept.")] = 6.0,
     data: Annotated[Path | None, typer.Option(help="The benchmark's own data, where it isn't found by itself.")] = None,
     as_json: Json = False,
 ) -> None:
     """Merge reviewers' files and report their agreement."""
     from reelbench.making.review import kinds
 
-    summary = kinds.summarize(files, data)
+    summary = kinds.summarize(files, data, wage)
     if write is not None:
         console.note(summary.write(write))
     for reason, number in summary.reviews.ignored.items():

@@ -4,12 +4,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from reelbench.cli import families
 from reelbench.cli.option_groups import takes
 
 if TYPE_CHECKING:
     from reelbench.tasks.score import RunMetadata
 
-_PANEL = "What the result says of the answers"
+_PANEL = families.ANSWERS
+
 
 Model = Annotated[
     str | None,

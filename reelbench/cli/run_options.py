@@ -6,10 +6,11 @@ from typing import Annotated
 
 import typer
 
+from reelbench.cli import families
 from reelbench.cli.option_groups import takes
 from reelbench.registry.errors import InputError
 
-_SWEEP = "Several settings"
+_SWEEP = families.SWEEP
 
 Label = Annotated[str | None, typer.Option(metavar="TEXT", help='What else shapes the answers, e.g. "web search".')]
 Frames = Annotated[
@@ -18,7 +19,7 @@ Frames = Annotated[
         metavar="SPEC",
         help="Frames that the model is shown: uniform:N, fps:F[,max=N], keyframe:N, window:START-END,N, all, none "
         "(text only) or native (the model's own); options size=PIXELS, as=clip|images, "
-        "times=text|none. Default: REELBENCH_FRAMES.",
+        "times=text|none, subs=file. Default: REELBENCH_FRAMES.",
     ),
 ]
 Candidates = Annotated[
@@ -106,13 +107,17 @@ def sweep_options(
     translations: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help='JSON Lines {"id", "language", "question"} for --languages.', rich_help_panel=_SWEEP
+            metavar="FILE",
+            help='JSON Lines {"id", "language", "question"} for --languages.',
+            rich_help_panel=_SWEEP,
         ),
     ] = None,
     sweep_by: Annotated[
         str | None,
         typer.Option(
-            metavar="FACET", help="A line for each label of a facet, e.g. locale, beside all.", rich_help_panel=_SWEEP
+            metavar="FACET",
+            help="A line for each label of a facet, e.g. locale, beside all.",
+            rich_help_panel=_SWEEP,
         ),
     ] = None,
 ) -> SweepChoice:

@@ -305,7 +305,13 @@ def _drawn(axis: str, rows: list[dict[str, Any]], by: str | None) -> str | None:
     if not series:
         return None
     range_of_metric = metric.high - metric.low
-    return lines(f"{rows[0]['task']} · {rows[0]['model']}", metric.title, series, axis, range_of_metric / 10)
+    return lines(
+        f"{rows[0]['task']} · {rows[0]['model']}",
+        f"{metric.title}, {metric.in_unit.label}",
+        series,
+        axis,
+        range_of_metric / 10,
+    )
 
 
 def _lines(

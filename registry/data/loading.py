@@ -150,7 +150,7 @@ def named(name: str, split: str | None = None) -> tuple[BenchmarkSpec, str, Task
     found = discovery.find_task(name)
     if found is not None and split in (None, found[1].split):
         return found[0], found[1].split, found[1]
-    spec = found[0] if found is not None and name not in discovery.specs() else discovery.get(name)
+    spec = found[0] if found is not None and name not in discovery.specs() else discovery.find(name)
     return spec, split or spec.default_split, None
 
 

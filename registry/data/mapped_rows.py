@@ -8,15 +8,17 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from reelbench.registry import rows, tables
 from reelbench.registry.errors import InputError, first_of
-from reelbench.registry.files import valid_text
 from reelbench.registry.rows import LETTERS
 from reelbench.registry.spec import AnswerForm, BenchmarkSpec, RowMapping
+from reelbench.registry.tables import as_text
 from reelbench.registry.values import is_array, is_number, is_object
 
 ROW = "row"
@@ -31,21 +33,30 @@ Cells = Mapping[str, Any]
 def read(spec: BenchmarkSpec, paths: Sequence[Path], split: str) -> Iterator[rows.Row]:
     """Yield the rows of a benchmark that a file declares; the reader of all such benchmarks."""
     del split  # each has its own files
+    for _, row in read_each(spec, paths):
+        if isinstance(row, InputError):
+            raise row
+        yield row
+
+
+def read_each(spec: BenchmarkSpec, paths: Sequence[Path]) -> Iterator[tuple[str, rows.Row | InputError]]:
+    """Yield where each row stands with the row, or with what is wrong with it; InputError where no file can be read."""
     mapping = spec.mapping
     if mapping is None:
         raise InputError(f"{spec.id}: its own reader reads its rows")
     table = [entry for path in paths for entry in tables.read(path)]
     questions = [_Question(spec, mapping, where, number, cells) for number, (where, cells) in enumerate(table, start=1)]
-    letters = _letters(questions, mapping.answer_is) if spec.asks_choice else ["" for _ in questions]
+    form = _form_of(questions, mapping.answer_is) if spec.asks_choice else None
     places: dict[str, str] = {}
-    for question, letter in zip(questions, letters, strict=True):
-        row = question.row(letter)
-        if row["id"] in places:
-            raise InputError(
-                f"{question.where}: the id {row['id']!r} is there twice, first at {places[row['id']]}; ids are unique"
-            )
-        places[row["id"]] = question.where
-        yield row
+    for question in questions:
+        try:
+            row = question.row(form)
+        except InputError as error:
+            yield question.where, error
+            continue
+        first = places.setdefault(row["id"], question.where)
+        twice = f"{question.where}: the id {row['id']!r} is there twice, first at {first}"
+        yield question.where, row if first == question.where else InputError(twice)
 
 
 class _Question:
@@ -56,22 +67,19 @@ class _Question:
         self._spec = spec
         self._mapping = mapping
         self._cells = {ROW: number, **cells}
-        self.options: Options | None = None
-        if spec.asks_choice:
-            self.options = read_options(self._value("options"), f"{where}: options")
 
-    @property
-    def answer(self) -> str:
-        """The right option, as the row names it."""
-        return self._text("answer")
+    @cached_property
+    def choice(self) -> "tuple[Options, str]":
+        """Its options, and the right one as the row names it; InputError where they can't be read."""
+        return read_options(self._value("options"), f"{self.where}: options"), self._text("answer")
 
-    def row(self, letter: str) -> rows.Row:
-        """Return the row; `letter` is the right option's."""
+    def row(self, form: AnswerForm | None) -> rows.Row:
+        """Return the row; `form` is how the right option is named."""
         row: rows.Row = {name: self._text(name) for name in ("id", "video", "question")}
         language = self._optional("language")
         row["language"] = as_text(language, self.where) if language else self._spec.languages[0]
-        if self.options is not None:
-            row |= {"options": list(self.options.texts), "answer": letter}
+        if form is not None:
+            row |= {"options": list(self.choice[0].texts), "answer": self._letter(form)}
         elif self._spec.row_kind == "open":
             row["answer"] = self._text("answer")
         if self._spec.asks_span:
@@ -82,6 +90,14 @@ class _Question:
         for column in self._spec.columns:
             row[column.name] = self._extra(column.name, column.dtype)
         return row
+
+    def _letter(self, form: AnswerForm) -> str:
+        options, answer = self.choice
+        at = READINGS[form](options, answer)
+        if at is None:
+            listed = "; ".join(f"{key}: {text}" for key, text in zip(options.keys, options.texts, strict=True))
+            raise InputError(f"{self.where}: the answer {answer!r} is none of its options ({listed}), read as {form}")
+        return LETTERS[at]
 
     def _source(self, name: str) -> str | tuple[str, ...]:
         return self._mapping.columns.get(name, name)
@@ -117,6 +133,9 @@ class _Question:
 
     def _labels(self, name: str) -> list[str]:
         value = self._value(name)
+        separator = self._mapping.separators.get(name)
+        if separator is not None and isinstance(value, str):
+            value = [part.strip() for part in value.split(separator)]
         labels = [as_text(part, f"{self.where}: {name}") for part in (value if is_array(value) else [value])]
         return [label for label in labels if label]
 
@@ -142,6 +161,8 @@ def cell(cells: Cells, name: str, where: str) -> Any:  # noqa: ANN401 - whatever
     """Return a row's value of a column, or within one (`annotation.question`); InputError where it has none."""
     if name in cells:
         return cells[name]
+    if alike := [column for column in cells if _bare(column) == _bare(name)]:
+        return cells[alike[0]]
     value: Any = cells
     for part in name.split("."):
         if not is_object(value) or part not in value:
@@ -151,17 +172,8 @@ def cell(cells: Cells, name: str, where: str) -> Any:  # noqa: ANN401 - whatever
     return value
 
 
-def as_text(value: Any, what: str) -> str | None:  # noqa: ANN401 - whatever a cell holds
-    """Return a cell as text, None where it is null; a whole number as its digits, whatever type a file gave it."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return None
-    if isinstance(value, str):
-        return valid_text(value)
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    if isinstance(value, bool | int | float):
-        return str(value)
-    raise InputError(f"{what} is a {type(value).__name__}, expected text")
+def _bare(name: str) -> str:
+    return name.replace(" ", "_").casefold()
 
 
 def _literal(text: str) -> Any:  # noqa: ANN401 - any JSON or Python literal
@@ -179,6 +191,7 @@ def _literal(text: str) -> Any:  # noqa: ANN401 - any JSON or Python literal
 # --- spans ------------------------------------------------------------------------------------------------------------
 
 _CLOCK = re.compile(r"(?:(\d+):)?(\d{1,2}):(\d{1,2}(?:\.\d+)?)")
+_RANGE = re.compile(r"\s*([\d:.]+)\s*(?:-|–|,|to)\s*([\d:.]+)\s*")
 _PAIR = 2
 
 
@@ -200,12 +213,14 @@ def seconds(value: Any, where: str) -> float:  # noqa: ANN401 - whatever a cell 
 
 
 def read_windows(value: Any, where: str) -> list[float]:  # noqa: ANN401 - whatever a cell holds
-    """Return the ends of one or more parts of a video, in seconds: of a pair, of pairs, or of either as JSON text.
+    """Return the ends of one or more parts of a video, in seconds: a pair, pairs, either as JSON text, or `3-7`.
 
     Raises:
         InputError: It is something else, or a part ends before it starts.
     """
     parts = _literal(value) if isinstance(value, str) else value
+    if isinstance(parts, str) and (range_ := _RANGE.fullmatch(parts)):
+        parts = list(range_.groups())
     if is_object(parts):
         parts = list(parts.values())
     if not is_array(parts) or not parts:
@@ -251,7 +266,8 @@ def read_options(value: Any, where: str) -> Options:  # noqa: ANN401 - whatever 
         keys = tuple(map(str, parts))
         if all(len(key) == 1 and key.isalpha() for key in keys):
             keys = tuple(sorted(keys, key=str.upper))
-        entries = [parts.get(key, parts.get(int(key)) if key.isdigit() else None) for key in keys]
+        keyed = {str(key): text for key, text in parts.items()}  # a Python literal's keys may be numbers
+        entries = [keyed[key] for key in keys]
     elif is_array(parts):
         entries, keys = list(parts), tuple(LETTERS[: len(parts)])
     else:
@@ -310,36 +326,40 @@ READINGS: Mapping[AnswerForm, Callable[[Options, str], int | None]] = {
 """How an answer is named -> the option that one means; None where it means none of them."""
 
 
-def answer_forms(questions: Sequence[tuple[Options, str]]) -> list[AnswerForm]:
-    """Return every way in which all of the answers name one of their options, those that mean the same left out."""
-    meant: dict[tuple[int, ...], AnswerForm] = {}
-    for form in READINGS:
-        places = _read_by(form, questions)
-        if len(places) == len(questions):
-            meant.setdefault(tuple(places), form)
+def answer_forms(questions: Sequence[tuple[Options, str]], share: float = 1.0) -> list[AnswerForm]:
+    """Return the ways in which most of the answers name one of their options; of those that mean the same, the first.
+
+    None where that is less than a `share` of them.
+    """
+    read: dict[AnswerForm, tuple[int | None, ...]] = {
+        form: tuple(reading(*question) for question in questions) for form, reading in READINGS.items()
+    }
+    named = {form: sum(place is not None for place in places) for form, places in read.items()}
+    most = max(named.values())
+    if not most or most < share * len(questions):
+        return []
+    meant: dict[tuple[int | None, ...], AnswerForm] = {}
+    for form, places in read.items():
+        if named[form] == most:
+            meant.setdefault(places, form)
     return list(meant.values())
 
 
-def _read_by(form: AnswerForm, questions: Sequence[tuple[Options, str]]) -> list[int]:
-    places = (READINGS[form](options, answer) for options, answer in questions)
-    return [place for place in places if place is not None]
+def _form_of(questions: Sequence[_Question], stated: AnswerForm | None) -> AnswerForm:
+    """Return how the answers name their options: as stated, else in the one way in which all of them can be read.
 
-
-def _letters(questions: Sequence[_Question], stated: AnswerForm | None) -> list[str]:
-    """Return each question's right letter; InputError where an answer names none of its options."""
-    asked = [(question.options, question.answer) for question in questions if question.options is not None]
-    forms = [stated] if stated else answer_forms(asked)
+    Where some can't be read in any way it is the one for most; InputError where two ways differ.
+    """
+    if stated is not None:
+        return stated
+    asked: list[tuple[Options, str]] = []
+    for question in questions:
+        with suppress(InputError):  # said when it is the row's turn
+            asked.append(question.choice)
+    forms = answer_forms(asked)
     if len(forms) > 1:
         raise InputError(
             f"{questions[0].where}: the answers can be read as {' or as '.join(forms)}, which differ; say which with "
             "answer_is"
         )
-    form = forms[0] if forms else max(READINGS, key=lambda form: len(_read_by(form, asked)))
-    letters = []
-    for question, (options, answer) in zip(questions, asked, strict=True):
-        at = READINGS[form](options, answer)
-        if at is None:
-            listed = "; ".join(f"{key}: {text}" for key, text in zip(options.keys, options.texts, strict=True))
-            raise InputError(f"{question.where}: the answer {answer!r} is none of its options ({listed}) [{form}]")
-        letters.append(LETTERS[at])
-    return letters
+    return (forms or answer_forms(asked, share=0) or ["letter"])[0]

@@ -51,6 +51,8 @@ def whose(spec: BenchmarkSpec, split: str, source: "SourceRecord", entries: Sequ
     if is_mini(split):
         known = {_row_sha256(entry_of(spec, row)) for row in locate(spec.id, split, fetch=False).read()}
         same = known.issuperset(map(_row_sha256, entries))
+    elif spec.mapping is not None and not spec.package:
+        same = _as_declared(spec, split, source)
     elif not declared.owners_files and declared.owners_rows is None:
         return "unstated"
     else:
@@ -60,6 +62,15 @@ def whose(spec: BenchmarkSpec, split: str, source: "SourceRecord", entries: Sequ
     if same:
         return "owners"
     return "own" if source.kind in {"local", "files"} else "unstated"
+
+
+def _as_declared(spec: BenchmarkSpec, split: str, source: "SourceRecord") -> bool:
+    """Whether a source has the rows that the benchmark's own file names."""
+    try:
+        here = locate(spec.id, split, fetch=False).source.fingerprint
+    except ReelbenchError:
+        return False
+    return len(source.fingerprint) >= _PREFIX and here.startswith(source.fingerprint)
 
 
 def _owners_file(spec: BenchmarkSpec, known: Sequence[str], source: "SourceRecord") -> bool:

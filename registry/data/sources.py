@@ -84,9 +84,11 @@ def present(spec: BenchmarkSpec, split: str, data: Path | None = None) -> Resolv
 
 
 def _beside(spec: BenchmarkSpec, split: str, source: FileBeside) -> Resolved:
+    if not source.path:
+        raise DataUnavailableError(f"{spec.id}: a result alone declares it here; name its benchmark.yaml")
     if not Path(source.path).is_file():
         raise DataUnavailableError(f"{spec.id}: the rows of {split!r} are not there: {source.path}")
-    return Resolved((Path(source.path),), "local", source.path)
+    return Resolved((Path(source.path),), "local", Path(source.path).name)
 
 
 def split_spec(spec: BenchmarkSpec, split: str) -> SplitSpec:
@@ -110,13 +112,18 @@ def user_data(spec: BenchmarkSpec, data: Path | None) -> tuple[Path, str] | None
     return None
 
 
+def published_files(source: Source) -> tuple[str, ...]:
+    """Return the file names that the owners have for this source, in order of preference."""
+    return source.filenames if isinstance(source, HubFile) else expected_files(source)
+
+
 def expected_files(source: Source) -> tuple[str, ...]:
     """Return the file names that a local folder may hold for this source, in order of preference."""
     if isinstance(source, FileBeside):
         return (Path(source.path).name,)
     if isinstance(source, UrlFile):
         return (PurePosixPath(unquote(urlsplit(source.url).path)).name,)
-    return source.filenames
+    return (*source.filenames, *getattr(source, "local_names", ()))
 
 
 def how_to_supply(spec: BenchmarkSpec, source: Source) -> str:

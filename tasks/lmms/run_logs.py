@@ -21,6 +21,7 @@ from reelbench.registry.prompts import prompt_sha256
 from reelbench.registry.records import Item, JudgeRecord, ModelRecord, Sample, SettingsRecord, SourceRecord
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
+from reelbench.registry.values import without_folders
 from reelbench.scoring import aggregation
 from reelbench.tasks.lmms.adapters import PASS_VIDEO
 from reelbench.tasks.lmms.visuals import sound
@@ -31,7 +32,7 @@ _SECRET = ("key", "token", "secret", "password", "auth")
 
 @dataclass(frozen=True, slots=True)
 class LoggedTask:
-    """One of our tasks in an lmms-eval output folder: its results file, its samples file."""
+    """One of our tasks, or a twin of one, in an lmms-eval output folder: its results file, its samples file."""
 
     task: str
     results: Path
@@ -46,7 +47,7 @@ def logged_tasks(run: Path) -> list[LoggedTask]:
     for path in sorted(run.rglob("*_results.json")):  # the name starts with the time, so later ones replace earlier
         stamp = path.name.removesuffix("_results.json")
         for task in read_json(path).get("results", {}):
-            if discovery.find_task(task) is not None:
+            if discovery.find_task(task) or discovery.find_twin(task):
                 samples = path.with_name(f"{stamp}_samples_{task}.jsonl")
                 newest[path.parent, task] = LoggedTask(task, path, samples)
     if not newest:
@@ -58,8 +59,8 @@ def logged_tasks(run: Path) -> list[LoggedTask]:
 
 
 def spec_and_task(name: str) -> tuple[BenchmarkSpec, TaskSpec]:
-    """Return the benchmark and task of a name; InputError where the task isn't ours."""
-    known = discovery.find_task(name)
+    """Return the benchmark and task of a name, ours or that of lmms-eval's own twin; InputError where it is neither."""
+    known = discovery.find_task(name) or discovery.find_twin(name)
     if known is None:
         raise InputError(f"{name} is not a task of ours")
     return known
@@ -235,13 +236,7 @@ def _parsed_args(given: object) -> dict[str, Any]:
         given = {key.strip(): value for key, _, value in pairs}
     by_name = given if isinstance(given, dict) else {}
     shown = {key: value for key, value in by_name.items() if not any(word in key.lower() for word in _SECRET)}
-    return {key: _without_folders(value) for key, value in shown.items()}
-
-
-def _without_folders(value: object) -> object:
-    # A checkpoint on this machine: its folder's name says which, and where it lies is nobody's business.
-    local = isinstance(value, str) and (value.startswith(("/", "~", "./", "../")) or Path(value).is_absolute())
-    return f"local/{Path(str(value)).name}" if local else value
+    return without_folders(shown)
 
 
 def _yaml_frames(task_config: Mapping[str, Any], document: Mapping[str, Any]) -> str:
@@ -280,9 +275,7 @@ def settings_of(
     """Return what shaped a run's answers; `heard` as `LoggedItems` has it."""
     config = document.get("config", {})
     task_config = document.get("configs", {}).get(task.name, {})
-    generation = dict(task_config.get("generation_kwargs") or {})
-    if given := config.get("gen_kwargs"):
-        generation |= _parsed_args(given)
+    generation = _generation(document, task.name)
     sampling = FrameSampling.parse(data.frames or _yaml_frames(task_config, document))
     model_args = _parsed_args(config.get("model_args"))
     # An adapter that sends pictures unless it is told to pass videos on: the record says where it was told.
@@ -296,7 +289,25 @@ def settings_of(
         candidates=_candidates(data, task_config, generation),
         answering=data.answering,
         prompt_sha256=_prompts(spec, task, data),
-        generation=json.loads(json.dumps(generation, default=str)),
+        generation=generation,
         seed=config.get("random_seed"),
         limit=config.get("limit"),
     )
+
+
+def settings_of_twin(document: Mapping[str, Any], name: str) -> SettingsRecord:
+    """Return what shaped the answers of lmms-eval's own task `name`: its prompt and its frames are its own affair."""
+    config = document.get("config", {})
+    return SettingsRecord(
+        label=f"lmms-eval's task {name}",
+        generation=_generation(document, name),
+        seed=config.get("random_seed"),
+        limit=config.get("limit"),
+    )
+
+
+def _generation(document: Mapping[str, Any], task: str) -> dict[str, Any]:
+    generation = dict(document.get("configs", {}).get(task, {}).get("generation_kwargs") or {})
+    if given := document.get("config", {}).get("gen_kwargs"):
+        generation |= _parsed_args(given)
+    return json.loads(json.dumps(generation, default=str))

@@ -15,7 +15,7 @@ from reelbench.registry.files import read_jsonl
 from reelbench.registry.records import Item
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.registry.values import is_object
+from reelbench.registry.values import is_number, is_object
 from reelbench.scoring import aggregation, choice
 from reelbench.tasks.submissions import answered, cut_off
 
@@ -24,6 +24,9 @@ _IDS = ("id", "key", "qid", "question_id")
 
 _OWN_LETTERS = ("pred_answer", "pred")
 """Where tasks put the letter that they read."""
+
+_UNFILTERED = ",none"
+"""What ends the names of figures over answers as they are."""
 
 _Line = Mapping[str, Any]
 
@@ -43,10 +46,15 @@ class TwinItems:
     compared: int = 0
     differing: list[tuple[str, str, str]] = field(default_factory=list)
 
-    def note(self, task: str) -> str:
-        """Say in one line how far our readings and lmms-eval's own go apart."""
+    def note(self, task: str, figures: Mapping[str, Any]) -> str:
+        """Say in one line how far our readings and lmms-eval's own go apart; `figures` are its own of the run."""
         if not self.compared:
-            return f"{task}: read by our readers; lmms-eval logs no reading of its own for each answer"
+            own = ", ".join(
+                f"{name.removesuffix(_UNFILTERED)} {value:.2f}"
+                for name, value in figures.items()
+                if is_number(value) and name.endswith(_UNFILTERED) and "_stderr" not in name
+            )
+            return f"{task}: read by our readers; lmms-eval logs its readings in sum alone: {own or 'none'}"
         count = f"{len(self.differing)} of {self.compared}"
         told = f"{task}: read by our readers; {count} readings differ from lmms-eval's own"
         if self.differing:

@@ -75,6 +75,6 @@ SPEC = BenchmarkSpec(
         arxiv="2307.16449",
         url="https://arxiv.org/abs/2307.16449",
     ),
-    builds_on=(moviecore.SPEC.paper,),
+    builds_on=moviecore.SPEC.papers,
     published=PUBLISHED,
 )

@@ -66,7 +66,14 @@ SPEC = BenchmarkSpec(
             owners_files=("48391bd67ffeafbdb4ebb540de24b673b897570dffb92d631a93dc696e4482e2",),
             owners_rows="7b6570436ab0de105570785f1e76e52463a2efc12d1422d6171a9a65a3db822b",
         ),
-        "test": _split("rextime_test_release.json", 2143, hidden_answers=True),
+        "test": _split(
+            "rextime_test_release.json",
+            2143,
+            hidden_answers=True,
+            # README of ReXTime/ReXTime at cb9f484; earlier ones, and the supplement (B.6), name an EvalAI challenge.
+            submit_to="https://codalab.lisn.upsaclay.fr/competitions/19587, by the link in the README of "
+            "https://github.com/ReXTime/ReXTime",
+        ),
     },
     default_split="val",
     package=__name__,

@@ -4,7 +4,7 @@ Answers only and windows only are both allowed (README of ReXTime/ReXTime at cb9
 ground truth in JSON Lines or the Hub's JSON.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,16 @@ from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.values import described, is_number
 from reelbench.tasks.rextime import data
-from reelbench.tasks.submissions import Inputs, Prediction, PredictionSet, Reference, UniqueIds, join, references_of
+from reelbench.tasks.submissions import (
+    Inputs,
+    Prediction,
+    PredictionSet,
+    Reference,
+    UniqueIds,
+    hides,
+    join,
+    references_of,
+)
 
 EXPECTED = '"qid" with "pred_relevant_windows" ([[start, end]]), "ans" (a letter), or both'
 
@@ -31,8 +40,9 @@ def official(document: Any) -> bool:  # noqa: ANN401 - any JSON value
 def read(spec: BenchmarkSpec, inputs: Inputs) -> PredictionSet:
     """Read a submission and hold it against its references."""
     predictions = read_predictions(inputs.predictions)
-    references, source, split = references_of(spec, inputs, read_references)
-    return join(predictions, references, source, path=inputs.predictions, split=split)
+    references, source, split = references_of(spec, inputs, read_references, hidden=True)
+    joined = join(predictions, references, source, path=inputs.predictions, split=split)
+    return joined.with_hidden_answers() if inputs.references is None and hides(spec, split) else joined
 
 
 def read_references(path: Path) -> list[Reference]:
@@ -103,6 +113,24 @@ def _top_window(windows: object) -> list[float] | None:
         return None
     numbers = [float(part) for part in first[:2] if is_number(part)]
     return numbers if len(numbers) == 2 else None  # noqa: PLR2004
+
+
+def check_submission(table: Sequence[Mapping[str, Any]]) -> None:
+    """Hold a submission to what the authors' evaluator reads (their README, at cb9f484).
+
+    InputError names the line and the field: each question once, one window of two numbers, a letter or nothing.
+    """
+    seen: set[str] = set()
+    for number, row in enumerate(table, start=1):
+        where = f"the submission's line {number} ({row['qid']})"
+        windows, answer = row["pred_relevant_windows"], row["ans"]
+        if row["qid"] in seen:
+            raise InputError(f"{where}: this qid is there twice; the owners' server takes each question once")
+        seen.add(row["qid"])
+        if len(windows) != 1 or len(windows[0]) != 2 or not all(map(is_number, windows[0])):  # noqa: PLR2004
+            raise InputError(f"{where}: pred_relevant_windows is {windows!r:.60}, expected [[start, end]] in seconds")
+        if answer not in ("", *data.LETTERS):
+            raise InputError(f"{where}: ans is {answer!r:.40}, expected one of {', '.join(data.LETTERS)}")
 
 
 def submission_row(sample: Sample) -> dict[str, Any]:

@@ -3,7 +3,9 @@
 import json
 
 import pytest
+from typer.testing import CliRunner
 
+from reelbench.cli.main import app
 from tests.servers.judge import Answer, JudgeServer
 
 LOCALES = ("de-DE", "ja-JP")
@@ -130,6 +132,14 @@ def test_judged_scores_by_label(judged, reelbench, tmp_path):
         "target.Object": -100, "target.Event": 50, "thinking.Recall": 0
     }  # fmt: skip
     assert "score (0 to 100) label by label" in reelbench("compare", first, second, "--labels", "--anyway").stdout
+    # The credit that answers earned stands by label in a profile, too: 2 and 1 of 2 points for the events.
+    done = CliRunner().invoke(
+        app,
+        [*map(str, ("profile", "curve", "--data", tmp_path, "--tags", tags, "--result", first, "--json"))],
+        catch_exceptions=False,
+    )
+    events = json.loads(done.stdout)["labels"]["target"]["Event"]
+    assert (events["accuracy"], events["share"]) == (75, pytest.approx(100 * 2 / 3))
 
 
 def test_labels_of_two_agents_side_by_side(reelbench, tmp_path):
@@ -154,9 +164,16 @@ def test_labels_of_two_agents_side_by_side(reelbench, tmp_path):
     assert {(row["a"], row["b"], row["difference"]) for row in found["labels"]} == {(100, 0, 100)}
     assert "label by label" in reelbench("compare", *folders, "--labels").stdout
     assert "labels" not in json.loads(reelbench("compare", *folders, "--json").stdout)
+    radars = tmp_path / "radars.svg"
+    command = ["compare", *map(str, folders), "--labels", "--picture", str(radars)]
+    assert CliRunner().invoke(app, command, catch_exceptions=False).exit_code == 0
+    # Three panels with four rings and a polygon for each agent; a is at the rim, b in the centre.
+    assert radars.read_text().count("<polygon") == 3 * (4 + 2)
+    assert "Recall: a 100.0, b 0.0" in radars.read_text()
     # The rarer labels stand first in the plot of how often against how well.
     done = reelbench(
         "profile", "dramaqa_cogme_mini", "--tags", tags, "--result", folders[0], "--output", tmp_path / "profile"
     )
     assert done.returncode == 0, done.stderr
     assert "answered right" in (tmp_path / "profile" / "rates-thinking.svg").read_text()
+    assert "THINKING" in (tmp_path / "profile" / "radars.svg").read_text()

@@ -74,8 +74,12 @@ class TestGraphs:
             assert len(server.calls) == 1 + 3
             assert "1. one\n2. two" in server.calls[0].user
         assert "1 questions have no graph (graph_invalid), first: b" in done.stderr
+        assert "CURVE, Tab. 7" in done.stdout
         assert [line["id"] for line in lines(tmp_path / "out" / "graphs.jsonl")] == ["a"]
-        assert json.loads((tmp_path / "out" / "statistics.json").read_text())["graph_invalid"] == 1
+        stated = json.loads((tmp_path / "out" / "statistics.json").read_text())
+        assert (stated["graph_invalid"], stated["invalid"]) == (1, ["b"])
+        assert stated["models"]["graph"]["returned"] == {"m-0001": 4}
+        assert len(stated["prompts"]["graph.txt"]) == 64
 
     def test_where_no_reply_reads_the_files_are_written_and_it_fails_until_one_does(self, reelbench, tmp_path):
         rows = tmp_path / "rows.jsonl"

@@ -1,6 +1,7 @@
 """What a command says of itself: its help with examples that hold, what a shell completes, what Ctrl-C leaves."""
 
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from reelbench.cli.examples import EXAMPLES
+from reelbench.cli.families import FAMILIES
 from reelbench.registry import discovery
 from tests.servers.judge import Answer, JudgeServer
 from tools.write_docs import commands
@@ -36,14 +38,58 @@ def test_no_example_is_of_a_command_that_is_gone():
     assert EXAMPLES.keys() <= COMMANDS.keys()
 
 
-def test_help_shows_options_by_panel_and_then_the_examples_as_they_are_typed(reelbench):
+def test_help_shows_options_families_and_then_the_examples_as_they_are_typed(reelbench):
     printed = reelbench("score", "--help", env={"COLUMNS": "80"}).stdout
     headings = [line for line in printed.splitlines() if line.endswith(":") and not line.startswith(" ")]
-    assert headings[:3] == ["Arguments:", "Options:", "A table of ids and texts:"]
-    assert headings[-1] == "Examples:"
-    assert "Judge:" in headings
+    assert headings == [
+        "Arguments:",
+        "Options:",
+        "Shared with other commands, whole in `reelbench help NAME`:",
+        "Examples:",
+    ]
+    assert "  judge      --judge, --judge-url, --judge-budget, and " in printed
+    assert "--judge-votes" not in printed
     assert printed.rstrip().endswith("\n  reelbench score rextime --template --output answers.csv")
     assert "-- LMMS_EVAL_ARGUMENTS" in reelbench("run", "--help").stdout.splitlines()[0]
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_a_command_s_help_fits_two_screens(words, reelbench):
+    printed = reelbench(*words.split(), "--help", env={"COLUMNS": "80"}).stdout.splitlines()
+    assert len(printed) <= 60
+    assert sum(re.match(r" +(-\w, )?--\w", line) is not None for line in printed) <= 20
+
+
+def test_the_top_help_is_whole_and_by_what_one_wants(reelbench):
+    printed = reelbench("--help", env={"COLUMNS": "80"}).stdout
+    assert "..." not in printed
+    assert "…" not in printed
+    top = {words.partition(" ")[0] for words in COMMANDS}
+    assert top <= set(re.findall(r"^  (\w+)  ", printed, re.MULTILINE))
+    wanted = ["Measure", "Look", "Compare and publish", "Make", "People", "Diagnose", "Manage"]
+    assert re.findall(r"^(\S.*):$", printed, re.MULTILINE) == ["Options", *wanted]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_family_is_whole_in_its_page(family, reelbench):
+    printed = reelbench("help", family, env={"COLUMNS": "80"}).stdout
+    options = set(re.findall(r"--[a-z][a-z-]+", printed))
+    declared = {
+        option
+        for command in COMMANDS.values()
+        for parameter in command.params
+        for option in parameter.opts
+        if getattr(parameter, "rich_help_panel", None) in FAMILIES[family].panels and not parameter.hidden
+    }
+    assert set(FAMILIES[family].main) <= options
+    assert {option for option in declared if option.startswith("--")} <= options
+
+
+def test_help_of_a_command_is_its_help_and_of_nothing_is_one_line(reelbench):
+    assert reelbench("help", "review", "page").stdout.rstrip() == reelbench("review", "page", "--help").stdout.rstrip()
+    done = reelbench("help", "nope")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "no command 'nope'" in done.stderr
 
 
 def completed(reelbench, line):

@@ -35,7 +35,7 @@ def test_a_phone_reads_without_scrolling_sideways(page_of, published_site, addre
         page.wait_for_function("document.documentElement.scrollWidth === 390")
         if address == "#/moviecore":
             # The first row is on the first screen.
-            lies(page, "table.rows tbody .meter", "box.x < 390 - 60 && box.y < 520")
+            lies(page, "table.rows tbody .lane", "box.x < 390 - 60 && box.y < 520")
             expect(page.locator("#f-open_weights")).to_be_hidden()
             page.locator("summary", has_text="Filters").click()
             expect(page.locator("#f-open_weights")).to_be_visible()
@@ -135,7 +135,7 @@ def test_the_page_does_not_jump_while_it_is_made(page_of, published_site, addres
 
 
 @pytest.mark.browser
-def test_paper_is_light_and_has_the_table_alone(page_of, published_site):
+def test_paper_is_light_and_has_table_and_charts(page_of, published_site):
     from playwright.sync_api import expect
 
     with page_of(published_site, "#/moviecore", scheme="dark") as page:
@@ -143,8 +143,10 @@ def test_paper_is_light_and_has_the_table_alone(page_of, published_site):
         page.emulate_media(media="print")
         page.wait_for_function(f"{BRIGHTNESS} > 600")
         expect(page.locator("table.rows")).to_be_visible()
-        for apart in (".top", ".bar-row", ".chips", ".pictures"):
+        for apart in (".top", ".bar-row", ".chips", ".picks", ".take"):
             expect(page.locator(apart)).to_be_hidden()
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        expect(page.locator("#chart-parts svg[data-marks]")).to_be_visible()
 
 
 def test_the_page_is_small(published_site):

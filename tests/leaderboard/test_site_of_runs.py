@@ -9,7 +9,7 @@ from reelbench.registry import discovery
 from reelbench.registry.records import About
 from tests.checkers import violations
 from tests.leaderboard.rows import CURVE, MOVIECORE, REXTIME, entry
-from tests.leaderboard.test_site import drawn, names, shows
+from tests.leaderboard.test_site import choose, drawn, names, shows
 
 ABOUT = {
     "Qwen/Qwen2.5-VL-7B-Instruct": About(parameters=8.3e9, released="2025-01", organisation="Qwen"),
@@ -69,11 +69,11 @@ def test_the_overall_table(page_of, site_of_runs, tmp_path):
         expect(last).to_contain_text("2 of 3")
         expect(last.locator(".meter")).to_have_count(0)
         expect(page.locator("main")).not_to_contain_text("no overall ranking")
-        page.locator("#f-organisation").select_option("Lab")
-        page.locator("#f-size").select_option("under 100 B")
+        choose(page, "organisation", "Lab")
+        choose(page, "size", "under 100 B")
         shows(page, "lab/big")
-        page.locator("#f-organisation").select_option("")
-        page.locator("#f-size").select_option("")
+        choose(page, "organisation", "")
+        choose(page, "size", "")
         page.get_by_label("Search").fill("(7b)")  # the name in the paper
         shows(page, "Qwen/Qwen2.5-VL-7B-Instruct")
         names(page).first.click()
@@ -187,7 +187,7 @@ def test_what_is_not_ranked_stands_below_however_the_table_is_sorted(page_of, tm
             last = page.locator("table.rows tbody tr").last
             expect(last.locator(".badge", has_text="not ranked")).to_have_attribute("title", "5 of 921 items")
     with page_of(folder, "#/rextime") as page:
-        cell = page.locator("table.rows tbody tr", has_text="bounded").locator("td", has=page.locator(".meter"))
+        cell = page.locator("table.rows tbody tr", has_text="bounded").locator("td", has=page.locator(".lane"))
         expect(cell).to_contain_text("≥ 20.0")
         expect(cell).to_contain_text("3 unscored")
     with page_of(folder) as page:

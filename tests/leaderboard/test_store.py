@@ -329,3 +329,25 @@ def test_refusals_are_input_errors(rextime_run, tamper):
     with pytest.raises(MismatchError) as caught:
         verify(run)
     assert caught.value.exit_code == 2
+
+
+def test_what_is_filed_and_shown_names_no_folder_of_the_machine_that_ran_it(rextime_run, tamper, tmp_path):
+    def ran(result):
+        result["model"]["args"] = {
+            "pretrained": "/home/ada/checkpoints/m",
+            "tokenizer": "C:\\models\\tok",
+            "dtype": "bf16",
+        }
+        result["settings"]["generation"] = {"processor": "~/p/config.json", "until": ["</s>"]}
+
+    folder = tamper(rextime_run(), result=ran)
+    [one] = store.add(folder, tmp_path / "store")
+    assert one.outcome == "added", one.why
+    [again] = store.add(folder, tmp_path / "store")
+    assert again.outcome == "same"
+    [stored] = store.read(tmp_path / "store")
+    assert stored.result.model.args == {"pretrained": "local/m", "tokenizer": "local/tok", "dtype": "bf16"}
+    assert stored.result.settings.generation == {"processor": "local/config.json", "until": ["</s>"]}
+    site.build(tmp_path / "store", tmp_path / "site")
+    for path in (*(tmp_path / "store").rglob("*.json"), *(tmp_path / "site" / "data").rglob("*.js")):
+        assert [word for word in ("/home/ada", "checkpoints", "C:", "~/p") if word in path.read_text()] == [], path

@@ -16,6 +16,7 @@ from reelbench.registry import discovery, rows
 from reelbench.registry.data import loading
 from reelbench.registry.records import Item, ModelRecord, Sample, SettingsRecord, SourceRecord
 from reelbench.scoring import aggregation, answers, result_files
+from reelbench.scoring.videos import media_record
 from reelbench.tasks.score import Options
 from reelbench.tasks.submissions import Inputs
 from tests.scored import score_files
@@ -150,6 +151,7 @@ def forge(folder, samples=None, result=None, *, numbers=True):
                 for facet, labels in breakdowns.items()
             }
             stated["counts"] = aggregation.count(made).model_dump(mode="json")
+            stated["media"] = media_record(made).model_dump(mode="json")
     stated["provenance"]["samples_sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
     if result is not None:
         result(stated)

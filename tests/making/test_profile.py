@@ -344,3 +344,20 @@ def test_nothing_named_is_an_error_of_the_call(reelbench):
     done = reelbench("profile")
     assert done.returncode == 2
     assert "--input FILE" in done.stderr
+
+
+def test_table_1_stands_beside_ours_with_what_each_was_made_with(reelbench, tmp_path):
+    (measured,) = json.loads(f"[{reelbench('profile', 'moviecore_mini', '--json').stdout}]")
+    (own,) = measured["published"]
+    assert (own["dataset"], own["parse_depth"], own["flesch_kincaid"]) == (
+        *("MovieCORE", [5.38, 6.39, 5.88], [12.98, 15.07, 14.03]),
+    )
+    assert (own["bloom"], own["higher_order"]) == (4.9, 99.2)
+    assert own["made_with"]["bloom"].startswith("gpt-4o-mini-2024-07-18")
+    assert "syllables" in measured["made_with"]["flesch_kincaid"]
+    rows = tmp_path / "mine.jsonl"
+    rows.write_text('{"question": "Why does the dog bark at the moon?", "answer": "It is afraid."}\n')
+    done = reelbench("profile", "--input", rows, "--published")
+    assert all(name in done.stdout for name in ("MovieChat-1k", "ActivityNetQA", "MVBench", "EgoSchema", "MovieCORE"))
+    assert "Table 1 (parse depth: spaCy; the paper names no model" in done.stderr
+    assert json.loads(reelbench("profile", "--input", rows, "--json").stdout)["published"] == []

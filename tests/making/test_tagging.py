@@ -4,11 +4,14 @@ import asyncio
 import json
 import re
 from collections import Counter
+from importlib import resources
 
 import pytest
 
 from reelbench.making.chain import ChainSetup
 from reelbench.making.chain_prompts import ChainPrompts
+from reelbench.making.review.tags import TAGS
+from reelbench.making.tag_manual import our_manual, read_manual
 from reelbench.making.tagging import Tagger, TagVote, majority, read_visual, run
 from reelbench.making.video_frames import VideoFrames
 from reelbench.registry.data import loading
@@ -89,6 +92,32 @@ def test_frames_and_counts_of_the_visual_metadata_are_shown(tag, server):
     (call,) = server.calls
     assert [part["type"] for part in call.body["messages"][1]["content"]] == ["text", "image_url", "image_url"]
     assert roles.block(call, "visual") == "Quad (sit, Neutral): 3 pictures"
+    assert "don't see the video" not in call.system
+
+
+def test_a_tagger_that_sees_nothing_is_told_and_it_is_on_record(tag, server):
+    _, _, document = tag(limit=1, votes=1)
+    assert "You don't see the video itself" in server.calls[0].system
+    assert document["settings"]["frames"] == "none"
+
+
+class TestManual:
+    def test_the_prompt_holds_it_and_the_page_has_its_examples(self, tag, server):
+        tag(limit=1, votes=1)
+        assert our_manual().text in server.calls[0].system
+        # Figure 2's two questions.
+        examples = [line.removeprefix("For example: ") for line in TAGS.advice if line.startswith("For example")]
+        assert len(examples) == 2
+        assert all(example in " ".join(server.calls[0].system.split()) for example in examples)
+        assert "Character, Conversation, Emotion; content Context, Motivation; thinking Reasoning" in examples[1]
+
+    def test_a_manual_of_ones_own_has_cogmes_labels(self):
+        text = (resources.files("reelbench.making") / "prompts" / "tags" / "manual.yaml").read_text("utf-8")
+        assert (
+            "- Character: whoever is in the" in read_manual(text.replace("who appears in", "whoever is in"), "x").text
+        )
+        with pytest.raises(InputError, match=r"mine.yaml: .*CogME's labels"):
+            read_manual(text.replace("      Means: the tool", "      Tool: the tool"), "mine.yaml")
 
 
 @pytest.mark.parametrize("name", ["moviecore_mini", "curve_mini", "rextime_mini"])

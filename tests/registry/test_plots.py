@@ -28,7 +28,8 @@ def words(svg):
 def test_bars_are_as_long_as_their_shares():
     svg = plots.bars("Kinds", {"val": {"a": 50.0, "b": 25.0}, "test": {"a": 10.0, "b": 0.0}})
     widths = [width for _, _, width, _, _ in rectangles(svg)]
-    assert widths == pytest.approx([440, 88, 220, 0], abs=0.1)
+    # Two panels of 256 pixels beside the labels' 200, of which 62 are for numbers: 194 for 50 %.
+    assert widths == pytest.approx([194, 97, 38.8, 0], abs=0.1)
     assert {"a", "b", "50.0 %", "25.0 %", "10.0 %", "0.0 %", "val", "test"} <= set(words(svg))
 
 
@@ -41,8 +42,9 @@ def test_labels_can_t_break_out_and_long_ones_are_cut():
 def test_a_histogram_has_each_value_in_its_bin():
     svg = plots.histogram("Lengths", {"val": [1, 1, 1, 2, 4]}, "words")
     heights = [round(height, 1) for _, _, _, height, _ in rectangles(svg)]
-    # 60 %, 20 %, none, 20 % of a scale that ends at 80 %, 180 pixels high.
-    assert heights == [135.0, 45.0, 0.0, 45.0]
+    # 60 %, 20 %, none, 20 % of a scale that ends at 60 %, 180 pixels high.
+    assert heights == [180.0, 60.0, 0.0, 60.0]
+    assert {"60 %", "n = 5, median 1; share of them in each bin"} <= set(words(svg))
     assert [text for text in words(svg) if re.fullmatch(r"\d", text or "")] == ["1", "2", "3", "4"]
 
 
@@ -51,8 +53,8 @@ def test_seconds_have_edges_and_one_outlier_does_not_press_the_rest_together():
     svg = plots.histogram("Spans", {"val": values}, "s")
     assert "90 and more" in words(svg)
     heights = [round(height, 1) for _, _, _, height, _ in rectangles(svg)]
-    # Of 200 values 19, then 8 times 20, then 20 and the outlier; the scale ends at 20 %, 180 pixels high.
-    assert heights == [85.5, *[90.0] * 8, 94.5]
+    # Of 200 values 19, then 8 times 20, then 20 and the outlier; the scale ends at 15 %, 180 pixels high.
+    assert heights == [114.0, *[120.0] * 8, 126.0]
 
 
 def test_whole_numbers_share_bins_that_say_what_is_in_them():
@@ -81,7 +83,9 @@ def test_a_curve_has_each_run_at_its_frames_and_its_score():
         "1 frames: 30.00 (25.00 to 35.00), n = 9",
         "3 frames: 40.00 (30.00 to 50.00), n = 8",
     ]
-    assert {"text only", "20", "50", "frames (log scale)"} <= set(words(svg))
+    assert {"text only", "20", "50", "frames (log scale)", "Accuracy, 95 % interval, n = 8 to 9"} <= set(words(svg))
+    # Where no interval is drawn, none is claimed.
+    assert "Accuracy, n = 9" in words(plots.lines("rextime", "Accuracy", {"": marks[:1]}, "frames", least=10))
 
 
 def test_several_lines_have_a_key_and_stand_beside_each_other():
@@ -130,7 +134,7 @@ def test_points_of_a_scatter_stand_at_their_numbers_under_names_that_do_not_over
     assert circles[-2].find(f"{SVG}title").text == "longest, 3: 0.150 (0.120 to 0.180), n = 9"
     where = names_of(svg)
     # Both of `first` are one point; the others say how many.
-    assert {"first", "random, 5", "longest, 5", "3", "A & <b>", "METEOR", "words"} <= set(where)
+    assert {"first", "random, 5", "longest, 5", "3", "A & <b>", "METEOR, 95 % interval, n = 9", "words"} <= set(where)
     boxes = [(x, y - 11, x + 6.6 * len(name), y + 3) for name, (x, y) in where.items() if name.split(",")[0] in series]
     for number, a in enumerate(boxes):
         assert not any(a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3] for b in boxes[number + 1 :])

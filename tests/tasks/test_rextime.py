@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 
 import pytest
 
@@ -10,6 +11,7 @@ from reelbench.leaderboard.entries import published_entries
 from reelbench.registry import discovery
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
+from reelbench.tasks.rextime.formats import check_submission
 
 
 def write(path, rows):
@@ -204,9 +206,31 @@ class TestBadInput:
                 "span": [0, 1]}]  # fmt: skip
         (tmp_path / "rextime_test_release.json").write_text(json.dumps(hub), encoding="utf-8")
         file = predict(tmp_path, t1=span(0, 1))
-        done = reelbench("score", "rextime", "--predictions", file, "--split", "test", "--data", tmp_path)
-        assert done.returncode == 2
-        assert "hidden" in done.stderr
+        out = tmp_path / "out"
+        command = ["score", "rextime", "--predictions", file, "--split", "test", "--data", tmp_path, "--output", out]
+        done = reelbench(*command, "--json")
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["metrics"] == {}
+        # What was held to the owners' format is what is to be submitted, and where.
+        (line,) = (out / "submission.jsonl").read_text().splitlines()
+        assert json.loads(line) == {"qid": "t1", **span(0, 1)}
+        assert "submit" in done.stderr
+        assert "https://codalab.lisn.upsaclay.fr/competitions/19587" in done.stderr
+
+    @pytest.mark.parametrize(
+        ("row", "says"),
+        [
+            ({"qid": "t1"}, "line 2 (t1): this qid is there twice"),
+            ({"pred_relevant_windows": [[0, 1], [2, 3]]}, "line 2 (t2): pred_relevant_windows is"),
+            ({"pred_relevant_windows": [[0, float("nan")]]}, "pred_relevant_windows is"),
+            ({"ans": "E"}, "ans is 'E', expected one of A, B, C, D"),
+        ],
+    )
+    def test_a_submission_that_the_owners_server_would_refuse_is_not_written(self, row, says):
+        good = {"qid": "t1", "pred_relevant_windows": [[0, 1]], "ans": ""}
+        check_submission([good, {**good, "qid": "t2"}])
+        with pytest.raises(InputError, match=re.escape(says)):
+            check_submission([good, {**good, "qid": "t2", **row}])
 
 
 HUB = [

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from reelbench.making.review.kinds import summarize
+from reelbench.making.tag_manual import our_manual
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 from reelbench.stats import bootstrap
@@ -56,9 +57,8 @@ def test_tags_that_no_page_gives_are_named(review, said, says):
 
 
 def test_people_and_models_tag_by_one_manual(make, data_of):
-    from importlib import resources
 
-    manual = (resources.files("reelbench.making") / "prompts" / "tags" / "tags.txt").read_text()
+    manual = our_manual().text
     asks = data_of(make("dramaqa_cogme_mini", kind="tags").path)["places"][0]["items"][0]["asks"]
     shown = {label: meaning for ask in asks for label, meaning in ask.get("labels", ())}
     shown |= dict(option["text"].split(" – ", 1) for ask in asks for option in ask.get("options", ()))

@@ -1,0 +1,71 @@
+"""`reelbench candidates`: pass@k, mean@k and the majority's answer, from the candidates that a result keeps."""
+
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reelbench.cli import console
+from reelbench.cli.candidate_options import CandidateSource, numbers, takes_candidates
+from reelbench.cli.judging import takes_judge
+from reelbench.cli.option_groups import Json, reports_status
+from reelbench.cli.run_metadata import takes_metadata
+from reelbench.registry.errors import InputError, ReelbenchError
+
+if TYPE_CHECKING:
+    from reelbench.judges.judge_options import JudgeOptions
+    from reelbench.registry.metrics import Metric
+    from reelbench.registry.records import MetricValue
+    from reelbench.tasks.score import RunMetadata
+
+
+@takes_judge
+@takes_metadata
+@takes_candidates
+@reports_status
+def show_candidates(
+    *,
+    source: CandidateSource,
+    k: Annotated[
+        str | None, typer.Option("--k", metavar="N,N,…", help="Numbers of answers; by default each up to all.")
+    ] = None,
+    as_json: Json = False,
+    metadata: "RunMetadata",
+    judge: "JudgeOptions | None",
+) -> None:
+    """Tell what several answers to each question come to: pass@k, mean@k, and the answer that most give.
+
+    pass@k (one of k answers is right) and mean@k are unbiased: over all ways to draw k of those that are kept. The
+    majority is over the first k, for answers that are letters; of equally many the first. Open answers need --judge.
+    """
+    from reelbench.methods.repeated import repeated
+    from reelbench.tasks.score import Options
+
+    _, cases, answers = source.read(metadata, judged=judge is not None)
+    if answers is None:
+        raise InputError("--candidates: name the benchmark that they answer with --benchmark")
+    options = Options(overlap=False, judge=judge, note=console.note, bar=console.progress)
+    sizes = [size for size in numbers(k) if size is not None]
+    figures = repeated(answers, cases, sizes or None, options)
+    spec = answers.spec
+    if all(made.mean_at.value is None for made in figures):
+        why = "the judge gave no score" if judge is not None else "open answers need --judge MODEL"
+        raise (ReelbenchError if judge is not None else InputError)(f"no candidate has a score: {why}")
+    if as_json:
+        document = {"benchmark": spec.id, "model": answers.model.id, "metric": spec.primary.name}
+        console.write(json.dumps({**document, "questions": len(cases), "k": [made.as_json() for made in figures]}))
+        return
+    title = f"{spec.title} · {answers.model.id}: {spec.primary.title} of several answers to {len(cases)} questions"
+    table = console.table(title, "#k", "#pass@k (%)", "#mean@k", "#majority@k")
+    for made in figures:
+        cells = (made.pass_at, made.mean_at, made.majority_at)
+        table.add_row(str(made.k), *(_cell(spec.primary, value) for value in cells))
+    console.show(table)
+
+
+def _cell(metric: "Metric", value: "MetricValue | None") -> str:
+    if value is None or value.value is None:
+        return "–"
+    digits = metric.in_unit.long_digits
+    ends = "" if value.ci95 is None else f" [{value.ci95[0]:.{digits}f}, {value.ci95[1]:.{digits}f}]"
+    return f"{value.value:.{digits}f}{ends}"

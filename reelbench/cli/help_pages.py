@@ -1,0 +1,72 @@
+"""`reelbench help`: a family of options whole, or a command's help."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reelbench.cli import console
+from reelbench.cli.families import FAMILIES, family_of
+from reelbench.registry.errors import InputError
+
+if TYPE_CHECKING:
+    from typer import _click
+
+    from reelbench.cli.app import Command, Group
+
+
+def show_help(
+    context: typer.Context,
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="FAMILY|COMMAND", help=f"{', '.join(FAMILIES)}, or a command's words.")
+    ] = None,
+) -> None:
+    """Show a family of options that several commands share, or a command's help."""
+    top = context.find_root()
+    if not words:
+        console.write(top.get_help())
+    elif words[0] in FAMILIES and len(words) == 1:
+        console.write(_page(words[0], top))
+    else:
+        console.write(_command_help(words, top))
+
+
+def _command_help(words: list[str], top: "_click.Context") -> str:
+    context = top
+    for word in words:
+        command = getattr(context.command, "commands", {}).get(word)
+        if command is None:
+            raise InputError(
+                f"help: no command {' '.join(words)!r}, and no family of options; those are {', '.join(FAMILIES)}"
+            )
+        context = command.make_context(word, [], parent=context, resilient_parsing=True)
+    return context.get_help()
+
+
+def _page(name: str, top: "_click.Context") -> str:
+    """Return a family: what it is for, each of its options once, and the commands that take any."""
+    family = FAMILIES[name]
+    records: dict[str, str] = {}
+    takers: list[str] = []
+    for words, command in _commands("", top.command):
+        context = command.make_context(words, [], parent=top, resilient_parsing=True)
+        mine = [part for part in command.params if family_of(part) == name]
+        for parameter in mine:
+            if record := parameter.get_help_record(context):
+                records.setdefault(command.shown(record[0]), record[1])
+        takers += [words] if mine else []
+    formatter = top.make_formatter()
+    formatter.write(f"{name}: {family.about}\n")
+    if family.more:
+        formatter.write("\n" + "".join(f"  {line}\n" for line in family.more.split("\n")))
+    with formatter.section("Options"):
+        formatter.write_dl(list(records.items()))
+    with formatter.section("Commands that take them"):
+        formatter.write_text(", ".join(takers))
+    return formatter.getvalue().rstrip()
+
+
+def _commands(words: str, command: "Group | Command") -> "list[tuple[str, Command]]":
+    inner = getattr(command, "commands", None)
+    if inner is None:
+        return [(words, command)]
+    return [pair for name, one in inner.items() for pair in _commands(f"{words} {name}".strip(), one)]

@@ -1,0 +1,121 @@
+"""`reelbench new` and `reelbench check`: a benchmark of one's own, in one file."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from reelbench.cli import console
+from reelbench.cli.option_groups import Json
+from reelbench.registry.errors import InputError
+
+if TYPE_CHECKING:
+    from reelbench.making.column_guess import Column, Guess
+
+_SHOWN_ROWS = 3
+_SHOWN_PROBLEMS = 20
+_LONGEST = 70
+
+
+def new(
+    new_id: Annotated[str, typer.Argument(metavar="NAME", help="Id of the new benchmark: lower case, digits, _.")],
+    *,
+    rows: Annotated[
+        Path, typer.Option("--from", metavar="FILE", help="Its rows: JSON, JSON Lines, CSV, TSV, Parquet or Excel.")
+    ],
+    kind: Annotated[
+        Literal["choice", "span", "grounded_choice", "open", "exact"] | None,
+        typer.Option(help="What is asked; by default as the columns look."),
+    ] = None,
+    media: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder with its videos.")] = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder to write; default ./NAME.")] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="OURS=THEIRS",
+            help="A column that can't be guessed, such as answer=gold, options=a,b,c or id={film}_{n}; repeat.",
+        ),
+    ] = None,
+    answer_is: Annotated[
+        Literal["letter", "index0", "index1", "text"] | None, typer.Option(help="How the right option is named.")
+    ] = None,
+) -> None:
+    """Write a benchmark's folder from a file of questions: what is which column is guessed, and said."""
+    from reelbench.making.benchmark_folder import NewBenchmark, make
+    from reelbench.registry import discovery
+    from reelbench.registry.data.loading import locate
+
+    if discovery.knows(new_id):
+        raise InputError(f"{new_id}: there is a benchmark or a task of this name; choose another")
+    folder = out or Path(new_id)
+    wanted = NewBenchmark(new_id, rows, kind, media, dict(map(_column, column or ())), answer_is)
+    spec, guessed = make(wanted, folder)
+    _show_guess(guessed)
+    problem = ""
+    try:
+        discovery.opened(folder)
+        for row in locate(spec.id).read()[:_SHOWN_ROWS]:
+            console.write("")
+            for field, value in row.items():
+                if value not in ("", []) and field != "split":
+                    console.write(f"  {field}: {_short(value)}")
+    except InputError as error:
+        problem = f"{error}; "
+    console.write("")
+    console.note(f"{problem}written to {folder}; look at {folder / 'benchmark.yaml'}, then: reelbench check {folder}")
+
+
+def _column(text: str) -> "tuple[str, Column]":
+    ours, sign, theirs = text.partition("=")
+    if not sign or not ours or not theirs:
+        raise InputError(f"--column {text}: expected OURS=THEIRS, such as answer=gold")
+    parts = tuple(theirs.split(","))
+    return ours.strip(), parts if len(parts) > 1 and "{" not in theirs else theirs
+
+
+def _show_guess(guessed: "Guess") -> None:
+    console.write(f"kind: {guessed.kind}")
+    for name, theirs in guessed.columns.items():
+        why = guessed.why.get(name)
+        shown = theirs if isinstance(theirs, str) else ", ".join(theirs)
+        console.write(f"{name} <- {shown}" + (f"  ({why})" if why else ""))
+    if guessed.answer_is:
+        console.write(f"the answer is {guessed.answer_is}")
+    if guessed.facets:
+        console.write(f"facets: {', '.join(guessed.facets)}")
+
+
+def _short(value: object) -> str:
+    text = " | ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def check(
+    path: Annotated[str, typer.Argument(metavar="PATH", help="A benchmark.yaml, its folder, or the id of one.")],
+    *,
+    as_json: Json = False,
+) -> None:
+    """Hold a benchmark's file, rows, prompts and videos to what they must be; a line for each thing that is wrong."""
+    import json
+
+    from reelbench.registry import discovery
+    from reelbench.registry.data import declared_check
+
+    spec = discovery.find(path)
+    if spec.mapping is None:
+        raise InputError(f"{path}: no benchmark.yaml declares it; its data: reelbench data check {path}")
+    splits = list(declared_check.check(spec))
+    problems = [problem for split in splits for problem in split.problems]
+    if as_json:
+        counted = {split.name: {"rows": len(split.rows), "problems": split.problems} for split in splits}
+        console.write(json.dumps({"benchmark": spec.id, "splits": counted}, ensure_ascii=False))
+    for split in splits:
+        videos = len({row["video"] for row in split.rows})
+        if not as_json:
+            console.write(f"{spec.id} {split.name}: {len(split.rows)} questions on {videos} videos")
+    for problem in problems[:_SHOWN_PROBLEMS]:
+        console.note(problem)
+    if len(problems) > _SHOWN_PROBLEMS:
+        console.note(f"and {len(problems) - _SHOWN_PROBLEMS} more; --json has all")
+    if problems:
+        raise typer.Exit(InputError.exit_code)

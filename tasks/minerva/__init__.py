@@ -1,0 +1,5 @@
+"""MINERVA: five options on long videos, with the steps that lead to the answer (Nagrani et al. 2025)."""
+
+from reelbench.tasks.declarations import in_file
+
+SPEC = in_file(__name__, __file__)

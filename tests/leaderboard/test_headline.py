@@ -1,0 +1,76 @@
+"""What the table says in words, and the overall ranges of ranks, against hand work."""
+
+from types import SimpleNamespace
+
+from reelbench.leaderboard import board, headline, overall, site
+from reelbench.leaderboard.pairs import Noise, PairedDifference
+from reelbench.registry import discovery
+from tests.leaderboard.rows import CURVE, MOVIECORE, REXTIME, entry
+
+
+def made(*rows):
+    return board.ranked_board(discovery.specs(), rows)
+
+
+def said(*rows):
+    return headline.of_board(made(*rows))
+
+
+def test_who_leads_everywhere_by_how_much_and_what_is_shared():
+    rows = [entry(name, score) for name, score in (("a", 30.0), ("b", 20.0), ("c", 20.0))]
+    rows += [entry("a", 4.5, group=MOVIECORE), entry("b", 4.25, group=MOVIECORE)]
+    leads = " leads on both benchmarks, by 0.25 of 5 points on MovieCORE and 10.0 points on ReXTime."
+    assert said(*rows) == ["", "a", f"{leads} Places 2–3 on ReXTime can’t be told apart."]
+
+
+def test_leaders_of_some_and_a_shared_first_place():
+    rows = [entry("a", 30.0), entry("b", 30.0), entry("a", 50.0, group=CURVE), entry("b", 40.0, group=CURVE)]
+    shared = " share the first place on ReXTime."
+    assert said(*rows) == ["", "a", " leads on CURVE, by 10.0 points; ", "a", " and ", "b", shared]
+
+
+def test_nothing_ranked_is_said_so():
+    assert said(entry("a", 30.0, kind="run", unranked="--limit 5")) == ["Nothing is ranked yet."]
+
+
+def test_a_margin_has_its_interval_and_owns_up_to_noise():
+    run = entry("a", 30.0, kind="run"), entry("b", 20.0, kind="run")
+    found = made(*run)
+    pair = {(run[1].key, run[0].key): PairedDifference(-10.0, 0.2, (-21.0, 1.0))}
+    found.noise[REXTIME] = Noise({}, None, pair, 20)
+    assert headline.of_group(found, REXTIME) == ["", "a", " leads, by 10.0 points (−1.0 to 21.0, which may be noise)."]
+
+
+def test_overall_ranges_follow_from_the_pairs_that_are_surely_told_apart():
+    rows = [
+        entry(name, score, group=group, kind="run", stored=SimpleNamespace())
+        for group in (REXTIME, CURVE)
+        for name, score in (("a", 30.0), ("b", 20.0), ("c", 10.0))
+    ]
+
+    def ranges(p):
+        noise = {}
+        for group in (REXTIME, CURVE):
+            of = {row.model: row.key for row in rows if row.group == group}
+            chances = {("a", "b"): p, ("a", "c"): p, ("b", "c"): 0.5}
+            pairs = {(of[x], of[y]): PairedDifference(5.0, chance) for (x, y), chance in chances.items()}
+            noise[group] = Noise(dict.fromkeys(of.values(), (1, 3)), None, pairs)
+        ranks = {row.key: place for row, place in zip(rows, [1, 2, 3] * 2, strict=True)}
+        groups = {"rextime": REXTIME, "curve": CURVE}
+        names = {name: name for name in "abc"}
+        models = overall.overall(rows, ranks, groups, discovery.specs(), names, noise=noise)
+        return {model.key[0]: model.ranks for model in models}
+
+    # Two benchmarks: p counts twice. a is surely above both everywhere (1 to 1), b and c only surely under a.
+    assert ranges(0.02) == {"a": (1, 1), "b": (2, 3), "c": (2, 3)}
+    assert ranges(0.03) == {"a": (1, 3), "b": (1, 3), "c": (1, 3)}
+
+
+def test_differences_of_a_table_are_in_its_order_either_way_round():
+    run = entry("a", 30.0, kind="run"), entry("b", 20.0, kind="run")
+    found = made(*run, entry("p", 10.0))
+    pair = {(run[1].key, run[0].key): PairedDifference(-10.0, 0.01, (-12.0, -7.0))}
+    found.noise[REXTIME] = Noise({}, None, pair, 20)
+    differences = site._pairs(found, REXTIME)
+    assert differences["cells"] == [[10.0, 0.01, 7.0, 12.0], None, None]
+    assert differences["rows"] == [site.chunk_name(row) for row in found.entries]
