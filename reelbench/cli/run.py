@@ -1,10 +1,7 @@
 """`reelbench run`: lmms-eval, then scores; it fails when lmms-eval failed, which by itself exits with 0."""
 
-<<<<<<< HEAD
-from functools import partial
-=======
 from dataclasses import replace
->>>>>>> main
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
