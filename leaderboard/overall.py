@@ -184,7 +184,7 @@ def _ranges(
     noise: Mapping[RankingGroup, Noise],
 ) -> dict[ModelKey, tuple[int, int]]:
     """Return each ranked model's best and worst rank, by `RULES`; nothing where a table's pairs are not compared."""
-    if any(not noise[group].ranges and any(row.stored for row in rows.values()) for group, rows in tables.items()):
+    if any(not noise[group].pairs for group in tables):
         return {}
     lowest, highest = dict.fromkeys(places, Fraction()), dict.fromkeys(places, Fraction())
     for group, rows in tables.items():

@@ -188,7 +188,7 @@
       "ul",
       { class: "pairs" },
       pairs.map(([name, value]) =>
-        h("li", {}, h("span", { class: "sub" }, `${name.replaceAll("_", " ")} `), bdi(plain(value))),
+        h("li", {}, h("span", { class: "sub" }, `${R.words(name)} `), bdi(plain(value))),
       ),
     );
   }
