@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # The core's tests, for environments that have no lmms-eval.
 CORE   := tests/registry tests/judges tests/stats tests/scoring tests/llm tests/leaderboard tests/hub_cards tests/servers
 
-.PHONY: help install demo test test-slow test-minima test-newest fuzz mutants lint format tasks docs perf wheel dist clean
+.PHONY: help install demo test test-slow test-minima test-newest fuzz mutants verification lint format tasks docs perf wheel dist clean
 help:
 	@echo 'make demo     on the mini data: measure two models, make questions, diagnose errors; and the pages of it'
 	@echo 'make test     the test suite      make test-slow   what takes minutes: sweeps, candidates, the wheel in empty environments'
@@ -22,6 +22,7 @@ help:
 	@echo 'make tasks    write the YAML and lmms.py of our tasks from their specs'
 	@echo 'make dist     build the sdist and the wheel of a release, and try them'
 	@echo 'make docs     write what the documents repeat of the code, and build their site in docs/_site'
+	@echo 'make verification   our numbers beside others'"'"', into docs/verification.md'
 	@echo 'make perf     the measurements of perf/README.md'
 
 .uv/bin/uv:
@@ -76,6 +77,9 @@ fuzz: install
 
 mutants: install
 	$(BIN)/python -m tools.mutants --sample $(SAMPLE) --seed $(SEED)
+
+verification: install
+	$(BIN)/python -m tools.verification
 
 # Type checkers can't follow an editable install's import hook, so they read the built package.
 wheel: install

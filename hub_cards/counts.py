@@ -71,7 +71,7 @@ def of_split(spec: BenchmarkSpec, rows: Sequence[Row], labels: Labels | None = N
     return SplitStatistics(
         rows=len(rows),
         videos=len({row["video"] for row in rows}),
-        answered=sum(bool(row["answer"]) for row in rows),
+        answered=sum(bool(row.get("answer") or row.get("span")) for row in rows),
         languages=tuple(sorted({row["language"] for row in rows})),
         distributions=tuple(counted for counted in _distributions(spec, rows) if counted.values),
         labels=tuple(counted for counted in _labels(spec, rows, labels or {}) if counted.labelled),

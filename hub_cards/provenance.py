@@ -2,7 +2,7 @@
 
 from reelbench.hub_cards.markdown import table
 from reelbench.hub_cards.material import Material, why_not_redistributed
-from reelbench.registry.data.sources import expected_files
+from reelbench.registry.data.sources import published_files
 from reelbench.registry.spec import FileBeside, HubFile, LocalFile, MediaSource, SplitSpec
 
 
@@ -45,7 +45,7 @@ def provenance(material: Material) -> str:
 
 def _declared_source(split: SplitSpec) -> tuple[str, str, str]:
     source = split.source
-    files = " or ".join(f"`{name}`" for name in expected_files(source))
+    files = " or ".join(f"`{name}`" for name in published_files(source))
     if isinstance(source, HubFile):
         revision = f"`{source.revision}`" if source.revision else "the newest when first fetched, then kept"
         return f"[{source.repo_id}](https://huggingface.co/datasets/{source.repo_id})", files, revision
@@ -60,6 +60,8 @@ def _media_location(media: MediaSource) -> str:
     if media.kind == "hub":
         gate = ", gated" if media.gated else ""
         return f"[{media.location}](https://huggingface.co/datasets/{media.location}){gate}"
+    if not media.location:
+        return "not stated"
     return f"`{media.location}`" if "{video}" in media.location else f"<{media.location}>"
 
 

@@ -4,12 +4,14 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING
 
 from reelbench.judges.verdicts import JUDGE_UNAVAILABLE, Verdict
+from reelbench.llm.budget import Tally
 from reelbench.registry import settings
 from reelbench.registry.errors import ReelbenchError
-from reelbench.registry.progress import Bar, no_bar
+from reelbench.registry.progress import Bar, Show, no_bar
 from reelbench.registry.records import Item, JudgeRecord
 from reelbench.registry.spec import BenchmarkSpec
 
@@ -34,19 +36,17 @@ def batch(
         from reelbench.judges.judge_run import judge_items
 
         with bar(f"judging {spec.id}", len(items)) as show:
-            run = judge_items(
-                spec,
-                items,
-                options,
-                progress=lambda tally: show(tally.items, tally.shown),
-                on_note=note,
-                budget=budget,
-            )
+            run = judge_items(spec, items, options, progress=partial(told, show), on_note=note, budget=budget)
             with closing(run):
                 run.settle(items)
                 return list(run), run.record
 
     return judge
+
+
+def told(show: Show, tally: Tally) -> None:
+    """Show how far judging has come."""
+    show(tally.items, tally.shown, failed=tally.failed, cost_usd=tally.spent_usd)
 
 
 def recorded(verdicts: Mapping[str, Verdict], record: JudgeRecord) -> Judge:

@@ -162,6 +162,7 @@ AFTER: tuple[BoardColumn, ...] = (  # files are read by place, too: what is new 
                 "Of runs that the same panel judged: the best and the worst rank that its judges give, each taken "
                 "alone.", part=SCORE),
     BoardColumn("label", "Label", "text", about="What else shaped the answers, as their people say."),
+    BoardColumn("preset", "Preset", "text", about="The settings of the model's owners that it was asked by."),
     BoardColumn("unscored", "Unscored", "integer", part=TRUST,
                 about="Questions without a score, each counted at the scale's lowest: the values are lower bounds."),
     BoardColumn("stated_score", "Stated score", "number", digits=None, part=SCORE,

@@ -18,6 +18,7 @@ from reelbench.leaderboard.standing import Standing, standing, stated_score
 from reelbench.leaderboard.store import StoredResult
 from reelbench.leaderboard.usage import mean_usage
 from reelbench.registry.data import loading
+from reelbench.registry.frames.sampling import SUBTITLED
 from reelbench.registry.prompts import prompt_sha256
 from reelbench.registry.records import (
     PEOPLE_ADAPTER,
@@ -26,6 +27,7 @@ from reelbench.registry.records import (
     JudgeRecord,
     Metrics,
     MetricValue,
+    PresetRecord,
     Result,
     SettingsRecord,
 )
@@ -168,6 +170,7 @@ def _facts(spec: BenchmarkSpec, stored: StoredResult, shown: Standing) -> dict[s
         "calibration": calibrated and calibrated.how,
         "sound": result.settings.sound,
         "label": result.settings.label,
+        "preset": _preset(result.settings.preset),
         "unscored": shown.unscored or None,
         "stated_score": stated_score(spec.primary, stored, shown),
         "readers": result.answers,
@@ -235,9 +238,16 @@ def _judge_asked(judge: JudgeRecord | None) -> str | None:
     return ", ".join(dict.fromkeys(requested for requested, _ in other)) or None
 
 
+def _preset(preset: PresetRecord | None) -> str | None:
+    """Return a preset's name, and what of it was changed."""
+    if preset is None:
+        return None
+    return preset.name + (f" (but for {', '.join(preset.changed)})" if preset.changed else "")
+
+
 def _times(frames: str) -> str | None:
     """Return how frames were given their times: `text` or `none`; None where no frames of ours were shown."""
-    if frames in ("native", "none", "unknown"):
+    if frames.partition(",")[0] in ("native", "none", "unknown"):
         return None
     match = re.search(r",times=(\w+)", frames)
     return match[1] if match else "none"
@@ -262,7 +272,7 @@ def _setting(spec: BenchmarkSpec, about: About) -> str:
     return about.setting or ("fine-tuned" if trained else "run")
 
 
-_NOT_PROTOCOL = {"frames", "frames_given", "audio", "prompt_sha256", "generation", "seed", "limit"}
+_NOT_PROTOCOL = {"frames", "frames_given", "audio", "preset", "prompt_sha256", "generation", "seed", "limit"}
 """Settings that a model chooses for itself, or that have their own place; any other is a way of asking of its own."""
 
 
@@ -271,6 +281,7 @@ def protocol(spec: BenchmarkSpec, settings: SettingsRecord) -> str | None:
     prompts = {prompt_sha256(spec, task.prompt): task.prompt for task in spec.tasks if task.prompt}
     prompt = prompts.get(settings.prompt_sha256 or "")
     parts = [Path(prompt).stem.removeprefix("prompt_")] if prompt else []
+    parts += [SUBTITLED] if SUBTITLED in settings.frames.split(",") else []
     for name, setting in settings.model_dump(mode="json", exclude=_NOT_PROTOCOL).items():
         if setting not in (None, "", [], {}):
             parts.append(f"{name} {_in_words(setting)}")
@@ -305,7 +316,7 @@ def _open_weights(result: Result) -> bool | None:
 
 def frame_count(frames: str) -> int | None:
     """Return the number of frames in a setting (`uniform:32`, `256`, `native (8)`), or None where it names none."""
-    match = re.fullmatch(r"(?:uniform:|keyframe:)?(\d+)(?:,.*)?|[a-z]+ \((\d+)\)|none()", frames)
+    match = re.fullmatch(r"(?:uniform:|keyframe:)?(\d+)(?:,.*)?|[a-z]+ \((\d+)\)|none()(?:,.*)?", frames)
     return None if match is None else int(match[1] or match[2] or 0)
 
 

@@ -39,6 +39,8 @@ def problems(result: Result) -> Iterator[str]:
         ("model.adapter", model.adapter),
         ("settings.frames", result.settings.frames),
         ("settings.label", result.settings.label),
+        ("settings.preset.name", result.settings.preset and result.settings.preset.name),
+        ("settings.preset.about", result.settings.preset and result.settings.preset.about),
         ("judge.prompt", result.judge and result.judge.prompt),
     ]
     if model.about is not None:

@@ -181,13 +181,16 @@ def _groups(board: Board) -> list[dict[str, Any]]:
 
 def _shortcuts(board: Board, group: RankingGroup) -> dict[str, dict[str, Any]]:
     """Return how many of a group's questions need no watching: column -> runs, and percentage with its interval."""
+    shares: dict[str, dict[str, Any]] = {}
     found = board.shortcuts.get(group)
-    shares = {column: found.share(column) for column in found.tallies} if found else {}
-    return {
-        column: {"runs": found.runs[column], "v": [_short(100 * part) for part in (share.value, *(share.ci95 or ()))]}
-        for column, share in shares.items()
-        if found is not None and share.value is not None
-    }
+    if found is None:
+        return shares
+    for column in found.tallies:
+        share = found.share(column)
+        if share.value is not None:
+            numbers = [_short(100 * part) for part in (share.value, *(share.ci95 or ()))]
+            shares[column] = {"runs": found.runs[column], "v": numbers}
+    return shares
 
 
 def _pairs(board: Board, group: RankingGroup) -> dict[str, Any]:

@@ -172,6 +172,7 @@ class Asker:
         with self.lock:
             tally.questions += 1
             tally.unread += result.reason == UNPARSABLE
+            tally.failed += result.reason not in {None, PENDING}
             for cached in cursor.replies:
                 tally.add(cached.reply)
                 if cached.reply.host != host:

@@ -26,6 +26,7 @@ class Tally:
         items: Finished, as the caller counts them.
         questions: That were asked, of this run.
         unread: Questions of these whose replies came, and none could be read.
+        failed: Questions of these that have no answer, those among them; what is in a batch is yet to come.
         replies: Replies behind what was answered.
         calls: Replies that this run asked for and got.
         requests: Requests sent, failed ones too.
@@ -42,6 +43,7 @@ class Tally:
     items: int = 0
     questions: int = 0
     unread: int = 0
+    failed: int = 0
     replies: int = 0
     calls: int = 0
     requests: int = 0
@@ -75,6 +77,7 @@ class Tally:
                 "items",
                 "questions",
                 "unread",
+                "failed",
                 "replies",
                 "calls",
                 "requests",

@@ -59,7 +59,8 @@ class Runner:
             async with room:
                 result = await work(item)
             done += 1
-            self._show(done, self.tally.shown)
+            tally = self.tally
+            self._show(done, tally.shown, failed=tally.failed, cost_usd=tally.spent_usd)
             return result
 
         try:

@@ -8,10 +8,11 @@ with the error where a reply can't be read, by `profile` through a judge and by 
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from importlib import resources
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from reelbench.judges.modes import told
 from reelbench.judges.parsing import parse_score
 from reelbench.judges.prompting import PromptSet, load_scale_prompts
 from reelbench.llm.material import PromptFiles
@@ -95,9 +96,7 @@ def classify(
     prompts = _prompts(options.prompts)
     items = [_item(place, text) for place, text in enumerate(texts)]
     with bar("classifying", len(items)) as show:
-        run = JudgeRun(
-            SCALE, prompts, items, options, progress=lambda tally: show(tally.items, tally.shown), on_note=note
-        )
+        run = JudgeRun(SCALE, prompts, items, options, progress=partial(told, show), on_note=note)
         # Under mean votes a level may lie between two; the nearest counts.
         levels = [round(verdict.scores["level"]) if "level" in verdict.scores else None for verdict in run]
     return levels, run.record

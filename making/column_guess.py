@@ -189,16 +189,20 @@ class _Table:
         candidates = [*sorted(listed, key=lambda column: _rank("options", str(column))), *self._option_groups()]
         if "options" in self._found:
             candidates = [self._found["options"]]
-        answers = [self._found["answer"]] if "answer" in self._found else list(self._columns)
+        answers = [str(self._found["answer"])] if "answer" in self._found else list(self._columns)
         for column in candidates:
             parts = {column} if isinstance(column, str) else set(column)
             ranked: list[tuple[bool, int, Column, list[AnswerForm]]] = []
             for answer in answers:
-                if answer in parts or (answer in self._taken and "answer" not in self._given):
+                if (
+                    answer in parts
+                    or answer.partition(".")[0] in parts
+                    or (answer in self._taken and "answer" not in self._given)
+                ):
                     continue
                 if forms := self._forms(column, answer):
                     some = not self._forms(column, answer, share=1)
-                    ranked.append((some, _rank("answer", str(answer)), answer, forms))
+                    ranked.append((some, _rank("answer", answer), answer, forms))
             if not ranked and "options" not in self._given:
                 continue
             if "options" not in self._given:

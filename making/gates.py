@@ -32,15 +32,53 @@ a an the of in on at to and or is are was were do does did by for with as it its
 how what why who when which where their his her he she they them
 """
 _COMMON = frozenset(_COMMON_WORDS.split())
-_CANT_TELL = re.compile(
-    r"\b(?:(?:can ?not|can['’]t|could not|couldn['’]t) be (?:determined|answered|inferred|known|told)"
-    r"|(?:not|im)possible to (?:determine|answer|tell|say|infer)|unable to (?:determine|answer|tell|say|infer)"
-    r"|(?:there is|there['’]s|with) (?:no|not enough|insufficient) (?:information|context|evidence|detail)"
-    r"|(?:video|context|material|description|clip|information|caption)s? (?:(?:provided|given) )?"
-    r"(?:do|does)(?:n['’]t| not) (?:say|tell|show|state|specify|mention|provide|reveal|indicate|contain|include)"
-    r"|i (?:do not|don['’]t) (?:know|have (?:access|enough)))",
-    re.IGNORECASE,
+_SOURCE = r"(?:video|clip|footage|frame|context|material|description|caption|passage|text|information)s?"
+_GIVEN = rf"(?:(?:provided|given|available|shown) )?{_SOURCE}(?: (?:provided|given|available|shown))?"
+_TELL = r"(?:say|tell|determine|answer|infer|know|identify|judge|conclude|explain)"
+_NOT = r"(?: not|n['’]t)"
+_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”")
+_FACTS = r"(?:information|context|evidence|details?|mention|indication|answer|conclusion)"
+_NO_ANSWERS = (
+    # All that there is:
+    (
+        r"^\W*(?:it(?: i|['’])s )?"
+        r"(?:unknown|unclear|n/?a|none|unanswerable|not (?:known|clear|specified|stated|mentioned))\W*$"
+    ),
+    rf"^\W*(?:unable to {_TELL}|(?:no|not enough|insufficient) (?:\w+ )?{_FACTS}(?: found)?)\W*$",
+    # Whoever answers speaks of not being able to.
+    (
+        r"^\W*(?:(?:unfortunately|sorry|i['’]m afraid|without [^,.]{1,60}|as [^,.]{1,60}),? )?"
+        r"(?:i|we|one)(?:['’]m| am| are)? (?:can(?:not| not|['’]t)|(?:un|not )able to|"
+        rf"(?:could|do){_NOT} (?:know|have|see|find|tell)|won['’]t|would need|have no|(?:must )?decline|not told)\b"
+    ),
+    (
+        r"\b(?:can(?:not| not|['’]t)|could not|couldn['’]t) be "
+        r"(?:determined|answered|inferred|known|told|given|found|drawn|identified|established)"
+    ),
+    rf"(?:\bnot |n['’]t |\bim)possible to {_TELL}",
+    r"\b(?:is|are|remains?) (?:unknown|unclear)\W*$",
+    # What is known does not hold it.
+    (
+        rf"\b(?:no|not enough|insufficient|too little|lacks? (?:the|any|enough)) (?:\w+ )?{_FACTS}"
+        rf"(?: (?:is|are|was|can be) (?:given|provided|available|drawn)| needed| to {_TELL}"
+        rf"|[^.]{{0,40}} in the {_GIVEN})"
+    ),
+    rf"\b{_GIVEN} gives? no {_FACTS}|\b{_FACTS}[^.]{{0,20}} missing from the {_GIVEN}",
+    rf"\b{_GIVEN} (?:is|are) (?:not (?:provided|given|enough)|insufficient)",
+    (
+        rf"\b{_GIVEN} do(?:es)?{_NOT} (?:say|tell|state|specify|mention|reveal|indicate|explain|contain|include|"
+        r"(?:provide|give) (?:enough|any|sufficient)|show (?:what|who|why|how|which|whether|where|when|any|enough))"
+    ),
+    (
+        r"\b(?:not|never|un)[ -]?"
+        r"(?:stated|mentioned|specified|shown|clear|given|provided|available|described|explained)"
+        rf"(?: (?:in|from|by) the {_GIVEN}|[^.]{{0,12}}$)"
+    ),
+    rf"\bnothing in the {_GIVEN} (?:indicates|says|shows|suggests|tells|explains)",
+    rf"\b{_GIVEN},? [^.]{{0,40}}\bremains? (?:unclear|unknown)",
 )
+_CANT_TELL = re.compile("|".join(_NO_ANSWERS), re.IGNORECASE)
+"""Of answers, in English, that say that there is none; what is quoted in them is left out before."""
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
@@ -205,7 +243,7 @@ def _words(reply: str) -> str:
 
 
 def _refuses(asked: GateQuestion) -> bool:
-    return any(is_refusal(text) or _CANT_TELL.search(text) for text in (asked.question, asked.answer))
+    return any(is_refusal(text) or _CANT_TELL.search(_QUOTED.sub("", text)) for text in (asked.question, asked.answer))
 
 
 def near_duplicates(questions: Iterable[GateQuestion], least: float) -> dict[str, str]:

@@ -26,7 +26,6 @@ from reelbench.registry.progress import Show
 from reelbench.registry.question_ids import QuestionIds
 from reelbench.registry.records import ModelRecord
 from reelbench.registry.rows import Row
-from reelbench.tasks.earlier import EarlierResult
 from reelbench.tasks.lmms.visuals import Shown
 from reelbench.tasks.score import Evaluation, Options
 from reelbench.tasks.submissions import Prediction, answered
@@ -108,7 +107,9 @@ def ask(
     record = ModelRecord(id=model.model, adapter=ADAPTER, args=dict(model.extra))
     if candidates is not None and model.thinking:  # their temperature was asked for
         model = replace(model, extra={"temperature": candidates.temperature, **model.extra})
-    settings = asked.settings(candidates).model_copy(update={"generation": model.sampling(own)})
+    settings = asked.settings(candidates).model_copy(
+        update={"generation": model.sampling(own), "preset": options.preset}
+    )
     rows = asked.rows
     if (earlier := options.earlier) is not None:
         split = asked.located.split
@@ -119,9 +120,11 @@ def ask(
             f"{asked.spec.id}: its answers are times, so each picture goes with its own; times=none in --frames leaves "
             "them out"
         )
+    if (lacking := asked.check_subtitles()) is not None:
+        options.note(f"{asked.spec.id}: {lacking}")
     asker = Asker(model, own, on_note=options.note, budget=budget, as_it_stands=True)
     with options.bar(f"asking {asked.spec.id}", len(rows)) as show:
-        run = _Run(asked, asker, show, candidates.k if candidates else 1, earlier)
+        run = _Run(asked, asker, show, candidates.k if candidates else 1, options)
         asyncio.run(run.ask_all(rows))
     run.check(len(rows), options.note)
     record = record.model_copy(update={"about": earlier.result.model.about if earlier else None})
@@ -151,26 +154,28 @@ def generation(
     return sent
 
 
-def messages(prompt: str, shown: Shown, language: str = "en") -> list[Message]:
-    """Return the one message that asks a question: what is shown, with its times in a language, then the words."""
-    if shown.video is not None:
-        return [{"role": "user", "content": [Attachment("video_url", "video/mp4", shown.video), prompt]}]
+def messages(prompt: str, shown: Shown, language: str = "en", *, first: bool = False) -> list[Message]:
+    """Return the one message that asks a question: what is shown, with its times in a language, then the words.
+
+    The words stand `first` where that is asked for.
+    """
     pieces: list[str | Attachment] = []
+    if shown.video is not None:
+        pieces.append(Attachment("video_url", "video/mp4", shown.video))
     for mark, image in zip(shown.marks(language), shown.images, strict=True):
         pieces += [mark] if mark else []
         pieces.append(Attachment("image_url", guess_type(image.name)[0] or "image/jpeg", image))
-    return [{"role": "user", "content": [*pieces, prompt]}]
+    return [{"role": "user", "content": [prompt, *pieces] if first else [*pieces, prompt]}]
 
 
 class _Run:
     """Questions of one split, asked many at once."""
 
-    def __init__(
-        self, questions: QuestionSet, asker: Asker, show: Show, answers: int, earlier: EarlierResult | None
-    ) -> None:
-        """Set up; `answers` are wanted to each question, and `earlier` has an answer already."""
+    def __init__(self, questions: QuestionSet, asker: Asker, show: Show, answers: int, options: Options) -> None:
+        """Set up; `answers` are wanted to each question."""
         self._questions = questions
-        self._earlier = earlier
+        self._earlier = options.earlier
+        self._prompt_first = options.preset is not None and options.preset.get("prompt") == "before"
         self._asker = asker
         self._answers = answers
         self._runner = Runner([asker], show)
@@ -208,7 +213,8 @@ class _Run:
         if shown is None:
             return NOT_SHOWN
         self.shown[row["id"]] = shown
-        question = messages(questions.prompt(row), shown, questions.language(row))
+        language = questions.language(row)
+        question = messages(shown.said(language) + questions.prompt(row), shown, language, first=self._prompt_first)
         replies = await asyncio.gather(*(self._answer(row, question, vote) for vote in range(self._answers)))
         texts = [asked.value for asked in replies if asked.value is not None]
         if len(texts) < len(replies):

@@ -64,7 +64,7 @@ class _FunctionRun:
             return NOT_SHOWN
         self.shown[row["id"]] = shown
         try:
-            text = self._fn(self._questions.prompt(row), _given(shown), row)
+            text = self._fn(shown.said(self._questions.language(row)) + self._questions.prompt(row), _given(shown), row)
         except Exception as error:
             if not self._answers:
                 raise

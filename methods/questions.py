@@ -118,7 +118,7 @@ class QuestionSet:
         )
 
     def prompt(self, row: Row) -> str:
-        """Return what is asked."""
+        """Return what is asked; what stands before it is `Shown.said`."""
         return prompt_of(self.spec, self._asked(row), self._prompt)
 
     def language(self, row: Row) -> str:
@@ -135,6 +135,10 @@ class QuestionSet:
         except ReelbenchError as error:
             log.warning("%s: %s is not asked (%s): %s", self.spec.id, row["id"], UNREADABLE, error)
             return None
+
+    def check_subtitles(self) -> str | None:
+        """Return a line where some questions have no subtitles that are asked for; InputError where none has."""
+        return self._library.check_subtitles(self.rows, self.sampling)
 
     def scored(
         self,
@@ -191,6 +195,9 @@ class QuestionSet:
 
 
 def _shown_to(item: Item, shown: Shown | None) -> Item:
-    if shown is None or shown.timestamps is None:
+    if shown is None:
         return item
-    return item.model_copy(update={"frame_timestamps": list(shown.timestamps), "frame_padding": shown.padding})
+    given: dict[str, Any] = {"subtitles": shown.lines}
+    if shown.timestamps is not None:
+        given |= {"frame_timestamps": list(shown.timestamps), "frame_padding": shown.padding}
+    return item.model_copy(update=given)

@@ -1,6 +1,7 @@
 """The leaderboard at scale: results of 20 ReXTime items each, added, built, opened and filtered in a real browser.
 
     python -m perf.leaderboard [--results 10000] [--half]
+    python -m perf.leaderboard --results 2000 --items 100 --workers 1 2     the same store, added by so many processes
 
 Adding computes every number again, in as many processes as there are cores. `--half` measures half as many as well, to
 show that growth is linear. The limits: 10,000 added and built in 60 s; the page opened in 2 s, filtered in 0.05 s.
@@ -8,6 +9,7 @@ show that growth is linear. The limits: 10,000 added and built in 60 s; the page
 
 import argparse
 import copy
+import hashlib
 import json
 import os
 import shutil
@@ -19,6 +21,7 @@ from pathlib import Path
 from reelbench.leaderboard import site, store
 from reelbench.registry import discovery
 from reelbench.registry.records import Item, ModelRecord, SettingsRecord, SourceRecord
+from reelbench.registry.workers import Workers
 from reelbench.scoring import aggregation, result_files
 
 ITEMS = 20
@@ -26,14 +29,14 @@ DISTINCT = 50
 """Different sets of answers; the models' names make all results different."""
 
 
-def make(folder: Path, count: int) -> None:
-    """Write `count` results as `reelbench score` does."""
+def make(folder: Path, count: int, size: int = ITEMS) -> None:
+    """Write `count` results of `size` items as `reelbench score` does."""
     spec = discovery.get("rextime")
     source = SourceRecord(kind="files", location="references.jsonl", fingerprint="0" * 64)
     categories = ("cause-effect", "means-to-an-end", "sequential")
     for number in range(min(DISTINCT, count)):
         items = []
-        for i in range(ITEMS):
+        for i in range(size):
             right = (i * 7 + number) % DISTINCT < number
             answer = "A" if right else "B"
             prediction = {"pred_relevant_windows": [[0, 5 + number % 5]], "ans": answer}
@@ -87,6 +90,30 @@ def measure(count: int, browser: bool) -> dict[str, float]:
         return took
 
 
+def spread(count: int, size: int, workers: list[int]) -> None:
+    """Print the seconds that adding takes with each number of workers; all must leave the same bytes."""
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name)
+        os.environ["REELBENCH_HOME"] = str(root / "home")
+        make(root / "runs", count, size)
+        digests, seconds = set(), []
+        for number in workers:
+            folder = root / f"store{number}"
+            started = time.perf_counter()
+            store.add(root / "runs", folder, workers=Workers(number))
+            seconds.append(time.perf_counter() - started)
+            whole = hashlib.sha256()
+            for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+                whole.update(str(path.relative_to(folder)).encode() + path.read_bytes())
+            digests.add(whole.digest())
+            ratio, load = seconds[0] / seconds[-1], os.getloadavg()[0]
+            print(
+                f"{count} results of {size} items, {number} workers: "
+                f"{seconds[-1]:.1f} s, {ratio:.2f} x, load {load:.1f}"
+            )
+        assert len(digests) == 1  # noqa: S101 - a measurement of something else would be worthless
+
+
 _FILTER = """(text) => new Promise((done) => {
     const box = document.getElementById('q'), start = performance.now();
     box.value = text; box.dispatchEvent(new Event('input'));
@@ -124,7 +151,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--results", type=int, default=10_000)
     parser.add_argument("--half", action="store_true")
+    parser.add_argument("--items", type=int, default=ITEMS)
+    parser.add_argument("--workers", type=int, nargs="+")
     given = parser.parse_args()
+    if given.workers:
+        spread(given.results, given.items, given.workers)
+        return
     browser = shutil.which("chromium") is not None
     for count in [given.results // 2, given.results] if given.half else [given.results]:
         took = measure(count, browser)

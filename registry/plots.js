@@ -162,6 +162,50 @@ globalThis.Plots = (() => {
       rows: [["label", "series", "value", "low", "high"], ...rows],
     };
   }
+  /** Radars: a panel for each {title, labels, series} (a value or null for each label), a polygon for each of `names`. */
+  function radars(width, panels, metric, names, show) {
+    const across = Math.max(1, Math.min(panels.length, Math.floor(width / 320)));
+    const side = width / across,
+      radius = Math.min(110, side / 2 - 74),
+      tall = 2 * radius + 90;
+    const rows = [];
+    const parts = panels.flatMap(({ title, labels, series }, panel) => {
+      const x = ((panel % across) + 0.5) * side,
+        y = (Math.floor(panel / across) + 0.5) * tall + 8;
+      const at = (i, share) => {
+        const angle = (2 * Math.PI * i) / labels.length;
+        return [x + radius * share * Math.sin(angle), y - radius * share * Math.cos(angle)];
+      };
+      const ring = (share) => labels.map((_, i) => at(i, share).map((n) => n.toFixed(1)).join(",")).join(" ");
+      const share = (value) => Math.max(0, Math.min(1, (value - metric.low) / (metric.high - metric.low)));
+      const drawn = [0.25, 0.5, 0.75, 1].map((of) => svg("polygon", { points: ring(of), class: "gridline", fill: "none" }));
+      drawn.push(put(x, y - radius - 34, title, { "text-anchor": "middle", "font-weight": 600 }));
+      labels.forEach((label, i) => {
+        const [lx, ly] = at(i, 1 + 12 / radius),
+          off = lx - x;
+        drawn.push(line(x, y, ...at(i, 1), "gridline"));
+        drawn.push(
+          put(lx, ly + (ly > y ? 8 : 0), cut(label, 90), { "text-anchor": Math.abs(off) < 9 ? "middle" : off > 0 ? "start" : "end" }),
+        );
+      });
+      series.forEach((values, k) => {
+        const known = values.flatMap((value, i) => (value == null ? [] : [[value, i]]));
+        const points = known.map(([value, i]) => at(i, share(value)).map((n) => n.toFixed(1)).join(",")).join(" ");
+        const dashes = ["none", "6 3", "2 3", "8 3 2 3"][k % 4];
+        const style = `stroke: var(--c${k % FORMS.length}); stroke-dasharray: ${dashes}`;
+        drawn.push(svg("polygon", { points, class: `c${k % FORMS.length}`, "fill-opacity": 0.1, "stroke-width": 2, style }));
+        for (const [value, i] of known) {
+          rows.push([title, labels[i], names[k], value]);
+          drawn.push(mark(...at(i, share(value)), k, `${labels[i]}, ${names[k]}: ${show(value)}`));
+        }
+      });
+      return drawn;
+    });
+    return {
+      nodes: [legend(names), canvas(width, tall * Math.ceil(panels.length / across), ...parts)],
+      rows: [["group", "label", "series", "value"], ...rows],
+    };
+  }
   /** Lines and columns of numbers on a ground whose strength is the number. */
   function heat(width, labels, lines, metric, show) {
     const left = Math.min(220, most(lines.map(({ label }) => wide(label))) + 12);
@@ -491,5 +535,5 @@ globalThis.Plots = (() => {
     next.focus();
   });
 
-  return { ticks, around, powers, months, track, axis, lanes, heat, matrix, points, figure, clear, csv, save, most };
+  return { ticks, around, powers, months, track, axis, lanes, radars, heat, matrix, points, figure, clear, csv, save, most };
 })();

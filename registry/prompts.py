@@ -76,6 +76,11 @@ def _refuse_unknown(where: str, names: Iterable[str | None], known: Collection[s
             raise InputError(f"{where} names {{{name}}}; it can name {', '.join(sorted(known))}")
 
 
-@lru_cache(maxsize=32)
 def _text(path: Path) -> str:
+    return _read(path, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=32)
+def _read(path: Path, changed: int) -> str:
+    del changed  # a file that was written anew is read anew
     return path.read_text(encoding="utf-8").rstrip("\n")

@@ -125,10 +125,39 @@ class MergedRecord(Record):
     )
 
 
+class PresetValue(Record):
+    """One value of a preset."""
+
+    value: str | int | float | bool
+    source: str = Field(description="Address where the model's owners state it.")
+
+
+class PresetRecord(Record):
+    """How the owners of a model family say that they ask it."""
+
+    added = frozenset({"about", "changed"})
+
+    name: str
+    about: str | None = None
+    values: dict[str, PresetValue]
+    changed: tuple[str, ...] | None = Field(
+        default=None, description="Values in whose place the user gave another; absent where none."
+    )
+
+    def get(self, name: str) -> Any:  # noqa: ANN401 - as the value is
+        """Return what the preset states of a value, unless the user gave another; else None."""
+        return self.values[name].value if name in self.values and name not in (self.changed or ()) else None
+
+    def given_up(self, **given: object) -> Self:
+        """Return it with those values marked as changed that the user gave: all that are not None."""
+        names = {name for name, value in given.items() if value is not None and name in self.values}
+        return self.model_copy(update={"changed": tuple(sorted({*(self.changed or ()), *names})) or None})
+
+
 class SettingsRecord(Record):
     """What shapes the answers: equal settings make two results comparable."""
 
-    added = frozenset({"answering", "audio", "candidates", "label", "language", "merged", "ranker"})
+    added = frozenset({"answering", "audio", "candidates", "label", "language", "merged", "preset", "ranker"})
 
     frames: str = Field(default="native", description="Frame sampling asked for; `native` leaves it to the model.")
     frames_given: dict[str, int] = Field(
@@ -160,6 +189,9 @@ class SettingsRecord(Record):
     merged: MergedRecord | None = Field(
         default=None, description="The result that the other answers are of, where only some questions were asked."
     )
+    preset: PresetRecord | None = Field(
+        default=None, description="The preset that it was asked by; absent where by none."
+    )
     prompt_sha256: str | None = Field(
         default=None, description="Hash of our prompt file; null for answers made elsewhere."
     )
@@ -172,9 +204,10 @@ class SettingsRecord(Record):
         """What became of the sound. Older records do not say: our clips had none then, and elsewhere it is unknown."""
         if self.audio is not None:
             return self.audio
-        if self.frames == "none":
+        kind = self.frames.partition(",")[0]
+        if kind == "none":
             return "none"
-        return "unknown" if self.frames in {"native", "unknown"} else "dropped"
+        return "unknown" if kind in {"native", "unknown"} else "dropped"
 
 
 class MetricValue(Record):
@@ -255,12 +288,17 @@ class Counts(Record):
 class Provenance(Record):
     """Whether these numbers were computed here, and from which samples."""
 
+    added = frozenset({"defaults"})
+
     kind: Literal["run", "published"]
     url: str | None = None
     citation: str | None = None
     date: str
     samples_sha256: str | None = None
     note: str | None = None
+    defaults: dict[str, str] | None = Field(
+        None, description="Option -> what a `reelbench.toml` set it to, where one did."
+    )
 
 
 IntervalMethod = Literal["percentile", "t", "wilson"]
@@ -335,7 +373,7 @@ class Answer(Record):
     (list of [start, end] in seconds) for a span; `parsed` has `answer` and `span`. A set `reason` means unscored.
     """
 
-    added = frozenset({"tokens", "seconds", "candidates", "option_scores", "ranker_replies"})
+    added = frozenset({"tokens", "seconds", "candidates", "option_scores", "ranker_replies", "subtitles"})
 
     id: str
     video: str = Field(description="Media key; questions on one video are resampled together.")
@@ -355,6 +393,11 @@ class Answer(Record):
         default=None, description="Seconds; null where the model sampled by itself."
     )
     frame_padding: int = Field(default=0, description="How many of the last frames repeat the one before them.")
+    subtitles: int | None = Field(
+        default=None,
+        description="Lines of subtitles that stood before the question, 0 where there were none for its frames; absent "
+        "where none were asked for.",
+    )
     tokens: dict[str, int] | None = Field(
         default=None,
         description="What the server counted for the answer: `prompt`, `completion`, and of these `cached`, "

@@ -113,7 +113,11 @@ HUGGINGFACE_HUB_CACHE = Setting("HUGGINGFACE_HUB_CACHE", "the older name of `HF_
 HF_HUB_OFFLINE = Setting("HF_HUB_OFFLINE", "`1`: nothing is fetched from the Hub", otherwise="online")
 TRANSFORMERS_OFFLINE = Setting("TRANSFORMERS_OFFLINE", "likewise", otherwise="online")
 WEBHOOK_SECRET = Setting("WEBHOOK_SECRET", "what the Hub sends along to `leaderboard webhook`", secret=True)
+XDG_CONFIG_HOME = Setting("XDG_CONFIG_HOME", "the user's configuration; `reelbench/reelbench.toml` in it", "~/.config")
 XDG_CACHE_HOME = Setting("XDG_CACHE_HOME", "the user's cache", "~/.cache")
+
+FILE_DEFAULTS: dict[str, str] = {}
+"""Option -> what a `reelbench.toml` set it to for the command that runs; results record it."""
 
 ALL: tuple[Setting, ...] = tuple(value for value in tuple(globals().values()) if isinstance(value, Setting))
 """In the order above; beside them each benchmark has `data(its id)`."""

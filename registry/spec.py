@@ -73,6 +73,8 @@ class HubFile(Declared):
     repo_id: str
     filenames: tuple[str, ...]
     """Candidates in order of preference; the first that exists is read."""
+    local_names: tuple[str, ...] = ()
+    """Names that the same file has elsewhere, looked for in a local folder alone."""
     revision: str | None = None
     gated: bool = False
 

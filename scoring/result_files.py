@@ -32,6 +32,7 @@ from reelbench.registry.records import (
     SourceRecord,
     StatisticsRecord,
 )
+from reelbench.registry.settings import FILE_DEFAULTS
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.values import is_object
 from reelbench.scoring import answers, panel_agreement
@@ -93,6 +94,7 @@ def write(
                 date=datetime.now(UTC).isoformat(timespec="seconds"),
                 samples_sha256=sha256_of(aside),
                 note=note,
+                defaults=dict(FILE_DEFAULTS) or None,
             ),
         )
         write_text(folder / RESULT_FILE, as_text(result))

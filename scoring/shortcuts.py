@@ -12,17 +12,18 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from reelbench.registry.frames.sampling import SUBTITLED
 from reelbench.registry.records import Sample, SettingsRecord
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring.side_by_side import is_right, score_of
 from reelbench.stats.bootstrap import Estimate, mean_over_clusters
 
-Column = Literal["blind", "single frame"]
-COLUMNS: tuple[Column, ...] = get_args(Column)
+ShortcutColumn = Literal["blind", "single frame"]
+COLUMNS: tuple[ShortcutColumn, ...] = get_args(ShortcutColumn)
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class AnswerTally:
     """How a question was answered: `right` of `runs`."""
 
     right: int
@@ -39,16 +40,16 @@ class Shortcuts:
     """A benchmark's tallies.
 
     Attributes:
-        tallies: Column -> question -> tally; a column without a run is not there.
+        tallies: ShortcutColumn -> question -> tally; a column without a run is not there.
         videos: Question -> its video.
-        runs: Column -> runs.
+        runs: ShortcutColumn -> runs.
     """
 
-    tallies: Mapping[Column, Mapping[str, Tally]]
+    tallies: Mapping[ShortcutColumn, Mapping[str, AnswerTally]]
     videos: Mapping[str, str]
-    runs: Mapping[Column, int]
+    runs: Mapping[ShortcutColumn, int]
 
-    def questions(self, columns: Collection[Column] = COLUMNS) -> frozenset[str]:
+    def questions(self, columns: Collection[ShortcutColumn] = COLUMNS) -> frozenset[str]:
         """Return the questions that are a shortcut in any of `columns`."""
         return frozenset(
             question
@@ -57,17 +58,17 @@ class Shortcuts:
             if column in columns and tally.is_shortcut
         )
 
-    def share(self, column: Column) -> Estimate:
+    def share(self, column: ShortcutColumn) -> Estimate:
         """Return the share of questions, 0 to 1, that are a shortcut of `column`, with its interval over videos."""
         return share_of({question: tally.is_shortcut for question, tally in self.tallies[column].items()}, self.videos)
 
 
-def column_of(settings: SettingsRecord) -> Column | None:
-    """Return the column that a run belongs to, or None: more frames, or an unknown number, or the video's sound.
+def column_of(settings: SettingsRecord) -> ShortcutColumn | None:
+    """Return the column that a run belongs to, or None: more frames or an unknown number, sound, or subtitles.
 
     What was given decides where it is known, so a sampling that happened to give one frame of every video counts.
     """
-    if settings.sound == "kept":
+    if settings.sound == "kept" or SUBTITLED in settings.frames.split(","):
         return None
     if settings.frames == "none":
         return "blind"
@@ -84,8 +85,8 @@ def rights(spec: BenchmarkSpec, samples: Iterable[Sample]) -> dict[str, bool]:
 
 def shortcuts(spec: BenchmarkSpec, runs: Iterable[tuple[SettingsRecord, Iterable[Sample]]]) -> Shortcuts:
     """Tally the runs of one benchmark that showed no frame, or one; others are passed over, unread."""
-    counted: dict[Column, dict[str, list[bool]]] = {}
-    number: dict[Column, int] = {}
+    counted: dict[ShortcutColumn, dict[str, list[bool]]] = {}
+    number: dict[ShortcutColumn, int] = {}
     videos: dict[str, str] = {}
     for settings, samples in runs:
         column = column_of(settings)
@@ -96,8 +97,8 @@ def shortcuts(spec: BenchmarkSpec, runs: Iterable[tuple[SettingsRecord, Iterable
         number[column] = number.get(column, 0) + 1
         for question, right in rights(spec, answered).items():
             counted.setdefault(column, {}).setdefault(question, []).append(right)
-    tallies: dict[Column, dict[str, Tally]] = {
-        column: {question: Tally(sum(given), len(given)) for question, given in sorted(counted[column].items())}
+    tallies: dict[ShortcutColumn, dict[str, AnswerTally]] = {
+        column: {question: AnswerTally(sum(given), len(given)) for question, given in sorted(counted[column].items())}
         for column in COLUMNS
         if column in counted
     }

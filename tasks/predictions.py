@@ -11,7 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from reelbench.registry import tables
+from reelbench.registry import rows, tables
+from reelbench.registry.data import mapped_rows
 from reelbench.registry.data.loading import imported
 from reelbench.registry.errors import InputError, first_of
 from reelbench.registry.files import read_json_or_jsonl
@@ -27,6 +28,7 @@ from reelbench.tasks.submissions import (
     answered,
     hides,
     join,
+    reference_of,
     references_of,
     tagged,
 )
@@ -109,7 +111,8 @@ def submission(spec: BenchmarkSpec, inputs: Inputs, cells: Iterable[Cells]) -> P
     if not texts:
         raise InputError(f"{path}: no predictions in it; expected a row per question with an id and a text")
     formats = imported(spec.formats)
-    read_references = getattr(formats, "read_references", _read_none)
+    declared = partial(_read_mapped, spec) if spec.mapping else _read_none
+    read_references = getattr(formats, "read_references", declared)
     references, source, split = references_of(spec, inputs, read_references, hidden=True)
     options = defaultdict(tuple, {reference.id: reference.options for reference in references})
     predictions = {
@@ -128,6 +131,13 @@ def submission(spec: BenchmarkSpec, inputs: Inputs, cells: Iterable[Cells]) -> P
         advice="; --id-column names the column of the ids",
     )
     return joined.with_hidden_answers() if inputs.references is None and hides(spec, split) else joined
+
+
+def _read_mapped(spec: BenchmarkSpec, path: Path) -> list[Reference]:
+    split = spec.default_split
+    return [
+        reference_of(spec, row) for row in rows.checked(spec, split, mapped_rows.read(spec, [path], split), str(path))
+    ]
 
 
 def _read_none(path: Path) -> list[Reference]:

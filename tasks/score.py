@@ -27,6 +27,7 @@ from reelbench.registry.records import (
     Data,
     Item,
     ModelRecord,
+    PresetRecord,
     Result,
     Sample,
     SettingsRecord,
@@ -76,6 +77,7 @@ class Options:
     about: About | None = None
     answering: Answering | None = None
     """Where set, the option scores of a run are compared so, and not as it did."""
+    preset: PresetRecord | None = None
     earlier: EarlierResult | None = None
     only: QuestionIds | None = None
 
@@ -469,7 +471,9 @@ def _evaluated(logged: LoggedTask, folder: Path, options: Options, *, tags: Path
     items = run.items + media_missing(data, {item.id for item in run.items}, options.note)
     items = [with_question(item, asked) for item in items]
     model, settings = model_of(document), settings_of(spec, document, task, data, items, heard=run.heard)
-    about = options.about or _stated_before(folder)
+    before = _before(folder)
+    about = options.about or (before and before.model.about)
+    settings = settings.model_copy(update={"preset": options.preset or (before and before.settings.preset)})
     if (earlier := options.earlier) is not None:
         earlier.check_apart(folder)
         settings = settings.model_copy(update={"limit": earlier.result.settings.limit})  # of what was asked anew
@@ -517,7 +521,8 @@ def _of_twin(logged: LoggedTask, folder: Path, options: Options, tags: Path | No
     scored = aggregation.score(
         spec, items, overlap=options.overlap, judge=judge.batch, duplicate=len(run.duplicate), **beside
     )
-    about = options.about or _stated_before(folder)
+    before = _before(folder)
+    about = options.about or (before and before.model.about)
     figures = document.get("results", {}).get(logged.task, {})
     return Evaluation(
         spec,
@@ -534,6 +539,11 @@ def _of_twin(logged: LoggedTask, folder: Path, options: Options, tags: Path | No
     )
 
 
+def _before(folder: Path) -> Result | None:
+    """Return an earlier scoring of a run, if there is one: what people stated in it scoring again keeps."""
+    return result_files.read(folder) if (folder / result_files.RESULT_FILE).is_file() else None
+
+
 def _with_tags(
     spec: BenchmarkSpec, items: list[Item], tags: Path | None
 ) -> tuple[list[Item], list[str], dict[str, int]]:
@@ -546,8 +556,3 @@ def _with_tags(
         "questions_without_tags": len(labelled.without_tags),
     }
     return labelled.items, labelled.notes, beside
-
-
-def _stated_before(folder: Path) -> About | None:
-    """Return what an earlier scoring of the run states of the model; scoring again keeps it."""
-    return result_files.read(folder).model.about if (folder / result_files.RESULT_FILE).is_file() else None

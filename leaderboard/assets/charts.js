@@ -3,9 +3,10 @@
 (() => {
   const R = globalThis.Reelbench;
   const { num } = R;
-  const { around, powers, months, lanes, heat, matrix, points, figure } = globalThis.Plots;
+  const { around, powers, months, lanes, radars, heat, matrix, points, figure } = globalThis.Plots;
   const MOST = 24; // rows of a picture with a line each
   const COMPARED = 12; // models of a picture with a mark each
+  const POLYGONS = 4;
   const FIRST = 6; // of these, where nobody chose
   const plain = (row) =>
     [row.model, row.setting === "fine-tuned" && "fine-tuned", R.unranked(row) && "not ranked"].filter(Boolean).join(", ");
@@ -77,6 +78,28 @@
       draw,
       whole: declared.labels.length === 0,
     };
+  }
+  /** CogME's three radars: a polygon for each of a few models that have tags. */
+  function profiles({ b, chosen, rows, ticked, known }) {
+    const parts = b.facets.filter(({ name: id }) => ["target", "content", "thinking"].includes(id) && known.has(id));
+    if (parts.length < 3) return null;
+    const draw = async (width) => {
+      const wanted = (ticked ? chosen : [...new Set([...chosen, ...rows])]).slice(0, MOST);
+      const all = await Promise.all(wanted.map(async (row) => [row, (await R.loadRun(row)).breakdowns]));
+      const found = all.filter(([, facets]) => facets.thinking).slice(0, POLYGONS);
+      const metrics = [...parts[0].metrics, ...b.metrics];
+      const metric = metrics.find(({ name: id }) => found.some(([, { thinking }]) => Object.values(thinking).some((label) => label[id])));
+      if (!metric) throw new Error("None of these rows has tags.");
+      const panels = parts.map(({ name: id, labels }) => ({
+        title: id.toUpperCase(),
+        labels,
+        series: found.map(([, facets]) => labels.map((label) => facets[id]?.[label]?.[metric.name]?.[0] ?? null)),
+      }));
+      return radars(width, panels, metric, found.map(([row]) => name(row)), (value) => num(value, metric.unit));
+    };
+    const metric = parts[0].metrics[0] || b.metrics[0];
+    const about = `${unitOf(metric)}; the rim is ${metric.high}. Of the first ${POLYGONS} rows with tags.`;
+    return { id: "profiles", title: "What was understood (CogME)", about, draw, whole: true };
   }
   function grounding({ b, rows, refs }) {
     const [x, y] = [at(b, "miou"), at(b, "accuracy")];
@@ -247,6 +270,7 @@
       const made = [
         parts,
         grounding,
+        profiles,
         ...context.b.facets.map((declared) => (given) => facet(given, declared)),
         wins,
         frames,

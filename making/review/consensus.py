@@ -5,6 +5,7 @@ from pathlib import Path
 
 from reelbench.making.review.kinds import KINDS, read
 from reelbench.making.review.pages import Content, rows_by_video
+from reelbench.making.review.preferences import DISCUSSION
 from reelbench.making.review.ratings import LOW, RATINGS, low_places
 from reelbench.making.review.review_files import Marks, Reviews
 from reelbench.making.review.review_items import Item
@@ -24,6 +25,7 @@ def draw_disagreements(
     *,
     answers: Path | None = None,
     nodes: Callable[[], Content] | None = None,
+    made: Path | None = None,
 ) -> Content:
     """Return the items on which these files differ, each with every rater's marks.
 
@@ -32,6 +34,7 @@ def draw_disagreements(
         files: What raters saved.
         data: The benchmark's own data.
         answers: Folder of the result whose answers were scored, for `scores`.
+        made: Folder that `make discussion` wrote, for `preference`.
         nodes: Gives every node of the diagnosis, or every graph, at a place of its own, for `nodes` and `graphs`.
 
     Raises:
@@ -44,9 +47,13 @@ def draw_disagreements(
             "--consensus on scores takes --answers RESULT, on nodes --diagnosis DIR, on graphs --graphs FILE, and on "
             f"all else none of them; these files are {kind.name}"
         )
+    if (made is None) == (kind.source == "made"):
+        raise InputError(
+            f"--consensus on preference takes --made DIR, and nothing else does; these files are {kind.name}"
+        )
     if kind is RATINGS:
         return _low_ratings(name, reviews, data)
-    whole = nodes() if nodes is not None else _marked_rows(name, reviews, data, answers)
+    whole = nodes() if nodes is not None else _marked_rows(name, reviews, data, answers, made)
     if (whole.spec.id, whole.split) != (reviews.benchmark, reviews.split):
         raise InputError(f"{files[0]}: is of {reviews.benchmark} {reviews.split}, not of {whole.spec.id} {whole.split}")
     places_by_id = {place.items[0]["id"]: place for place in whole.places}
@@ -79,12 +86,13 @@ def _low_ratings(name: str, reviews: Reviews, data: Path | None) -> Content:
     return Content(RATINGS, located.spec, located.split, places, rows, consensus=True)
 
 
-def _marked_rows(name: str, reviews: Reviews, data: Path | None, answers: Path | None) -> Content:
+def _marked_rows(name: str, reviews: Reviews, data: Path | None, answers: Path | None, made: Path | None) -> Content:
     """Return every question that the files have marks of, at a place of its own."""
+    data = data if made is None else made / DISCUSSION
     located = loading.locate(name, None if name != reviews.benchmark else reviews.split, data)
     spec, kind, marked = located.spec, KINDS[reviews.kind], reviews.marks()
     rows: dict[str, Row] = {row["id"]: row for row in located.read() if row["id"] in marked}
-    places = kind.places(DrawnRows(spec, located.split, rows_by_video(rows.values()), answers))
+    places = kind.places(DrawnRows(spec, located.split, rows_by_video(rows.values()), answers, made=made))
     return Content(kind, spec, located.split, places, {row["video"]: row for row in rows.values()})
 
 

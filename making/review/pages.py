@@ -178,7 +178,8 @@ def write(
     page = fingerprint(content)
     for part, (places, path) in enumerate(zip(parts, outputs, strict=True), start=1):
         write_text(path, _html(_document(content, places, shown, page, None if single else part)))
-    questions = len({item["id"] for place in content.places for item in place.items if item["part"] != "caption"})
+    items = [item for place in content.places for item in place.items if item["part"] != "caption"]
+    questions = len({item["about"].get("question", item["id"]) for item in items})
     missing = tuple(video for video, path in paths.items() if path is None)
     return WrittenPages(tuple(outputs), len(paths), questions, missing)
 

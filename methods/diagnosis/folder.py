@@ -33,7 +33,7 @@ SCHEMA = 1
 CUES, ANSWERS, ISOLATION = "cues.jsonl", "answers.jsonl", "isolation.jsonl"
 _DIAGNOSIS, _QUESTIONS, _ASKED, _LOCK = "diagnosis.json", "questions.jsonl", "asked.json", ".lock"
 
-_ADDED = frozenset({"frames", "model_args", "gen_kwargs", "judge_prompts", "judge_sampling"})
+_ADDED = frozenset({"frames", "model", "model_args", "gen_kwargs", "judge_prompts", "judge_sampling"})
 """What a diagnosis of 0.1.0 does not say."""
 
 RecordT = TypeVar("RecordT", bound=BaseModel)

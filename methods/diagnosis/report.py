@@ -16,7 +16,6 @@ from reelbench.methods.diagnosis.questions import ReasonedQuestion
 from reelbench.methods.diagnosis.tagging import Attempt
 from reelbench.registry.files import read_json, write_text
 from reelbench.registry.plots import bars
-from reelbench.registry.svg import COLOURS
 from reelbench.scoring.evidence import isolation
 from reelbench.scoring.evidence.findings import LABELS, Label, seconds_off
 from reelbench.scoring.evidence.graphs import Graph
@@ -106,11 +105,9 @@ def picture(report: Mapping[str, Any], model: str | None) -> str:
     for line in report["rounds"]:
         total += Counter(line["labels"])
         series[f"up to round {line['round']}"] = {label: total[label] for label in LABELS}
-    names = list(series)
-    shown = names if len(names) <= len(COLOURS) else [*names[: len(COLOURS) - 1], names[-1]]
     of_model = f" of {model}" if model else ""
     title = f"Errors{of_model} by the round that they are found up to (n = {total.total()})"
-    return bars(title, {name: series[name] for name in shown} or {"": {}}, counts=True)
+    return bars(title, series or {"": {}}, counts=True)
 
 
 # --- errors ---------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from reelbench.cli import console
 from reelbench.cli.asking import RetryUnread, only_model, takes_llm
 from reelbench.cli.candidate_options import ACE_FILE, CandidateSource, numbers, takes_candidates
 from reelbench.cli.judging import takes_judge
-from reelbench.cli.option_groups import Json, given
+from reelbench.cli.option_groups import Json, given, reports_status
 from reelbench.cli.report import check_judged, report
 from reelbench.cli.run_metadata import takes_metadata
 from reelbench.registry.errors import ReelbenchError
@@ -31,6 +31,7 @@ CHOSEN_FILE = "predictions.jsonl"
 @takes_metadata
 @takes_llm
 @takes_candidates
+@reports_status
 def ace(
     context: typer.Context,
     *,

@@ -4,15 +4,20 @@ Typer's own help is drawn by rich, whose Markdown and tracebacks take 0.25 s to 
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from reelbench.cli import console, families
+from reelbench.cli import console, defaults, families
 from reelbench.cli.examples import EXAMPLES
+from reelbench.registry import settings
+from reelbench.registry.credentials import without_credentials
+from reelbench.registry.errors import first_line, printable
 
 if TYPE_CHECKING:
     from typer import _click
@@ -89,10 +94,33 @@ class Command(_Flags, TyperCommand):
             if parameter.param_type_name == "argument" and parameter.metavar is None:
                 parameter.metavar = (parameter.name or "").upper()
 
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: "_click.Context | None" = None,
+        **extra: Any,  # noqa: ANN401 - click's
+    ) -> "_click.Context":
+        """Return the command's context, in which a `reelbench.toml` gives options their defaults."""
+        if (
+            parent is None or extra.get("resilient_parsing") or info_name == "doctor"
+        ):  # it ends well, whatever is broken
+            return super().make_context(info_name, args, parent, **extra)
+        given = defaults.defaults_of(" ".join([*_words(parent).split(), info_name or ""]), self)
+        values = {name: default.value for name, default in given.of_parameter.items()}
+        context = super().make_context(info_name, args, parent, default_map=values, **extra)
+        context.meta[defaults.NAME] = given
+        return context
+
     def invoke(self, ctx: "_click.Context") -> Any:  # noqa: ANN401 - Typer's
-        """Run the command; on Ctrl-C say whether the same command goes on from there."""
+        """Run the command, keep its status file if it has one; on Ctrl-C say whether the same goes on from there."""
+        _tell_defaults(ctx)
+        path = ctx.params.get("status_file")
         try:
-            return super().invoke(ctx)
+            if path is None:
+                return super().invoke(ctx)
+            with _status_kept(path, _words(ctx)):
+                return super().invoke(ctx)
         except KeyboardInterrupt:
             if kept := KEPT.get(_words(ctx)):
                 console.note(f"stopped; run the same command to resume: {kept}")
@@ -135,6 +163,47 @@ class Command(_Flags, TyperCommand):
         words = _words(ctx)
         lines = (f"  {f'reelbench {words} {rest}'.strip()}\n" for rest in EXAMPLES.get(words, ()))
         formatter.write("Examples:\n" + "".join(lines))
+
+
+@contextmanager
+def _status_kept(path: Path, command: str) -> Iterator[None]:
+    """Keep a command's status file while the block runs."""
+    from reelbench.registry.status import StatusFile
+
+    status = console.status = StatusFile(path, command)
+    try:
+        yield
+    except KeyboardInterrupt:
+        status.end("stopped")
+        raise
+    except typer.Exit as ended:
+        status.end("failed" if ended.exit_code else "done")
+        raise
+    except Exception as error:
+        status.end("failed", printable(first_line(error)))
+        raise
+    else:
+        status.end("done")
+    finally:
+        console.status = None
+
+
+def _tell_defaults(ctx: "_click.Context") -> None:
+    """Say, and leave for the result's record, what files have set; say what of a folder's file is left alone."""
+    given = ctx.meta.get(defaults.NAME)
+    if given is None:
+        return
+    if given.untrusted:
+        names = ", ".join(given.untrusted)
+        why = "a folder's file never says who is asked, where, or for how much"
+        console.note(f"{defaults.NAME}: left alone: {names}; {why}")
+    for name, default in given.of_parameter.items():
+        source = ctx.get_parameter_source(name)
+        if source is not None and source.name == "DEFAULT_MAP":
+            option = f"--{name.replace('_', '-')}"
+            value = without_credentials(str(default.value))
+            console.note(f"{default.file}: {option} {value}")
+            settings.FILE_DEFAULTS[option] = value
 
 
 def _first_sentence(text: str) -> str:

@@ -1,5 +1,6 @@
 """`reelbench ask`: a served model asked the benchmarks' questions, without lmms-eval or torch."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -9,10 +10,10 @@ import typer
 
 from reelbench.cli import console, run_options
 from reelbench.cli.about import takes_about
-from reelbench.cli.asking import check_apart, only_model, shared_budget, takes_llm, takes_output_limit, takes_questions
+from reelbench.cli.asking import check_apart, shared_budget, takes_llm, takes_output_limit, takes_questions
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
-from reelbench.cli.option_groups import Json, Quiet, chosen, given
+from reelbench.cli.option_groups import Json, Quiet, chosen, given, reports_status
 from reelbench.cli.report import check_judged, report
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError, ReelbenchError
@@ -52,6 +53,7 @@ SampledAnswers = Annotated[
 @takes_output_limit
 @takes_questions
 @takes_about
+@reports_status
 def ask(
     context: typer.Context,
     names: Names,
@@ -90,22 +92,24 @@ def ask(
 
     note = console.noted(quiet=quiet)
     earlier = chosen_questions.earlier
+    several = chosen(candidates, Candidates)
+    stated = output_limit.preset.get("frames") if output_limit.preset and frames is None else frames
+    spec = stated or settings.FRAMES.get() or _FRAMES
+    check_frames(about, spec)
     options = Options(
         overlap=not no_overlap, judge=judge, note=note, bar=console.progress, about=about, earlier=earlier
     )
-    spec = frames or settings.FRAMES.get() or _FRAMES
-    check_frames(about, spec)
-    several = chosen(candidates, Candidates)
     folder = output or home() / "runs" / datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
     if earlier is not None:
         check_apart(earlier, names, folder / names[0])
     if earlier is not None and earlier.only == OTHER_JUDGE:
         evaluated = partial(judged_again, options=options, earlier=earlier)
     else:
+        model, preset = output_limit.of_model(llm, frames, several)
         evaluated = partial(
             asking.ask,
-            model=only_model(llm, max_tokens=output_limit.max_tokens, thinking=output_limit.thinking),
-            options=options,
+            model=model,
+            options=replace(options, preset=preset),
             candidates=several,
             budget=shared_budget(llm),
         )

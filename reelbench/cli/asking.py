@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
     from reelbench.llm.ask_options import AskOptions
     from reelbench.llm.budget import Budget
+    from reelbench.registry.decoding import Candidates
     from reelbench.registry.question_ids import QuestionIds
+    from reelbench.registry.records import PresetRecord
     from reelbench.tasks.earlier import EarlierResult
 
 _PANEL = families.LANGUAGE_MODEL
@@ -99,17 +101,58 @@ Thinking = Annotated[
 ]
 
 
+Preset = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME|FILE",
+        help="Ask as the model's owners say: frames, sampling, tokens; `reelbench presets` lists them. What another "
+        "option says stays.",
+    ),
+]
+
+
 @dataclass(frozen=True, slots=True)
 class OutputLimit:
-    """How long an answer may be, as it was typed (see `AskOptions`)."""
+    """How long an answer may be, as it was typed (see `AskOptions`), and the preset that says so and more."""
 
     max_tokens: int | None = None
     thinking: bool = False
+    preset: "PresetRecord | None" = None
+
+    def of_model(
+        self, llm: "Mapping[str, AskOptions]", frames: str | None, candidates: "Candidates | None"
+    ) -> "tuple[AskOptions, PresetRecord | None]":
+        """Return the one model to ask, as the preset says where the user says nothing, and what was taken of it."""
+        from reelbench.registry.presets import SAMPLING
+
+        model = only_model(llm, max_tokens=self.max_tokens, thinking=self.thinking)
+        if self.preset is None:
+            return model, None
+        typed = {name: model.extra.get(name) for name in SAMPLING}
+        preset = self.preset.given_up(
+            **{name: value for name, value in typed.items() if name != "temperature"},
+            temperature=candidates.temperature if candidates else typed["temperature"],
+            frames=frames,
+            max_tokens=self.max_tokens or self.thinking or None,
+            pixels=model.extra.get("mm_processor_kwargs"),
+            thinking=model.extra.get("chat_template_kwargs"),
+        )
+        extra = {name: value for name in SAMPLING if (value := preset.get(name)) is not None}
+        if (pixels := preset.get("pixels")) is not None:
+            extra["mm_processor_kwargs"] = {"max_pixels": pixels}
+        if (thinks := preset.get("thinking")) is not None:
+            extra["chat_template_kwargs"] = {"enable_thinking": thinks}
+        limit = model.max_tokens if self.thinking else model.max_tokens or preset.get("max_tokens")
+        return replace(model, extra=extra | dict(model.extra), max_tokens=limit), preset
 
 
-def limit_options(*, max_tokens: MaxTokens = None, thinking: Thinking = False) -> OutputLimit:
+def limit_options(*, max_tokens: MaxTokens = None, thinking: Thinking = False, preset: Preset = None) -> OutputLimit:
     """Return what was given."""
-    return OutputLimit(max_tokens, thinking)
+    if preset is None:
+        return OutputLimit(max_tokens, thinking)
+    from reelbench.registry import presets
+
+    return OutputLimit(max_tokens, thinking, presets.preset(preset))
 
 
 takes_output_limit = takes("output_limit", limit_options)

@@ -8,7 +8,7 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.candidate_options import CandidateSource, numbers, takes_candidates
 from reelbench.cli.judging import takes_judge
-from reelbench.cli.option_groups import Json
+from reelbench.cli.option_groups import Json, reports_status
 from reelbench.cli.run_metadata import takes_metadata
 from reelbench.registry.errors import InputError, ReelbenchError
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 @takes_judge
 @takes_metadata
 @takes_candidates
+@reports_status
 def show_candidates(
     *,
     source: CandidateSource,

@@ -5,14 +5,19 @@ rich is imported where a table is drawn, not before: `list` and errors must not 
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from reelbench.registry.errors import printable
-from reelbench.registry.progress import Show
+from reelbench.registry.progress import Show, no_show
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+    from reelbench.registry.status import StatusFile
+
+status: "StatusFile | None" = None
+"""Where the command that runs tells how far it has come, if it was asked to; set by `app.Command`."""
 
 _WIDEST = 10_000
 
@@ -63,16 +68,28 @@ def show(made: "Table") -> None:
 
 @contextmanager
 def progress(title: str, total: float | None, *, in_bytes: bool = False) -> Iterator[Show]:
-    """Draw a bar on stderr while the block runs; on anything but a terminal nothing is drawn.
+    """Draw a bar on stderr while the block runs, if that is a terminal, and tell the status file, if there is one.
 
     Args:
         title: What is going on.
         total: When it is done; None where that is not known.
         in_bytes: Whether bytes are counted, and not things.
     """
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield lambda _completed, _said: None
-        return
+    with status.bar(title, total) if status is not None else nullcontext(no_show) as told:
+        if sys.stderr is None or not sys.stderr.isatty():
+            yield told
+            return
+        with _drawn(title, total, in_bytes=in_bytes) as drawn:
+
+            def show(done: float, line: str, *, failed: int = 0, cost_usd: float | None = None) -> None:
+                told(done, line, failed=failed, cost_usd=cost_usd)
+                drawn(done, line)
+
+            yield show
+
+
+@contextmanager
+def _drawn(title: str, total: float | None, *, in_bytes: bool) -> Iterator[Callable[[float, str], None]]:
     from rich.console import Console
     from rich.progress import (
         BarColumn,

@@ -9,6 +9,7 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.completion import benchmark_names
+from reelbench.cli.option_groups import reports_status
 from reelbench.registry.progress import Show
 
 app = App("Fetch a benchmark's annotations and videos, and check what is here.")
@@ -23,6 +24,7 @@ _COMES_ALONG = "{spec} {split}: comes with Reelbench, and its clips are made on 
 
 
 @app.command()
+@reports_status
 def fetch(
     name: Name,
     *,

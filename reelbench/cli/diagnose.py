@@ -12,7 +12,7 @@ from reelbench.cli.app import App
 from reelbench.cli.asking import RetryUnread, by_role, shared_budget, takes_llm
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
-from reelbench.cli.option_groups import Json, chosen
+from reelbench.cli.option_groups import Json, chosen, reports_status
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ SkipFailed = Annotated[
 
 @app.command()
 @takes_llm
+@reports_status
 def graphs(
     name: Annotated[
         str | None,
@@ -116,6 +117,7 @@ def graphs(
 
 @app.command()
 @takes_llm
+@reports_status
 def errors(
     result: Annotated[Path, typer.Argument(metavar="RESULT_DIR", help="A result of `reelbench score` or `run`.")],
     *,
@@ -134,6 +136,7 @@ def errors(
     from reelbench.methods.diagnosis import attempts, loop
     from reelbench.methods.diagnosis import questions as rows
     from reelbench.registry.files import sha256_of
+    from reelbench.scoring import result_files
     from reelbench.scoring.result_files import SAMPLES_FILE
 
     models = _models(llm, prompts, retry_unread=retry_unread)
@@ -148,7 +151,11 @@ def errors(
         questions=[question for question in questions if question.id in {attempt.id for attempt in kept}],
         graphs=_known(graphs),
         models=models,
-        about={**_about("errors", name, split, graphs), "result": sha256_of(result / SAMPLES_FILE)},
+        about={
+            **_about("errors", name, split, graphs),
+            "result": sha256_of(result / SAMPLES_FILE),
+            "model": result_files.read(result).model.id,
+        },
         votes=llm_votes,
         rounds=1,
         right=right,
@@ -163,6 +170,7 @@ def errors(
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 @takes_judge
 @takes_llm
+@reports_status
 def run(
     context: typer.Context,
     name: Annotated[

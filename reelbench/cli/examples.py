@@ -5,20 +5,15 @@ EXAMPLES = {
     "path": ("",),
     "info": ("rextime", "curve --json"),
     "settings": ("",),
+    "presets": ("", "qwen3-vl-thinking"),
+    "status": ("status.json", "status.json --json"),
     "doctor": ("", "--json"),
-<<<<<<< HEAD
-    "help": ("judge", "frames", "score"),
-=======
->>>>>>> s-core
     "new": (
         "kitchen --from rows.jsonl --media videos",
         "kitchen --from rows.csv --kind span --column start=t0 --column end=t1",
     ),
     "check": ("kitchen",),
-<<<<<<< HEAD
-=======
     "help": ("judge", "frames", "score"),
->>>>>>> s-core
     "score": (
         "rextime --predictions answers.csv --split val --model my-model",
         "moviecore --predictions answers.jsonl --judge gpt-6-luna --judge-budget '$2'",

@@ -1,6 +1,10 @@
 """Families of options that several commands share: a line in a command's help, whole in `reelbench help FAMILY`."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typer import _click
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,3 +99,10 @@ FAMILIES = {
 def of_panel(panel: str) -> str | None:
     """Return the family that a panel belongs to, or None."""
     return next((name for name, family in FAMILIES.items() if panel in family.panels), None)
+
+
+def family_of(parameter: "_click.Parameter") -> str | None:
+    """Return the family that an option belongs to, or None."""
+    if panel := getattr(parameter, "rich_help_panel", None):
+        return of_panel(panel)
+    return next((name for name, family in FAMILIES.items() if parameter.name in family.parameters), None)

@@ -7,7 +7,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.app import App
-from reelbench.cli.option_groups import chosen
+from reelbench.cli.option_groups import chosen, reports_status
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ def info(videos: Videos = None, *, frames: Spec = None, split: Split = None, dat
 
 
 @app.command()
+@reports_status
 def extract(
     videos: Videos = None,
     *,
@@ -98,7 +99,7 @@ def extract(
                 done, given = done + 1, given + filled.given
                 for note in filled.notes:
                     console.note(f"{filled.video}: {note}")
-            show(done + len(failed) - len(wanted.missing), "")
+            show(done + len(failed) - len(wanted.missing), "", failed=len(failed))
     console.write(f"{given} frames of {done} videos ({sampling}) are in {store.root}")
     for line in sorted(failed):
         console.note(f"failed: {line}")

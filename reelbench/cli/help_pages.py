@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.families import FAMILIES, of_panel
+from reelbench.cli.families import FAMILIES, family_of
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def _page(name: str, top: "_click.Context") -> str:
     takers: list[str] = []
     for words, command in _commands("", top.command):
         context = command.make_context(words, [], parent=top, resilient_parsing=True)
-        mine = [part for part in command.params if _belongs(part, name)]
+        mine = [part for part in command.params if family_of(part) == name]
         for parameter in mine:
             if record := parameter.get_help_record(context):
                 records.setdefault(command.shown(record[0]), record[1])
@@ -63,11 +63,6 @@ def _page(name: str, top: "_click.Context") -> str:
     with formatter.section("Commands that take them"):
         formatter.write_text(", ".join(takers))
     return formatter.getvalue().rstrip()
-
-
-def _belongs(parameter: "_click.Parameter", name: str) -> bool:
-    panel = getattr(parameter, "rich_help_panel", None)
-    return of_panel(panel) == name if panel else parameter.name in FAMILIES[name].parameters
 
 
 def _commands(words: str, command: "Group | Command") -> "list[tuple[str, Command]]":

@@ -31,12 +31,14 @@ from reelbench.cli import (
     make,
     new,
     power,
+    presets,
     profile,
     review,
     run,
     score,
     settings,
     shortcuts,
+    status,
     view,
 )
 from reelbench.cli.app import App, Group
@@ -55,12 +57,15 @@ class _Commands(Group):
     sections = MappingProxyType(
         {
             "Measure": ("run", "ask", "score"),
-            "Look": ("view", "compare", "shortcuts", "power", "profile"),
+            "Look": ("view", "compare", "candidates", "shortcuts", "power", "profile"),
             "Compare and publish": ("judge", "leaderboard", "cards"),
             "Make": ("new", "check", "make", "ace"),
             "People": ("review",),
             "Diagnose": ("diagnose",),
-            "Manage": ("list", "info", "data", "frames", "path", "settings", "doctor", "help"),
+            "Manage": (
+                *("list", "info", "data", "frames", "cache"),
+                *("path", "presets", "settings", "status", "doctor", "help"),
+            ),
         }
     )
 
@@ -75,16 +80,12 @@ app.command("list")(listing.list_benchmarks)
 app.command("path")(listing.path)
 app.command("info")(info.info)
 app.command("settings")(settings.show_settings)
+app.command("presets")(presets.show_presets)
+app.command("status")(status.show_status)
 app.command("doctor")(doctor.doctor)
-<<<<<<< HEAD
-app.command("help")(help_pages.show_help)
-app.command("new")(new.new)
-app.command("check")(new.check)
-=======
 app.command("new")(new.new)
 app.command("check")(new.check)
 app.command("help")(help_pages.show_help)
->>>>>>> s-core
 app.command("score")(score.score)
 app.command("ask")(ask.ask)
 app.command("ace")(ace.ace)

@@ -14,7 +14,7 @@ from reelbench.cli import console, families
 from reelbench.cli.app import App
 from reelbench.cli.asking import RetryUnread, by_role, finished, shared_budget, takes_llm
 from reelbench.cli.completion import task_names
-from reelbench.cli.option_groups import Json, takes
+from reelbench.cli.option_groups import Json, reports_status, takes
 from reelbench.making.gate_rules import GateRules
 from reelbench.making.moment_rules import Cuts, Rules
 from reelbench.registry.errors import InputError
@@ -115,6 +115,7 @@ def options_of(rules: type, panel: str) -> "Callable[..., Any]":
 @takes_llm
 @takes("gates", options_of(GateRules, families.GATES))
 @takes_make_options
+@reports_status
 def discussion(
     *,
     videos: Annotated[
@@ -185,6 +186,7 @@ def _stage_file(out: Path | None, start_after: str | None, given: Path | None, o
 @takes("rules", options_of(Rules, families.SOURCES))
 @takes("gates", options_of(GateRules, families.GATES))
 @takes_make_options
+@reports_status
 def moments(
     *,
     captions: Annotated[
@@ -247,6 +249,7 @@ def moments(
 @app.command()
 @takes_llm
 @takes_make_options
+@reports_status
 def tags(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.", autocompletion=task_names)],
     *,

@@ -18,7 +18,7 @@ _LONGEST = 70
 
 
 def new(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Id of the new benchmark: lower case, digits, _.")],
+    new_id: Annotated[str, typer.Argument(metavar="NAME", help="Id of the new benchmark: lower case, digits, _.")],
     *,
     rows: Annotated[
         Path, typer.Option("--from", metavar="FILE", help="Its rows: JSON, JSON Lines, CSV, TSV, Parquet or Excel.")
@@ -45,10 +45,10 @@ def new(
     from reelbench.registry import discovery
     from reelbench.registry.data.loading import locate
 
-    if discovery.knows(name):
-        raise InputError(f"{name}: there is a benchmark or a task of this name; choose another")
-    folder = out or Path(name)
-    wanted = NewBenchmark(name, rows, kind, media, dict(map(_column, column or ())), answer_is)
+    if discovery.knows(new_id):
+        raise InputError(f"{new_id}: there is a benchmark or a task of this name; choose another")
+    folder = out or Path(new_id)
+    wanted = NewBenchmark(new_id, rows, kind, media, dict(map(_column, column or ())), answer_is)
     spec, guessed = make(wanted, folder)
     _show_guess(guessed)
     problem = ""

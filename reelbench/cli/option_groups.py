@@ -4,6 +4,7 @@ import builtins
 import functools
 import inspect
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
@@ -73,6 +74,30 @@ def takes(argument: str, group: Callable[..., Any]) -> Callable[[Callable[..., N
         return wrapper
 
     return decorate
+
+
+StatusFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Keep this file at how far the work has come, as JSON; `reelbench status FILE` tells it.",
+    ),
+]
+
+
+def reports_status(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command whose work is long the option `--status-file`, which `app.Command` takes for itself."""
+    signature = inspect.signature(command)
+    option = inspect.Parameter("status_file", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=StatusFile)
+
+    @functools.wraps(command)
+    def wrapper(*args: Any, status_file: Path | None = None, **given: Any) -> None:  # noqa: ANN401 - the command's
+        del status_file
+        return command(*args, **given)
+
+    wrapper.__signature__ = signature.replace(parameters=[*signature.parameters.values(), option])  # type: ignore[attr-defined]
+    wrapper.__annotations__ = command.__annotations__ | {option.name: StatusFile}
+    return wrapper
 
 
 def given(context: typer.Context, *, only: str = "") -> list[str]:

@@ -10,7 +10,7 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
-from reelbench.cli.option_groups import Json
+from reelbench.cli.option_groups import Json, reports_status
 from reelbench.making.published_profiles import PROFILE_TOOLS, PROFILES_CITE, PublishedProfile
 from reelbench.registry.errors import InputError
 
@@ -24,6 +24,7 @@ _SHOWN_LABELS = 30
 
 
 @takes_judge
+@reports_status
 def profile(
     names: Annotated[
         list[str] | None,

@@ -1,7 +1,7 @@
 """`reelbench review`: pages for people to rate, mark, tag and answer on, and what they said put together."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -78,6 +78,7 @@ def page(
     ] = None,
 ) -> None:
     """Write a page on which people rate, mark spans, answer, tag, score or choose; or one page for each rater."""
+    from reelbench.making.review import consensus as settling
     from reelbench.making.review import pages
     from reelbench.making.review.kinds import KINDS
     from reelbench.registry import discovery
@@ -96,7 +97,7 @@ def page(
             drawn = partial(_nodes, name, diagnosis, None)
         elif graphs is not None:
             drawn = partial(_graphs, name, graphs, split, data, None)
-        content = _consensus(name, consensus, data, answers, drawn)
+        content = settling.draw_disagreements(name, consensus, data, answers=answers, nodes=drawn, made=made)
     elif diagnosis is not None:
         content = _nodes(name, diagnosis, draw)
     elif graphs is not None:
@@ -212,18 +213,6 @@ def _graphs(name: str, path: Path, split: str | None, data: Path | None, draw: "
     located = loading.locate(name, split, data)
     known = {graph.id: graph for graph in read_graphs(path)}
     return graphs.draw_graphs(located.spec, located.split, located.read(), known, draw)
-
-
-def _consensus(
-    name: str,
-    files: Sequence[Path],
-    data: Path | None,
-    answers: Path | None,
-    nodes: "Callable[[], Content] | None",
-) -> "Content":
-    from reelbench.making.review import consensus
-
-    return consensus.draw_disagreements(name, files, data, answers=answers, nodes=nodes)
 
 
 def _report_missing(missing: Sequence[str]) -> None:

@@ -1,5 +1,6 @@
 """`reelbench run`: lmms-eval, then scores; it fails when lmms-eval failed, which by itself exits with 0."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from reelbench.cli import console, run_options
 from reelbench.cli.about import takes_about
 from reelbench.cli.asking import check_apart, takes_llm, takes_output_limit, takes_questions
 from reelbench.cli.judging import takes_judge
-from reelbench.cli.option_groups import Json, Quiet, chosen, given
+from reelbench.cli.option_groups import Json, Quiet, chosen, given, reports_status
 from reelbench.cli.report import check_judged, report
 from reelbench.cli.run_options import takes_sweep
 from reelbench.registry import settings
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 @takes_llm
 @takes_sweep
 @takes_questions
+@reports_status
 def run(
     context: typer.Context,
     *,
@@ -69,6 +71,9 @@ def run(
     context.args = process.with_output_limit(
         context.args, output_limit.max_tokens, options.note, thinking=output_limit.thinking
     )
+    if output_limit.preset is not None and context.args:
+        context.args, preset = process.with_preset(context.args, output_limit.preset.given_up(frames=frames))
+        options, frames = replace(options, preset=preset), frames or preset.get("frames")
     printed = sweeps.Printed(given(context, only="judge"), as_json=as_json, quiet=quiet)
     several.check(translator=bool(llm), parts=chosen_questions.anything)
     environ = process.ways_chosen(context.args, chosen(candidates, Candidates), chosen(answering, Answering))

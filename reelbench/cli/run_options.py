@@ -19,7 +19,7 @@ Frames = Annotated[
         metavar="SPEC",
         help="Frames that the model is shown: uniform:N, fps:F[,max=N], keyframe:N, window:START-END,N, all, none "
         "(text only) or native (the model's own); options size=PIXELS, as=clip|images, "
-        "times=text|none. Default: REELBENCH_FRAMES.",
+        "times=text|none, subs=file. Default: REELBENCH_FRAMES.",
     ),
 ]
 Candidates = Annotated[

@@ -12,7 +12,7 @@ from reelbench.cli.about import takes_about
 from reelbench.cli.asking import takes_questions
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import JudgeEstimate, takes_judge
-from reelbench.cli.option_groups import Json, Quiet, given, takes
+from reelbench.cli.option_groups import Json, Quiet, given, reports_status, takes
 from reelbench.cli.report import check_judged, report
 from reelbench.cli.run_metadata import takes_metadata
 from reelbench.registry.errors import InputError
@@ -103,6 +103,7 @@ def run_options(
 @takes("of_run", run_options)
 @takes("files", file_options)
 @takes_questions
+@reports_status
 def score(
     context: typer.Context,
     name: Annotated[

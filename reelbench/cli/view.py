@@ -6,9 +6,11 @@ from typing import Annotated
 import typer
 
 from reelbench.cli import console
+from reelbench.cli.option_groups import reports_status
 from reelbench.registry.errors import InputError
 
 
+@reports_status
 def view(
     runs: Annotated[
         list[Path], typer.Argument(metavar="RUN…", help="Folders with results, or result.json files; the first is A.")

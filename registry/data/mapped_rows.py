@@ -266,7 +266,8 @@ def read_options(value: Any, where: str) -> Options:  # noqa: ANN401 - whatever 
         keys = tuple(map(str, parts))
         if all(len(key) == 1 and key.isalpha() for key in keys):
             keys = tuple(sorted(keys, key=str.upper))
-        entries = [parts.get(key, parts.get(int(key)) if key.isdigit() else None) for key in keys]
+        keyed = {str(key): text for key, text in parts.items()}  # a Python literal's keys may be numbers
+        entries = [keyed[key] for key in keys]
     elif is_array(parts):
         entries, keys = list(parts), tuple(LETTERS[: len(parts)])
     else:
@@ -330,7 +331,9 @@ def answer_forms(questions: Sequence[tuple[Options, str]], share: float = 1.0) -
 
     None where that is less than a `share` of them.
     """
-    read = {form: tuple(reading(*question) for question in questions) for form, reading in READINGS.items()}
+    read: dict[AnswerForm, tuple[int | None, ...]] = {
+        form: tuple(reading(*question) for question in questions) for form, reading in READINGS.items()
+    }
     named = {form: sum(place is not None for place in places) for form, places in read.items()}
     most = max(named.values())
     if not most or most < share * len(questions):

@@ -51,7 +51,7 @@ def whose(spec: BenchmarkSpec, split: str, source: "SourceRecord", entries: Sequ
     if is_mini(split):
         known = {_row_sha256(entry_of(spec, row)) for row in locate(spec.id, split, fetch=False).read()}
         same = known.issuperset(map(_row_sha256, entries))
-    elif spec.mapping is not None:
+    elif spec.mapping is not None and not spec.package:
         same = _as_declared(spec, split, source)
     elif not declared.owners_files and declared.owners_rows is None:
         return "unstated"

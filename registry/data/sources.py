@@ -112,13 +112,18 @@ def user_data(spec: BenchmarkSpec, data: Path | None) -> tuple[Path, str] | None
     return None
 
 
+def published_files(source: Source) -> tuple[str, ...]:
+    """Return the file names that the owners have for this source, in order of preference."""
+    return source.filenames if isinstance(source, HubFile) else expected_files(source)
+
+
 def expected_files(source: Source) -> tuple[str, ...]:
     """Return the file names that a local folder may hold for this source, in order of preference."""
     if isinstance(source, FileBeside):
         return (Path(source.path).name,)
     if isinstance(source, UrlFile):
         return (PurePosixPath(unquote(urlsplit(source.url).path)).name,)
-    return source.filenames
+    return (*source.filenames, *getattr(source, "local_names", ()))
 
 
 def how_to_supply(spec: BenchmarkSpec, source: Source) -> str:

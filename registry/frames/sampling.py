@@ -20,6 +20,9 @@ are made even), `as=clip` (default) or `as=images` chooses how the frames are de
 sound into the clip, packet by packet (of a window, what sounds in it); by default, `audio=drop`, a clip has none.
 `native` hands over the video as it is, with its sound. `times=text` writes when each picture is on screen before it
 (`<12.5 seconds>`), so the frames go as pictures; by default, `times=none`, nothing is written.
+
+Any sampling, `none` and `native` too, takes `subs=file`: the subtitles beside the video (`media.subtitles`) go before
+the question, of a window those in it, each with its times in the video.
 """
 
 import math
@@ -37,10 +40,11 @@ Kind = Literal["uniform", "fps", "keyframe", "window", "all", "none", "native"]
 Form = Literal["clip", "images"]
 Audio = Literal["keep", "drop"]
 Times = Literal["text", "none"]
+Subs = Literal["file", "none"]
 
 ALLOWED = (
     "uniform:N, fps:F[,max=N], keyframe:N, window:START-END,N, all, none or native; "
-    "options size=PIXELS, as=clip|images, audio=keep|drop, times=text|none"
+    "options size=PIXELS, as=clip|images, audio=keep|drop, times=text|none, subs=file|none"
 )
 
 _NUMBER = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
@@ -48,12 +52,14 @@ _WINDOW = re.compile(rf"({_NUMBER})-({_NUMBER})")
 MOST_FRAMES = 100_000
 """The largest number of frames that can be asked for; the disk that frames take is `settings.FRAMES_CAP_GB`."""
 _SMALLEST_SIDE = 16
-_CHOICES = {"as": ("clip", "images"), "audio": ("keep", "drop"), "times": ("text", "none")}
+_CHOICES = {"as": ("clip", "images"), "audio": ("keep", "drop"), "times": ("text", "none"), "subs": ("file", "none")}
 _EXCLUDED = (
     ({"as": "images", "audio": "keep"}, "pictures hold no sound: as=images and audio=keep exclude each other"),
     ({"times": "text", "audio": "keep"}, "pictures hold no sound: times=text and audio=keep exclude each other"),
     ({"times": "text", "as": "clip"}, "a clip has its own time line: times=text and as=clip exclude each other"),
 )
+SUBTITLED = "subs=file"
+"""The part of a spec that says that subtitles were shown."""
 TIMED_KINDS = frozenset({"span", "grounded_choice"})
 """Kinds of rows that are answered with times: a server's pictures carry theirs, unless `times=none` is asked for."""
 
@@ -95,6 +101,7 @@ class FrameSampling:
     times: Times = "none"
     times_given: Times | None = field(default=None, compare=False)
     """What `times=` says, if it is there."""
+    subs: Subs = "none"
 
     @classmethod
     def from_environment(cls) -> "FrameSampling | None":
@@ -151,7 +158,12 @@ class FrameSampling:
     @property
     def decoded(self) -> "FrameSampling":
         """The same frames by themselves: what is written beside them changes no picture."""
-        return replace(self, times="none", times_given=None)
+        return replace(self, times="none", times_given=None, subs="none")
+
+    @property
+    def window(self) -> tuple[float, float]:
+        """From when to when the frames are, in seconds: 0 to infinity but for a window."""
+        return (self.start or 0.0, math.inf if self.end is None else self.end)
 
     def _spec(self, *, form: bool) -> str:
         parts = [self.kind]
@@ -174,6 +186,8 @@ class FrameSampling:
             parts.append("audio=keep")
         if self.times == "text":
             parts.append("times=text")
+        if self.subs == "file":
+            parts.append(SUBTITLED)
         return ",".join(parts)
 
     @property
@@ -315,11 +329,11 @@ def time_mark(seconds: float, word: str) -> str:
 
 def _option(spec: str, option: str, fields: dict[str, object], given: dict[str, str]) -> None:
     name, _, value = option.partition("=")
-    name_of = {"max": "frames", "size": "size", "as": "form", "audio": "audio", "times": "times"}.get(name)
+    name_of = {"max": "frames", "as": "form"}.get(name, name if name in {"size", "audio", "times", "subs"} else None)
     if name_of is None or (name == "max" and fields["kind"] != "fps"):
         _refuse(spec, f"{option!r} is not an option of {fields['kind']}")
-    if fields["kind"] in {"none", "native"}:
-        _refuse(spec, f"{fields['kind']} takes no options")
+    if fields["kind"] in {"none", "native"} and name != "subs":
+        _refuse(spec, f"{fields['kind']} takes no option but subs=file")
     if name_of in fields:
         _refuse(spec, f"{name} is there twice")
     if name in _CHOICES:

@@ -21,7 +21,10 @@ from reelbench.registry.data import sources
 from reelbench.registry.data.loading import imported, is_mini
 from reelbench.registry.errors import InputError
 from reelbench.registry.home import home
+from reelbench.registry.languages import language_of
 from reelbench.registry.media import mini as clips
+from reelbench.registry.media import subtitles as subtitle_files
+from reelbench.registry.media.subtitles import Cue
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, ImageFolders, MediaSource
 
@@ -105,6 +108,7 @@ class Library:
         self._listings: dict[Path, tuple[frozenset[str], tuple[str, ...]]] = {}
         self._broken: dict[tuple[Path, ...], str | None] = {}
         self._pictures: dict[tuple[str, ...], PictureSequence | None] = {}
+        self._cues: dict[Path, list[Cue]] = {}
 
     def find(self, row: Row) -> Path | None:
         """Return the row's video, or None where it is missing; of a video in pictures, the first one."""
@@ -121,6 +125,46 @@ class Library:
                 if path.name in self._listing(path.parent)[0]:
                     return path
         return None
+
+    def subtitles(self, row: Row) -> Path | None:
+        """Return the file of subtitles beside the row's video, or beside where that would be; None where none is.
+
+        It has the video's name with `.srt` or `.vtt`, or the question's language before that: `film.ja.vtt`.
+        """
+        stems = dict.fromkeys(Path(name).with_suffix("") for name in candidates(self.spec, row["video"]))
+        tags = ("", f".{row['language']}", f".{language_of(row['language'])}")
+        for root in [clips.folder(self.spec.id)] if is_mini(self.split) else self.roots:
+            for stem in stems:
+                for name in (f"{stem.name}{tag}{suffix}" for tag in tags for suffix in subtitle_files.SUFFIXES):
+                    folder = root / stem.parent
+                    if name in self._listing(folder)[0]:
+                        return folder / name
+        return None
+
+    def cues(self, row: Row, sampling: "FrameSampling") -> list[Cue] | None:
+        """Return the subtitles that go with a row's frames; None where the sampling asks for none.
+
+        MediaError where the file can't be read.
+        """
+        if sampling.subs == "none":
+            return None
+        path = self.subtitles(row)
+        if path is None:
+            return []
+        if path not in self._cues:  # many questions share a film
+            self._cues[path] = subtitle_files.read(path)
+        return subtitle_files.within(self._cues[path], *sampling.window)
+
+    def check_subtitles(self, rows: Sequence[Any], sampling: "FrameSampling") -> str | None:
+        """Return a line where some rows have no subtitles that are asked for, or None; InputError where none has."""
+        lacking = [row for row in rows if self.subtitles(row) is None] if sampling.subs == "file" else []
+        if not lacking:
+            return None
+        first = f"first: {lacking[0]['video']}"
+        if len(lacking) == len(rows):
+            folders = ", ".join(map(str, self.roots))
+            raise InputError(f"subs=file: no video has a .srt or .vtt beside it ({first}; looked in {folders})")
+        return f"{len(lacking)} of {len(rows)} questions have no subtitles beside their video ({first}) and go without"
 
     def pictures(self, row: Row) -> PictureSequence | None:
         """Return the row's pictures; None where none is here, or where the benchmark's videos are files.

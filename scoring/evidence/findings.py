@@ -51,8 +51,9 @@ TOLERANCE = 5.0
 """Seconds that a critical time may be off (Fig. 6)."""
 # A tagger may name the label instead of its cause; "Reasoning" alone doesn't say which of two.
 _CAUSE_NAMES: dict[str, Cause] = {
-    label.casefold(): cause for cause, label in LABEL_OF.items() if label != "Reasoning"
-} | {"external knowledge": "knowledge"}
+    **{label.casefold(): cause for cause, label in LABEL_OF.items() if label != "Reasoning"},
+    "external knowledge": "knowledge",
+}
 # In the paper's shape it may name a check of Fig. 6, or use one of the two short names that Fig. 7 gives as examples.
 _CAUSE_OF_CHECK: dict[str, Cause] = {
     "intent/planning failure": "planning",
@@ -163,12 +164,13 @@ def decide(finding: Finding, node: Node) -> NodeVerdict:
     other = finding.other_path
     if other is not None and other.new_evidence and other.productive and not other.contradicts:
         return NodeVerdict(status="divergent", **kept)
-    causes = {*finding.causes, *([finding.cause] if finding.cause else [])}
+    causes: set[Cause] = {*finding.causes, *([finding.cause] if finding.cause else [])}
     if finding.found == "yes":
         off = seconds_off(finding.model_time, node)
         if not finding.time_critical or off is None or off <= TOLERANCE:
             return NodeVerdict(status="right", **kept)
-        causes = causes or {"temporal"}
+        if not causes:
+            causes.add("temporal")
     if not causes:
         raise ValueError(f"found is {finding.found}, so cause (or causes) names one of {', '.join(LABEL_OF)}")
     earliest = min(causes, key=list(LABEL_OF).index)

@@ -155,14 +155,14 @@ def advance(
         return Round(id=graph.id, round=number, nodes=tags, stop="all_evaluated")
     cue = next_cue(graph, tags, cued)
     if cue is not None:
-        told = {"cue": _chosen(cues, votes, graph, cue.correction.id) or cue.text, "corrects": cue.correction.id}
+        told, corrects = _chosen(cues, votes, graph, cue.correction.id) or cue.text, cue.correction.id
     elif any(tags[key].status == "undetermined" and _is_known(graph, key, tags, cued) for key in graph.order):
-        told = {"cue": history[-1].cue, "corrects": history[-1].corrects}  # it was not taken up: told once more
+        told, corrects = history[-1].cue, history[-1].corrects  # it was not taken up: told once more
     else:  # what is open lies behind nodes on which the votes differ
         return Round(id=graph.id, round=number, nodes=tags, stop="no_consensus")
     if number >= rounds:
         return Round(id=graph.id, round=number, nodes=tags, stop="limit")
-    return Round(id=graph.id, round=number, nodes=tags, **told)
+    return Round(id=graph.id, round=number, nodes=tags, cue=told, corrects=corrects)
 
 
 def stopped(graph: Graph, history: Sequence[Round], reason: Stop) -> Round:
@@ -278,7 +278,8 @@ def _tag(verdicts: tuple[NodeVerdict | None, ...], number: int) -> NodeTag:
     verdict = _elected(verdicts)
     if verdict is None:
         return NodeTag(status="undecided", votes=verdicts)
-    by_order, times = Counter(each.by_order for each in verdicts if each is not None).most_common(1)[0]
+    readings: Counter[Label | None] = Counter(each.by_order for each in verdicts if each is not None)
+    by_order, times = readings.most_common(1)[0]
     return NodeTag(
         status=verdict.status,
         label=verdict.label,

@@ -14,6 +14,8 @@ from reelbench.registry.decoding import Answering, Candidates
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.home import home
+from reelbench.registry.presets import SAMPLING
+from reelbench.registry.records import PresetRecord
 from reelbench.tasks.lmms import adapters
 from reelbench.tasks.lmms.run_logs import LoggedTask, logged_tasks, spec_and_task
 from reelbench.tasks.score import Options, Outcome, check_scored, score_logged, scores_folder
@@ -147,6 +149,38 @@ def with_output_limit(
     if thinking and "temperature" not in own:
         note("--thinking: lmms-eval's adapters take temperature 0 unless --gen_kwargs has the one that the model wants")
     return replaced(arguments, "--gen_kwargs", ",".join(filter(None, (given, f"{_MAX_NEW_TOKENS}={tokens}"))))
+
+
+def with_preset(arguments: list[str], preset: PresetRecord) -> tuple[list[str], PresetRecord]:
+    """Return lmms-eval's arguments with a preset's values that they don't give, and the preset as it was taken.
+
+    Its sampling and tokens go to `--gen_kwargs`; of the pixels of a frame only Qwen's adapters can be told.
+
+    Raises:
+        InputError: It has a value that can't be said to lmms-eval.
+    """
+    for name in ("prompt", "thinking"):
+        if preset.get(name) not in {None, "after"}:
+            raise InputError(f"--preset {preset.name}: lmms-eval can't be told its {name!r}; use `reelbench ask`")
+    names = {name: name for name in (*SAMPLING, "max_tokens") if name != "seed"} | {"max_tokens": _MAX_NEW_TOKENS}
+    given = option_value(arguments, "--gen_kwargs") or ""
+    own = {part.partition("=")[0].strip() for part in given.split(",")}
+    preset = preset.given_up(
+        **{name: theirs in own or None for name, theirs in names.items()},
+        seed=option_value(arguments, "--seed"),
+        pixels=None if "qwen" in (option_value(arguments, "--model") or "") else "not taken",
+    )
+    pairs = [f"{theirs}={preset.get(name)}" for name, theirs in names.items() if preset.get(name) is not None]
+    if pairs:
+        arguments = replaced(arguments, "--gen_kwargs", ",".join(filter(None, (given, *pairs))))
+    if (seed := preset.get("seed")) is not None:
+        arguments = replaced(arguments, "--seed", str(seed))
+    model_args = option_value(arguments, "--model_args") or ""
+    if "max_pixels=" in model_args:
+        preset = preset.given_up(pixels=model_args)
+    elif (pixels := preset.get("pixels")) is not None:
+        arguments = replaced(arguments, "--model_args", ",".join(filter(None, (model_args, f"max_pixels={pixels}"))))
+    return arguments, preset
 
 
 def with_logging(arguments: list[str]) -> tuple[list[str], Path]:

@@ -71,8 +71,11 @@ class LmmsTask:
         The row's frames are made ready on the way, where they are asked for; see `frames`.
         """
         kwargs = lmms_eval_specific_kwargs or {}
-        prompt = prompt_of(self.spec, self._asked(doc), kwargs.get("prompt"))
+        asked = self._asked(doc)
+        prompt = prompt_of(self.spec, asked, kwargs.get("prompt"))
         shown = self._frames.prepared(self._library(doc["split"]), doc, kwargs)
+        if shown is not None:
+            prompt = shown.said(asked["language"]) + prompt
         return f"{prompt}\n{frames.NOT_SHOWN}" if shown is not None and shown.problem else prompt
 
     def doc_to_visual(
@@ -110,6 +113,8 @@ class LmmsTask:
         self._judge = modes.Live(self.spec)  # each run's own: another run may name another judge
         data = self.data[str(dataset.info.dataset_name)]
         data.problem = self._lacking(data.task, dataset)
+        split = dataset[0]["split"]
+        library = self._libraries[split] = Library(self.spec, split)  # anew: files may have come since the last run
         sampling = None
         try:
             sampling = frames.sampling()
@@ -119,16 +124,16 @@ class LmmsTask:
                 dataset = _with_cues(dataset)
             self._translations = Translations.from_environment()
             dataset = _translated(self.spec, dataset, self._translations)
+            if (lacking := library.check_subtitles(dataset, sampling)) is not None:  # type: ignore[arg-type] - rows are dicts
+                log.warning("%s: %s", data.task, lacking)
         except InputError as error:
             data.problem = str(error)
         if sampling is None or data.problem is not None:
             return dataset.select([])
-        self._frames.forget(dataset[0]["split"])
+        self._frames.forget(split)
         if sampling.kind == "none":  # asked in words only, a question needs no video
             data.media_missing = 0
             return dataset
-        split = dataset[0]["split"]
-        library = self._libraries[split] = Library(self.spec, split)  # anew: files may have come since the last run
         missing = library.missing(dataset)
         data.media_missing = len(missing)
         note = data.name.missing_note
@@ -205,6 +210,7 @@ class LmmsTask:
             flags=given.flags if reason not in {frames.UNREADABLE, aggregation.CUT_OFF} else (),
             frame_timestamps=list(shown.timestamps) if shown.timestamps is not None else None,
             frame_padding=shown.padding,
+            subtitles=shown.lines,
             candidates=[text for text in (answer, *others) if not aggregation.is_failure(text)] if others else None,
             option_scores=scores,
         )

@@ -20,6 +20,7 @@ from reelbench.registry.frames.sampling import FrameSampling, time_mark
 from reelbench.registry.frames.stored import Sound, note_use
 from reelbench.registry.languages import seconds_word
 from reelbench.registry.media.library import Library
+from reelbench.registry.media.subtitles import Cue, written
 from reelbench.registry.records import Audio
 from reelbench.registry.rows import Row
 from reelbench.tasks.lmms import adapters
@@ -51,7 +52,7 @@ class Shown:
     `timestamps` are those of the frames (s), or None where the model samples by itself; the last `padding` of them
     are repeats. `problem` says why nothing can be shown. `audio` is what became of the video's sound; None where the
     video itself is handed over, and nobody knows whether its sound is listened to. `timed`: each picture goes with the
-    time when it is on screen.
+    time when it is on screen. `subtitles` are those of the frames' time; None where none are asked for.
     """
 
     video: Path | None = None
@@ -61,6 +62,16 @@ class Shown:
     problem: str | None = None
     audio: Sound | None = None
     timed: bool = False
+    subtitles: tuple[Cue, ...] | None = None
+
+    @property
+    def lines(self) -> int | None:
+        """How many lines of subtitles go before the question; None where none are asked for."""
+        return None if self.subtitles is None else len(self.subtitles)
+
+    def said(self, language: str) -> str:
+        """Return the subtitles as they stand before the question, in a language's words; empty where there are none."""
+        return written(self.subtitles or (), language)
 
     def still_there(self) -> bool:
         """Whether its files are on the disk; where they are the frame store's, it is noted that they are in use."""
@@ -137,8 +148,9 @@ class Frames:
         wanted = sampling(kwargs)
         self._asked[row["split"]].add(wanted)
         if wanted.kind == "none" or not adapters.sees(adapters.running):
-            return None
-        return self._resolved(library, row, wanted) if wanted.decodes or library.in_pictures else None
+            return self._resolved(library, row, wanted) if wanted.kind == "none" and wanted.subs == "file" else None
+        ready = wanted.decodes or library.in_pictures or wanted.subs == "file"
+        return self._resolved(library, row, wanted) if ready else None
 
     def shown(self, library: Library, row: Row, kwargs: Mapping[str, Any] | None) -> Shown:
         """Return what a row is shown as, ready for the model; never raises for what is wrong with its video."""
@@ -160,7 +172,7 @@ class Frames:
         wanted = self._asked[row["split"]]
         if len(wanted) == 1 and adapters.sees(adapters.running):
             (only,) = wanted
-            if only.kind == "none" or only.decodes:
+            if only.kind == "none" or only.decodes or only.subs == "file":
                 return self._resolved(library, row, only)
         known = self._shown_rows[row["split"], row["id"]].values()
         return Shown(problem=next((shown.problem for shown in known if shown.problem), None))
@@ -189,13 +201,15 @@ def show(library: Library, row: Row, wanted: FrameSampling, *, even: bool = Fals
     Raises:
         ReelbenchError: Its video is not here, or can't be read.
     """
+    cues = library.cues(row, wanted)
+    said = None if cues is None else tuple(cues)
     if wanted.kind == "none":
-        return Shown(timestamps=(), audio="none")
+        return Shown(timestamps=(), audio="none", subtitles=said)
     if wanted.kind == "native":
         video = library.clip(row)
         if video is None:
             raise ReelbenchError(f"the video {row['video']!r} is not here any more")
-        return Shown(video=video)
+        return Shown(video=video, subtitles=said)
     stored = library.frames(row, wanted, even=even)
     if stored is None:
         raise ReelbenchError(f"the video {row['video']!r} is not here any more")
@@ -208,6 +222,7 @@ def show(library: Library, row: Row, wanted: FrameSampling, *, even: bool = Fals
         padding=stored.padding,
         audio=stored.audio,
         timed=wanted.times == "text",
+        subtitles=said,
     )
 
 

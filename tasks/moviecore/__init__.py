@@ -85,13 +85,19 @@ OVERLAP = (
 
 def _split(rows: int, videos: int, filename: str, **more: Any) -> SplitSpec:  # noqa: ANN401 - further fields
     return SplitSpec(
-        source=HubFile(repo_id="MovieCORE/MovieCORE", filenames=(filename, f"annotation/{filename}")),
+        source=HubFile(
+            repo_id="MovieCORE/MovieCORE",
+            filenames=(filename, f"annotation/{filename}"),
+            local_names=(f"moviecore_{filename}",),  # as in the author's HERMES, at 5f54353
+        ),
         rows=rows,
         videos=videos,
         cite="MovieCORE §3.4",
         **more,
     )
 
+
+_VIDEO_LICENCE = "Under the BSD 3-Clause licence, as MovieCORE says (appendix VI)."
 
 SPEC = BenchmarkSpec(
     id="moviecore",
@@ -126,6 +132,7 @@ SPEC = BenchmarkSpec(
             layouts=("videos/{video}", "{video}", "Test_Videos/{video}"),
             roots=("${HF_HOME}/moviechat_1k_test/Test_Videos", "~/.cache/huggingface/moviechat_1k_test/Test_Videos"),
             splits=("test",),
+            note=_VIDEO_LICENCE,
         ),
         MediaSource(
             title="MovieChat-1K train videos",
@@ -135,7 +142,8 @@ SPEC = BenchmarkSpec(
             path="raw_videos/{video}.mp4",
             layouts=("raw_videos/{video}",),
             splits=("train",),
-            note="Not every video of the split is there, and some files are corrupt (wenhaochai/MovieChat issue 55).",
+            note=f"{_VIDEO_LICENCE} Not every video of the split is there, and some files are corrupt "
+            "(wenhaochai/MovieChat issue 55).",
         ),
     ),
     tasks=with_mini("moviecore", "test"),

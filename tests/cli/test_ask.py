@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from reelbench.leaderboard.entries import protocol
+from reelbench.registry import discovery
+from reelbench.registry.records import SettingsRecord
 from tests.servers.judge import Answer, JudgeServer
 
 MINI = "rextime_mini"
@@ -451,3 +454,48 @@ def test_pictures_carry_their_times_where_answers_are_times(name, spec, timed, r
     assert shown(call)[:-1] == (marked if timed else ["image"] * 3)
     said = [line for line in done.stderr.splitlines() if "times=none" in line]
     assert len(said) == (timed and "times" not in spec)
+
+
+# --- subtitles --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def subtitled(reelbench_home):
+    """The mini clips' folder with subtitles of one film, on which three questions are."""
+    folder = reelbench_home / "mini" / "rextime"
+    folder.mkdir(parents=True)
+    (folder / "v_square00001.srt").write_text(
+        "1\n00:00:01,000 --> 00:00:04,000\nIt moves.\n\n2\n00:00:06,000 --> 00:00:08,500\nIt rests.\n", encoding="utf-8"
+    )
+
+
+@pytest.mark.parametrize(
+    ("spec", "lines"),
+    [
+        ("none,subs=file", ["<1.0-4.0 seconds> It moves.", "<6.0-8.5 seconds> It rests."]),
+        ("window:3-7,2,subs=file", ["<3.0-4.0 seconds> It moves.", "<6.0-7.0 seconds> It rests."]),
+        ("window:4-6,2,subs=file", []),
+    ],
+)
+@pytest.mark.usefixtures("subtitled")
+def test_subtitles_stand_before_the_question_and_on_record(spec, lines, ask, tmp_path):
+    with JudgeServer(lambda _: Answer(GOOD)) as server:
+        done = ask(server, "--frames", spec, "--limit", 4, "--llm-concurrency", 1)
+        assert done.returncode == 0, done.stderr
+        parts = shown(next(call for call in server.calls if "far side" in json.dumps(call.body)))
+        others = [shown(call)[-1] for call in server.calls if "square" not in json.dumps(call.body)]
+    assert parts[-1].startswith("\n".join(["Subtitles:", *lines, "", ""]) if lines else "The video lasts")
+    assert all("Subtitles:" not in text for text in others)
+    assert "of 4 questions have no subtitles beside their video" in done.stderr
+    written, samples = result(tmp_path)
+    assert "subs=file" in written["settings"]["frames"].split(",")
+    assert [sample["subtitles"] for sample in samples] == [len(lines)] * 3 + [0]
+    settings = SettingsRecord.model_validate(written["settings"])
+    assert protocol(discovery.get("rextime"), settings) == "subs=file"
+
+
+def test_where_no_video_has_subtitles_nothing_is_asked(ask):
+    with JudgeServer(lambda _: Answer(GOOD)) as server:
+        done = ask(server, "--frames", "uniform:2,subs=file")
+        assert (done.returncode, len(server.calls)) == (2, 0)
+    assert "subs=file: no video has a .srt or .vtt beside it (first: v_square00001" in done.stderr.splitlines()[-1]

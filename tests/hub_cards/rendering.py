@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 GOLD = Path(__file__).parent / "gold"
-NAMES = ("curve", "dramaqa_cogme", "moviechat", "moviecore", "rextime")
+NAMES = ("curve", "dramaqa_cogme", "minerva", "moviechat", "moviecore", "rextime", "timelens", "video_holmes")
 
 
 def render(name: str, folder: Path, *, counted: bool) -> dict[str, bytes]:

@@ -1,4 +1,4 @@
-"""All four cards, held by gold files; tests/hub_cards/rendering.py says how they are written anew."""
+"""All cards, held by gold files; tests/hub_cards/rendering.py says how they are written anew."""
 
 import socket
 from pathlib import Path

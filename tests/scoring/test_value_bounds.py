@@ -14,9 +14,12 @@ SPECS = list(discovery.specs().values())
 COLUMNS = {
     "curve": {"score": (0, 1, 2), "exact_match": (0, 1)},
     "dramaqa_cogme": {"correct": (0, 1)},
+    "minerva": {"correct": (0, 1)},
     "moviechat": {"accuracy": (0, 1, 2, 3, 4, 5)},
     "moviecore": dict.fromkeys(("accuracy", "comprehensiveness", "depth", "evidence", "coherence"), (0, 1, 2, 3, 4, 5)),
     "rextime": {"correct": (0, 1), "iou": (0, 0.3, 1), "correct_at_iou_0.5": (0, 1)},
+    "timelens": {"iou": (0, 0.3, 1), "recall_at_0.5": (0, 1)},
+    "video_holmes": {"correct": (0, 1)},
 }
 
 

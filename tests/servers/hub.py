@@ -30,7 +30,17 @@ from tests.servers.hub_repos import Blob, Commit, Repo, Token
 from tests.servers.pull_requests import DATE, PullRequest
 
 _KINDS = {"models": "model", "datasets": "dataset", "spaces": "space"}
-_LICENSES = {"mit", "apache-2.0", "cc-by-4.0", "cc-by-sa-4.0", "cc-by-nc-4.0", "cc-by-nc-sa-4.0", "cc0-1.0", "other"}
+_LICENSES = {
+    "mit",
+    "apache-2.0",
+    "bsd-3-clause",
+    "cc-by-4.0",
+    "cc-by-sa-4.0",
+    "cc-by-nc-4.0",
+    "cc-by-nc-sa-4.0",
+    "cc0-1.0",
+    "other",
+}
 _POINTER = 134  # bytes of a git-lfs pointer file
 
 

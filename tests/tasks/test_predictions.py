@@ -23,7 +23,14 @@ MINIS = [task for spec in SPECS.values() for task in spec.tasks if task.split.st
 each_benchmark = pytest.mark.parametrize("name", SPECS)
 KINDS = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".xlsx")
 each_kind = pytest.mark.parametrize("suffix", KINDS)
-ALONE = {"curve": "exact_match", "dramaqa_cogme": "accuracy", "rextime": "accuracy_at_iou_0.5"}
+ALONE = {
+    "curve": "exact_match",
+    "dramaqa_cogme": "accuracy",
+    "minerva": "accuracy",
+    "rextime": "accuracy_at_iou_0.5",
+    "timelens": "miou",
+    "video_holmes": "accuracy",
+}
 """A metric that needs neither a judge nor the other answers, where there is one."""
 
 
@@ -53,10 +60,10 @@ def scored(name, path, references=None, *, split="mini", columns=None, tags=None
 
 def right(row):
     """What a model says that is right, in the words of one."""
-    if "options" not in row:
-        return row["answer"]
-    span = f", from {row['span'][0]} to {row['span'][1]} seconds" if "span" in row else ""
-    return f"The answer is ({row['answer']}){span}."
+    span = f"from {row['span'][0]} to {row['span'][1]} seconds" if "span" in row else ""
+    if "options" in row:
+        return f"The answer is ({row['answer']}){span and f', {span}'}."
+    return span or row["answer"]
 
 
 def half_right(name):

@@ -1,21 +1,24 @@
 """Scoring never reaches for the network, whatever is or isn't on this machine."""
 
 import json
-from importlib import import_module
 
 import pytest
 
 from reelbench import registry
 from reelbench.registry.data.loading import mini_folder, upstream_split
+from tests import lmms_runs
 
 SPECS = registry.specs()
 each_benchmark = pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
 MINI_FILES = {
     "curve": "curve.json",
     "dramaqa_cogme": "AnotherMissOhQA_val_set.json",
+    "minerva": "minerva.json",
     "moviechat": "test.json",
     "moviecore": "test.json",
     "rextime": "rextime_val.json",
+    "timelens": "charades.json",
+    "video_holmes": "test_Video-Holmes.json",
 }
 
 
@@ -25,7 +28,7 @@ def default_task(spec):
 
 def logged_run(folder, spec, task):
     """What lmms-eval leaves of a run of `task` whose rows are not on this machine (here: answers to the mini rows)."""
-    functions = import_module(f"{spec.package}.lmms").TASK
+    functions = lmms_runs.functions(spec)
     config = {"dataset_path": f"reelbench:{task.name}@0123456789abcdef;media_missing=0"}
     document = {"results": {task.name: {}}, "configs": {task.name: config}, "config": {"model": "openai"}}
     folder.mkdir()
@@ -41,8 +44,10 @@ def predictions(path, spec):
     if spec.id in ("moviecore", "moviechat"):
         document = {row["id"]: {"video": row["video"], "question": row["question"], "pred": "x"} for row in rows}
     else:
-        key = {"curve": "key", "rextime": "qid", "dramaqa_cogme": "qid"}[spec.id]
-        row = {"curve": {"pred": "x"}, "rextime": {"ans": "A"}, "dramaqa_cogme": {"correct_idx": 0}}[spec.id]
+        key = {"curve": "key", "rextime": "qid", "dramaqa_cogme": "qid"}.get(spec.id, "id")
+        row = {"curve": {"pred": "x"}, "rextime": {"ans": "A"}, "dramaqa_cogme": {"correct_idx": 0}}.get(
+            spec.id, {"prediction": "From 1 to 4 seconds" if spec.asks_span else "A"}
+        )
         document = [{key: found["id"], **row} for found in rows]
     path.write_text(json.dumps(document), encoding="utf-8")
     return path

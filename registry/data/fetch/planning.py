@@ -95,7 +95,7 @@ class _Builder:
 
     def annotations(self, data: Path | None) -> None:
         source = sources.split_spec(self.spec, self.split).source
-        what = f"annotations ({' or '.join(sources.expected_files(source))})"
+        what = f"annotations ({' or '.join(sources.published_files(source))})"
         if not self.refresh and sources.present(self.spec, self.split, data) is not None:
             self.here.append(what)
             return

@@ -227,3 +227,20 @@ def test_a_span_page_shows_the_type_and_no_wrong_option(data_of, make, kind):
             f"category: {name}" for name in ("sequential", "cause-effect", "means-to-an-end")
         }
         assert shows["Answer"]["others"] == []
+
+
+def test_what_people_chose_differently_is_decided_on_a_page_of_both(made, review, data_of, reelbench):
+    page = made / "preference.html"
+    reelbench("review", "page", "moviecore", "--ask", "preference", "--made", made, "--output", page)
+    about = {"ask": "preference", "benchmark": "moviecore", "split": "test"}
+    choices = {"Ada": ("A", "A"), "Grace": ("B", "A")}
+    files = [
+        review(who, {f"film0_{n}": {"better": letter} for n, letter in enumerate(letters, start=1)}, **about)
+        for who, letters in choices.items()
+    ]
+    both = [part for file in files for part in ("--consensus", file)]
+    done = reelbench("review", "page", "moviecore", "--made", made, "--ask", "preference", "--output", page, *both)
+    assert done.returncode == 0, done.stderr
+    (place,) = data_of(page)["places"]
+    assert place["id"] == "film0_1"
+    assert [row["said"] for row in place["items"][0]["shows"][-1]["marks"]] == ["A: Version A", "B: Version B"]

@@ -275,7 +275,10 @@ def test_the_users_own_files_come_first(server, monkeypatch, tmp_path):
     assert not server.requests
 
 
-@pytest.mark.parametrize("layout", ["test.json", "annotation/test.json", "moviecore/annotation/test.json"])
+@pytest.mark.parametrize(
+    "layout",
+    ["test.json", "annotation/test.json", "moviecore/annotation/test.json", "data/annotation/moviecore_test.json"],
+)
 def test_a_folder_in_upstream_layout_is_understood(tmp_path, layout):
     path = tmp_path / layout
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -304,7 +307,9 @@ def test_a_folder_without_the_file_says_what_was_expected_and_found(tmp_path):
     with pytest.raises(InputError) as caught:
         sources.resolve(discovery.get("moviecore"), "test", tmp_path)
 
-    assert "expected test.json or annotation/test.json, found frames/, train.json" in str(caught.value)
+    assert "expected test.json or annotation/test.json or moviecore_test.json, found frames/, train.json" in str(
+        caught.value
+    )
     assert "--data" in str(caught.value)
 
 

@@ -1,13 +1,13 @@
 """Answers of a run that end while the model was still reasoning: its limit ended them, so they are not scored."""
 
 import json
-from importlib import import_module
 
 import pytest
 
 from reelbench import registry
 from reelbench.registry import discovery
 from reelbench.registry.data.loading import upstream_split
+from tests import lmms_runs
 
 CUT = "<think>First the square waits, then"
 ANSWERS = {"rextime": "(A) from 0 s to 2 s", "moviecore": "It waits.", "curve": "It waits.", "dramaqa_cogme": "(A)"}
@@ -20,7 +20,7 @@ def run(tmp_path):
 
     def write(name, cut):
         spec = discovery.get(name)
-        functions = import_module(f"{spec.package}.lmms").TASK
+        functions = lmms_runs.functions(spec)
         task = f"{name}_mini"
         config = {"dataset_path": f"reelbench:{task}@0123456789abcdef;media_missing=0"}
         document = {"results": {task: {}}, "configs": {task: config}, "config": {"model": "openai"}}

@@ -1,0 +1,144 @@
+"""`reelbench.toml`: defaults for options, of this folder and of the user, by command or by family of options.
+
+The command line comes first, then the environment, then this folder's file, then the user's. What a file sets is
+printed, and stands in the result's record.
+
+    [frames]                    # a family: every command that takes its options
+    frames = "uniform:32"
+
+    [leaderboard.build]         # a command
+    out = "site"
+"""
+
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reelbench.cli.families import FAMILIES, family_of
+from reelbench.registry import settings
+from reelbench.registry.errors import InputError
+
+if TYPE_CHECKING:
+    from typer import _click
+
+NAME = "reelbench.toml"
+
+_TRUSTED_FAMILIES = ("judge", "llm")
+_TRUSTED = ("model", "preset", "url", "prompts", "log", "endpoint", "secret")
+"""What a folder's file never sets: who is asked, where, for how much, and where the answers go. A folder may be a
+stranger's clone."""
+
+_ENVIRONMENT = {
+    "judge": settings.JUDGE,
+    "judge_url": settings.JUDGE_URL,
+    "llm_url": settings.LLM_URL,
+    "frames": settings.FRAMES,
+    "candidates": settings.CANDIDATES,
+    "answering": settings.ANSWERING,
+    "label": settings.LABEL,
+}
+"""Parameter -> the variable that stands before a file's default."""
+
+
+@dataclass(frozen=True, slots=True)
+class Default:
+    """A default of one option, and the file that gives it."""
+
+    value: Any
+    file: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """What the files give a command, and what of this folder's file was left alone."""
+
+    of_parameter: dict[str, Default]
+    untrusted: tuple[str, ...] = ()
+
+
+def files() -> tuple[Path, ...]:
+    """Return the files that there are, this folder's first."""
+    configuration = Path(settings.XDG_CONFIG_HOME.get()).expanduser() / "reelbench" / NAME
+    return tuple(path for path in (Path(NAME), configuration) if path.is_file())
+
+
+def defaults_of(words: str, command: "_click.Command") -> Defaults:
+    """Return what the files say of a command's options.
+
+    Raises:
+        InputError: A file is no TOML, or gives the command an option that it lacks.
+    """
+    given: dict[str, Default] = {}
+    untrusted: list[str] = []
+    for file in files():
+        document = _read(file)
+        for table, parameter, value in _entries(document, words, command, file):
+            if file.parent == Path() and _needs_trust(parameter):
+                untrusted.append(f"[{table}] {_option(parameter)}")
+            elif not _in_environment(parameter):
+                given.setdefault(parameter.name or "", Default(value, file))
+    return Defaults(given, tuple(untrusted))
+
+
+def entries(file: Path) -> list[tuple[str, str, Any]]:
+    """Return a file's defaults: table, option and value, in its order."""
+
+    def walk(table: str, content: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
+        for name, value in content.items():
+            if isinstance(value, dict):
+                yield from walk(f"{table}.{name}".lstrip("."), value)
+            else:
+                yield table, name, value
+
+    return list(walk("", _read(file)))
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{file}: no TOML: {error}") from None
+
+
+def _entries(
+    document: dict[str, Any], words: str, command: "_click.Command", file: Path
+) -> "Iterator[tuple[str, _click.Parameter, Any]]":
+    """Yield table, parameter and value of what the command takes: its own table's first, then its families'."""
+    own: Any = document
+    for word in words.split():
+        own = own.get(word, {}) if isinstance(own, dict) else {}
+    parameters = {
+        _option(parameter): parameter for parameter in command.params if parameter.param_type_name == "option"
+    }
+    if isinstance(own, dict):
+        for name, value in own.items():
+            if name in parameters:
+                yield words.replace(" ", "."), parameters[name], value
+            elif not isinstance(value, dict) and not _of_family(words, name):
+                raise InputError(f"{file}: [{words.replace(' ', '.')}] {name}: `reelbench {words}` has no such option")
+    for family in FAMILIES:
+        table = document.get(family, {})
+        for name, value in table.items() if isinstance(table, dict) else ():
+            if name in parameters and family_of(parameters[name]) == family and family != words:
+                yield family, parameters[name], value
+
+
+def _of_family(words: str, name: str) -> bool:
+    """Whether a table that is named like a command may be a family's: `[judge]`, `[frames]`."""
+    return words in FAMILIES and bool(name)
+
+
+def _needs_trust(parameter: "_click.Parameter") -> bool:
+    name = parameter.name or ""
+    return family_of(parameter) in _TRUSTED_FAMILIES or any(word in name for word in (*_TRUSTED, "budget", "key"))
+
+
+def _in_environment(parameter: "_click.Parameter") -> bool:
+    setting = _ENVIRONMENT.get(parameter.name or "")
+    return setting is not None and setting.is_set
+
+
+def _option(parameter: "_click.Parameter") -> str:
+    return max(parameter.opts, key=len).removeprefix("--")

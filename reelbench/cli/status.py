@@ -1,0 +1,46 @@
+"""`reelbench status`: how far a command with `--status-file` has come, seen from outside."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from reelbench.cli import console
+from reelbench.cli.option_groups import Json
+from reelbench.registry.status import read_status
+
+_ENDED_BADLY = {"failed", "stopped", "gone"}
+_MINUTE, _HOUR = 60, 3600
+
+
+def show_status(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What --status-file named.")], *, as_json: Json = False
+) -> None:
+    """Tell how far a command has come, from the file that its --status-file names.
+
+    Exit status: 0 while it runs and where it is done, 1 where it failed, was stopped, or its process is gone.
+    """
+    status = read_status(file)
+    console.write(json.dumps(status, ensure_ascii=False) if as_json else _line(status))
+    if status["state"] in _ENDED_BADLY:
+        raise typer.Exit(1)
+
+
+def _line(status: dict[str, Any]) -> str:
+    done, of = status["done"], status["of"]
+    parts = [f"{status['command']}: {status['state']}"]
+    if status.get("what"):
+        share = f" of {of:g} ({100 * done / of:.0f} %)" if of else ""
+        parts.append(f"{status['what']}, {done:g}{share}")
+    parts += [f"{status['failed']} failed"] if status.get("failed") else []
+    parts += [f"${status['cost']:.2f}"] if status.get("cost") is not None else []
+    parts += [f"about {_duration(status['eta'])} left"] if status.get("eta") is not None else []
+    parts += [str(status["error"])] if status.get("error") else []
+    return "; ".join([*parts, f"updated {status['updated']}"])
+
+
+def _duration(seconds: float) -> str:
+    if seconds < _MINUTE:
+        return f"{seconds:.0f} s"
+    return f"{seconds / _MINUTE:.0f} min" if seconds < _HOUR else f"{seconds / _HOUR:.1f} h"

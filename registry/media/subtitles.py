@@ -1,0 +1,88 @@
+"""The subtitles that lie beside a video, as SubRip (`.srt`) or WebVTT (`.vtt`): what is said, and when."""
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from reelbench.registry.errors import MediaError
+from reelbench.registry.files import read_text
+from reelbench.registry.languages import seconds_word
+
+SUFFIXES = (".srt", ".vtt")
+"""Tried in this order."""
+
+_CLOCK = r"(?:(?P<h{0}>\d+):)?(?P<m{0}>\d{{1,2}}):(?P<s{0}>\d{{1,2}})(?:[.,](?P<f{0}>\d{{1,3}}))?"
+_TIMES = re.compile(rf"\s*{_CLOCK.format(1)}\s*-->\s*{_CLOCK.format(2)}(?:\s.*)?")
+_MARKUP = re.compile(r"<[^<>]*>|\{\\[^{}]*\}")
+_WORD_BY_WORD = "<c>"
+"""In YouTube's automatic captions, where each cue begins with the line that the one before it ended with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """A line of subtitles: what is said from `start` to `end`, in seconds of the video."""
+
+    start: float
+    end: float
+    text: str
+
+
+def read(path: Path) -> list[Cue]:
+    """Read a file's cues in the order of their times, without markup; blank ones are left out.
+
+    MediaError where there is none in it, or it is not UTF-8.
+    """
+    text = read_text(path).replace("\r\n", "\n").replace("\r", "\n")
+    cues = list(_cues(text))
+    if not cues:
+        raise MediaError(path, "no subtitles in it; expected SubRip or WebVTT (00:00:01,000 --> 00:00:02,500)")
+    if _WORD_BY_WORD in text:
+        cues = _unrolled(cues)
+    told = (replace(cue, text=" ".join(cue.text.split())) for cue in cues)
+    return sorted((cue for cue in told if cue.text), key=lambda cue: (cue.start, cue.end))
+
+
+def within(cues: Sequence[Cue], start: float, end: float) -> list[Cue]:
+    """Return what is on screen between two moments (s), its times cut to them."""
+    shown = (replace(cue, start=max(cue.start, start), end=min(cue.end, end)) for cue in cues)
+    return [cue for cue in shown if cue.start < cue.end]
+
+
+def written(cues: Sequence[Cue], language: str) -> str:
+    """Return cues as a prompt has them, a line each with its times, in a language; nothing where there are none."""
+    word = seconds_word(language)
+    lines = [f"<{cue.start:.1f}-{cue.end:.1f} {word}> {cue.text}" for cue in cues]
+    return "\n".join(["Subtitles:", *lines, "", ""]) if lines else ""
+
+
+def _cues(text: str) -> Iterator[Cue]:
+    """Yield a cue for each line of times, with what stands between it and the next blank line, or line of times."""
+    times, said = None, list[str]()
+    for line in [*text.split("\n"), ""]:
+        begins = _TIMES.fullmatch(line)
+        if times is not None and (begins is not None or not line.strip()):
+            yield Cue(_seconds(times, 1), _seconds(times, 2), html.unescape(_MARKUP.sub("", "\n".join(said))))
+            times = None
+        if begins is not None:
+            times, said = begins, []
+        else:
+            said.append(line)
+
+
+def _seconds(times: re.Match[str], which: int) -> float:
+    hours, minutes, seconds = (int(times[f"{unit}{which}"] or 0) for unit in "hms")
+    return 3600 * hours + 60 * minutes + seconds + float(f"0.{times[f'f{which}'] or 0}")
+
+
+def _unrolled(cues: Sequence[Cue]) -> list[Cue]:
+    """Return rolling captions with each line once, from when it first appears."""
+    shown: list[str] = []
+    unrolled = []
+    for cue in cues:
+        lines = [line.strip() for line in cue.text.split("\n") if line.strip()]
+        new = [line for line in lines if line not in shown]
+        shown = lines
+        unrolled.append(replace(cue, text="\n".join(new)))
+    return unrolled

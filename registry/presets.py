@@ -1,0 +1,96 @@
+"""Presets: how the owners of a model family say that they ask it, each value with the address where it stands.
+
+| value | |
+|---|---|
+| `frames` | a frame sampling |
+| `pixels` | most pixels of a frame |
+| `temperature`, `top_p`, `top_k`, `repetition_penalty`, `presence_penalty`, `seed` | of sampling |
+| `max_tokens` | tokens of an answer at most, its reasoning included |
+| `thinking` | whether the model is asked to reason first (`enable_thinking` of its chat template) |
+| `prompt` | `after` or `before` the frames: where the question stands |
+"""
+
+from collections.abc import Callable, Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from reelbench.registry.errors import InputError
+from reelbench.registry.files import read_text
+from reelbench.registry.frames.sampling import FrameSampling
+from reelbench.registry.records import PresetRecord, PresetValue
+from reelbench.registry.values import is_object
+
+SAMPLING = ("temperature", "top_p", "top_k", "repetition_penalty", "presence_penalty", "seed")
+
+
+def _number(low: float, high: float) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
+
+
+def _whole(low: int, high: int) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+
+
+_ALLOWED: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "frames": ("a frame sampling, as text", lambda value: isinstance(value, str)),
+    "pixels": ("a whole number from 1 up", _whole(1, 10**9)),
+    "temperature": ("a number from 0 to 2", _number(0, 2)),
+    "top_p": ("a number from 0 to 1", _number(0, 1)),
+    "top_k": ("a whole number from -1 up", _whole(-1, 10**6)),
+    "repetition_penalty": ("a number from 0 to 10", _number(0, 10)),
+    "presence_penalty": ("a number from -2 to 2", _number(-2, 2)),
+    "seed": ("a whole number from 0 up", _whole(0, 2**63)),
+    "max_tokens": ("a whole number from 1 up", _whole(1, 10**7)),
+    "thinking": ("true or false", lambda value: isinstance(value, bool)),
+    "prompt": ("after or before", lambda value: value in ("after", "before")),
+}
+
+
+def shipped() -> dict[str, PresetRecord]:
+    """Return the presets that come with Reelbench, by name."""
+    from reelbench.registry.yaml_text import read_mapping
+
+    text = resources.files("reelbench.registry").joinpath("presets.yaml").read_text(encoding="utf-8")
+    return {name: _preset(name, entry, "presets.yaml") for name, entry in read_mapping(text, "presets.yaml").items()}
+
+
+def preset(named: str) -> PresetRecord:
+    """Return a preset that comes with Reelbench, or the one in a YAML file with `values`, and `about` at will.
+
+    InputError where there is none of the name, or the file is wrong.
+    """
+    from reelbench.registry.yaml_text import read_mapping
+
+    known = shipped()
+    if named in known:
+        return known[named]
+    path = Path(named)
+    if not path.is_file():
+        raise InputError(f"--preset {named!r}: no such file, nor a preset; there are {', '.join(known)}")
+    return _preset(path.stem, read_mapping(read_text(path), str(path)), str(path))
+
+
+def _preset(name: str, entry: Mapping[str, Any], where: str) -> PresetRecord:
+    values = entry.get("values")
+    if not is_object(values) or not values or entry.keys() - {"about", "values"}:
+        raise InputError(f"{where}, {name}: expected `about` and `values`, each {{value: …, source: https://…}}")
+    return PresetRecord(
+        name=name,
+        about=str(entry["about"]) if "about" in entry else None,
+        values={key: _value(key, value, f"{where}, {name}") for key, value in values.items()},
+    )
+
+
+def _value(key: str, given: Any, where: str) -> PresetValue:  # noqa: ANN401 - any YAML value
+    if key not in _ALLOWED:
+        raise InputError(f"{where}: {key!r} is no value of a preset; there are {', '.join(_ALLOWED)}")
+    stated, source = (given.get("value"), given.get("source")) if is_object(given) else (given, None)
+    if not isinstance(source, str) or not source.startswith(("https://", "http://")):
+        raise InputError(f"{where}, {key}: names no source; give {{value: …, source: https://…}}")
+    expected, allowed = _ALLOWED[key]
+    if not allowed(stated):
+        raise InputError(f"{where}, {key}: {stated!r} is not {expected}")
+    if key == "frames":
+        stated = str(FrameSampling.parse(stated))
+    return PresetValue(value=stated, source=source)

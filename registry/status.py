@@ -1,0 +1,118 @@
+"""How far long work has come, as a file: JSON that is rewritten aside while the work goes on, for whoever looks on.
+
+| key | |
+|---|---|
+| `command` | the command's words |
+| `state` | `running`, `done`, `failed`, `stopped` (by the user) |
+| `what` | what is going on; null before the first part of the work |
+| `done`, `of` | how much of it is done, and of how much; null where that is not known |
+| `failed` | how many of these have failed |
+| `cost` | dollars that the command has spent; null without prices |
+| `eta` | seconds until this part is done, at its pace so far; null where that is not known |
+| `started`, `updated` | ISO 8601 |
+| `host`, `pid` | where it runs |
+| `error` | why it failed, in one line; else null |
+"""
+
+import json
+import os
+import platform
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from reelbench.registry.errors import InputError
+from reelbench.registry.files import read_json, write_text
+from reelbench.registry.progress import Show
+from reelbench.registry.values import is_object
+
+State = Literal["running", "done", "failed", "stopped"]
+_PAUSE = 1.0
+"""Seconds between two writes at least; the last state is written in any case."""
+
+
+class StatusFile:
+    """The status of one command, kept in a file; its methods may be called from any thread."""
+
+    def __init__(self, path: Path, command: str) -> None:
+        """Write that the command runs; OSError where the file can't be written."""
+        self._path = path
+        self._lock = threading.Lock()
+        self._spent_before = 0.0
+        self._written = 0.0
+        self._status: dict[str, Any] = {
+            "command": command,
+            "state": "running",
+            **dict.fromkeys(("what", "done", "of")),
+            "failed": 0,
+            "cost": None,
+            "eta": None,
+            "started": _now(),
+            "updated": _now(),
+            "host": platform.node(),
+            "pid": os.getpid(),
+            "error": None,
+        }
+        self._write()
+
+    @contextmanager
+    def bar(self, title: str, total: float | None) -> Iterator[Show]:
+        """Tell of one part of the work while the block runs."""
+        began = time.monotonic()
+        with self._lock:
+            self._spent_before = self._status["cost"] or 0.0
+            self._status |= {"what": title, "done": 0, "of": total, "failed": 0, "eta": None}
+            self._write()
+
+        def show(done: float, line: str, *, failed: int = 0, cost_usd: float | None = None) -> None:
+            del line
+            seconds = time.monotonic() - began
+            with self._lock:
+                left = None if total is None or not done else round(max(0.0, total - done) * seconds / done, 1)
+                self._status |= {"done": done, "failed": failed, "eta": left}
+                if cost_usd is not None:
+                    self._status["cost"] = self._spent_before + cost_usd
+                if time.monotonic() - self._written >= _PAUSE:
+                    self._write()
+
+        yield show
+
+    def end(self, state: State, error: str | None = None) -> None:
+        """Write how the command ended."""
+        with self._lock:
+            self._status |= {"state": state, "eta": None, "error": error}
+            self._write()
+
+    def _write(self) -> None:
+        self._status["updated"] = _now()
+        write_text(self._path, json.dumps(self._status, ensure_ascii=False) + "\n")
+        self._written = time.monotonic()
+
+
+def read_status(path: Path) -> dict[str, Any]:
+    """Read a status file; `gone` is added as its state where it says that it runs, and its process here is no more.
+
+    InputError where it is no status file.
+    """
+    status = read_json(path)
+    if not is_object(status) or not {"command", "state", "done", "of", "updated"} <= status.keys():
+        raise InputError(f"{path}: is no status file; `--status-file` writes one")
+    here = status["state"] == "running" and status.get("host") == platform.node()
+    return {**status, "state": "gone"} if here and not _alive(int(status.get("pid") or 0)) else dict(status)
+
+
+def _alive(pid: int) -> bool:
+    with suppress(PermissionError):
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return False
+    return True
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,98 @@
+"""`reelbench.toml`: whose word counts, what a folder may not say, and that what it set is said and recorded."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+PREDICTIONS = Path(__file__).parents[1] / "fixtures" / "v0_1_0" / "predictions" / "rextime.jsonl"
+
+
+@pytest.fixture
+def score_there(reelbench, tmp_path):
+    """Score in a folder with files of defaults; returns the process and the result's record."""
+
+    def run(*arguments, folder="", user="", env=None):
+        (tmp_path / "config" / "reelbench").mkdir(parents=True)
+        (tmp_path / "config" / "reelbench" / "reelbench.toml").write_text(user, encoding="utf-8")
+        (tmp_path / "reelbench.toml").write_text(folder, encoding="utf-8")
+        words = ("score", "rextime_mini", "--predictions", PREDICTIONS, "--output", "out", *arguments)
+        done = reelbench(*words, cwd=tmp_path, env={"XDG_CONFIG_HOME": str(tmp_path / "config"), **(env or {})})
+        record = tmp_path / "out" / "result.json"
+        return done, json.loads(record.read_text(encoding="utf-8")) if record.is_file() else None
+
+    return run
+
+
+def test_what_a_file_sets_is_printed_and_on_record(score_there):
+    done, result = score_there(folder='[about]\nlabel = "web search"\n', user="[score]\nno-overlap = true\n")
+    assert "reelbench.toml: --label web search" in done.stderr
+    assert result["settings"]["label"] == "web search"
+    assert result["provenance"]["defaults"] == {"--label": "web search", "--no-overlap": "True"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "env", "folder", "expected"),
+    [
+        (("--label", "mine"), {"REELBENCH_LABEL": "environment"}, "folder", "mine"),
+        ((), {}, "folder", "folder"),
+        ((), {}, "", "user"),
+    ],
+)
+def test_the_command_line_comes_first_and_this_folder_before_the_user(score_there, arguments, env, folder, expected):
+    own = f'[about]\nlabel = "{folder}"\n' if folder else ""
+    _, result = score_there(*arguments, folder=own, user='[about]\nlabel = "user"\n', env=env)
+    assert result["settings"]["label"] == expected
+
+
+def test_the_environment_stands_before_a_file(score_there):
+    user = '[judge]\njudge = "file-model"\njudge-url = "http://127.0.0.1:1/v1"\n'
+    done, _ = score_there(user=user, env={"REELBENCH_JUDGE": "environment-model", "REELBENCH_JUDGE_API_KEY": "x"})
+    assert "file-model" not in done.stderr
+    assert "--judge-url http://127.0.0.1:1/v1" in done.stderr
+
+
+def test_a_folder_s_file_never_says_who_is_asked_where_or_for_how_much(score_there):
+    folder = """
+    [judge]
+    judge = "theirs"
+    judge-url = "http://127.0.0.1:1/v1"
+    judge-budget = "$500"
+    [about]
+    model = "renamed"
+    """
+    done, result = score_there(folder=folder)
+    assert done.returncode == 0
+    assert result["judge"] is None
+    assert result["model"]["id"] == "rextime"
+    assert "defaults" not in result["provenance"]
+    (line,) = [line for line in done.stderr.splitlines() if "left alone" in line]
+    assert all(name in line for name in ("judge,", "judge-url", "judge-budget", "model"))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[score]\nnonsense = 1\n", "[score] nonsense: `reelbench score` has no such option"),
+        ("[score\n", "no TOML"),
+    ],
+)
+def test_what_is_wrong_is_one_line(score_there, text, said):
+    done, result = score_there(folder=text)
+    assert (done.returncode, result) == (2, None)
+    assert said in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_settings_shows_where_a_value_comes_from_and_doctor_ends_well(reelbench, tmp_path):
+    (tmp_path / "reelbench.toml").write_text('[frames]\nframes = "uniform:4"\n', encoding="utf-8")
+    assert "[frames] frames" in reelbench("settings", cwd=tmp_path).stdout
+    listed = json.loads(reelbench("settings", "--json", cwd=tmp_path).stdout)
+    assert listed["[frames] frames"] == {
+        "set": True,
+        "value": "uniform:4",
+        "default": None,
+        "about": "from reelbench.toml",
+    }
+    (tmp_path / "reelbench.toml").write_text("[", encoding="utf-8")
+    assert reelbench("doctor", cwd=tmp_path).returncode == 0

@@ -1,0 +1,239 @@
+"""A benchmark in one file: rows of any shape, what is refused and where, and what is left out."""
+
+import json
+
+import pytest
+
+import reelbench as face
+from reelbench.registry import discovery
+from reelbench.registry.errors import InputError
+from reelbench.scoring import result_files
+
+CHOICE = "id: shapes\nkind: choice\nsource: {file: rows.jsonl}\n"
+PLAIN = {"id": "n", "video": "clip", "question": "q", "options": "o", "answer": "a"}
+ASKED = {"n": 7, "clip": "one.mp4", "q": "Which cup?"}
+
+
+@pytest.fixture(autouse=True)
+def _forget(monkeypatch):
+    monkeypatch.setattr(discovery, "_met", {})
+    monkeypatch.setattr(discovery, "_left_out", {})
+
+
+def write(folder, head, columns, rows, file="rows.jsonl"):
+    folder.mkdir(exist_ok=True, parents=True)
+    listed = "".join(f"  {name}: {json.dumps(theirs)}\n" for name, theirs in columns.items())
+    (folder / "benchmark.yaml").write_text(f"{head}columns:\n{listed}", encoding="utf-8")
+    text = rows if isinstance(rows, str) else "".join(json.dumps(row) + "\n" for row in rows)
+    (folder / file).write_text(text, encoding="utf-8")
+    return folder
+
+
+ANSWERS = [
+    ({"o": ["red", "blue", "green"], "a": "blue"}, PLAIN),
+    ({"o": ["red", "blue", "green"], "a": " Blue "}, PLAIN),
+    ({"o": ["red", "blue", "green"], "a": "B"}, PLAIN),
+    ({"o": ["red", "blue", "green"], "a": "(b)"}, PLAIN),
+    ({"o": ["A. red", "B. blue", "C. green"], "a": "B. blue"}, PLAIN),
+    ({"o": ["(A) red", "(B) blue", "(C) green"], "a": "blue"}, PLAIN),
+    ({"o": {"A": "red", "B": "blue", "C": "green"}, "a": "B"}, PLAIN),
+    ({"o": {"first": "red", "second": "blue", "third": "green"}, "a": "second"}, PLAIN),
+    ({"o": "['red', 'blue', 'green']", "a": "blue"}, PLAIN),
+    ({"o": '["red", "blue", "green"]', "a": "B"}, PLAIN),
+    ({"o": "A. red\nB. blue\nC. green", "a": "B"}, PLAIN),
+    ({"x1": "red", "x2": "blue", "x3": "green", "x4": "", "a": "blue"}, {**PLAIN, "options": ["x1", "x2", "x3", "x4"]}),
+    ({"in": {"o": ["red", "blue", "green"], "a": "B"}}, {**PLAIN, "options": "in.o", "answer": "in.a"}),
+]
+
+
+@pytest.mark.parametrize(("cells", "columns"), ANSWERS)
+def test_a_choice_is_read_from_any_shape(cells, columns, tmp_path):
+    write(tmp_path / "b", CHOICE, columns, [{**ASKED, **cells}])
+    (row,) = face.load(str(tmp_path / "b"))
+    assert (row["id"], row["video"], row["question"]) == ("7", "one.mp4", "Which cup?")
+    assert (row["options"], row["answer"]) == (["red", "blue", "green"], "B")
+
+
+@pytest.mark.parametrize(
+    ("stated", "answers", "letters"),
+    [
+        ("", [0, 2], "AC"),
+        ("", [1, 3], "AC"),
+        ("answer_is: index0\n", [1, 2], "BC"),
+        ("answer_is: index1\n", [1, 2], "AB"),
+        ("", ["2", "1"], None),
+    ],
+)
+def test_a_number_is_an_answer_where_only_one_reading_is_left(stated, answers, letters, tmp_path):
+    rows = [{**ASKED, "n": n, "o": ["red", "blue", "green"], "a": answer} for n, answer in enumerate(answers)]
+    folder = write(tmp_path, CHOICE + stated, PLAIN, rows)
+    if letters is None:
+        with pytest.raises(InputError, match=r"rows\.jsonl, line 1 .*index0 or as index1.*say which with answer_is"):
+            face.load(str(folder))
+    else:
+        assert "".join(face.load(str(folder))["answer"]) == letters
+
+
+SPANS = [
+    ({"w": [3, 9.5]}, {"span": "w"}, [3, 9.5]),
+    ({"w": [[3, 9.5]]}, {"span": "w"}, [3, 9.5]),
+    ({"w": [[3, 5], [8, 9]]}, {"span": "w"}, [3, 5, 8, 9]),
+    ({"w": "[3, 9.5]"}, {"span": "w"}, [3, 9.5]),
+    ({"w": {"from": "0:03", "to": "0:09.5"}}, {"span": "w"}, [3, 9.5]),
+    ({"w": "3-9.5"}, {"span": "w"}, [3, 9.5]),
+    ({"s": "3", "e": 9.5}, {"start": "s", "end": "e"}, [3, 9.5]),
+    ({"s": 3, "e": "1:00:09"}, {"span": ["s", "e"]}, [3, 3609]),
+]
+
+
+@pytest.mark.parametrize(("cells", "columns", "ends"), SPANS)
+def test_a_span_is_read_from_any_shape(cells, columns, ends, tmp_path):
+    head = "id: found\nkind: span\nsource: {file: rows.jsonl}\n"
+    named = {"id": "{clip}_{n}", "video": "films/{clip}", "question": "q", **columns}
+    write(tmp_path, head, named, [{**ASKED, **cells}])
+    (row,) = face.load(str(tmp_path / "benchmark.yaml"))
+    assert (row["id"], row["video"], row["span"]) == ("one.mp4_7", "films/one.mp4", ends)
+
+
+def test_ids_are_text_in_every_kind_of_file(tmp_path):
+    import pandas as pd
+
+    table = pd.DataFrame({"n": [7, 8], "clip": ["c", "c"], "q": ["Why?", "How?"], "a": ["so", "thus"]})
+    for suffix, save in {"csv": "to_csv", "parquet": "to_parquet", "xlsx": "to_excel", "json": "to_json"}.items():
+        folder = tmp_path / suffix
+        columns = {name: PLAIN[name] for name in ("id", "video", "question", "answer")}
+        head = f"id: asked_{suffix}\nkind: exact\nsource: {{file: rows.{suffix}}}\n"
+        write(folder, head, columns, "", file="none.txt")
+        more = {"orient": "records"} if suffix == "json" else {"index": False}
+        getattr(table, save)(folder / f"rows.{suffix}", **more)
+        assert face.load(str(folder))["id"] == ["7", "8"]
+
+
+GOOD = CHOICE + "columns: {id: n, video: clip, question: q, options: o, answer: a}\n"
+BROKEN = [
+    ("kind: choice", "kind: chioce", "line 2: kind is 'chioce', expected choice, span"),
+    ("columns:", "colums:", "line 4: unknown key 'colums'; did you mean 'columns'?"),
+    ("id: shapes", "id: Shapes!", "line 1: id is 'Shapes!'"),
+    ("id: shapes", "id: rextime", "'rextime' is a name of reelbench.tasks.rextime too"),
+    ("{file: rows.jsonl}", "{fle: rows.jsonl}", "line 3: unknown key 'source.fle'; did you mean 'file'?"),
+    ("id: n, ", "", "line 4: columns.id is missing"),
+    ("answer: a", "answer: a, anser: b", "line 4: unknown key 'columns.anser'; did you mean 'answer'?"),
+    ("id: shapes", "id: shapes\nid: again", "line 2: the key 'id' stands twice"),
+    ("kind: choice", "kind: choice\njudge: {prompts: curve}", "line 3: kind choice takes no judge"),
+    ("kind: choice", "kind: choice\nprompt: ask.txt", "line 3: prompt: ask.txt is not beside this file"),
+    ("kind: choice", "kind: choice\nfacets: [video]", "line 3: facets: 'video' is a column of ours"),
+    ("kind: choice", "kind: choice\nmedia: {layouts: [videos]}", "line 3: media.layouts: 'videos' must name {video}"),
+    ("kind: choice", "kind: &k choice\ntitle: *k", "has YAML aliases"),
+    ("columns:", "- columns:", "not valid YAML"),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "line"), BROKEN)
+def test_what_is_wrong_in_the_file_is_one_line(before, after, line, tmp_path):
+    (tmp_path / "benchmark.yaml").write_text(GOOD.replace(before, after), encoding="utf-8")
+    with pytest.raises(InputError) as raised:
+        discovery.find(str(tmp_path))
+    assert line in str(raised.value)
+    assert str(tmp_path) in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_every_row_that_is_wrong_is_a_line_with_its_place(tmp_path, reelbench):
+    good = {**ASKED, "o": ["red", "blue"], "a": "red"}
+    rows = [
+        good,
+        {**good, "n": 8, "a": "pink"},
+        {**good},
+        {key: value for key, value in good.items() if key != "q"} | {"n": 9},
+        {**good, "n": 10, "o": ["red"]},
+        {**good, "n": None},
+    ]
+    write(tmp_path, CHOICE, PLAIN, rows)
+    done = reelbench("check", tmp_path)
+    assert done.returncode == 2
+    lines = done.stderr.splitlines()
+    for line, what in {
+        2: "the answer 'pink' is none of its options (A: red; B: blue)",
+        3: "the id '7' is there twice, first at",
+        4: "has no column 'q'; it has n, clip, o, a",
+        5: "options has 1 options, expected 2 to 26",
+        6: "id (n) is empty",
+    }.items():
+        assert any(f"rows.jsonl, line {line} (row {line})" in said and what in said for said in lines), (what, lines)
+    assert any("the video 'one.mp4' is missing" in said for said in lines)
+    assert len(lines) == 6
+    assert json.loads(reelbench("check", tmp_path, "--json").stdout)["splits"]["test"]["rows"] == 1
+
+
+def test_a_prompt_takes_further_columns_of_the_rows_and_no_others(tmp_path):
+    write(tmp_path, CHOICE + "prompt: ask.txt\n", PLAIN, [{**ASKED, "o": ["a", "b"], "a": "a", "subs": "Hello"}])
+    (tmp_path / "ask.txt").write_text("{subs} {question}\n{options}", encoding="utf-8")
+    assert face.load(str(tmp_path))["subs"] == ["Hello"]
+    (tmp_path / "ask.txt").write_text("{sbs} {question}", encoding="utf-8")
+    with pytest.raises(InputError, match=r"rows\.jsonl, line 1 \(row 1\): has no column 'sbs'"):
+        face.load(str(tmp_path))
+
+
+def test_facets_splits_and_a_folder_of_judge_prompts(tmp_path):
+    head = (
+        "id: asked\nkind: open\nsource: {file: rows.jsonl}\nfacets: [topic]\n"
+        "splits: {dev: {source: {file: dev.jsonl}}, test: {}}\njudge: {prompts: marks, scale: [0, 10]}\n"
+    )
+    columns = {name: PLAIN[name] for name in ("id", "video", "question", "answer")}
+    row = {**ASKED, "a": "so", "topic": "food"}
+    write(tmp_path, head, columns, [row, {**row, "n": 8, "topic": ["art", "food"]}])
+    (tmp_path / "dev.jsonl").write_text(json.dumps({**row, "topic": None}), encoding="utf-8")
+    (tmp_path / "marks").mkdir()
+    for name in ("care.txt", "truth.txt", "user.txt"):
+        (tmp_path / "marks" / name).write_text("{question} {reference} {answer}", encoding="utf-8")
+    spec = discovery.find(str(tmp_path))
+    assert [metric.name for metric in spec.metrics] == ["average", "care", "truth", "exact_match"]
+    assert spec.primary.unit == "percent"
+    assert [task.name for task in spec.tasks] == ["asked", "asked_dev", "asked_test"]
+    assert face.load("asked", "test")["topic"] == [["food"], ["art", "food"]]
+    assert face.load("asked")["topic"] == [[]]
+    (tmp_path / "benchmark.yaml").write_text(
+        (tmp_path / "benchmark.yaml").read_text(encoding="utf-8").replace("marks", "nobody"), encoding="utf-8"
+    )
+    with pytest.raises(InputError, match=r"line 6: judge\.prompts is 'nobody', expected moviecore, curve, or a folder"):
+        discovery.find(str(tmp_path))
+
+
+def test_broken_ones_are_a_line_each_and_everything_else_works(tmp_path, reelbench):
+    for name, (before, after, _) in zip("abcdefg", BROKEN, strict=False):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "benchmark.yaml").write_text(GOOD.replace(before, after), encoding="utf-8")
+    write(tmp_path / "whole", CHOICE, PLAIN, [{**ASKED, "o": ["a", "b"], "a": "a"}])
+    answers = tmp_path / "answers.csv"
+    answers.write_text("id,prediction\nmini1,A\n", encoding="utf-8")
+    environ = {"REELBENCH_BENCHMARKS": str(tmp_path)}
+    done = reelbench("list", "--json", env=environ)
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["shapes"]["tasks"] == ["shapes"]
+    assert len(done.stderr.splitlines()) == 7
+    assert all("is left out: " in line and "benchmark.yaml" in line for line in done.stderr.splitlines())
+    scored = reelbench("score", "rextime_mini", "--predictions", answers, "--json", env=environ)
+    assert json.loads(scored.stdout)["counts"]["items"] == 12
+    missed = reelbench("info", "a", env=environ)
+    assert (missed.returncode, missed.stderr.splitlines()[-1].count("left out, because")) == (2, 1)
+
+
+def test_a_result_declares_its_benchmark_and_can_claim_no_other(tmp_path):
+    folder = write(tmp_path / "b", CHOICE, PLAIN, [{**ASKED, "o": ["a", "b"], "a": "a"}])
+    face.score(str(folder), [{"id": "7", "prediction": "A"}]).save(tmp_path / "out")
+    assert str(tmp_path) not in (tmp_path / "out" / "result.json").read_text(encoding="utf-8")
+    discovery._met.clear()
+    result = result_files.read(tmp_path / "out")
+    assert discovery.get("shapes").primary.name == "accuracy"
+    assert result.data == "owners"
+    document = result.model_dump(mode="json")
+    for name, declared in (("rextime", {}), ("shapes", {"title": 7}), ("shapes", {"kinds": ["os"]}), ("x", {})):
+        discovery._met.clear()
+        document["benchmark"] |= {"id": name, "declaration": {**result.benchmark.declaration, **declared}}
+        (tmp_path / "out" / "result.json").write_text(json.dumps(document), encoding="utf-8")
+        if name == "rextime":
+            result_files.read(tmp_path / "out")
+            assert discovery.get("rextime").package == "reelbench.tasks.rextime"
+        else:
+            with pytest.raises(InputError, match=r"field benchmark\.declaration"):
+                result_files.read(tmp_path / "out")

