@@ -161,13 +161,14 @@ def _groups(board: Board) -> list[dict[str, Any]]:
     rows: dict[RankingGroup, list[BoardEntry]] = defaultdict(list)
     for entry in board.entries:
         rows[entry.group].append(entry)
+    counting = overall.counted(board.main, board.specs, board.entries, board.ranks)
     return [
         {
             "id": group.id,
             "label": group.label,
             "mini": group.mini,
             "main": board.main.get(group.benchmark) == group,
-            "counts": board.main.get(group.benchmark) == group and board.specs[group.benchmark].open_data,
+            "counts": group in counting,
             "headline": headline.of_group(board, group),
             "videos": board.noise[group].videos,
             "pairs": f"pairs/{_digest(group.id)}" if board.noise[group].pairs else None,

@@ -78,7 +78,7 @@
           title: column.title,
           about: column.about,
           group: column.part,
-          cls: text ? "" : "num",
+          cls: text ? (column.id === "date" ? "nowrap" : "") : "num",
           up: column.part !== SCORE,
           get: text ? (row) => R.asText(column, value(row)) : value,
           node:
