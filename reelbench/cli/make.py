@@ -12,7 +12,7 @@ import typer
 
 from reelbench.cli import console, families
 from reelbench.cli.app import App
-from reelbench.cli.asking import RetryUnread, by_role, finished, shared_budget, takes_llm
+from reelbench.cli.asking import LlmBatch, RetryUnread, by_role, finished, shared_budget, takes_llm
 from reelbench.cli.completion import task_names
 from reelbench.cli.option_groups import Json, reports_status, takes
 from reelbench.making.gate_rules import GateRules
@@ -64,6 +64,7 @@ class MakeOptions:
     plan: bool
     prompts: Path | None
     retry_unread: bool
+    batch: bool
     as_json: bool
 
 
@@ -73,10 +74,11 @@ def make_options(
     plan: Plan = False,
     prompts: PromptFolder = None,
     retry_unread: RetryUnread = False,
+    llm_batch: LlmBatch = False,
     as_json: Json = False,
 ) -> MakeOptions:
     """Return these options."""
-    return MakeOptions(limit, plan, prompts, retry_unread, as_json)
+    return MakeOptions(limit, plan, prompts, retry_unread, llm_batch, as_json)
 
 
 takes_make_options = takes("making", make_options)
@@ -162,10 +164,11 @@ def discussion(
     known = read_videos(source, len(chain.context_questions))[: making.limit]
     optional = {
         discussing.CONTEXT: any(video.context is None for video in known),
-        **{role: role in llm for role in (discussing.JUDGE, discussing.BLOOM)},
+        **{role.name: False for role in chain.roles if role not in chain.speakers},
+        **{role: until is None and role in llm for role in (discussing.JUDGE, discussing.BLOOM)},
         **{name: until is None and need for name, need in gate.roles(options=False).items()},
     }
-    models = _models(llm, chain.roles, optional, retry_unread=making.retry_unread)
+    models = _models(llm, chain.speakers, optional, making=making)
     document = _run_chain(
         "discussing", len(known), models, folder, lambda setup: discussing.run(known, chain, setup, parser)
     )
@@ -253,7 +256,7 @@ def moments(
     roles = [role for name, role in chain.roles.items() if name in needed]
     unneeded = dict.fromkeys(chain.roles.keys() - needed, False)
     asked = {name: until is None and need for name, need in gate.roles(options=not no_options).items()}
-    models = _models(llm, roles, unneeded | asked, retry_unread=making.retry_unread)
+    models = _models(llm, roles, unneeded | asked, making=making)
     document = _run_chain("making", len(sources), models, folder, lambda setup: pairing.run(sources, chain, setup))
     _declare("moments", folder, shares, document, media, whole=until is None)
     _report(document, folder, document["stages"][-1]["name"], as_json=making.as_json)
@@ -298,7 +301,7 @@ def tags(
             "no frames are shown: CogME's tags hang on what is in view, so these are a guess from words (on record as "
             "frames: none); give --frames uniform:8, say, for a model that sees"
         )
-    models = _models(llm, [tagger.role], {}, retry_unread=making.retry_unread)
+    models = _models(llm, [tagger.role], {}, making=making)
     target = None if making.plan else out
     document = _run_chain("tagging", len(rows), models, target, lambda setup: tagging.run(rows, tagger, setup))
     _report(document, target, "questions", as_json=making.as_json)
@@ -336,7 +339,7 @@ def _folder(out: Path | None, *, plan: bool) -> Path | None:
 
 
 def _models(
-    llm: "Mapping[str, AskOptions]", roles: "Sequence[Role]", optional: Mapping[str, bool], *, retry_unread: bool
+    llm: "Mapping[str, AskOptions]", roles: "Sequence[Role]", optional: Mapping[str, bool], *, making: MakeOptions
 ) -> "dict[str, AskOptions]":
     """Return each role's model: the one named for it, else its own in the roles' file, else the one for all."""
     wanted = [role.name for role in roles] + [name for name, needed in optional.items() if needed]
@@ -345,7 +348,8 @@ def _models(
     for role in roles:
         if role.model is not None and role.name not in llm:
             models[role.name] = replace(models[role.name], model=role.model)
-    return {role: replace(options, retry_unread=retry_unread) for role, options in models.items()}
+    changed = {"retry_unread": making.retry_unread, "batch": making.batch}
+    return {role: replace(options, **changed) for role, options in models.items()}
 
 
 def _run_chain(
@@ -359,7 +363,7 @@ def _run_chain(
     from reelbench.making.chain import ChainSetup
 
     with console.progress(title, total) as show:
-        return finished(run(ChainSetup(models, out, shared_budget(models), console.note, show)))
+        return finished(run(ChainSetup(models, out, shared_budget(models) if models else None, console.note, show)))
 
 
 def _report(document: dict[str, Any], made: Path | None, stage: str, *, as_json: bool) -> None:
