@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from reelbench.llm.ask_options import AskOptions
+from reelbench.llm.batches import Batches
 from reelbench.llm.budget import Budget, Tally
 from reelbench.llm.cache import ReplyCache
 from reelbench.llm.claim_watch import ClaimWatch
@@ -46,6 +47,9 @@ from reelbench.registry.errors import ReelbenchError
 _SHORT_REPLY = 64  # tokens
 _FOLLOWED = 8
 """Questions followed at once, for each call in flight: thousands at once would keep the first from going out."""
+
+_SHARED = 8
+"""Machines that can share the calls before one begins the same questions as all others, and none of its own."""
 
 _log = logging.getLogger("reelbench.llm")
 
@@ -91,15 +95,24 @@ class Asker:
         self._budget = budget or Budget(options.budget_calls, options.budget_usd)
         # What follows lives in the event loop alone.
         self._pacer = pacer or Pacer(options.concurrency)
-        self._followed = asyncio.Semaphore(_FOLLOWED * options.concurrency)
+        self._followed = asyncio.Semaphore(max(_FOLLOWED, 2 * self.ahead) * options.concurrency)
         self._client: Client | None = None
         self._asking: dict[bytes, asyncio.Task[str | None]] = {}
         self._watch = ClaimWatch(self.cache, self._pacer)
         self._heart: asyncio.Task[None] | None = None
         self._shutdown: asyncio.Task[None] | None = None
         self._notes_shutdown = notes_shutdown
+        self._batches: Batches | None = None  # within `async with`; whoever asks otherwise has their own
+        self._for_batch: dict[bytes, Sequence[Message]] = {}
+        self._collecting = asyncio.Lock()
+        self._collected = False
         self._last_good = 0.0
         self._rejected = 0
+
+    @property
+    def ahead(self) -> int:
+        """How many times more questions are begun where several machines share them: most wait for the others."""
+        return _SHARED if self.cache.store.is_remote else 1
 
     # --- the outside -------------------------------------------------------------------------------------------------
 
@@ -140,6 +153,10 @@ class Asker:
             replies.append(reply)
         return replies
 
+    def read_ahead(self, questions: Sequence[tuple[Sequence[Message], int]]) -> None:
+        """Read what a server of replies has of questions, as (messages, vote), in one request: `cursor` takes it."""
+        self.cache.read_ahead([reply_key(self._shape(messages), vote, 0) for messages, vote in questions])
+
     async def ask(
         self,
         messages: Sequence[Message],
@@ -163,6 +180,7 @@ class Asker:
         reason = None
         while reason is None and cursor.key is not None:
             if (reason := await self._get(cursor.key, cursor.messages)) is None:
+                await self.cache.look(cursor.key)
                 await self.cache.aside(cursor.advance)
         return self.counted(cursor, reason)
 
@@ -198,6 +216,7 @@ class Asker:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._watch.close()
+        await self.cache.drained()
         if self._client is not None:
             await self._client.close()
 
@@ -212,13 +231,29 @@ class Asker:
         self.tally.other_hosts.clear()
 
     async def __aenter__(self) -> Self:
+        self._batches = Batches(self.options, self.cache, self.note)
+        if self.options.batch:
+            await self._collect()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.shut()
-        self.close()
+        try:
+            if self._batches is not None and self._for_batch and (kind is None or issubclass(kind, ReelbenchError)):
+                await asyncio.to_thread(self._batches.submit, self._for_batch, self.sampling)
+        finally:
+            if self._batches is not None:
+                self._batches.close()
+            self.close()
+
+    async def _collect(self) -> None:
+        """Keep what this model's batches have answered, once; nothing is sent where none is under way."""
+        async with self._collecting:
+            if not self._collected and self._batches is not None and self._batches.under_way():
+                await asyncio.to_thread(self._batches.collect)
+            self._collected = True
 
     def _shape(self, messages: Sequence[Message]) -> bytes:
         return request_shape(self.options.model, messages, self.sampling)
@@ -227,6 +262,9 @@ class Asker:
 
     async def _get(self, key: bytes, messages: Sequence[Message]) -> str | None:
         """Get a reply into the cache -> None, or the reason why there is none. Equal requests are asked once."""
+        if self.options.batch and self._batches is not None:
+            self._for_batch[key] = messages  # handed over when the work ends here, all in one
+            return PENDING
         task = self._asking.get(key)
         if task is None:
             task = self._asking[key] = asyncio.ensure_future(self._fetch(key, messages))
@@ -245,12 +283,14 @@ class Asker:
             client = self._ready()
             try:
                 while not claimed:
-                    state = await self.cache.aside(self.cache.claim, key)
+                    state = await self.cache.claim_soon(key)
                     claimed = state == "mine"
                     if state == "stored":
                         return None
                     if state == "batched":
-                        return PENDING
+                        if self._collected or self._batches is None:
+                            return PENDING
+                        await self._collect()
                     if state == "theirs":
                         await turn.pass_on(self._watch.wait(key))
                 reason = await self._call_until_kept(client, turn, key, messages)
@@ -314,7 +354,7 @@ class Asker:
         kept, cost = False, None
         try:
             reply = await client.ask(messages, self.sampling)
-            await self.cache.aside(self.cache.put, key, options.model, reply)
+            await self.cache.put_soon(key, options.model, reply)
             kept = True
             if self._notes_shutdown and self._shutdown is None:
                 self._shutdown = asyncio.ensure_future(self._note_shutdown(client, reply.returned))
