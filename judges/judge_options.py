@@ -25,7 +25,6 @@ class JudgeOptions(AskOptions):
         prompts: `reelbench`, `official`, or a path to a file (see `reelbench.judges.prompting`).
         temperature: `auto` is what the prompt set says (0 for ours, the owners' setting for theirs); `none` sends none,
             which reasoning models want.
-        batch: Hand requests over to the server's Batch API, and collect replies from there.
         others: The judges beside this one, where it is a panel.
     """
 
@@ -37,7 +36,6 @@ class JudgeOptions(AskOptions):
     vote_rule: VoteRule = "majority"
     prompts: str = "reelbench"
     temperature: float | Literal["auto", "none"] = "auto"
-    batch: bool = False
     others: tuple["JudgeOptions", ...] = ()
 
     def __post_init__(self) -> None:

@@ -162,7 +162,6 @@ AFTER: tuple[BoardColumn, ...] = (  # files are read by place, too: what is new 
                 "Of runs that the same panel judged: the best and the worst rank that its judges give, each taken "
                 "alone.", part=SCORE),
     BoardColumn("label", "Label", "text", about="What else shaped the answers, as their people say."),
-    BoardColumn("preset", "Preset", "text", about="The settings of the model's owners that it was asked by."),
     BoardColumn("unscored", "Unscored", "integer", part=TRUST,
                 about="Questions without a score, each counted at the scale's lowest: the values are lower bounds."),
     BoardColumn("stated_score", "Stated score", "number", digits=None, part=SCORE,
@@ -186,6 +185,7 @@ AFTER: tuple[BoardColumn, ...] = (  # files are read by place, too: what is new 
     BoardColumn("other_judges", "By other judges", "text", lambda board, row: board.other_judges.get(row.key),
                 "What other judges make of the same answers, and by how much their scores differ on those that both "
                 "scored, with its 95 % interval. No value is converted.", part=SCORE),
+    BoardColumn("preset", "Preset", "text", about="The settings of the model's owners that it was asked by."),
 )
 # fmt: on
 

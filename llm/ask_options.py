@@ -57,6 +57,7 @@ class AskOptions:
         usd_per_million_completion: Price of a million completion tokens, in dollars.
         usd_per_million_cached: Of a million prompt tokens that the server had in its cache; None is as others.
         usd_per_million_reasoning: Of a million completion tokens that were reasoning; None is as others.
+        batch: Hand requests over to the server's Batch API, and collect replies from there.
         retry_unread: Ask again, up to `retries.ATTEMPTS` times more, where all replies in the cache can't be read.
         outdated: Says of a reply in the cache that it is not taken, but asked for once more.
         timeout: Seconds for one call, from sending to the last byte.
@@ -88,6 +89,7 @@ class AskOptions:
     usd_per_million_completion: float | None = None
     usd_per_million_cached: float | None = None
     usd_per_million_reasoning: float | None = None
+    batch: bool = False
     retry_unread: bool = False
     outdated: "Callable[[Reply], bool] | None" = field(default=None, repr=False, compare=False)
     timeout: float = 120.0
@@ -109,6 +111,8 @@ class AskOptions:
                 raise InputError(
                     f"{option}-url: leave user and password out of the URL; the key belongs into {self.key_variable}"
                 )
+        if self.batch and self.local:
+            raise InputError(f"{option}-batch: {self.model} runs on this machine, which has no batches; leave it out")
         for name in ("concurrency", "tries", "max_tokens"):
             value = getattr(self, name)
             if value is not None and value < 1:

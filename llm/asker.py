@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from reelbench.llm.ask_options import AskOptions
+from reelbench.llm.batches import Batches
 from reelbench.llm.budget import Budget, Tally
 from reelbench.llm.cache import ReplyCache
 from reelbench.llm.claim_watch import ClaimWatch
@@ -101,6 +102,10 @@ class Asker:
         self._heart: asyncio.Task[None] | None = None
         self._shutdown: asyncio.Task[None] | None = None
         self._notes_shutdown = notes_shutdown
+        self._batches: Batches | None = None  # within `async with`; whoever asks otherwise has their own
+        self._for_batch: dict[bytes, Sequence[Message]] = {}
+        self._collecting = asyncio.Lock()
+        self._collected = False
         self._last_good = 0.0
         self._rejected = 0
 
@@ -226,13 +231,29 @@ class Asker:
         self.tally.other_hosts.clear()
 
     async def __aenter__(self) -> Self:
+        self._batches = Batches(self.options, self.cache, self.note)
+        if self.options.batch:
+            await self._collect()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.shut()
-        self.close()
+        try:
+            if self._batches is not None and self._for_batch and (kind is None or issubclass(kind, ReelbenchError)):
+                await asyncio.to_thread(self._batches.submit, self._for_batch, self.sampling)
+        finally:
+            if self._batches is not None:
+                self._batches.close()
+            self.close()
+
+    async def _collect(self) -> None:
+        """Keep what this model's batches have answered, once; nothing is sent where none is under way."""
+        async with self._collecting:
+            if not self._collected and self._batches is not None and self._batches.under_way():
+                await asyncio.to_thread(self._batches.collect)
+            self._collected = True
 
     def _shape(self, messages: Sequence[Message]) -> bytes:
         return request_shape(self.options.model, messages, self.sampling)
@@ -241,6 +262,9 @@ class Asker:
 
     async def _get(self, key: bytes, messages: Sequence[Message]) -> str | None:
         """Get a reply into the cache -> None, or the reason why there is none. Equal requests are asked once."""
+        if self.options.batch and self._batches is not None:
+            self._for_batch[key] = messages  # handed over when the work ends here, all in one
+            return PENDING
         task = self._asking.get(key)
         if task is None:
             task = self._asking[key] = asyncio.ensure_future(self._fetch(key, messages))
@@ -264,7 +288,9 @@ class Asker:
                     if state == "stored":
                         return None
                     if state == "batched":
-                        return PENDING
+                        if self._collected or self._batches is None:
+                            return PENDING
+                        await self._collect()
                     if state == "theirs":
                         await turn.pass_on(self._watch.wait(key))
                 reason = await self._call_until_kept(client, turn, key, messages)

@@ -45,6 +45,11 @@ class Batches:
         self._note = note
         self._client: Any = None
 
+    def close(self) -> None:
+        """Close the connections to the server."""
+        if self._client is not None:
+            self._client.close()
+
     def under_way(self) -> set[bytes]:
         """Return the keys whose requests are in a batch."""
         return self._store.batched(*self._whose)

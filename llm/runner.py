@@ -11,7 +11,8 @@ from typing import TypeVar
 
 from reelbench.llm.asker import Asker
 from reelbench.llm.budget import Tally
-from reelbench.registry.errors import ReelbenchError
+from reelbench.llm.retry_cursor import PENDING
+from reelbench.registry.errors import PendingError, ReelbenchError
 from reelbench.registry.progress import Show, no_show
 
 _WINDOW = 16
@@ -19,6 +20,11 @@ _WINDOW = 16
 
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
+
+
+def pending_shown(replies: int) -> str:
+    """Return what the user is told of replies that are under way in a batch."""
+    return f"{replies} wait for replies in a batch; the same command again collects them and goes on"
 
 
 class Runner:
@@ -89,7 +95,12 @@ class Runner:
         return ", ".join(f"{number} {reason}" for reason, number in self.lacking.items())
 
     def check(self, what: str, otherwise: str) -> None:
-        """Raise ReelbenchError where replies are lacking: why, or else `otherwise`, and how many of `what`."""
+        """Raise ReelbenchError where replies are lacking: why, or else `otherwise`, and how many of `what`.
+
+        PendingError where all of these are under way in a batch.
+        """
+        if self.lacking.keys() == {PENDING}:
+            raise PendingError(pending_shown(self.lacking.total()))
         if self.lacking:
             raise ReelbenchError(
                 f"{self.why_lacking(otherwise)}; {self.lacking_shown} {what}; run the same command again to go on"

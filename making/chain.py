@@ -23,10 +23,11 @@ from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.asker import Asker
 from reelbench.llm.budget import Budget, Tally
 from reelbench.llm.messages import Message, estimated_tokens, on_record
-from reelbench.llm.retry_cursor import UNPARSABLE, AskResult
-from reelbench.llm.runner import Runner
+from reelbench.llm.retry_cursor import PENDING, UNPARSABLE, AskResult
+from reelbench.llm.runner import Runner, pending_shown
 from reelbench.making.chain_prompts import ChainPrompts
 from reelbench.making.funnel import DroppedError, Funnel, FunnelRecord
+from reelbench.registry.errors import PendingError
 from reelbench.registry.files import open_aside, write_text
 from reelbench.registry.progress import Show, no_show
 from reelbench.scoring.answers import past_reasoning
@@ -134,6 +135,7 @@ class Chain:
 
         Raises:
             DroppedError: Nothing was answered; the reason is the asker's (`unavailable`, `unparsable`, …).
+            PendingError: The question is in a batch.
             ReelbenchError: The cache can't be written.
         """
         asker, sent = self._askers[role], [messages]
@@ -153,6 +155,8 @@ class Chain:
         self._record(case, role, asked, sent, {**about, "vote": vote})
         if asked.value is not None:
             return asked.value
+        if asked.reason == PENDING:
+            raise PendingError(pending_shown(1))
         kept = rest(asked.replies[-1].reply.raw or "") if rest is not None and asked.reason == UNPARSABLE else None
         if kept is None:
             raise DroppedError(asked.reason or UNPARSABLE)
@@ -164,18 +168,28 @@ class Chain:
         """Yield each item with what `work` made of it, None where it was dropped, in the order of the items.
 
         `shown` says whether the items count for the user's progress bar.
+
+        Raises:
+            PendingError: Items wait for replies in a batch, so nothing that follows from them can be done yet.
         """
+        pending = 0
 
         async def worked(case: ChainCase[ItemT]) -> ResultT | None:
+            nonlocal pending
             try:
                 return await work(case)
             except DroppedError:
+                return None
+            except PendingError:
+                pending += 1
                 return None
 
         runner = Runner(self._askers.values(), self._show if shown else no_show, at_once=self._concurrency)
         async for case, result in runner.run(map(ChainCase, items), worked):
             self.trace.add(case.lines)
             yield case, result
+        if pending:
+            raise PendingError(pending_shown(pending))
 
     # --- the account -------------------------------------------------------------------------------------------------
 

@@ -149,6 +149,11 @@ class Discussion:
             raise InputError(f"--until {options.until}: comes before --from {options.start_after}")
         return turns[start:end]
 
+    @property
+    def speakers(self) -> list[Role]:
+        """The roles of the turns that are taken."""
+        return [role for role in self.roles if any(turn.role is role for turn in self._turns)]
+
     def funnel(self, *compared: str) -> Funnel:
         """Return the stages: each of a video's, then the questions, then what is asked to compare the two sets."""
         names = [turn.name for turn in self._turns]
@@ -289,13 +294,10 @@ class Discussion:
         }
 
     def _messages(self, role: Role, talk: "Talk") -> list[Message]:
-        data = self._data(talk.case.item, talk.context or ())
+        data = talk.data or self._data(talk.case.item, talk.context or ())
+        talk.data = data if talk.context is not None else None
         material = [(name, data[name]) for name in role.sees if name in data]
-        material += [
-            (word.role, _as_text(word.questions) if word.questions else word.text)
-            for word in talk.words
-            if word.role in role.sees
-        ]
+        material += [(word.role, talk.text(word)) for word in talk.words if word.role in role.sees]
         return self.prompts.messages(role.prompt, material, questions=self.options.questions)
 
 
@@ -309,6 +311,17 @@ class Talk:
     dropped: Counter[str] = field(default_factory=Counter)
     """Reason -> questions of the last writing that could not be used."""
     by_order: bool = False
+    data: dict[str, str] | None = None
+    """What every turn is shown of the video, once its context is known."""
+    _texts: dict[int, str] = field(default_factory=dict[int, str])
+
+    def text(self, word: SpokenWord) -> str:
+        """Return a word as later turns are shown it."""
+        if not word.questions:
+            return word.text
+        if id(word) not in self._texts:
+            self._texts[id(word)] = _as_text(word.questions)
+        return self._texts[id(word)]
 
     def questions(self, expert: str) -> list[list[WrittenQuestion]]:
         """Return what the expert wrote, turn by turn."""

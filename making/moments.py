@@ -11,7 +11,8 @@ The chain can be stopped after any stage (`--until`), in a file that people can 
 import json
 import random
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
@@ -154,7 +155,7 @@ class Moments:
 
     async def _find(self, work: _Work) -> None:
         """Find a source's pairs; DroppedError where the rules drop it."""
-        source, finders = work.source, list[Awaitable[Pair]]()
+        source, finders = work.source, list[Coroutine[Any, Any, Pair]]()
         if isinstance(source, Query):
             window, seen = await self._seen(work, source)
             finders += [self._beside(work, source, window, seen, side) for side in _SIDES] if seen else []
@@ -163,11 +164,13 @@ class Moments:
                 events = fit_events(source, self.options.rules)
                 captions = _Captions(events, first_pair(events), max(source.duration, *(e.end for e in events)))
             finders += [self._related(work, source, captions), self._in_order(work, source, captions)]
-        for finder in finders:
-            try:
-                work.pairs.append(await finder)
-            except DroppedError:
-                continue
+        try:
+            for finder in finders:
+                with suppress(DroppedError):
+                    work.pairs.append(await finder)
+        finally:
+            for finder in finders:  # of those that were not begun, where a reply is in a batch
+                finder.close()
 
     async def _related(self, work: _Work, source: Captioned, captions: "_Captions") -> Pair:
         with work.chain.funnel.stage("pairs"):

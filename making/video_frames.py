@@ -32,6 +32,8 @@ class VideoFrames:
         self.sampling = FrameSampling.parse(frames)
         if not self.sampling.decodes:
             raise InputError(f"--frames: {frames} takes no frames; give some, like uniform:16,as=images")
+        if self.sampling.subs != "none":
+            raise InputError(f"--frames: {frames}: subtitles go to a model under test alone; leave subs=file out")
         self._library = library
         self._plan = plan
         self._decoders = asyncio.Semaphore(os.cpu_count() or 1)

@@ -32,6 +32,12 @@ class ReelbenchError(Exception):
         return line if len(line) <= _LONGEST else f"{line[: _LONGEST // 2]} … {line[-_LONGEST // 2 :]}"
 
 
+class PendingError(ReelbenchError):
+    """Work that has not failed and is not done: what it lacks is under way, and the same call later goes on."""
+
+    exit_code: ClassVar[int] = 0
+
+
 class InputError(ReelbenchError):
     """A call or an input file that is wrong, and that the caller can put right."""
 

@@ -7,7 +7,7 @@ few of these.
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import numpy as np
@@ -40,14 +40,32 @@ class Shortcuts:
     """A benchmark's tallies.
 
     Attributes:
-        tallies: ShortcutColumn -> question -> tally; a column without a run is not there.
+        tallies: Column -> question -> tally; a column without a run is not there.
         videos: Question -> its video.
-        runs: ShortcutColumn -> runs.
+        runs: Column -> runs.
+        watched: Question -> tally of the runs that showed several frames; empty where these weren't asked for.
+        watching: How many of these there are.
     """
 
     tallies: Mapping[ShortcutColumn, Mapping[str, AnswerTally]]
     videos: Mapping[str, str]
     runs: Mapping[ShortcutColumn, int]
+    watched: Mapping[str, AnswerTally] = field(default_factory=dict[str, AnswerTally])
+    watching: int = 0
+
+    @property
+    def frames_matter(self) -> Mapping[str, bool]:
+        """Question -> whether its frames matter, of those that runs with and without several frames answered.
+
+        They do where most of the runs that showed several frames have it right, and in no column most have.
+        """
+        shortcuts = self.questions()
+        less = {question for tallies in self.tallies.values() for question in tallies}
+        return {
+            question: tally.is_shortcut and question not in shortcuts
+            for question, tally in self.watched.items()
+            if question in less
+        }
 
     def questions(self, columns: Collection[ShortcutColumn] = COLUMNS) -> frozenset[str]:
         """Return the questions that are a shortcut in any of `columns`."""
@@ -83,14 +101,31 @@ def rights(spec: BenchmarkSpec, samples: Iterable[Sample]) -> dict[str, bool]:
     return {question: right for question, right in scored if right is not None}
 
 
-def shortcuts(spec: BenchmarkSpec, runs: Iterable[tuple[SettingsRecord, Iterable[Sample]]]) -> Shortcuts:
-    """Tally the runs of one benchmark that showed no frame, or one; others are passed over, unread."""
+def watched(settings: SettingsRecord) -> bool:
+    """Whether a run showed several frames, as far as its record says."""
+    kind = settings.frames.partition(",")[0]
+    return column_of(settings) is None and kind not in {"none", "unknown", "uniform:1", "keyframe:1"}
+
+
+def shortcuts(
+    spec: BenchmarkSpec, runs: Iterable[tuple[SettingsRecord, Iterable[Sample]]], *, watching: bool = False
+) -> Shortcuts:
+    """Tally the runs of one benchmark that showed no frame, or one, and with `watching` those that showed several.
+
+    Others are passed over, unread.
+    """
     counted: dict[ShortcutColumn, dict[str, list[bool]]] = {}
     number: dict[ShortcutColumn, int] = {}
     videos: dict[str, str] = {}
+    seen: dict[str, list[bool]] = {}
+    watchers = 0
     for settings, samples in runs:
         column = column_of(settings)
         if column is None:
+            if watching and watched(settings):
+                watchers += 1
+                for question, right in rights(spec, samples).items():
+                    seen.setdefault(question, []).append(right)
             continue
         answered = list(samples)
         videos |= {sample.id: sample.video for sample in answered}
@@ -98,11 +133,15 @@ def shortcuts(spec: BenchmarkSpec, runs: Iterable[tuple[SettingsRecord, Iterable
         for question, right in rights(spec, answered).items():
             counted.setdefault(column, {}).setdefault(question, []).append(right)
     tallies: dict[ShortcutColumn, dict[str, AnswerTally]] = {
-        column: {question: AnswerTally(sum(given), len(given)) for question, given in sorted(counted[column].items())}
+        column: {question: _tally(given) for question, given in sorted(counted[column].items())}
         for column in COLUMNS
         if column in counted
     }
-    return Shortcuts(tallies, videos, number)
+    return Shortcuts(tallies, videos, number, {key: _tally(given) for key, given in sorted(seen.items())}, watchers)
+
+
+def _tally(given: list[bool]) -> AnswerTally:
+    return AnswerTally(sum(given), len(given))
 
 
 def share_of(flags: Mapping[str, bool], videos: Mapping[str, str]) -> Estimate:

@@ -100,6 +100,7 @@ RECIPES = {
         script=roles.play,
         swaps={
             "videos.jsonl --llm my-model": f"videos.jsonl {PLAYED}",
+            "--from expert --llm my-model": f"--from expert {PLAYED}",
             "captions.json --llm my-model": "captions.json "
             + " ".join(f"--llm {role}={role}" for role in roles.CAPTIONS),
             "--llm my-model --limit": "--llm tagger --limit",

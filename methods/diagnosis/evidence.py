@@ -11,11 +11,12 @@ from urllib.parse import quote
 
 from reelbench.llm.material import PromptFiles
 from reelbench.llm.reading import UnreadableError, last_dictionary
-from reelbench.llm.runner import Runner
+from reelbench.llm.retry_cursor import PENDING
+from reelbench.llm.runner import Runner, pending_shown
 from reelbench.methods.diagnosis import models
 from reelbench.methods.diagnosis.models import COMES_BACK, RoleModels
 from reelbench.methods.diagnosis.questions import ReasonedQuestion
-from reelbench.registry.errors import ReelbenchError
+from reelbench.registry.errors import PendingError, ReelbenchError
 from reelbench.registry.files import write_jsonl, write_text
 from reelbench.registry.progress import Show, no_show
 from reelbench.scoring.answers import past_reasoning
@@ -93,8 +94,10 @@ async def graph_of(question: ReasonedQuestion, asker: "Asker", prompts: PromptFi
 
 
 def check_answered(reasons: Iterable[str | None], what: str) -> None:
-    """Raise ReelbenchError where a reason says that a reply can't be had now."""
+    """Raise ReelbenchError where a reason says that a reply can't be had now; PendingError where all are in a batch."""
     lacking = [reason for reason in reasons if reason is not None and reason in COMES_BACK]
+    if set(lacking) == {PENDING}:
+        raise PendingError(pending_shown(len(lacking)))
     if lacking:
         raise ReelbenchError(
             f"{len(lacking)} {what} lack a reply ({', '.join(sorted(set(lacking)))}); what came is kept: run the same "

@@ -12,11 +12,11 @@ from reelbench.llm.asker import Asker
 from reelbench.llm.budget import Budget
 from reelbench.llm.material import PromptFiles
 from reelbench.llm.pacing import Pacer
-from reelbench.llm.retry_cursor import BUDGET, REFUSED, UNAVAILABLE
+from reelbench.llm.retry_cursor import BUDGET, PENDING, REFUSED, UNAVAILABLE
 
 GRAPH, TAGGER, TRANSLATOR = ROLES = ("graph", "tagger", "translator")
 
-COMES_BACK = frozenset({UNAVAILABLE, BUDGET, REFUSED})
+COMES_BACK = frozenset({UNAVAILABLE, BUDGET, REFUSED, PENDING})
 """Why there is no reply now, though there may be one when the same is asked another time."""
 
 GRAPH_PROMPT, TAG_PROMPT, TRANSLATE_PROMPT = "graph.txt", "tag.txt", "translate.txt"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.asking import RetryUnread, only_model, takes_llm
+from reelbench.cli.asking import LlmBatch, RetryUnread, only_model, takes_llm
 from reelbench.cli.candidate_options import ACE_FILE, CandidateSource, numbers, takes_candidates
 from reelbench.cli.judging import takes_judge
 from reelbench.cli.option_groups import Json, given, reports_status
@@ -41,6 +41,7 @@ def ace(
     ] = "pointwise",
     llm_votes: Annotated[int, typer.Option("--llm-votes", metavar="K", min=1, help="Replies to each request.")] = 1,
     retry_unread: RetryUnread = False,
+    llm_batch: LlmBatch = False,
     k: Annotated[
         str | None,
         typer.Option(
@@ -66,7 +67,7 @@ def ace(
     from reelbench.methods.ranking import Ranker, rank
     from reelbench.tasks.score import Options
 
-    ranker = Ranker(only_model(llm, retry_unread=retry_unread), mode, llm_votes)  # type: ignore[arg-type] - held to its modes there
+    ranker = Ranker(only_model(llm, retry_unread=retry_unread, batch=llm_batch), mode, llm_votes)  # type: ignore[arg-type] - held to its modes there
     options = Options(overlap=not no_overlap, judge=judge, note=console.note, bar=console.progress)
     sizes = numbers(k)
     run, cases, answers = source.read(metadata, judged=judge is not None)

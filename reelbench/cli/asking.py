@@ -42,6 +42,15 @@ Models = Annotated[
 RetryUnread = Annotated[
     bool, typer.Option("--retry-unread", help="Ask again where every cached reply was unreadable, up to 3 times more.")
 ]
+LlmBatch = Annotated[
+    bool,
+    typer.Option(
+        "--llm-batch",
+        help="Hand requests over to the server's Batch API at its lower price; the same command again collects replies "
+        "and hands over what follows from them.",
+        rich_help_panel=_PANEL,
+    ),
+]
 Url = Annotated[str | None, served("llm", "url", _PANEL)]
 Concurrency = Annotated[int, served("llm", "concurrency", _PANEL)]
 Limit = Annotated[str | None, served("llm", "budget", _PANEL)]

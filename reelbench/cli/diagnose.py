@@ -9,7 +9,7 @@ import typer
 
 from reelbench.cli import console, run_options
 from reelbench.cli.app import App
-from reelbench.cli.asking import RetryUnread, by_role, shared_budget, takes_llm
+from reelbench.cli.asking import LlmBatch, RetryUnread, by_role, shared_budget, takes_llm
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
 from reelbench.cli.option_groups import Json, chosen, reports_status
@@ -129,6 +129,7 @@ def errors(
     skip_failed: SkipFailed = False,
     retry_unread: RetryUnread = False,
     data: Data = None,
+    llm_batch: LlmBatch = False,
     as_json: Json = False,
     llm: "dict[str, AskOptions]",
 ) -> None:
@@ -139,7 +140,7 @@ def errors(
     from reelbench.scoring import result_files
     from reelbench.scoring.result_files import SAMPLES_FILE
 
-    models = _models(llm, prompts, retry_unread=retry_unread)
+    models = _models(llm, prompts, retry_unread=retry_unread, batch=llm_batch)
     name, split, answers = attempts.attempts_of_result(result)
     questions = rows.read(name, split, data)
     known = {question.id for question in questions}
@@ -260,11 +261,17 @@ def report(
 
 
 def _models(
-    llm: "dict[str, AskOptions]", prompts: Path | None, roles: tuple[str, ...] | None = None, *, retry_unread: bool
+    llm: "dict[str, AskOptions]",
+    prompts: Path | None,
+    roles: tuple[str, ...] | None = None,
+    *,
+    retry_unread: bool,
+    batch: bool = False,
 ) -> "RoleModels":
     from reelbench.methods.diagnosis.models import ROLES, RoleModels, prompts_of
 
-    asked = {role: replace(model, retry_unread=retry_unread) for role, model in by_role(llm, roles or ROLES).items()}
+    changed = {"retry_unread": retry_unread, "batch": batch}
+    asked = {role: replace(model, **changed) for role, model in by_role(llm, roles or ROLES).items()}
     return RoleModels(asked, shared_budget(llm), console.note, prompts_of(prompts))
 
 

@@ -74,7 +74,8 @@ def run(
         context.args, output_limit.max_tokens, options.note, thinking=output_limit.thinking
     )
     if output_limit.preset is not None and context.args:
-        context.args, preset = process.with_preset(context.args, output_limit.preset.given_up(frames=frames))
+        preset = output_limit.preset.given_up(frames=frames or several.frames)
+        context.args, preset = process.with_preset(context.args, preset)
         options, frames = replace(options, preset=preset), frames or preset.get("frames")
     printed = sweeps.Printed(given(context, only="judge"), as_json=as_json, quiet=quiet)
     several.check(translator=bool(llm), parts=chosen_questions.anything, processes=processes)

@@ -1,7 +1,7 @@
 """`reelbench shortcuts`: which questions are answered right without frames, or with one, and how many those are."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,12 +15,15 @@ from reelbench.registry.errors import InputError
 if TYPE_CHECKING:
     from reelbench.registry.spec import BenchmarkSpec
     from reelbench.scoring.shortcuts import Shortcuts
+    from reelbench.stats.bootstrap import Estimate
+
+
+FRAMES_MATTER = "frames matter"
+"""What the share of questions is called that need more than one frame."""
 
 
 def show_shortcuts(
-    runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN...", help="Results, or folders of them; other frames don't count.")
-    ],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Results, or folders of them, with any frames.")],
     *,
     write: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write each question's columns, as JSON Lines.")
@@ -30,6 +33,8 @@ def show_shortcuts(
     """Tell which questions need no watching: those that most runs without frames, or with one, have right.
 
     Make such runs with --frames none and --frames uniform:1. A single run's lucky guesses count, most of several few.
+    Beside runs that showed several frames, it also tells how often frames matter: most of those have the question
+    right, and neither most without frames nor most with one.
     """
     from reelbench.registry.files import write_jsonl
 
@@ -39,8 +44,8 @@ def show_shortcuts(
     if as_json:
         shares = {
             spec.id: {
-                column: {"runs": found.runs[column], "questions": len(tallies), **asdict(found.share(column))}
-                for column, tallies in found.tallies.items()
+                column: {"runs": runs, "questions": questions, **asdict(share)}
+                for column, runs, questions, share in _shares(found)
             }
             for spec, found in by_benchmark
         }
@@ -51,12 +56,21 @@ def show_shortcuts(
         *("benchmark", "shown", "#runs", "#questions", "#%", "#95 % interval"),
     )
     for spec, found in by_benchmark:
-        for column, tallies in found.tallies.items():
-            share = found.share(column)
+        for column, number, questions, share in _shares(found):
             ends = "" if share.ci95 is None else "{:.1f} to {:.1f}".format(*(100 * end for end in share.ci95))
             value = "–" if share.value is None else f"{100 * share.value:.1f}"
-            table.add_row(spec.id, column, str(found.runs[column]), str(len(tallies)), value, ends)
+            table.add_row(spec.id, column, str(number), str(questions), value, ends)
     console.show(table)
+
+
+def _shares(found: "Shortcuts") -> "Iterator[tuple[str, int, int, Estimate]]":
+    """Yield what is told of a benchmark: a name, of how many runs and questions, and the share with its interval."""
+    from reelbench.scoring.shortcuts import share_of
+
+    for column, tallies in found.tallies.items():
+        yield column, found.runs[column], len(tallies), found.share(column)
+    if matter := found.frames_matter:
+        yield FRAMES_MATTER, found.watching, len(matter), share_of(matter, found.videos)
 
 
 def read_shortcuts(paths: Sequence[Path]) -> "list[tuple[BenchmarkSpec, Shortcuts]]":
@@ -67,14 +81,19 @@ def read_shortcuts(paths: Sequence[Path]) -> "list[tuple[BenchmarkSpec, Shortcut
     """
     from reelbench.registry import discovery
     from reelbench.scoring import result_files
-    from reelbench.scoring.shortcuts import column_of, shortcuts
+    from reelbench.scoring.shortcuts import column_of, shortcuts, watched
 
     folders = {folder.resolve(): folder for path in paths for folder in result_files.folders(path)}
     by_benchmark: dict[str, list[tuple[Path, Any]]] = {}
     for folder in folders.values():
         result = result_files.read(folder)
-        if column_of(result.settings) is not None:
+        if column_of(result.settings) is not None or watched(result.settings):
             by_benchmark.setdefault(result.benchmark.id, []).append((folder, result))
+    by_benchmark = {
+        name: results
+        for name, results in by_benchmark.items()
+        if any(column_of(result.settings) is not None for _, result in results)
+    }
     if not by_benchmark:
         raise InputError(
             f"{paths[0]}: no run here showed no frame, or one; run with --frames none, or --frames uniform:1"
@@ -86,7 +105,7 @@ def read_shortcuts(paths: Sequence[Path]) -> "list[tuple[BenchmarkSpec, Shortcut
             raise InputError(f"{results[0][0]}: {name} is here in several versions or splits; give the runs of one")
         spec = discovery.get(name)
         read = ((result.settings, result_files.read_samples(folder)) for folder, result in results)
-        made.append((spec, shortcuts(spec, read)))
+        made.append((spec, shortcuts(spec, read, watching=True)))
     return made
 
 

@@ -121,7 +121,8 @@ def of_frames(spec: str | None, counts: str) -> list[Step]:
 
 def _frames(pattern: FrameSampling, count: int) -> Step:
     # Parsed again, so that a number too large for a spec is refused here.
-    wanted = FrameSampling.parse(str(replace(pattern, frames=count))) if count else FrameSampling(kind="none")
+    without = FrameSampling(kind="none", subs=pattern.subs)
+    wanted = FrameSampling.parse(str(replace(pattern, frames=count))) if count else without
     return Step(
         f"frames-{count}",
         f"frames {wanted}",

@@ -268,7 +268,7 @@ def settings_of(
     document: Mapping[str, Any],
     task: TaskSpec,
     data: DataName,
-    samples: Sequence[Sample],
+    samples: Sequence[Sample | Item],
     *,
     heard: Sequence[Sound | None] = (),
 ) -> SettingsRecord:

@@ -23,7 +23,7 @@ def test_results_come_in_order_while_a_bounded_number_is_at_work():
         return number * number
 
     async def go():
-        runner = Runner([], lambda done, line: shown.append((done, line)), at_once=3)
+        runner = Runner([], lambda done, line, **_: shown.append((done, line)), at_once=3)
         return [pair async for pair in runner.run(range(200), work)]
 
     assert asyncio.run(go()) == [(number, number * number) for number in range(200)]

@@ -37,6 +37,8 @@ def answers(marks, spec_column="correct", scale=1.0):
         ({"frames": "uniform:1,audio=keep", "audio": "kept"}, None),
         ({"frames": "uniform:16"}, None),
         ({"frames": "native"}, None),
+        ({"frames": "none,subs=file"}, None),  # the words that are spoken
+        ({"frames": "uniform:1,subs=file"}, None),
     ],
 )
 def test_what_a_run_showed_says_which_column_it_is_of(settings, column):
@@ -65,3 +67,19 @@ def test_half_of_the_runs_are_no_majority_and_part_of_a_score_is_not_right():
     runs = [(NONE, answers("1")), (NONE, answers("0"))]
     assert not shortcuts(DRAMAQA, runs).questions()
     assert rights(CURVE, answers("012-", "score")) == {"q0": False, "q1": False, "q2": True}
+
+
+def test_frames_matter_where_watching_alone_answers_by_hand():
+    whole = SettingsRecord(frames="uniform:16")
+    runs = [(NONE, answers("1100---0")), (SINGLE, answers("-01000-0"))]
+    runs += [(whole, answers("11111101")), (whole, answers("11100100")), (whole, answers("1110-1-0"))]
+    runs += [
+        (SettingsRecord(frames="none,subs=file"), answers("1" * 8)),
+        (SettingsRecord(frames="unknown"), answers("0" * 8)),
+    ]
+    found = shortcuts(DRAMAQA, runs, watching=True)
+    assert found.watching == 3
+    # q0 and q1 are right without frames, q2 with one; q3 is watched wrong by most, q4 right by half alone, q5 right by
+    # all and by nobody else; q6 was asked neither without frames nor with one, q7 is watched wrong.
+    assert found.frames_matter == {f"q{n}": n == 5 for n in (0, 1, 2, 3, 4, 5, 7)}
+    assert not shortcuts(DRAMAQA, runs).frames_matter
