@@ -21,7 +21,7 @@ CachePatience = Annotated[
     typer.Option(
         "--cache-patience",
         metavar="S",
-        help="Maximum seconds to wait for a database of replies (REELBENCH_CACHE) that can't be reached.",
+        help="Seconds to wait for a database (REELBENCH_CACHE) that is away.",
     ),
 ]
 
