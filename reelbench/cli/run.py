@@ -96,7 +96,10 @@ def run(
         sweeps.sweep(arguments, output, over_languages, options, printed)
         return
     environ |= _questions_named(chosen_questions, arguments, output)
-    outcomes = process.run_and_score(arguments, output, sampling, options, environ=environ, stdout=printed.of_lmms_eval)
+    with console.part("lmms-eval"):
+        outcomes = process.run_and_score(
+            arguments, output, sampling, options, environ=environ, stdout=printed.of_lmms_eval
+        )
     again = ["reelbench", "score", "--run", str(output), *printed.judging]
     report(outcomes, as_json=as_json, again=again, quiet=quiet)
     process.check_all_there(arguments, outcomes)
