@@ -44,7 +44,7 @@ class JudgeRun(Iterator[Verdict]):
         """Set up, on a scale that need not be a benchmark's; the other arguments are those of `judge_items`."""
         self._panel = Panel(scale, prompts, options, on_note, budget)
         self._progress = progress
-        self._room = Semaphore(_AHEAD * options.concurrency)
+        self._room = Semaphore(_AHEAD * self._panel.ahead * options.concurrency)
         self._verdicts = self._judged(items)
 
     def __next__(self) -> Verdict:
@@ -77,7 +77,7 @@ class JudgeRun(Iterator[Verdict]):
     def _judged(self, items: Iterable[Item]) -> Generator[Verdict]:
         waiting: deque[Verdict | Future[Verdict]] = deque()
         with closing(self._panel):
-            for item in items:
+            for item in self._panel.read_ahead(items):
                 waiting.append(self._started(item))
                 while waiting and (len(waiting) >= WINDOW or _ready(waiting[0])):
                     yield self._next(waiting)

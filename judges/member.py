@@ -3,7 +3,7 @@
 A score is only ever read from a reply of the judge, or is the scale's minimum for an answer that is all white space.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.judges.parsing import parse_score
@@ -42,15 +42,25 @@ class Member:
 
     def questions(self, item: Item) -> dict[Place, RetryCursor[int]]:
         """Return what is asked about an item, each vote at its place among the replies that are kept."""
-        if needs_no_judge(item.text):
-            return {}
         read, again = self._prompts.read or self._read, self._prompts.again
         return {
-            (criterion, vote): self.asker.cursor(messages, read, vote=vote, again=again)
-            for criterion in self._scale.criteria
-            for messages in [self._prompts.messages(criterion, item)]
-            for vote in range(self.options.votes)
+            place: self.asker.cursor(messages, read, vote=place[1], again=again)
+            for place, messages in self._messages(item)
         }
+
+    def read_ahead(self, items: Iterable[Item]) -> None:
+        """Read what a server of replies has of items, in one request."""
+        if self.asker.cache.store.is_remote:
+            asked = (question for item in items for question in self._messages(item))
+            self.asker.read_ahead([(messages, vote) for (_, vote), messages in asked])
+
+    def _messages(self, item: Item) -> Iterator[tuple[Place, Sequence[Message]]]:
+        """Yield what is asked about an item: place, messages."""
+        if needs_no_judge(item.text):
+            return
+        for criterion in self._scale.criteria:
+            messages = self._prompts.messages(criterion, item)
+            yield from (((criterion, vote), messages) for vote in range(self.options.votes))
 
     def batches(self) -> Batches:
         """Return the judge's batches."""

@@ -7,10 +7,11 @@ again. An item's score is the mean or the median of the judges', and only where 
 import asyncio
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import reduce
+from itertools import islice
 from typing import Any
 
 from reelbench.judges.judge_options import JudgeOptions
@@ -21,6 +22,9 @@ from reelbench.llm.budget import Budget, Tally, added
 from reelbench.llm.retry_cursor import AskResult, RetryCursor
 from reelbench.registry.records import Item, JudgeRecord
 from reelbench.registry.spec import JudgeSpec
+
+_AT_ONCE = 64
+"""Items of which a server of replies is asked at once."""
 
 
 class Panel:
@@ -55,6 +59,19 @@ class Panel:
     def tally(self) -> Tally:
         """What judging has come to so far; `items` are those that every judge is done with."""
         return replace(Tally.total([member.asker.tally for member in self._members]), items=self._items)
+
+    @property
+    def ahead(self) -> int:
+        """How many times more items are begun where several machines share them (see `Asker.ahead`)."""
+        return max(member.asker.ahead for member in self._members)
+
+    def read_ahead(self, items: Iterable[Item]) -> Iterator[Item]:
+        """Yield the items, after reading what a server of replies has of some of them at a time."""
+        left = iter(items)
+        while some := list(islice(left, _AT_ONCE if self.ahead > 1 else 1)):
+            for member in self._members:
+                member.read_ahead(some)
+            yield from some
 
     def start(self, item: Item) -> Verdict | Future[Verdict]:
         """Return an item's verdict where the cache holds all of it, else a future of it."""

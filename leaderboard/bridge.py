@@ -132,7 +132,9 @@ class _Pair:
             for one in (old, new)
         ]
         new_samples, old_samples = comparison.on_both(sides[1], sides[0])
-        shift = comparison.metric_difference(spec, spec.primary, new_samples, old_samples)
+        shift = comparison.metric_difference(
+            spec, spec.primary, new_samples, old_samples, resamples=bootstrap.RESAMPLES
+        )
         values = [aggregation.metric_value(spec, spec.primary, side) for side in sides]
         if shift is None or values[0] is None or values[1] is None:
             raise InputError(f"{new.folder}: no answer was scored by both judges")

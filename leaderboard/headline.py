@@ -88,6 +88,8 @@ def _margin(board: Board, group: RankingGroup) -> str:
     pair = board.noise[group].pair(rows[0].key, behind[0].key)
     by = ours - theirs if pair is None else pair.by
     points = "points" if unit.high == 100 else f"of {unit.high:g} points"  # noqa: PLR2004 - per cent
+    if not round(by, unit.digits):
+        return ""
     if pair is None or pair.ci95 is None:
         return f"{by:.{unit.digits}f} {points}"
     low, high = pair.ci95

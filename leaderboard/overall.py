@@ -13,12 +13,13 @@ from reelbench.registry.spec import BenchmarkSpec
 from reelbench.stats import power
 
 RULES = """\
-**Overall** counts the benchmarks whose data is open to all. Of each it takes one group: of the newest version the one
-with the most ranked runs, judge and prompts included. Published numbers are listed in it, and decide only where nobody
-ran the benchmark. Parts of a split and other ways of asking (candidates, languages, labels) never count, the mini data
-only where nothing else was run. Names of one model (in a paper, on the Hub, in upper or lower case) are one row, as are
-its revisions where no more than one is known; a run that does not say otherwise counts as zero-shot, and of a model's
-rows in a group the best one counts.
+**Overall** counts the benchmarks whose data is open to all and that somebody ran; where nobody ran any, all of which
+there are published numbers. Of each it takes one group: of the newest version the one with the most ranked runs, judge
+and prompts included. Published numbers are listed in it, and decide only where nobody ran the benchmark. Parts of a
+split and other ways of asking (candidates, languages, labels) never count, the mini data only where nothing else was
+run. Names of one model (in a paper, on the Hub, in upper or lower case) are one row, as are its revisions where no more
+than one is known; a run that does not say otherwise counts as zero-shot, and of a model's rows in a group the best one
+counts.
 
 A model is ranked once it is ranked on all of these benchmarks. Its score is the mean over them of its win rate: the
 share of the benchmark's other models that it ranks above, one that shares its rank counted half, so units are never
@@ -82,6 +83,18 @@ def main_groups(
     return dict(sorted(best.items()))
 
 
+def counted(
+    main: Mapping[str, RankingGroup],
+    specs: Mapping[str, BenchmarkSpec],
+    entries: Iterable[BoardEntry],
+    ranks: Mapping[str, int],
+) -> list[RankingGroup]:
+    """Return the groups that count overall: published numbers alone decide nothing where anything was run."""
+    candidates = [group for name, group in main.items() if specs[name].open_data]
+    ran = {entry.group for entry in entries if entry.kind == "run" and entry.key in ranks}
+    return [group for group in candidates if group in ran] or candidates
+
+
 def model_keys(entries: Sequence[BoardEntry], names: Mapping[str, str]) -> dict[str, ModelKey]:
     """Return a row's key -> the model that it is of; `names` has each name's model."""
     revisions: dict[str, set[str]] = defaultdict(set)
@@ -117,7 +130,7 @@ def overall(
         there = cells[key].get(entry.group)
         if there is None or _better(specs[entry.group.benchmark], entry, there, ranks):
             cells[key][entry.group] = entry
-    counting = [group for name, group in main.items() if specs[name].open_data]
+    counting = counted(main, specs, entries, ranks)
     covered: Counter[ModelKey] = Counter()
     rates: dict[ModelKey, list[Fraction]] = defaultdict(list)
     for group in counting:
@@ -184,7 +197,7 @@ def _ranges(
     noise: Mapping[RankingGroup, Noise],
 ) -> dict[ModelKey, tuple[int, int]]:
     """Return each ranked model's best and worst rank, by `RULES`; nothing where a table's pairs are not compared."""
-    if any(not noise[group].ranges and any(row.stored for row in rows.values()) for group, rows in tables.items()):
+    if any(not noise[group].pairs for group in tables):
         return {}
     lowest, highest = dict.fromkeys(places, Fraction()), dict.fromkeys(places, Fraction())
     for group, rows in tables.items():

@@ -7,7 +7,7 @@ arrives, so a run that was cut short goes on where it ended.
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from reelbench.leaderboard.standing import ranked_samples
 from reelbench.leaderboard.store import StoredResult
 from reelbench.llm.budget import Budget
 from reelbench.registry import discovery
-from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.errors import InputError
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.records import Item, Result, Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus
@@ -42,15 +42,13 @@ class StoredAnswers:
         spec: Their benchmark.
         by_others: The results by other judges, from the oldest on.
         by_new: The new judge's result, where there is one.
-        items: The answers, as they are to be judged; those that are not to be have a reason.
-        left: Whether the new judge has not scored all that it is to score.
+        wanted: Ids of the answers that it is to have scored; none where it has scored all that it is to.
     """
 
     spec: BenchmarkSpec
     by_others: Sequence[StoredResult]
     by_new: StoredResult | None
-    items: Sequence[Item] = ()
-    left: bool = False
+    wanted: frozenset[str] = frozenset()
 
     @property
     def source(self) -> StoredResult:
@@ -80,7 +78,7 @@ class Rejudgement:
 
     Attributes:
         answers: The answers that other judges have scored.
-        refused: A line for each result whose answers can't be judged here.
+        refused: A line for each result whose answers turned out not to be judgeable here.
 
     Raises:
         InputError: There is no store, or nothing judged in it.
@@ -106,22 +104,23 @@ class Rejudgement:
         self._asked: dict[str, object] = {}
         self.refused: list[str] = []
         self.answers = list(self._planned())
-        if not self.answers and not self.refused:
+        if not self.answers:
             raise InputError(f"{store}: no result in it was scored by another judge than {options.name}")
 
     def estimates(self) -> Iterator[CostEstimate]:
         """Yield what judging would take, by benchmark and judge; nothing is asked."""
         for spec in {one.spec.id: one.spec for one in self.answers}.values():
             # Equal answers are asked about once, whatever results they are in.
-            items = [item for one in self.answers if one.spec is spec and one.left for item in one.items]
+            left = [one for one in self.answers if one.spec is spec and one.wanted]
+            items = [item for one in left for item in self._items(one) or ()]
             yield from estimate_cost(spec, items, self._options)
 
     def judge(self, out: Path) -> Iterator[Rejudged]:
         """Judge what is left, write each result below `out` and file it in the store; yield what came of each."""
         budget = Budget(self._options.budget_calls, self._options.budget_usd)
         for one in self.answers:
-            if one.left:
-                yield self._judged(one, budget, out)
+            if one.wanted and (items := self._items(one)) is not None:
+                yield self._judged(one, items, budget, out)
 
     def pairs(self) -> dict[str, list[tuple[StoredResult, StoredResult]]]:
         """Return by benchmark the results by another judge and by the new one, as the store has them now."""
@@ -153,22 +152,14 @@ class Rejudgement:
     def _planned(self) -> Iterator[StoredAnswers]:
         for spec, others, new in self._by_answers():
             one = StoredAnswers(spec, others, new)
-            samples = ranked_samples(spec, one.source) or list(result_files.read_samples(one.source.folder))
-            wanted = self._wanted(samples, new)
-            if not wanted:
-                yield one
-                continue
-            try:
-                yield replace(one, items=self._items(one, samples, wanted), left=True)
-            except ReelbenchError as error:
-                self.refused.append(str(error))
+            yield replace(one, wanted=self._wanted(result_files.read_samples(one.source.folder), new))
 
-    def _wanted(self, samples: Sequence[Sample], new: StoredResult | None) -> set[str]:
+    def _wanted(self, samples: Iterable[Sample], new: StoredResult | None) -> frozenset[str]:
         """Return the ids to be judged, all of them or the sample; none where the new judge has scored them all."""
         # By hash: of every result on the same questions the sample is the same.
-        by_hash = {hashlib.sha256(s.id.encode("utf-8", "surrogatepass")).digest(): s.id for s in samples}
+        answered = {sample.id: sample.reason not in aggregation.UNANSWERED for sample in samples}
+        by_hash = {hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest(): name for name in answered}
         drawn = {by_hash[digest] for digest in sorted(by_hash)[: self._sample]}
-        answered = {sample.id for sample in samples if sample.reason not in aggregation.UNANSWERED}
         final = set[str | None]() if self._options.retry_unread else {JUDGE_UNPARSABLE}
         judged = {
             sample.id
@@ -176,27 +167,34 @@ class Rejudgement:
             if sample.state == "scored" or sample.reason in final
         }
         # What it has scored beside the sample stays in its result.
-        return drawn | judged if (drawn & answered) - judged else set()
+        left = any(answered[name] for name in drawn - judged)
+        return frozenset(drawn | judged) if left else frozenset()
 
-    def _items(self, one: StoredAnswers, samples: Sequence[Sample], wanted: set[str]) -> list[Item]:
+    def _items(self, one: StoredAnswers) -> list[Item] | None:
         """Return the answers with their questions; what is not to be judged has a reason.
 
-        Raises:
-            InputError: The questions are not here, or are others.
+        None, and a line in `refused`, where the questions are not here or are others.
         """
-        spec, benchmark = one.spec, one.source.result.benchmark
-        if benchmark.version != spec.version:
-            raise InputError(
-                f"{one.source.key}: is of version {benchmark.version} of {spec.id}, and this is version "
-                f"{spec.version}; score its answers again first"
+        spec, source, version = one.spec, one.source, one.source.result.benchmark.version
+        if version != spec.version:
+            self.refused.append(
+                f"{source.key}: is of version {version} of {spec.id}, and this is version {spec.version}; score its "
+                "answers again first"
             )
-        rows_here = self._known.rows(spec, benchmark.split)
+            return None
+        samples = ranked_samples(spec, source) or result_files.read_samples(source.folder)
+        rows_here = self._known.rows(spec, source.result.benchmark.split)
+        try:
+            items = against_data.as_asked(spec, samples, rows_here, source.key)
+        except InputError as error:
+            self.refused.append(str(error))
+            return None
         return [
-            item if item.reason or item.id in wanted else item.model_copy(update={"reason": JUDGE_NOT_DRAWN})
-            for item in against_data.as_asked(spec, samples, rows_here, one.source.key)
+            item if item.reason or item.id in one.wanted else item.model_copy(update={"reason": JUDGE_NOT_DRAWN})
+            for item in items
         ]
 
-    def _judged(self, one: StoredAnswers, budget: Budget, out: Path) -> Rejudged:
+    def _judged(self, one: StoredAnswers, items: Sequence[Item], budget: Budget, out: Path) -> Rejudged:
         spec, source, options = one.spec, one.source.result, self._options
         notes: list[str] = []
 
@@ -210,7 +208,7 @@ class Rejudgement:
         overlap = {name: value for name, value in source.metrics.items() if name in corpus}
         same_words = is_current(source)
         judge = modes.batch(options, note, self._bar, budget)
-        scored = aggregation.score(spec, one.items, overlap=bool(overlap) and not same_words, judge=judge, **kept)
+        scored = aggregation.score(spec, items, overlap=bool(overlap) and not same_words, judge=judge, **kept)
         if pending := scored.counts.unscored.get(JUDGE_PENDING):
             return Rejudged(one.source.key, why=f"{pending} of its answers are in a batch; run again to collect them")
         if not any(sample.state == "scored" for sample in scored.samples):

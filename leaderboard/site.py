@@ -63,7 +63,7 @@ def build(
 def write(board: Board, out: Path, workers: Workers = ALONE) -> None:
     """Write the site's files to an empty folder."""
     for name in ASSETS:
-        (out / name).write_text(_lean(_asset(name)), encoding="utf-8")
+        (out / name).write_text(_lean(name, _asset(name)), encoding="utf-8")
     data = out / "data"
     for folder in ("runs", "samples", "pairs"):
         (data / folder).mkdir(parents=True)
@@ -98,9 +98,12 @@ def _asset(name: str) -> str:
     return text.replace("<!-- SCRIPTS -->", scripts).replace("<!-- PAGES -->", links)
 
 
-def _lean(text: str) -> str:
-    """Return a page's file without what is for who reads its source: indentation, and lines that are comments."""
-    return re.sub(r"^ *(?://.*|/\*(?:[^*]|\*(?!/))*\*/) *\n|^ +", "", text, flags=re.MULTILINE)
+def _lean(name: str, text: str) -> str:
+    """Return a page's file without what is for who reads its source: indentation, comments, the spaces of CSS."""
+    text = re.sub(r"^ *(?://.*|/\*(?:[^*]|\*(?!/))*\*/) *\n|^ +|(?<=[;,{(]) // .*$", "", text, flags=re.MULTILINE)
+    if name != "board.css":
+        return text
+    return re.sub(r"\s*([{};,]) +|: +|\n+", lambda found: found[1] or found[0].strip(), text)
 
 
 def chunk_name(entry: BoardEntry) -> str:
@@ -158,13 +161,14 @@ def _groups(board: Board) -> list[dict[str, Any]]:
     rows: dict[RankingGroup, list[BoardEntry]] = defaultdict(list)
     for entry in board.entries:
         rows[entry.group].append(entry)
+    counting = overall.counted(board.main, board.specs, board.entries, board.ranks)
     return [
         {
             "id": group.id,
             "label": group.label,
             "mini": group.mini,
             "main": board.main.get(group.benchmark) == group,
-            "counts": board.main.get(group.benchmark) == group and board.specs[group.benchmark].open_data,
+            "counts": group in counting,
             "headline": headline.of_group(board, group),
             "videos": board.noise[group].videos,
             "pairs": f"pairs/{_digest(group.id)}" if board.noise[group].pairs else None,

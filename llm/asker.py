@@ -48,6 +48,9 @@ _SHORT_REPLY = 64  # tokens
 _FOLLOWED = 8
 """Questions followed at once, for each call in flight: thousands at once would keep the first from going out."""
 
+_SHARED = 8
+"""Machines that can share the calls before one begins the same questions as all others, and none of its own."""
+
 _log = logging.getLogger("reelbench.llm")
 
 
@@ -92,7 +95,7 @@ class Asker:
         self._budget = budget or Budget(options.budget_calls, options.budget_usd)
         # What follows lives in the event loop alone.
         self._pacer = pacer or Pacer(options.concurrency)
-        self._followed = asyncio.Semaphore(_FOLLOWED * options.concurrency)
+        self._followed = asyncio.Semaphore(max(_FOLLOWED, 2 * self.ahead) * options.concurrency)
         self._client: Client | None = None
         self._asking: dict[bytes, asyncio.Task[str | None]] = {}
         self._watch = ClaimWatch(self.cache, self._pacer)
@@ -105,6 +108,11 @@ class Asker:
         self._collected = False
         self._last_good = 0.0
         self._rejected = 0
+
+    @property
+    def ahead(self) -> int:
+        """How many times more questions are begun where several machines share them: most wait for the others."""
+        return _SHARED if self.cache.store.is_remote else 1
 
     # --- the outside -------------------------------------------------------------------------------------------------
 
@@ -145,6 +153,10 @@ class Asker:
             replies.append(reply)
         return replies
 
+    def read_ahead(self, questions: Sequence[tuple[Sequence[Message], int]]) -> None:
+        """Read what a server of replies has of questions, as (messages, vote), in one request: `cursor` takes it."""
+        self.cache.read_ahead([reply_key(self._shape(messages), vote, 0) for messages, vote in questions])
+
     async def ask(
         self,
         messages: Sequence[Message],
@@ -168,6 +180,7 @@ class Asker:
         reason = None
         while reason is None and cursor.key is not None:
             if (reason := await self._get(cursor.key, cursor.messages)) is None:
+                await self.cache.look(cursor.key)
                 await self.cache.aside(cursor.advance)
         return self.counted(cursor, reason)
 
@@ -203,6 +216,7 @@ class Asker:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._watch.close()
+        await self.cache.drained()
         if self._client is not None:
             await self._client.close()
 
@@ -269,7 +283,7 @@ class Asker:
             client = self._ready()
             try:
                 while not claimed:
-                    state = await self.cache.aside(self.cache.claim, key)
+                    state = await self.cache.claim_soon(key)
                     claimed = state == "mine"
                     if state == "stored":
                         return None
@@ -340,7 +354,7 @@ class Asker:
         kept, cost = False, None
         try:
             reply = await client.ask(messages, self.sampling)
-            await self.cache.aside(self.cache.put, key, options.model, reply)
+            await self.cache.put_soon(key, options.model, reply)
             kept = True
             if self._notes_shutdown and self._shutdown is None:
                 self._shutdown = asyncio.ensure_future(self._note_shutdown(client, reply.returned))

@@ -23,6 +23,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from reelbench.llm.gathered import Gathered
 from reelbench.llm.reply import Reply
 from reelbench.llm.spool import Spool
 from reelbench.llm.sqlite_store import EDITED, SqliteStore
@@ -57,8 +58,12 @@ class ReplyCache:
         self._spooling = threading.Lock()
         self._away_since: float | None = None
         self._closed = threading.Event()
+        self._ahead: dict[bytes, StoredReply | None] = {}
         self._readers = ThreadPoolExecutor(_READERS, "reelbench-cache")
         self._writers = ThreadPoolExecutor(_WRITERS, "reelbench-cache")
+        self._looks = Gathered(self._found, self._readers)
+        self._claims = Gathered(self._claimed, self._readers)
+        self._puts = Gathered(self._kept, self._writers)
         if self.store.is_remote:
             self._take_left_over()
 
@@ -66,13 +71,26 @@ class ReplyCache:
         """Do what may wait for the store: off the event loop, in a thread, where a server keeps the replies."""
         if not self.store.is_remote:
             return work(*args, **named)
-        threads = self._writers if work == self.put else self._readers
-        done = asyncio.get_running_loop().run_in_executor(threads, partial(work, *args, **named))
-        return await asyncio.shield(done)  # a reply that is being put down is put down
+        done = asyncio.get_running_loop().run_in_executor(self._readers, partial(work, *args, **named))
+        return await asyncio.shield(done)
+
+    def read_ahead(self, keys: Sequence[bytes]) -> None:
+        """Read what a server has of `keys` in one request; the next `get` of each takes it from there."""
+        if self.store.is_remote:
+            there = self._patiently(lambda: self.store.get(keys))
+            self._ahead |= {key: there.get(key) for key in keys}
+
+    async def look(self, key: bytes) -> None:
+        """Read ahead what a server has under `key`, with whatever else is wanted at the time."""
+        if self.store.is_remote:
+            self._ahead[key] = (await self._looks.do(key))[0]
 
     def get(self, key: bytes) -> Reply | None:
         """Return the reply kept under `key`, or None."""
-        stored = self._patiently(lambda: self.store.get(key), otherwise=lambda: self._spool.get(key))
+        if key in self._ahead:
+            stored = self._ahead.pop(key)
+        else:
+            stored = self._patiently(lambda: self.store.get([key]).get(key), otherwise=lambda: self._spool.get(key))
         if stored is None:
             return None
         if stored.edited:
@@ -97,7 +115,11 @@ class ReplyCache:
 
     def claim(self, key: bytes) -> Claimed:
         """Claim the right to ask for `key`, unless its reply is here by now or it is being asked for elsewhere."""
-        return self._patiently(lambda: self.store.claim(key))
+        return self._patiently(lambda: self.store.claim([key]))[key]
+
+    async def claim_soon(self, key: bytes) -> Claimed:
+        """Claim likewise, with whatever else is to be claimed at the time."""
+        return await self._claims.do(key) if self.store.is_remote else self.claim(key)
 
     def taken(self, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of `keys` that another process is asking for now."""
@@ -109,20 +131,36 @@ class ReplyCache:
 
     def put(self, key: bytes, model: str, reply: Reply) -> None:
         """Keep a reply, for good, and give up the claim on it."""
-        stored = stored_now(key, model, reply)
+        self._put([stored_now(key, model, reply)])
+
+    async def put_soon(self, key: bytes, model: str, reply: Reply) -> None:
+        """Keep a reply likewise, with whatever else has come at the time."""
+        if self.store.is_remote:
+            await self._puts.do(stored_now(key, model, reply))
+        else:
+            self.put(key, model, reply)
+
+    def _put(self, replies: Sequence[StoredReply]) -> None:
         if self._away_since is None:
             try:
-                return self.store.put(stored)
+                self.store.put(replies)
             except AwayError as error:
                 self._note_away(error)
+            else:
+                return
         try:
             with self._spooling:
-                self._spool.add(stored)
+                for reply in replies:
+                    self._spool.add(reply)
         except OSError as error:
             raise ReelbenchError(
                 f"judge cache {self.store.name}: can't be reached, and {self._spool.path} can't be written "
                 f"({error.strerror}); replies that it holds are kept"
             ) from None
+
+    async def drained(self) -> None:
+        """Wait until all replies that came are put down."""
+        await self._puts.drained()
 
     def release(self, key: bytes) -> None:
         """Give up the claim on `key`: its reply could not be had."""
@@ -151,6 +189,25 @@ class ReplyCache:
                 )
         self._spool.close()
         self.store.close()
+
+    # --- many requests in one ----------------------------------------------------------------------------------------
+
+    def _found(self, keys: Sequence[bytes]) -> list[tuple[StoredReply | None]]:
+        there = self._patiently(lambda: self.store.get(keys), otherwise=lambda: self._spooled(keys))
+        return [(there.get(key),) for key in keys]
+
+    def _spooled(self, keys: Sequence[bytes]) -> dict[bytes, StoredReply] | None:
+        """Return what the spool has of `keys`, where that is all of them."""
+        there = {key: reply for key in keys if (reply := self._spool.get(key)) is not None}
+        return there if len(there) == len(set(keys)) else None
+
+    def _claimed(self, keys: Sequence[bytes]) -> list[Claimed]:
+        states = self._patiently(lambda: self.store.claim(keys))
+        return [states[key] for key in keys]
+
+    def _kept(self, replies: Sequence[StoredReply]) -> list[None]:
+        self._put(replies)
+        return [None] * len(replies)
 
     # --- a server that can't be reached ------------------------------------------------------------------------------
 
@@ -191,12 +248,12 @@ class ReplyCache:
     def _flush(self) -> None:
         with self._spooling:
             if self._spool:
-                self.store.put_many(self._spool.replies())
+                self.store.put(self._spool.replies())
                 self._spool.clear()
 
     def _take_left_over(self) -> None:
         for replies, path in self._spool.left_over():
-            self.store.put_many(replies)
+            self.store.put(replies)
             path.unlink(missing_ok=True)
             self._on_note(f"judge cache {self.store.name}: {len(replies)} replies that an earlier run left are in it")
 

@@ -31,7 +31,7 @@ def copy(source: ReplyStore, target: ReplyStore, show: Show = no_show) -> Copied
         there = target.kept([reply.key for reply in whole])
         copied.damaged += len(chunk) - len(whole)
         copied.there += len(there)
-        copied.copied += target.put_many(list(_but(whole, there)))
+        copied.copied += target.put(list(_but(whole, there)))
         show(copied.copied + copied.there + copied.damaged, "")
     return copied
 

@@ -84,14 +84,14 @@ _INSERT = (
     f"INSERT INTO reelbench.replies (key, model, at, checksum, {_FIELDS})"
     f" VALUES ({', '.join(['%s'] * (4 + len(REPLY_FIELDS)))}) ON CONFLICT (key) DO NOTHING"
 )
-_PUT = f"WITH done AS (DELETE FROM reelbench.claims WHERE key = %s) {_INSERT}"
+_TAKEN = f"SELECT key FROM reelbench.claims AS claim WHERE key = ANY(%(keys)s) AND owner <> %(owner)s AND NOT {_LAPSED}"
 _CLAIM = f"""
-INSERT INTO reelbench.claims AS claim SELECT unnest(%(keys)s::bytea[]), %(owner)s, {_UNTIL}
+INSERT INTO reelbench.claims AS claim SELECT key, %(owner)s, {_UNTIL} FROM unnest(%(keys)s::bytea[]) AS key
+WHERE key NOT IN ({_TAKEN})
 ON CONFLICT (key) DO UPDATE SET owner = excluded.owner, until = excluded.until
 WHERE claim.owner = excluded.owner OR {_LAPSED} RETURNING key
 """
 _RENEW = f"UPDATE reelbench.claims SET until = {_UNTIL} WHERE owner = %(owner)s"
-_TAKEN = f"SELECT key FROM reelbench.claims AS claim WHERE key = ANY(%(keys)s) AND owner <> %(owner)s AND NOT {_LAPSED}"
 _BEGIN = (
     "INSERT INTO reelbench.batches"
     f" VALUES (%(token)s, NULL, %(model)s, %(host)s, extract(epoch FROM clock_timestamp()), %(owner)s, {_UNTIL})"
@@ -162,42 +162,43 @@ class PostgresStore:
 
     # --- replies -----------------------------------------------------------------------------------------------------
 
-    def get(self, key: bytes) -> StoredReply | None:
-        """Return what is kept under `key`, or None."""
-        row = self._do(lambda database: database.execute(f"{_STORED} WHERE key = %s", (key,)).fetchone())
-        return _stored(row) if row else None
+    def get(self, keys: Sequence[bytes]) -> dict[bytes, StoredReply]:
+        """Return what is kept under those of `keys` that have a reply."""
+        command = f"{_STORED} WHERE key = ANY(%s)"
+        rows = self._do(lambda database: database.execute(command, (list(keys),)).fetchall())
+        return {row[0]: _stored(row) for row in rows}
 
     def drop(self, key: bytes) -> None:
         """Remove what is kept under `key`."""
         self._do(lambda database: database.execute("DELETE FROM reelbench.replies WHERE key = %s", (key,)))
 
-    def put(self, reply: StoredReply) -> None:
-        """Keep a reply, for good, and give up the claim on it."""
-        self._do(lambda database: database.execute(_PUT, (reply.key, *_row(reply))))
-
-    def put_many(self, replies: Sequence[StoredReply]) -> int:
-        """Keep replies -> how many were not here."""
+    def put(self, replies: Sequence[StoredReply]) -> int:
+        """Keep replies, for good, and give up the claims on them -> how many were new."""
+        ordered = sorted(replies, key=lambda reply: reply.key)  # for all processes, or two could wait for each other
 
         def write(database: "psycopg.Connection[Any]") -> int:
             with database.transaction(), database.cursor() as cursor:
-                cursor.execute("DELETE FROM reelbench.claims WHERE key = ANY(%s)", ([reply.key for reply in replies],))
-                cursor.executemany(_INSERT, [_row(reply) for reply in replies])
-                return cursor.rowcount
+                cursor.executemany(_INSERT, [_row(reply) for reply in ordered])
+                new = cursor.rowcount
+                cursor.execute("DELETE FROM reelbench.claims WHERE key = ANY(%s)", ([reply.key for reply in ordered],))
+                return new
 
         return self._do(write) if replies else 0
 
-    def claim(self, key: bytes) -> Claimed:
-        """Claim the right to ask for `key`, unless its reply is here by now or it is being asked for elsewhere."""
+    def claim(self, keys: Sequence[bytes]) -> dict[bytes, Claimed]:
+        """Claim the right to ask for each key, unless its reply is here by now or it is being asked for elsewhere."""
 
-        def write(database: "psycopg.Connection[Any]") -> Claimed:
-            # The second is asked when the claim is ours: who had it before has kept the reply by then.
+        def write(database: "psycopg.Connection[Any]") -> dict[bytes, Claimed]:
+            # The second is asked when the claims are ours: who had them before has kept the replies by then.
             with database.pipeline():
-                ours = database.execute(_CLAIM, self._leased(self._owner, [key]))
-                elsewhere = database.execute(_ELSEWHERE, {"keys": [key]})
-                mine, kept = ours.fetchone(), elsewhere.fetchone()
-            if kept is not None and mine is not None:
-                database.execute("DELETE FROM reelbench.claims WHERE key = %s AND owner = %s", (key, self._owner))
-            return kept[1] if kept is not None else "theirs" if mine is None else "mine"
+                ours = database.execute(_CLAIM, self._leased(self._owner, sorted(keys)))
+                elsewhere = database.execute(_ELSEWHERE, {"keys": list(keys)})
+                mine = {key for (key,) in ours.fetchall()}
+                kept: dict[bytes, Claimed] = dict(elsewhere.fetchall())
+            if not_asked := [key for key in kept if key in mine]:
+                command = "DELETE FROM reelbench.claims WHERE key = ANY(%s) AND owner = %s"
+                database.execute(command, (not_asked, self._owner))
+            return {key: kept.get(key, "mine" if key in mine else "theirs") for key in keys}
 
         return self._do(write)
 

@@ -44,7 +44,9 @@ class Runner:
         """
         self._askers = list({id(asker): asker for asker in askers}.values())
         self._show = show
-        self._at_once = at_once or 2 * max((asker.options.concurrency for asker in self._askers), default=1)
+        self._at_once = at_once or 2 * max(
+            (asker.ahead * asker.options.concurrency for asker in self._askers), default=1
+        )
         self.lacking: Counter[str] = Counter()
 
     @property

@@ -76,44 +76,44 @@ class SqliteStore:
         """What the user is told that it is called."""
         return str(self.path)
 
-    def get(self, key: bytes) -> StoredReply | None:
-        """Return what is kept under `key`, or None."""
-        row = self._do(lambda file: file.execute(f"{_STORED} WHERE key = ?", (key,)).fetchone())
-        return _stored(row) if row else None
+    def get(self, keys: Sequence[bytes]) -> dict[bytes, StoredReply]:
+        """Return what is kept under those of `keys` that have a reply."""
+
+        def read(file: sqlite3.Connection) -> dict[bytes, StoredReply]:
+            rows = (file.execute(f"{_STORED} WHERE key = ?", (key,)).fetchone() for key in keys)
+            return {row[0]: _stored(row) for row in rows if row}
+
+        return self._do(read)
 
     def drop(self, key: bytes) -> None:
         """Remove what is kept under `key`."""
         self._do(lambda file: file.execute("DELETE FROM replies WHERE key = ?", (key,)))
 
-    def put(self, reply: StoredReply) -> None:
-        """Keep a reply, for good, and give up the claim on it."""
-
-        def write(file: sqlite3.Connection) -> None:
-            with _transaction(file):
-                _insert(file, reply)
-                file.execute("DELETE FROM claims WHERE key = ?", (reply.key,))
-
-        self._do(write)
-
-    def put_many(self, replies: Sequence[StoredReply]) -> int:
-        """Keep replies -> how many were not here."""
+    def put(self, replies: Sequence[StoredReply]) -> int:
+        """Keep replies, for good, and give up the claims on them -> how many were new."""
 
         def write(file: sqlite3.Connection) -> int:
+            new = 0
             with _transaction(file):
-                return sum(_insert(file, reply) for reply in replies)
+                for reply in replies:
+                    new += _insert(file, reply)
+                    file.execute("DELETE FROM claims WHERE key = ?", (reply.key,))
+            return new
 
         return self._do(write)
 
-    def claim(self, key: bytes) -> Claimed:
-        """Claim the right to ask for `key`, unless its reply is here by now or it is being asked for elsewhere."""
+    def claim(self, keys: Sequence[bytes]) -> dict[bytes, Claimed]:
+        """Claim the right to ask for each key, unless its reply is here by now or it is being asked for elsewhere."""
 
-        def write(file: sqlite3.Connection) -> Claimed:
+        def write(file: sqlite3.Connection) -> dict[bytes, Claimed]:
+            states: dict[bytes, Claimed] = {}
             with _transaction(file):
                 now = time.time()  # read under the lock, so that no claim made before is from the future
-                state = _state_of(file, key, self._owner, now)
-                if state == "mine":
-                    file.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", (key, self._owner, now + LEASE))
-            return state
+                for key in keys:
+                    states[key] = _state_of(file, key, self._owner, now)
+                    if states[key] == "mine":
+                        file.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", (key, self._owner, now + LEASE))
+            return states
 
         return self._do(write)
 

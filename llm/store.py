@@ -98,24 +98,20 @@ class ReplyStore(Protocol):
         """What the user is told that it is called."""
         ...
 
-    def get(self, key: bytes) -> StoredReply | None:
-        """Return what is kept under `key`, or None."""
+    def get(self, keys: Sequence[bytes]) -> dict[bytes, StoredReply]:
+        """Return what is kept under those of `keys` that have a reply."""
         ...
 
     def drop(self, key: bytes) -> None:
         """Remove what is kept under `key`."""
         ...
 
-    def put(self, reply: StoredReply) -> None:
-        """Keep a reply unless there is one that is as it arrived, and give up the claim on it."""
+    def put(self, replies: Sequence[StoredReply]) -> int:
+        """Keep replies unless there are some that are as they arrived, and give up the claims -> how many were new."""
         ...
 
-    def put_many(self, replies: Sequence[StoredReply]) -> int:
-        """Keep replies likewise -> how many were not there."""
-        ...
-
-    def claim(self, key: bytes) -> Claimed:
-        """Claim the right to ask for `key`, unless its reply is here by now or it is being asked for elsewhere."""
+    def claim(self, keys: Sequence[bytes]) -> dict[bytes, Claimed]:
+        """Claim the right to ask for each key, unless its reply is here by now or it is being asked for elsewhere."""
         ...
 
     def taken(self, keys: Sequence[bytes]) -> set[bytes]:

@@ -92,8 +92,17 @@ def _yaml(wanted: NewBenchmark, given: Guess, copied: str, rows: Sequence[Mappin
         lines.append("judge: {prompts: curve}  # 0 to 2; or moviecore (five dimensions), or a folder of prompts")
     if wanted.media is not None:
         lines += _media(wanted.media, given.columns["video"], rows)
+    elif _beside(here := wanted.rows.absolute().parent, given.columns["video"], rows):
+        lines.append(f"media: {{roots: [{_quoted(str(here))}]}}  # seen beside the rows")
     lines += ["languages: [en]", "# licence: cc-by-4.0", "# citation: who to cite, as BibTeX or in words", ""]
     return "\n".join(lines)
+
+
+def _beside(folder: Path, video: Column, rows: Sequence[Mapping[str, object]]) -> bool:
+    """Whether videos lie where the rows do, or in `videos` there."""
+    names = {str(row.get(video)) for row in rows[:100]} if isinstance(video, str) else set[str]()
+    files = [f"{part}{name}{suffix}" for name in names for part in ("", "videos/") for suffix in ("", *SUFFIXES)]
+    return any(file.endswith(SUFFIXES) and (folder / file).is_file() for file in files)
 
 
 def _media(folder: Path, video: Column, rows: Sequence[Mapping[str, object]]) -> list[str]:
@@ -102,9 +111,11 @@ def _media(folder: Path, video: Column, rows: Sequence[Mapping[str, object]]) ->
     if isinstance(video, str) and "{" not in video:
         names = {str(row.get(video)) for row in rows[:100]}
         for path in sorted(folder.rglob("*")):
+            if path.suffix not in SUFFIXES:
+                continue
             below = path.relative_to(folder).parent.as_posix()
             here = path.name if path.name in names else path.stem
-            if path.suffix in SUFFIXES and here in names and below != "." and f"{below}/{{video}}" not in layouts:
+            if here in names and below != "." and f"{below}/{{video}}" not in layouts:
                 layouts.insert(0, f"{below}/{{video}}")
     listed = ", ".join(map(_quoted, layouts))
     return ["media:", f"  roots: [{_quoted(str(folder.absolute()))}]", f"  layouts: [{listed}]"]

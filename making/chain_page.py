@@ -153,8 +153,8 @@ def _beside(first: Sequence[Mapping[str, Any]], last: Sequence[Mapping[str, Any]
         pair = [entries.get(name) for entries in sets]
         cells: list[str] = ["", ""]
         for field in ("question", "answer"):
-            texts = [None if entry is None else str(entry[field]) for entry in pair]
-            marked = _marked(*texts) if None not in texts else [escape(text or "(dropped)") for text in texts]
+            before, after = ("" if entry is None else str(entry[field]) for entry in pair)
+            marked = _marked(before, after) if all(pair) else [escape(before) or "(new)", escape(after) or "(dropped)"]
             cells = [f"{cell}<p>{text}</p>" for cell, text in zip(cells, marked, strict=True)]
         rows += (
             f"<dt>{escape(name)}</dt><dd><table>{_HEADS}<tr><td>{cells[0]}</td><td>{cells[1]}</td></tr></table></dd>"

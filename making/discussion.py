@@ -149,6 +149,11 @@ class Discussion:
             raise InputError(f"--until {options.until}: comes before --from {options.start_after}")
         return turns[start:end]
 
+    @property
+    def speakers(self) -> list[Role]:
+        """The roles of the turns that are taken."""
+        return [role for role in self.roles if any(turn.role is role for turn in self._turns)]
+
     def funnel(self, *compared: str) -> Funnel:
         """Return the stages: each of a video's, then the questions, then what is asked to compare the two sets."""
         names = [turn.name for turn in self._turns]

@@ -10,7 +10,7 @@ from typing import Any
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json_or_jsonl, read_jsonl
-from reelbench.registry.rows import LETTERS, Row
+from reelbench.registry.rows import LETTERS, Row, steps
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.values import is_number
 
@@ -59,7 +59,7 @@ def _profile_row(spec: BenchmarkSpec, row: Row) -> ProfileRow:
     labels = {facet.name: row[facet.name] for facet in spec.facets if facet.in_rows}
     if "skills" in row:
         labels["skills"] = row["skills"]
-    steps = row.get("reasoning_steps")
+    told = steps(row)
     return ProfileRow(
         id=row["id"],
         question=row["question"],
@@ -69,7 +69,7 @@ def _profile_row(spec: BenchmarkSpec, row: Row) -> ProfileRow:
         span=tuple(row.get("span") or ()),
         duration=row.get("duration"),
         labels=labels,
-        reasoning_steps=count_steps(steps) if steps else None,
+        reasoning_steps=count_steps(told) if told else None,
     )
 
 

@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 MODULES = (
-    *("startup", "load", "answers", "predictions", "judge", "ace", "frames", "leaderboard", "view"),
+    *("startup", "load", "answers", "predictions", "judge", "scale", "ace", "frames", "leaderboard", "view"),
     *("making", "profile", "review", "diagnose", "coverage"),
 )
 """`score` is the one that is left out: it needs the authors' ground truth."""

@@ -107,10 +107,8 @@ def spread(count: int, size: int, workers: list[int]) -> None:
                 whole.update(str(path.relative_to(folder)).encode() + path.read_bytes())
             digests.add(whole.digest())
             ratio, load = seconds[0] / seconds[-1], os.getloadavg()[0]
-            print(
-                f"{count} results of {size} items, {number} workers: "
-                f"{seconds[-1]:.1f} s, {ratio:.2f} x, load {load:.1f}"
-            )
+            took = f"{seconds[-1]:.1f} s, {ratio:.2f} x, load {load:.1f}"
+            print(f"{count} results of {size} items, {number} workers: {took}", flush=True)
         assert len(digests) == 1  # noqa: S101 - a measurement of something else would be worthless
 
 

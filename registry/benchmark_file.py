@@ -18,7 +18,7 @@ from typing import Any, Literal, get_args
 from reelbench.registry.data.mapped_rows import PLACE
 from reelbench.registry.data.sources import expected_files
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_text
+from reelbench.registry.files import read_json, read_text
 from reelbench.registry.metrics import Mean, MeanOf, Metric
 from reelbench.registry.rows import DURATION, KIND_COLUMNS
 from reelbench.registry.spec import (
@@ -38,6 +38,7 @@ from reelbench.registry.spec import (
     UrlFile,
 )
 from reelbench.registry.units import UnitName
+from reelbench.registry.values import is_object
 
 NAME = "benchmark.yaml"
 ENTRY_POINTS = "reelbench.benchmarks"
@@ -296,7 +297,10 @@ class _Declaration:
     def _places(self) -> list[str]:
         """Return what the prompt names."""
         if self._prompt.suffix == ".json":
-            texts = [text for text in json.loads(read_text(self._prompt)).values() if isinstance(text, str)]
+            document = read_json(self._prompt)
+            if not is_object(document) or not {"en", *self._top.texts("languages")} & document.keys():
+                raise self._top.error("prompt: a .json prompt has a text per language, `en` among them", "prompt")
+            texts = [text for text in document.values() if isinstance(text, str)]
         else:
             texts = [read_text(self._prompt)]
         bare = (text.replace("{{", "").replace("}}", "") for text in texts)
@@ -339,7 +343,10 @@ class _Declaration:
     def _source(self, block: Block, split: str) -> Source:
         if "url" in block.values:
             block.only(("url", "sha256"))
-            return UrlFile(url=block.required("url"), sha256=block.text("sha256"))
+            digest = block.text("sha256")
+            if digest is not None and not re.fullmatch(r"[0-9a-f]{64}", digest):
+                raise block.error(f"source.sha256 is {digest!r}, expected 64 hex digits", "sha256")
+            return UrlFile(url=block.required("url"), sha256=digest)
         if "hub" not in block.values:
             block.only(("file", "hub", "url"))
             return FileBeside(path=str(self._folder / Path(block.required("file")).expanduser()))
@@ -348,7 +355,11 @@ class _Declaration:
         if "file" not in block.values and split not in files.values:
             raise block.error(f"source.files names no file of the split {split!r}", "files")
         names = files.texts(split) or block.texts("file")
-        return HubFile(repo_id=block.required("hub"), filenames=names, revision=block.text("revision"))
+        revision = block.text("revision")
+        if revision is not None and not re.fullmatch(r"[0-9a-f]{40}", revision):
+            what = f"source.revision is {revision!r}, expected a commit of 40 hex digits; left out, it is what main is"
+            raise block.error(f"{what} at first, and stays that", "revision")
+        return HubFile(repo_id=block.required("hub"), filenames=names, revision=revision)
 
     def _media(self) -> MediaSource:
         block = self._top.block("media")

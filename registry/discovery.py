@@ -26,8 +26,9 @@ log = logging.getLogger("reelbench")
 
 
 def packages() -> list[str]:
-    """Return the packages that hold a benchmark declared in Python, without importing any of them."""
-    return [entry.module for entry in entry_points(group=ENTRY_POINTS)]
+    """Return the packages that hold a benchmark, but for those that can't be loaded: that is said once."""
+    specs()
+    return [entry.module for entry in entry_points(group=ENTRY_POINTS) if entry.name not in _left_out]
 
 
 def specs() -> dict[str, BenchmarkSpec]:
@@ -76,8 +77,8 @@ def _installed() -> dict[str, BenchmarkSpec]:
             spec = benchmark_file.read(file)
             prompts.check(spec)
             add(spec, str(file))
-        except ReelbenchError as error:
-            _leave_out(file.parent.name, "a benchmark", error)
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with one file, it is that one's
+            _leave_out(file.parent.name, "a benchmark" if isinstance(error, ReelbenchError) else str(file), error)
     return by_id
 
 

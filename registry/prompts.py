@@ -54,7 +54,12 @@ def check(spec: BenchmarkSpec) -> None:
         known = columns | {"cue"} if task.reasoned else columns
         for file in (task.prompt or spec.prompt, task.options.locate if task.options else None):
             for template in _templates(spec, file) if file else ():
-                _refuse_unknown(f"{spec.id}: {file}", (name for _, name, _, _ in Formatter().parse(template)), known)
+                try:
+                    places = [name for _, name, _, _ in Formatter().parse(template)]
+                except ValueError as error:
+                    what = f"the prompt {file} is no template ({first_line(error)}); a brace of its own is {{{{ or }}}}"
+                    raise InputError(f"{spec.id}: {what}") from None
+                _refuse_unknown(f"{spec.id}: {file}", places, known)
     if spec.judge is not None:
         user = judge_folder(spec, spec.judge) / "user.txt"
         if user.is_file():

@@ -103,6 +103,15 @@ def check_answer(where: str, target: Mapping[str, Any], options: Sequence[str]) 
         raise InputError(f"{where}: answer is {answer!r}, expected the letter of one of its options: {expected}")
 
 
+STEP_COLUMNS = ("reasoning_steps", "reasoning")
+"""Where a benchmark's rows have a person's steps to the answer: CURVE's column, and that of a declared file."""
+
+
+def steps(row: Row) -> list[str]:
+    """Return the steps by which a person got to a row's answer; none where the benchmark has none."""
+    return [text for name in STEP_COLUMNS for text in row.get(name) or () if text]
+
+
 def facets(spec: BenchmarkSpec, row: Row) -> dict[str, list[str]]:
     """Return the row's labels by facet."""
     return {facet.name: list(row[facet.name]) for facet in spec.facets if facet.in_rows}

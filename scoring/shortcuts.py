@@ -40,7 +40,7 @@ class Shortcuts:
     """A benchmark's tallies.
 
     Attributes:
-        tallies: ShortcutColumn -> question -> tally; a column without a run is not there.
+        tallies: Column -> question -> tally; a column without a run is not there.
         videos: Question -> its video.
         runs: Column -> runs.
         watched: Question -> tally of the runs that showed several frames; empty where these weren't asked for.

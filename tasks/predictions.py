@@ -6,7 +6,7 @@ prediction; an empty text is an empty answer. What the text says is read as the 
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -49,6 +49,8 @@ class Columns:
 
     id: str | None = None
     text: str | None = None
+    owners_id: str | None = None
+    """The owners' own column of ids: taken where none of the usual ones is there."""
 
     def __bool__(self) -> bool:
         return self.id is not None or self.text is not None
@@ -72,6 +74,8 @@ def read(spec: BenchmarkSpec, inputs: Inputs, columns: Columns) -> PredictionSet
 
 def _read(spec: BenchmarkSpec, inputs: Inputs, columns: Columns) -> PredictionSet:
     path = inputs.predictions
+    if spec.mapping is not None and isinstance(own := spec.mapping.columns.get("id"), str):
+        columns = replace(columns, owners_id=own)
     if reader := tables.READERS.get(path.suffix.lower()):
         cells = ((where, *pair) for where, pair in reader(path, lambda names: chosen(path, names, columns)))
         return submission(spec, inputs, cells)
@@ -196,8 +200,9 @@ def _of_json(path: Path, document: Any, columns: Columns) -> list[Cells]:  # noq
 
 def chosen(path: Path, names: Sequence[str], columns: Columns) -> tuple[str, str]:
     """Return the columns of the ids and the texts; InputError lists what is there and the option that names one."""
+    ids = IDS if columns.owners_id is None else (*IDS, columns.owners_id.lower())
     return (
-        _column(path, names, columns.id, IDS, "--id-column"),
+        _column(path, names, columns.id, ids, "--id-column"),
         _column(path, names, columns.text, TEXTS, "--text-column"),
     )
 
@@ -211,7 +216,7 @@ def _column(path: Path, names: Sequence[str], named: str | None, known: Sequence
     by_name = {name.strip().lower(): name for name in reversed(names)}
     column = next((by_name[name] for name in known if name in by_name), None)
     if column is None:
-        what = "ids" if known is IDS else "predicted texts"
+        what = "predicted texts" if known is TEXTS else "ids"
         raise InputError(f"{path}: no column of {what} ({', '.join(known)}); {there}; name it with {option}")
     return column
 

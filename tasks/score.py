@@ -262,7 +262,7 @@ def score_files(
     """
     spec, split, task = named(name, inputs.split)
     metadata = metadata or RunMetadata()
-    inputs = replace(inputs, split=split if task is not None else inputs.split, task=task)
+    inputs = replace(inputs, split=inputs.split if name == spec.id else split, task=task)
     submission = predictions.read(spec, inputs, columns or Columns())
     settings = SettingsRecord(frames=metadata.frames or "unknown", label=metadata.label)
     if agent_log is not None:

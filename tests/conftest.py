@@ -149,6 +149,19 @@ def postgres():
         yield server
 
 
+@pytest.fixture
+def slurm(monkeypatch):
+    """A Slurm of this machine alone, to which whoever is started submits."""
+    from tests.servers.slurm import Slurm, why_not
+
+    if reason := why_not():
+        pytest.skip(reason)
+    with Slurm() as cluster:
+        for name, value in cluster.environ.items():
+            monkeypatch.setenv(name, value)
+        yield cluster
+
+
 @pytest.fixture(scope="session")
 def built(tmp_path_factory):
     """The folder with this checkout's sdist and the wheel that was built from it: `REELBENCH_DIST`'s, or new ones."""

@@ -34,6 +34,13 @@ def ranks_or_answers(call: Call) -> Answer:
     return ranker.play(call) if call.body["model"].startswith("llama") else Answer(TAKEN)
 
 
+def fails_once(call: Call) -> Answer:
+    """Judge, and let the job fail as if its node did, when it has asked a few questions."""
+    if call.number == 10:
+        subprocess.Popen(["bash", "-c", "scontrol requeue $(squeue --noheader --format=%A --name=score)"])
+    return Answer('{"score": 3}', delay=0.5)
+
+
 @dataclass(frozen=True)
 class Recipe:
     """How a page is run here: what its server answers, what is put for its words, and files that it must leave."""
@@ -42,6 +49,7 @@ class Recipe:
     script: Callable[[Call], Answer] = field(default_factory=lambda: always(TAKEN))
     swaps: dict[str, str] = field(default_factory=dict)
     marks: tuple[pytest.MarkDecorator, ...] = ()
+    needs: tuple[str, ...] = ()  # fixtures
 
 
 # The servers and models that are not here; a page that neither stands in this table nor says that it isn't run fails.
@@ -92,6 +100,7 @@ RECIPES = {
         script=roles.play,
         swaps={
             "videos.jsonl --llm my-model": f"videos.jsonl {PLAYED}",
+            "--from expert --llm my-model": f"--from expert {PLAYED}",
             "captions.json --llm my-model": "captions.json "
             + " ".join(f"--llm {role}={role}" for role in roles.CAPTIONS),
             "--llm my-model --limit": "--llm tagger --limit",
@@ -102,6 +111,36 @@ RECIPES = {
     "diagnose": Recipe(
         ("graphs/graphs.jsonl", "errors/report.html"),
         script=Models(scripted=lambda _, role: Answer("0") if role == "judge" else None),
+    ),
+    "several_gpus": Recipe(
+        ("out/reelbench/**/result.json",),
+        swaps={
+            "--processes 8": "--processes 2",
+            "uniform:32": "uniform:4",
+            "--tasks rextime": "--tasks rextime_mini",
+            "qwen2_5_vl": "reelbench_baseline",
+            "pretrained=Qwen/Qwen2.5-VL-7B-Instruct,max_num_frames=32": "kind=random",
+        },
+        marks=(pytest.mark.lmms,),
+    ),
+    "slurm": Recipe(
+        ("out/rextime_mini/reelbench/**/result.json", "out/moviecore_mini/reelbench/**/result.json"),
+        script=fails_once,
+        swaps={
+            "postgresql://reelbench@db.example.org/reelbench": "{database}",
+            "rextime moviecore": "rextime_mini moviecore_mini",
+            "uniform:32": "uniform:4",
+            "--cpus-per-task=16": "--cpus-per-task=1",
+            "--gpus-per-node=8 --cpus-per-task=64": "--cpus-per-task=1",
+            "--processes 8": "--processes 2",
+            "qwen2_5_vl": "reelbench_baseline",
+            "pretrained=Qwen/Qwen2.5-VL-7B-Instruct,max_num_frames=32": "kind=random",
+            "--nodes=2 --ntasks-per-node=1": "--ntasks=2",
+            "out/moviecore ": "out/moviecore_mini ",
+            "--judge-concurrency 64": "--judge-concurrency 2",
+        },
+        marks=(pytest.mark.lmms,),
+        needs=("slurm", "postgres"),
     ),
     "ways_of_asking": Recipe(
         ("blind/**/result.json", "seeing/**/result.json", "chosen/result.json"),
@@ -137,6 +176,9 @@ def test_a_recipe_runs_as_it_stands(name, tmp_path, request):
         places = {"server": server.url, "batches": batches.url, "root": ROOT}
         if any("{vlm}" in new for new in recipe.swaps.values()):
             places["vlm"] = request.getfixturevalue("tiny_vlm")
+        fixtures = {name: request.getfixturevalue(name) for name in recipe.needs}
+        if "postgres" in fixtures:
+            places["database"] = fixtures["postgres"].database()
         env = {
             **os.environ,
             **hub.env(tmp_path / "hf"),
@@ -146,23 +188,23 @@ def test_a_recipe_runs_as_it_stands(name, tmp_path, request):
             "OPENAI_BASE_URL": server.url,
             "OPENAI_API_KEY": "x",
         }
-        for command in pieces(name, here):
-            run(swapped(command, recipe.swaps, places), here, env)
+        for command in pieces(name, here, lambda text: swapped(text, recipe.swaps, places)):
+            run(command, here, env)
     assert [pattern for pattern in recipe.leaves if not list(here.glob(pattern))] == []
 
 
-def pieces(name: str, folder: Path):
+def pieces(name: str, folder: Path, swap: Callable[[str], str]):
     """Yield a page's shell blocks; any other block is first written to the file that was last named before it."""
     named = None
     for language, text, mentioned in PIECE.findall((ROOT / "docs" / "recipes" / f"{name}.md").read_text("utf-8")):
         if mentioned:
             named = mentioned
         elif language == "bash":
-            yield text
-        else:
-            assert language in ("json", "python", "yaml"), f"{name}: a block of {language or 'nothing'}"
+            yield swap(text)
+        elif language != "text":  # that is shown, and not run
+            assert language in ("json", "python", "sh", "yaml"), f"{name}: a block of {language or 'nothing'}"
             assert named, f"{name}: a block that no file is named for"
-            (folder / named).write_text(text, encoding="utf-8")
+            (folder / named).write_text(swap(text) if language == "sh" else text, encoding="utf-8")
             named = None
 
 

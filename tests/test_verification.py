@@ -42,5 +42,5 @@ def test_the_document_has_every_section_and_no_figure_that_is_no_rounding():
     for title, _ in verification.SECTIONS:
         assert f"## {title}" in text
     assert "inf" not in [cell.strip() for cell in text.split("|")]
-    for owners in (scorers.REXTIME, scorers.MOVIECORE):
+    for owners in (scorers.REXTIME, scorers.MOVIECORE, scorers.TIMELENS):
         assert owners.shown in text

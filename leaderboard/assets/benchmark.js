@@ -120,7 +120,6 @@
             { class: "note" },
             "Rows of different groups are not comparable with each other; each group has its own ranks.",
           ),
-        g && ownPrompts(b, g),
         R.toolbar(table, {
           filters: R.declaredFilters(rows.filter((row) => !R.apart(row))),
           name: b.id,
@@ -131,6 +130,7 @@
         R.narrow.matches && credible,
         R.narrow.matches && lead,
         g?.tells != null && tells(b.metrics[0], g.tells),
+        g && ownPrompts(b, g),
         ...(g?.relations || []).map((text) => h("p", { class: "note", text: `${text} No value is converted.` })),
         ...Object.entries(g?.shortcuts || {}).map(needNoWatching),
         explained(b),

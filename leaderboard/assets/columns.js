@@ -22,6 +22,17 @@
       row.videos && badge(`${row.videos} videos`, "warn", R.columns.get("videos").about),
       row.data === "unstated" && badge("data unstated", "", R.columns.get("data").about),
     ].filter(Boolean);
+  /** A row's note, behind a button that opens it. */
+  function noted(row) {
+    if (!row.note) return [];
+    const text = h("span", { class: "sub", hidden: true, text: row.note });
+    const open = () => {
+      text.hidden = !text.hidden;
+      button.setAttribute("aria-expanded", String(!text.hidden));
+    };
+    const button = h("button", { type: "button", class: "badge warn", "aria-expanded": "false", onclick: open }, "note");
+    return [button, text];
+  }
   function modelCell(row) {
     const source = R.columns.get("source").about;
     const usual = ["run", "floor", "human"].includes(row.setting);
@@ -37,8 +48,7 @@
         !usual && badge(row.setting),
         ...R.caveats(row),
         row.badge && badge(row.badge, "", row.rejudged),
-        row.note &&
-          h("details", { class: "noted" }, h("summary", { class: "badge warn" }, "note"), h("span", { class: "sub", text: row.note })),
+        ...noted(row),
       ),
     ].filter(Boolean);
   }
@@ -68,7 +78,7 @@
           title: column.title,
           about: column.about,
           group: column.part,
-          cls: text ? "" : "num",
+          cls: text ? (column.id === "date" ? "nowrap" : "") : "num",
           up: column.part !== SCORE,
           get: text ? (row) => R.asText(column, value(row)) : value,
           node:

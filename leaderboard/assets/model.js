@@ -66,16 +66,16 @@
         "tr",
         {},
         h("th", { scope: "row" }, R.link(b.title, `#/${b.id}?group=${encodeURIComponent(group.id)}`), h("span", { class: "sub reason" }, bdi(R.groupName(group)))),
+        h("td", { class: "lane-cell" }, h("span", { class: "forest" }, h("b", { text: value }), Plots.track({ value: row.v[0][0], ends, steps, rules, hollow: R.unranked(row), tip: tip.filter(Boolean).join(", ") })), ends && h("span", { class: "sub", text: R.ends(...ends, metric.unit) })),
         h("td", {}, row.rank == null ? h("span", { class: "sub", text: `not ranked${row.partial ? `: ${R.words(row.partial)}` : ""}` }) : `${row.rank} of ${ranked}`),
         h("td", { text: (row.rank_range || "–").replace("-", "–") }),
-        h("td", { class: "lane-cell" }, h("span", { class: "forest" }, h("b", { text: value }), Plots.track({ value: row.v[0][0], ends, steps, rules, hollow: R.unranked(row), tip: tip.filter(Boolean).join(", ") })), ends && h("span", { class: "sub", text: R.ends(...ends, metric.unit) })),
         h("td", { class: "sub", text: `${R.short(metric.title)}, ${data.units[metric.unit].label}` }),
         h("td", { class: "num", text: row.items == null ? "–" : R.count(row.items) }),
       );
     };
     const lines = rows.map(line).filter(Boolean);
     if (!lines.length) return "";
-    const heads = ["Benchmark", "Rank", "95 % rank range", "Score and 95 % interval", "Metric", "Questions"];
+    const heads = ["Benchmark", "Score and 95 % interval", "Rank", "95 % rank range", "Metric", "Questions"];
     const table = h(
       "table",
       { "aria-label": `Summary of ${model}`, "data-marks": true },
@@ -188,7 +188,7 @@
       "ul",
       { class: "pairs" },
       pairs.map(([name, value]) =>
-        h("li", {}, h("span", { class: "sub" }, `${name.replaceAll("_", " ")} `), bdi(plain(value))),
+        h("li", {}, h("span", { class: "sub" }, `${R.words(name)} `), bdi(plain(value))),
       ),
     );
   }

@@ -44,7 +44,7 @@ const asks = {
   text(ask, item, changed) {
     const box = h("textarea", { rows: ask.rows || 2, value: marksOf(item)[ask.name] ?? ask.start ?? "", "aria-label": `${ask.title || ask.name} on ${item.id}`, placeholder: ask.title || "", dir: "auto" });
     box.addEventListener("input", () => changed(box.value));
-    return box;
+    return ask.start === undefined ? box : group(ask, box); // what is filled in hides the placeholder
   },
 
   verdict(ask, item, changed) {

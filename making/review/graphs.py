@@ -16,7 +16,7 @@ from reelbench.making.review.review_kind import ReviewKind, ReviewSummary
 from reelbench.making.review.tables import Table, number
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import write_jsonl
-from reelbench.registry.rows import Row
+from reelbench.registry.rows import Row, steps
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring.evidence.graph_text import LINE, from_text, to_text
 from reelbench.scoring.evidence.graphs import Graph
@@ -24,7 +24,6 @@ from reelbench.stats.agreement import krippendorff_alpha
 
 RIGHT, MENDED, UNUSABLE = STATES = ("right", "mended", "unusable")
 """What people say of a graph; `mended` is right as they changed it."""
-_STEPS = "reasoning_steps"
 
 
 class EvidenceGraphs(ReviewKind):
@@ -107,7 +106,7 @@ def draw_graphs(
     Args:
         spec: The benchmark.
         split: Its split.
-        rows: Its rows, with the column `reasoning_steps`.
+        rows: Its rows, with a person's steps.
         graphs: Question -> graph.
         draw: How many questions; the seed decides which. None: all.
 
@@ -120,18 +119,16 @@ def draw_graphs(
     names = list(known)
     if draw is not None:
         names = random.Random(draw.seed).sample(sorted(names), min(draw.sample, len(names)))  # noqa: S311 - no secret
-    places = [Place(known[name]["video"], name, [_item(known[name], graphs[name])]) for name in names]
+    places = [Place(known[name]["video"], name, [_item(spec, known[name], graphs[name])]) for name in names]
     return Content(GRAPHS, spec, split, places, {place.video: known[place.label] for place in places})
 
 
-def _item(row: Row, graph: Graph) -> Item:
-    language = row["language"]
-    steps = row.get(_STEPS) or ""
+def _item(spec: BenchmarkSpec, row: Row, graph: Graph) -> Item:
     text = to_text(graph)
     shows = [
         parts.shown_question(row),
-        parts.shown_text("Answer", row["answer"], language),
-        parts.shown_text("A person's steps", steps if isinstance(steps, str) else "\n".join(steps), language),
+        parts.shown_answer(spec, row),
+        parts.shown_text("A person's steps", "\n".join(steps(row)), row["language"]),
     ]
     options = [
         (RIGHT, "Right, as the lines above stand now"),

@@ -198,8 +198,9 @@ def _document(
     content: Content, places: Sequence[Place], shown: Mapping[str, Any], page: str, part: int | None
 ) -> dict[str, Any]:
     kind = content.kind
-    title, unit = kind.title, kind.unit
+    title, unit, advice = kind.title, kind.unit, kind.advice
     if content.consensus:
+        advice = kind.consensus_advice or advice
         title, unit = f"Consensus on {title.lower()}", kind.consensus_unit or unit
     number = f"{len(places)} {unit.lower()}{'s' if len(places) > 1 else ''}"
     return {
@@ -214,7 +215,7 @@ def _document(
         "heading": f"{title}: {content.spec.title}, {content.split}, {number}" + (f" (rater {part})" if part else ""),
         "unit": unit,
         "verb": "decided" if content.consensus else kind.verb,
-        "advice": [*kind.advice, _SAVED],
+        "advice": [*advice, _SAVED],
         "videos": {place.video: shown[place.video] for place in places},
         "places": [
             {"id": place.label, "label": place.label, "video": place.video, "items": place.items} for place in places

@@ -71,13 +71,15 @@ class Preferences(ReviewKind):
         """Put choices together; InputError where nothing is chosen."""
         chosen: dict[str, dict[str, Better]] = {}
         for name, by_reviewer in reviews.marks().items():
-            given = {who: _better(name, marks["better"]) for who, marks in by_reviewer.items() if marks.get("better")}
+            given: dict[str, Better] = {
+                who: _better(name, marks["better"]) for who, marks in by_reviewer.items() if marks.get("better")
+            }
             if given:
                 chosen[name] = given
         if not chosen:
             raise InputError("nothing is chosen in these files yet")
-        decided = {
-            name: _better(name, marks["better"]) for name, marks in reviews.decisions.items() if "better" in marks
+        decided: dict[str, Better] = {
+            name: _better(name, marks["better"]) for name, marks in reviews.decisions.items() if marks.get("better")
         }
         return PreferenceSummary(self, reviews, chosen, decided)
 
@@ -89,7 +91,8 @@ def _item(last: Row, first: Row) -> dict[str, Any]:
     versions = (first, last) if _discussion_is(last["id"]) == "B" else (last, first)
     shows: list[Part] = []
     for letter, row in zip("AB", versions, strict=True):
-        shows.append(parts.shown_text(_CHOICES[letter], row["question"], row["language"], [row["answer"]]))
+        shows.append(parts.shown_text(_CHOICES[letter], row["question"], row["language"]))
+        shows.append(parts.shown_text(f"Its answer ({letter})", row["answer"], row["language"]))
     return parts.row_item(
         last, shows, [parts.choice_ask("better", "The better one", _CHOICES.items()), parts.note_ask()]
     )

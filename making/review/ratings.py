@@ -55,6 +55,10 @@ class Ratings(ReviewKind):
     verb = "rated"
     unit = "Video"
     consensus_unit = "Item"
+    consensus_advice = (
+        "These got low ratings. Watch the video, read what raters said, and decide what becomes of each.",
+        "Keep what is good for all that; drop what can't be mended; edit the rest in the fields below.",
+    )
     advice = (
         WATCH_FIRST,
         "Judge by what the video shows and says, not by what you know from elsewhere.",

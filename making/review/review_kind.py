@@ -52,6 +52,7 @@ class ReviewKind(ABC):
         advice: Lines that the page shows raters.
         unit: What stands on the page at a time.
         consensus_unit: The same on a consensus page, where it is something else.
+        consensus_advice: What a consensus page says in the place of `advice`, where that is something else.
         source: What is reviewed: rows, a result, a diagnosis, what `make discussion` made, or graphs.
     """
 
@@ -61,6 +62,7 @@ class ReviewKind(ABC):
     advice: ClassVar[tuple[str, ...]]
     unit: ClassVar[str] = "Question"
     consensus_unit: ClassVar[str] = ""
+    consensus_advice: ClassVar[tuple[str, ...]] = ()
     source: ClassVar[Literal["rows", "result", "diagnosis", "made", "graphs"]] = "rows"
 
     def places(self, drawn: DrawnRows) -> list[Place]:

@@ -226,6 +226,7 @@ class SpanSummary(ReviewSummary):
             },
             "mean_pairwise_iou": self.mean_pairwise_iou,
             "rejected_share": self.rejected_share,
+            "reasons": self._reasons(),
             "ignored": {
                 **self.reviews.ignored,
                 "unfinished": sum(item.unfinished for item in self.items.values()),
@@ -237,6 +238,18 @@ class SpanSummary(ReviewSummary):
                 figures[name] = {**(measured.pop(name) or {"value": None, "ci95": None}), "n": measured["known"]}
             figures["across_time"] = measured
         return figures
+
+    def _reasons(self) -> dict[str, list[str]]:
+        """Return item -> why people called it bad, in their words."""
+        reasons = {
+            name: [f"{who}: {marks['reason']}" for who, marks in given.items() if marks.get("reason")]
+            for name, given in self.reviews.marks().items()
+        }
+        return {name: said for name, said in reasons.items() if said}
+
+    def notes(self) -> list[str]:
+        """Return why items were called bad."""
+        return [f"bad: {name}, {'; '.join(said)}" for name, said in self._reasons().items()]
 
     def tables(self) -> list[Table]:
         """Return agreement, and of question spans certificate length and QA-mIoU."""

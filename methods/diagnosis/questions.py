@@ -10,7 +10,7 @@ from reelbench.registry.base_record import first_wrong_field
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_jsonl
-from reelbench.registry.rows import Row
+from reelbench.registry.rows import LETTERS, STEP_COLUMNS, Row, steps
 
 STEPS = "reasoning_steps"
 """The column with a person's steps."""
@@ -63,11 +63,11 @@ def read(
         rows = [(f"{name}, line {number}", row) for number, row in read_jsonl(name)]
     else:
         located = loading.locate(name, split, data, fetch=fetch)
-        if not any(column.name == STEPS for column in located.spec.columns):
+        if not any(column.name in STEP_COLUMNS for column in located.spec.columns):
             raise InputError(
                 f"{located.spec.id} has no column {STEPS}; give a file of JSON Lines with id, question, answer, {STEPS}"
             )
-        rows = [(f"{name}: {row['id']}", _with_locale(row)) for row in located.read() if any(row[STEPS])]
+        rows = [(f"{name}: {row['id']}", _reasoned(row)) for row in located.read() if steps(row)]
     questions: dict[str, ReasonedQuestion] = {}
     for where, row in rows:
         question = _question(row, where)
@@ -79,8 +79,14 @@ def read(
     return list(questions.values())
 
 
-def _with_locale(row: Row) -> dict[str, Any]:
-    return {**row, "locale": next(iter(row.get("locale", ())), "")}
+def _reasoned(row: Row) -> dict[str, Any]:
+    """Return a row as a question in words: of options, which answers name by letter, the question shows them all."""
+    asked = {**row, "locale": next(iter(row.get("locale", ())), ""), STEPS: steps(row)}
+    if options := row.get("options"):
+        lettered = [f"{letter}. {option}" for letter, option in zip(LETTERS, options, strict=False)]
+        asked["question"] = "\n".join([row["question"], *lettered])
+        asked["answer"] = next((line for line in lettered if line[0] == row["answer"]), "")
+    return asked
 
 
 def _question(row: object, where: str) -> ReasonedQuestion:

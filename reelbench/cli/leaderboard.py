@@ -146,11 +146,16 @@ def list_(*, store: Store, as_json: Json = False) -> None:
         rows = [{"key": one.key, "result": str(one.folder / "result.json")} for one in stores.read(store)]
         console.write(json.dumps({"results": rows}, ensure_ascii=False))
         return
-    table = console.table("", "key", "model", "#scored", "partial", "as stated", "date")
+    table = console.table("", "key", "model", "#scored", "judge", "partial", "as stated", "date")
     for stored in stores.read(store):
         result, check = stored.result, stored.check
         scored = f"{result.counts.scored}/{result.counts.items}"
-        told = (check.partial or "", ", ".join(check.stated or ()), result.provenance.date)
+        told = (
+            result.judge.requested if result.judge else "",
+            check.partial or "",
+            ", ".join(check.stated or ()),
+            result.provenance.date,
+        )
         table.add_row(stored.key, result.model.id, scored, *told)
     console.show(table)
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from reelbench.llm.ask_options import AskOptions
+    from reelbench.making.benchmark_files import MadeBy, SplitShares
     from reelbench.making.chain import ChainSetup
     from reelbench.making.chain_prompts import Role
 
@@ -46,6 +47,10 @@ Until = Annotated[
 ]
 StartAfter = Annotated[
     str | None, typer.Option("--from", metavar="STAGE", help="Go on from DIR/STAGE.jsonl, which --until wrote.")
+]
+Split = Annotated[
+    list[str] | None,
+    typer.Option("--split", metavar="NAME=SHARE", help="A split by videos (test=0.2); what is left is train."),
 ]
 Media = Annotated[Path | None, typer.Option("--media", metavar="DIR", help="Folder of the videos.")]
 Frames = Annotated[str, typer.Option("--frames", metavar="SPEC", help="Frames shown to models that see the video.")]
@@ -131,6 +136,7 @@ def discussion(
     questions: Annotated[int, typer.Option(help="Questions per video.", min=1)] = 5,
     frames: Frames = _FRAMES,
     media: Media = None,
+    split: Split = None,
     until: Until = None,
     start_after: StartAfter = None,
     parse_depth: Annotated[bool, typer.Option("--parse-depth", help="Compare parse depths too (needs spaCy).")] = False,
@@ -140,12 +146,14 @@ def discussion(
 ) -> None:
     """Write questions by letting models discuss: expert, skeptic, detective, meta reviewer, critic (MovieCORE, 3.2)."""
     from reelbench.making import discussion as discussing
+    from reelbench.making.benchmark_files import SplitShares
     from reelbench.making.chain_prompts import ChainPrompts
     from reelbench.making.discussion_files import read_videos
     from reelbench.making.gates import Gates
     from reelbench.making.readability import load_parser
 
     folder = _folder(out, plan=making.plan)
+    shares = SplitShares.parse(split or [])
     parser = load_parser() if parse_depth else None
     options = discussing.DiscussionOptions(
         questions=questions, rounds=rounds, frames=frames, media=media, start_after=start_after, until=until
@@ -156,13 +164,15 @@ def discussion(
     known = read_videos(source, len(chain.context_questions))[: making.limit]
     optional = {
         discussing.CONTEXT: any(video.context is None for video in known),
-        **{role: role in llm for role in (discussing.JUDGE, discussing.BLOOM)},
+        **{role.name: False for role in chain.roles if role not in chain.speakers},
+        **{role: until is None and role in llm for role in (discussing.JUDGE, discussing.BLOOM)},
         **{name: until is None and need for name, need in gate.roles(options=False).items()},
     }
-    models = _models(llm, chain.roles, optional, making=making)
+    models = _models(llm, chain.speakers, optional, making=making)
     document = _run_chain(
         "discussing", len(known), models, folder, lambda setup: discussing.run(known, chain, setup, parser)
     )
+    _declare("discussion", folder, shares, document, media, whole=until is None)
     _report(document, folder, until or "questions", as_json=making.as_json)
 
 
@@ -201,6 +211,7 @@ def moments(
     ] = False,
     frames: Frames = _FRAMES,
     media: Media = None,
+    split: Split = None,
     until: Until = None,
     start_after: StartAfter = None,
     mini_test: Annotated[
@@ -214,12 +225,14 @@ def moments(
 ) -> None:
     """Write questions on how two moments belong together, from captions or queries (ReXTime, supplement C)."""
     from reelbench.making import moments as pairing
+    from reelbench.making.benchmark_files import SplitShares
     from reelbench.making.chain_prompts import ChainPrompts
     from reelbench.making.gates import Gates
     from reelbench.making.moment_pairs import MomentSource, read_pairs
     from reelbench.making.moment_sources import read_sources
 
     folder = _folder(out, plan=making.plan)
+    shares = SplitShares.parse(split or [])
     cuts = replace(cuts, query_answers=cuts.query_answers or ("query" if no_options else "any"))
     options = pairing.MomentOptions(
         rules=rules,
@@ -245,6 +258,7 @@ def moments(
     asked = {name: until is None and need for name, need in gate.roles(options=not no_options).items()}
     models = _models(llm, roles, unneeded | asked, making=making)
     document = _run_chain("making", len(sources), models, folder, lambda setup: pairing.run(sources, chain, setup))
+    _declare("moments", folder, shares, document, media, whole=until is None)
     _report(document, folder, document["stages"][-1]["name"], as_json=making.as_json)
 
 
@@ -293,6 +307,28 @@ def tags(
     _report(document, target, "questions", as_json=making.as_json)
 
 
+def _declare(
+    made: "MadeBy",
+    folder: Path | None,
+    shares: "SplitShares",
+    funnel: Mapping[str, Any],
+    media: Path | None,
+    *,
+    whole: bool,
+) -> None:
+    """Declare what a chain made as a benchmark, and say what to type next; a plan or a stage is none."""
+    from reelbench.making import benchmark_files
+
+    if folder is None or not whole:
+        return
+    if benchmark_files.write(made, folder, shares, funnel, media) is None:
+        console.note("nothing was made, so there is no benchmark.yaml")
+    else:
+        console.note(
+            f"a benchmark now: reelbench ask {folder} --llm MODEL --llm-url URL, or reelbench cards render {folder}"
+        )
+
+
 def _folder(out: Path | None, *, plan: bool) -> Path | None:
     if plan:
         return None
@@ -327,7 +363,7 @@ def _run_chain(
     from reelbench.making.chain import ChainSetup
 
     with console.progress(title, total) as show:
-        return finished(run(ChainSetup(models, out, shared_budget(models), console.note, show)))
+        return finished(run(ChainSetup(models, out, shared_budget(models) if models else None, console.note, show)))
 
 
 def _report(document: dict[str, Any], made: Path | None, stage: str, *, as_json: bool) -> None:

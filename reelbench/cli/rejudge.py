@@ -1,6 +1,7 @@
 """`reelbench leaderboard rejudge`: the answers of a store under another judge, and how its scores relate to the old."""
 
 import json
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -49,6 +50,8 @@ def rejudge(
         from reelbench.cli.score import show_estimates
 
         show_estimates(list(work.estimates()), as_json=as_json)
+        for line in work.refused:
+            console.note(f"left out: {line}")
         return
     failed = []
     for done in work.judge(out or home() / "rejudged"):
@@ -56,16 +59,14 @@ def rejudge(
             failed.append(f"{done.key}: {done.why}")
         else:
             console.note(f"judged: {done.folder}" if done.folder else f"waiting: {done.key}: {done.why}")
-    kept = sum(not answers.left for answers in work.answers)
+    kept = sum(not answers.wanted for answers in work.answers)
     if kept:
         console.note(f"{kept} results are judged by {judge.name} already")
     made = {name: bridge.bridges(discovery.get(name), pairs) for name, pairs in work.pairs().items()}
     if as_json:
         console.write(json.dumps({name: bridge.as_json(some) for name, some in made.items()}))
-    else:
-        for some in made.values():
-            for each in some:
-                show(each)
+    for each in () if as_json else chain.from_iterable(made.values()):
+        show(each)
     if failed:
         raise ReelbenchError(first_of(failed, separator="; "))
     if work.refused:

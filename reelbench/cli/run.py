@@ -1,6 +1,7 @@
 """`reelbench run`: lmms-eval, then scores; it fails when lmms-eval failed, which by itself exits with 0."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,7 @@ def run(
     label: run_options.Label = None,
     candidates: run_options.Candidates = None,
     answering: run_options.Answering = None,
+    processes: run_options.Processes = 1,
     as_json: Json = False,
     quiet: Quiet = False,
     several: run_options.SweepChoice,
@@ -76,7 +78,7 @@ def run(
         context.args, preset = process.with_preset(context.args, preset)
         options, frames = replace(options, preset=preset), frames or preset.get("frames")
     printed = sweeps.Printed(given(context, only="judge"), as_json=as_json, quiet=quiet)
-    several.check(translator=bool(llm), parts=chosen_questions.anything)
+    several.check(translator=bool(llm), parts=chosen_questions.anything, processes=processes)
     environ = process.ways_chosen(context.args, chosen(candidates, Candidates), chosen(answering, Answering))
     if label:
         environ[settings.LABEL.name] = label
@@ -96,9 +98,10 @@ def run(
         sweeps.sweep(arguments, output, over_languages, options, printed)
         return
     environ |= _questions_named(chosen_questions, arguments, output)
+    start = partial(process.lmms_eval, processes=processes)
     with console.part("lmms-eval"):
         outcomes = process.run_and_score(
-            arguments, output, sampling, options, environ=environ, stdout=printed.of_lmms_eval
+            arguments, output, sampling, options, environ=environ, stdout=printed.of_lmms_eval, start=start
         )
     again = ["reelbench", "score", "--run", str(output), *printed.judging]
     report(outcomes, as_json=as_json, again=again, quiet=quiet)

@@ -38,6 +38,14 @@ Answering = Annotated[
         "option,span=predicted|truth|none]. Default: REELBENCH_ANSWERING, else the first of each.",
     ),
 ]
+Processes = Annotated[
+    int,
+    typer.Option(
+        metavar="N",
+        min=1,
+        help="Processes, of a GPU each, among which lmms-eval divides the questions (started by accelerate).",
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +58,14 @@ class SweepChoice:
     translations: Path | None = None
     by: str | None = None
 
-    def check(self, *, translator: bool, parts: bool) -> None:
+    def check(self, *, translator: bool, parts: bool, processes: int) -> None:
         """Raise InputError where options don't go together.
 
-        `translator` says whether a language model was named, `parts` whether some questions only are asked.
+        `translator` says whether a language model was named, `parts` whether some questions only are asked, `processes`
+        how many share them.
         """
+        if processes > 1 and self != SweepChoice():
+            raise InputError("--processes is for one run; leave out the sweep")
         if parts and self != SweepChoice():
             raise InputError("--ids, --only and --from are for one run; leave out the sweep")
         if sum(chosen is not None for chosen in (self.frames, self.argument, self.languages)) > 1:

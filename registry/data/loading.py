@@ -141,7 +141,7 @@ def named(name: str, split: str | None = None) -> tuple[BenchmarkSpec, str, Task
     """Return what a name stands for: the benchmark, the split, and the task where it is one with that split.
 
     Args:
-        name: A benchmark or one of its tasks.
+        name: A benchmark or one of its tasks; `ID_mini` is its mini data, whatever the tasks are called.
         split: The split asked for; by default the task's, or the benchmark's default one.
 
     Raises:
@@ -150,6 +150,9 @@ def named(name: str, split: str | None = None) -> tuple[BenchmarkSpec, str, Task
     found = discovery.find_task(name)
     if found is not None and split in (None, found[1].split):
         return found[0], found[1].split, found[1]
+    spec = discovery.specs().get(name.removesuffix(f"_{MINI}")) if found is None else None
+    if spec is not None and name != spec.id:
+        return spec, split or MINI, None
     spec = found[0] if found is not None and name not in discovery.specs() else discovery.find(name)
     return spec, split or spec.default_split, None
 

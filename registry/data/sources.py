@@ -141,7 +141,8 @@ def how_to_get(spec: BenchmarkSpec, split: str) -> str:
     source = split_spec(spec, split).source
     if not spec.open_data or not isinstance(source, HubFile | UrlFile):
         return how_to_supply(spec, source)
-    return f"not here; run `reelbench data fetch {spec.id} --split {split}`"
+    name = Path(spec.file).parent if spec.file and not spec.package else spec.id
+    return f"not here; run `reelbench data fetch {name} --split {split}`"
 
 
 def find_files(path: Path, names: tuple[str, ...], joined: tuple[str, ...], origin: str) -> tuple[Path, ...]:

@@ -22,6 +22,12 @@ from reelbench.tasks.score import Options, Outcome, check_scored, score_logged, 
 
 _MAX_NEW_TOKENS = "max_new_tokens"
 
+_ACCELERATE = (
+    *("accelerate.commands.launch", "--multi_gpu", "--num_machines", "1", "--main_process_port", "0"),
+    *("--mixed_precision", "no", "--dynamo_backend", "no"),
+)
+"""What is said here isn't asked of a file of accelerate's; 0 is any free port."""
+
 Start = Callable[[list[str], dict[str, str], Sequence[int], int | None], None]
 """Runs lmms-eval: its arguments, variables beside ours, descriptors that it holds open, and where its table goes."""
 
@@ -204,9 +210,16 @@ def lmms_eval(
     environ: dict[str, str] | None = None,
     kept_open: Sequence[int] = (),
     stdout: int | None = None,
+    *,
+    processes: int = 1,
 ) -> None:
-    """Run lmms-eval in a process of its own; ReelbenchError where it says that it failed."""
-    with start(["lmms_eval", *arguments], environ or {}, kept_open, stdout) as running:
+    """Run lmms-eval in a process of its own, or in several by accelerate, which divide the questions among them.
+
+    Raises:
+        ReelbenchError: It says that it failed.
+    """
+    several = [*_ACCELERATE, "--num_processes", str(processes), "-m"] if processes > 1 else []
+    with start([*several, "lmms_eval", *arguments], environ or {}, kept_open, stdout) as running:
         status = running.wait()
     if status != 0:
         raise failed(status)
@@ -220,11 +233,12 @@ def start(
 
     if find_spec("lmms_eval") is None:
         raise InputError("lmms-eval is not installed; pip install 'reelbench[lmms-eval]'")
-    # -P keeps the current folder off the path: a folder `datasets` or `evaluate` there would shadow a library.
-    command = [sys.executable, "-P", "-m", *module]
+    command = [sys.executable, "-m", *module]
     # The judge is asked afterwards, in one batch: many calls at once, and none that holds up the model.
     inherited = {name: value for name, value in os.environ.items() if name != settings.JUDGE.name}
-    return subprocess.Popen(command, env={**inherited, **environ}, pass_fds=kept_open, stdout=stdout)  # noqa: S603
+    # The current folder stays off the path: a folder `datasets` or `evaluate` there would shadow a library.
+    environ = {**inherited, "PYTHONSAFEPATH": "1", **environ}
+    return subprocess.Popen(command, env=environ, pass_fds=kept_open, stdout=stdout)  # noqa: S603
 
 
 def failed(status: int) -> ReelbenchError:

@@ -80,7 +80,7 @@ class LoggedItems:
 
 
 def logged_items(path: Path) -> LoggedItems:
-    """Read the items out of lmms-eval's samples file; of an id that is there twice the last one counts.
+    """Read the items of lmms-eval's samples file, by their numbers; of an id that is there twice the last one counts.
 
     lmms-eval drops the row from what it logs, so our tasks put the sample into the dict of their first metric.
     """
@@ -89,7 +89,8 @@ def logged_items(path: Path) -> LoggedItems:
     heard: list[Sound | None] = []
     judged: dict[str, Verdict] = {}
     judges: dict[int, JudgeRecord] = {}
-    for number, line in read_jsonl(path):
+    # Several processes log theirs one after the other.
+    for number, line in sorted(read_jsonl(path), key=lambda logged: _place(logged[1])):
         detail = next((v for v in line.values() if isinstance(v, dict) and "sample" in v), None)
         if detail is None:
             raise InputError(f"{path}, line {number}: no sample of ours in it; was it logged with --predict_only?")
@@ -110,6 +111,11 @@ def logged_items(path: Path) -> LoggedItems:
                 judges[process] = record  # each counts on from the one before
     judge = modes.recorded(judged, modes.merged(judges.values())) if judges else None
     return LoggedItems(list(items.values()), duplicate, judge, heard)
+
+
+def _place(line: object) -> int:
+    place = line.get("doc_id") if isinstance(line, dict) else None
+    return place if isinstance(place, int) else 0
 
 
 _COUNTS = {"input_tokens": "prompt", "output_tokens": "completion", "reasoning_tokens": "reasoning"}

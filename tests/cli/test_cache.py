@@ -53,8 +53,8 @@ def filled(request, tmp_path):
     cache = ReplyCache(place, print)
     for model in ("judge-a", "judge-b"):
         cache.put(model.encode(), model, Reply("4", "stop", model, 1, 1, "h"))
-        stored = cache.store.get(model.encode())
-        cache.store.put_many([type(stored)(f"old {model}".encode(), model, 0.0, stored.reply, stored.checksum)])
+        stored = cache.store.get([model.encode()])[model.encode()]
+        cache.store.put([type(stored)(f"old {model}".encode(), model, 0.0, stored.reply, stored.checksum)])
     cache.close()
     return place
 

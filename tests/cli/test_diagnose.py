@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from reelbench.cli.main import app
+from reelbench.methods.diagnosis import questions
 from reelbench.registry.data import loading
 from reelbench.registry.errors import ReelbenchError
 from reelbench.tasks import curve
@@ -150,6 +151,20 @@ def result(reelbench, tmp_path):
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
     return tmp_path / "result"
+
+
+def test_questions_with_options_are_asked_in_words(tmp_path):
+    """Rows of a declared file have their steps under `reasoning`, and answers by letter."""
+    (tmp_path / "kitchen").mkdir()
+    row = {"qid": "k1", "clip": "v", "q": "What boils?", "opts": ["Tea", "Soup"], "right": "B", "why": ["1. Steam."]}
+    (tmp_path / "kitchen" / "rows.jsonl").write_text(json.dumps(row) + "\n")
+    (tmp_path / "kitchen" / "benchmark.yaml").write_text(
+        "id: kitchen\ntitle: Kitchen\nkind: choice\nsource: {file: rows.jsonl}\nanswer_is: letter\n"
+        "columns: {id: qid, video: clip, question: q, options: opts, answer: right, reasoning: why}\n"
+    )
+    (question,) = questions.read(str(tmp_path / "kitchen"))
+    assert question.question == "What boils?\nA. Tea\nB. Soup"
+    assert (question.answer, question.steps) == ("B. Soup", "1. Steam.")
 
 
 class TestErrors:

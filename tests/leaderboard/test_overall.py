@@ -162,3 +162,14 @@ def test_the_mini_data_counts_only_where_nothing_else_was_run():
     assert [model.key[0] for model in only_mini.overall][:2] == ["a", "b"]  # what was run stands first
     beside = board.ranked_board(discovery.specs(), [*published, *ran, entry("c", 9.0, kind="run")])
     assert beside.main == {"curve": CURVE, "rextime": REXTIME}
+
+
+def test_a_benchmark_that_nobody_ran_keeps_no_run_from_a_rank():
+    runs = [
+        entry(name, score, group=group, kind="run")
+        for group in (REXTIME, CURVE)
+        for name, score in (("a", 30.0), ("b", 20.0), ("c", 10.0))
+    ]
+    models = places(*runs, entry("p", 4.0, group=MOVIECORE))
+    found = {name: (model.rank, model.covered, model.of) for name, model in models.items()}
+    assert found == {"a": (1, 2, 2), "b": (2, 2, 2), "c": (3, 2, 2), "p": (None, 0, 2)}

@@ -94,7 +94,7 @@ def test_the_first_reply_stays(opened):
     cache = opened()
     cache.put(key(1), "m", reply("first"))
     cache.put(key(1), "m", reply("second"))
-    assert cache.store.put_many([stored_now(key(n), "m", reply("third")) for n in (1, 2)]) == 1
+    assert cache.store.put([stored_now(key(n), "m", reply("third")) for n in (1, 2)]) == 1
     assert [cache.get(key(n)).raw for n in (1, 2)] == ["first", "third"]
 
 
@@ -197,7 +197,7 @@ def test_the_end_of_a_model_is_kept(opened):
 
 def test_replies_are_told_in_the_order_of_their_keys_from_any_on(opened):
     cache = opened()
-    cache.store.put_many([stored_now(key(number), "m", reply(str(number))) for number in range(2500)])
+    cache.store.put([stored_now(key(number), "m", reply(str(number))) for number in range(2500)])
     every = [stored.key for stored in cache.store.replies()]
     assert every == sorted(key(number) for number in range(2500))
     assert [stored.key for stored in cache.store.replies(every[1999])] == every[2000:]
@@ -373,7 +373,7 @@ def test_the_cache_of_0_1_0_moves_to_a_server_and_back(postgres, tmp_path):
     server, back = ReplyCache(postgres.database(), print), ReplyCache(tmp_path / "back.sqlite", print)
     before = list(old.store.replies())
     assert len(before) > 50
-    assert server.store.put_many(before) == back.store.put_many(list(server.store.replies())) == len(before)
+    assert server.store.put(before) == back.store.put(list(server.store.replies())) == len(before)
     assert list(back.store.replies()) == [replace(stored, edited=False) for stored in before]
     for cache in (old, server, back):
         cache.close()

@@ -1,5 +1,6 @@
 """A benchmark in one file: rows of any shape, what is refused and where, and what is left out."""
 
+import hashlib
 import json
 
 import pytest
@@ -8,6 +9,8 @@ import reelbench as face
 from reelbench.registry import discovery
 from reelbench.registry.errors import InputError
 from reelbench.scoring import result_files
+from tests.servers.files import Response
+from tests.servers.hub import HubServer
 
 CHOICE = "id: shapes\nkind: choice\nsource: {file: rows.jsonl}\n"
 PLAIN = {"id": "n", "video": "clip", "question": "q", "options": "o", "answer": "a"}
@@ -121,6 +124,16 @@ BROKEN = [
     ("id: shapes", "id: shapes\nid: again", "line 2: the key 'id' stands twice"),
     ("kind: choice", "kind: choice\njudge: {prompts: curve}", "line 3: kind choice takes no judge"),
     ("kind: choice", "kind: choice\nprompt: ask.txt", "line 3: prompt: ask.txt is not beside this file"),
+    (
+        "{file: rows.jsonl}",
+        "{hub: a/b, revision: v1, file: r.json}",
+        "line 3: source.revision is 'v1', expected a commit",
+    ),
+    (
+        "{file: rows.jsonl}",
+        "{url: 'http://a/b', sha256: abc}",
+        "line 3: source.sha256 is 'abc', expected 64 hex digits",
+    ),
     ("kind: choice", "kind: choice\nfacets: [video]", "line 3: facets: 'video' is a column of ours"),
     ("kind: choice", "kind: choice\nmedia: {layouts: [videos]}", "line 3: media.layouts: 'videos' must name {video}"),
     ("kind: choice", "kind: &k choice\ntitle: *k", "has YAML aliases"),
@@ -172,6 +185,47 @@ def test_a_prompt_takes_further_columns_of_the_rows_and_no_others(tmp_path):
     (tmp_path / "ask.txt").write_text("{sbs} {question}", encoding="utf-8")
     with pytest.raises(InputError, match=r"rows\.jsonl, line 1 \(row 1\): has no column 'sbs'"):
         face.load(str(tmp_path))
+    (tmp_path / "ask.txt").write_text("{question} }", encoding="utf-8")
+    with pytest.raises(InputError, match=r"ask\.txt is no template"):
+        face.load(str(tmp_path))
+
+
+def test_predictions_may_have_the_owners_column_of_ids_and_references_their_columns(tmp_path, score):
+    rows = [{**ASKED, "n": n, "o": ["red", "blue"], "a": "red"} for n in range(2)]
+    folder = write(tmp_path, CHOICE, PLAIN, rows)
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text('{"n": 0, "prediction": "A"}\n{"n": 1, "prediction": "A"}\n', encoding="utf-8")
+    assert score(folder, "--predictions", answers)["metrics"]["accuracy"]["value"] == 100
+    other = tmp_path / "other.jsonl"
+    other.write_text("".join(json.dumps({**row, "a": "blue"}) + "\n" for row in rows[:1]), encoding="utf-8")
+    document = score(folder, "--predictions", answers, "--references", other)
+    assert (document["metrics"]["accuracy"]["value"], document["counts"]["items"]) == (0, 1)
+
+
+def test_rows_come_from_the_hub_and_from_a_url_at_what_is_pinned(tmp_path, reelbench):
+    rows = "".join(json.dumps({**ASKED, "n": n, "a": "so"}) + "\n" for n in range(2))
+    columns = {name: PLAIN[name] for name in ("id", "video", "question", "answer")}
+    with HubServer() as hub:
+        commit = hub.add("org/asked", {"data/test.jsonl": rows, "dev.csv": "n,clip,q,a\n7,c,Why?,so\n"}).head
+        hub.files["/kept.jsonl"] = Response(body=rows.encode())
+        digest = hashlib.sha256(rows.encode()).hexdigest()
+        heads = {
+            "at_url": f"source: {{url: '{hub.url}/kept.jsonl', sha256: {digest}}}",
+            "at_hub": f"source: {{hub: org/asked, revision: {commit}, files: {{test: data/test.jsonl, dev: dev.csv}}}}"
+            "\nsplits: {test: {}, dev: {}}",
+        }
+        environ = {**hub.env(tmp_path / "hf"), "HF_HUB_OFFLINE": "0"}
+        for name, source in heads.items():
+            folder = write(tmp_path / name, f"id: {name}\nkind: exact\n{source}\n", columns, "", file="none.txt")
+            missing = reelbench("check", folder, env=environ)
+            assert (missing.returncode, "reelbench data fetch" in missing.stderr) == (2, True)
+            fetched = reelbench("data", "fetch", folder, env=environ)
+            assert fetched.returncode == 0, fetched.stderr
+            template = reelbench("score", folder, "--template", env=environ)
+            assert [line.partition(",")[0] for line in template.stdout.splitlines()] == ["id", "0", "1"]
+        dev = (tmp_path / "at_hub", "--split", "dev")
+        assert reelbench("data", "fetch", *dev, env=environ).returncode == 0
+        assert reelbench("score", *dev, "--template", env=environ).stdout.count("7,c,") == 1
 
 
 def test_facets_splits_and_a_folder_of_judge_prompts(tmp_path):

@@ -1,7 +1,9 @@
 """Frames beside numpy's and decord's picks; readers of answers beside others' extractors."""
 
+import json
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -10,9 +12,10 @@ import numpy as np
 from perf import answers as peers
 from reelbench.registry.frames.decoder import decode
 from reelbench.registry.frames.sampling import FrameSampling
-from reelbench.scoring.answers import read_option, strip_reasoning
+from reelbench.scoring.answers import read_option, read_span, strip_reasoning
 from tests.scoring.answers.table import ROWS
-from tools.verification.proof import NotRunError, OwnersCode, Proof, versions_of
+from tools.verification.proof import NotRunError, OwnersCode, Proof, run, versions_of
+from tools.verification.scorers import TIMELENS
 
 COUNTS = (1, 2, 3, 8, 16, 32, 64)
 VLMEVALKIT = OwnersCode(
@@ -20,6 +23,11 @@ VLMEVALKIT = OwnersCode(
     "e8e78f05f3080fe28154f2130321f17951c3be94",
     {"vlmeval/utils/matching_util.py": "06088ed4da68cd9d8c3018e7630d0503f1365e6dd31f651cbedd8aa44dc14466"},
 )
+EXTRACT_TIME = """
+import json, sys
+from timelens.utils import extract_time
+json.dump([next(iter(map(list, extract_time(text))), None) for text in json.load(sys.stdin)], sys.stdout)
+"""
 
 
 def films() -> list[Path]:
@@ -95,7 +103,7 @@ def extractors() -> Iterator[Proof]:
     yield _proof(
         "lmms-eval's `extract_mcq_answer`", n, f"theirs: {_read(best)}; ours: {ours}", "its function", versions_
     )
-    file = VLMEVALKIT.fetch() / "matching_util.py"
+    file = VLMEVALKIT.fetch() / "vlmeval/utils/matching_util.py"
     both = [
         peers.counted(peers.elsewhere(sys.executable, peers.VLMEVALKIT, rows, str(file))) for rows in (raw, stripped)
     ]
@@ -112,6 +120,29 @@ def _proof(beside: str, n: str, difference: str, how: str, versions: str) -> Pro
     return Proof("`read_option`", beside, n, difference, how, versions)
 
 
+def spans() -> Proof:
+    """Which spans of the tests' table ours and TimeLens' reader read."""
+    folder = TIMELENS.fetch()
+    texts = [row.text for row in ROWS]
+    theirs = json.loads(run(["-c", EXTRACT_TIME], stdin=json.dumps(texts), root=folder))
+
+    def counted(found: Sequence[Sequence[float] | None]) -> str:
+        kinds = Counter(
+            "right" if (span and list(span)) == row.span else "missed" if span is None else "wrong"
+            for row, span in zip(ROWS, found, strict=True)
+        )
+        return _read({kind: kinds[kind] for kind in ("right", "missed", "wrong")})
+
+    return Proof(
+        "`read_span`",
+        "TimeLens' `extract_time`, its first pair",
+        f"{len(ROWS)} answers, {sum(row.span is None for row in ROWS)} of them without a span",
+        f"theirs: {counted(theirs)}; ours: {counted([read_span(text) for text in texts])}",
+        "its function",
+        TIMELENS.shown,
+    )
+
+
 def inspect_ai() -> Proof:
     """inspect_ai's parser needs an interpreter of its own."""
     raise NotRunError("inspect_ai isn't in this environment; `python -m perf.answers --inspect-python PATH` runs it")
@@ -121,5 +152,6 @@ PROOFS = {
     "frames: which": picks,
     "frames: their pictures": pixels,
     "`read_option` beside others' extractors": extractors,
+    "`read_span` beside others' extractors": spans,
     "`read_option` beside inspect_ai's parser": inspect_ai,
 }

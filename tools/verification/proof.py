@@ -1,5 +1,6 @@
 """A proof: something of ours beside an owner's or an independent implementation, and by how much the two differ."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
@@ -71,7 +72,7 @@ class OwnersCode:
         return f"{self.repository} at {self.commit[:12]}"
 
     def fetch(self) -> Path:
-        """Return a folder with the files, flat; NotRunError where they can't be had.
+        """Return a folder with the files at their paths; NotRunError where they can't be had.
 
         They come from GitHub, or the mirror that REELBENCH_GITHUB_RAW names.
         """
@@ -80,16 +81,20 @@ class OwnersCode:
         for path, sha256 in self.files.items():
             url = f"{GITHUB_RAW}/{self.repository}/{self.commit}/{path}"
             try:
-                download(url.replace(GITHUB_RAW, mirror, 1), folder / Path(path).name, sha256=sha256)
+                download(url.replace(GITHUB_RAW, mirror, 1), folder / path, sha256=sha256)
             except Exception as error:
                 raise NotRunError(f"{self.repository}'s {path} could not be fetched") from error
         return folder
 
 
-def run(command: list[str | Path], *, stdin: str = "", cwd: Path | None = None) -> str:
-    """Run somebody's program by this Python and return what it printed; NotRunError where it fails."""
-    words = [sys.executable, *map(str, command)]
-    done = subprocess.run(words, input=stdin, cwd=cwd, capture_output=True, text=True, check=False)
+def run(command: list[str | Path], *, stdin: str = "", root: Path) -> str:
+    """Run somebody's program, whose modules lie below `root`, by this Python; return what it printed.
+
+    Raises:
+        NotRunError: It failed.
+    """
+    words, env = [sys.executable, *map(str, command)], {**os.environ, "PYTHONPATH": str(root)}
+    done = subprocess.run(words, input=stdin, cwd=root, env=env, capture_output=True, text=True, check=False)
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no reason"])[-1]
         raise NotRunError(f"{Path(words[1]).name} failed: {last}")

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -29,6 +30,14 @@ MOVIECORE = OwnersCode(
     "316f1fffc4669a4857a083a682e293aee81ea126",
     {"evaluate_moviecore.py": "5ca28dc675f47799f9189484ce8970f20e82ff1bd75f4ade46e716db23160a5a"},
 )
+TIMELENS = OwnersCode(
+    "TencentARC/TimeLens",
+    "5d90c067246ddb11db3203adbb0085bdc48d9e5e",
+    {
+        "evaluation/compute_metrics.py": "a002f8ac249da15dfba1437fb97a81a57c3a60b70f78045e6934f107b49cc4d3",
+        "timelens/utils.py": "111592a41a2d90915b6adf3a0799764deb0af7523d28a740460b82eb490063d8",
+    },
+)
 # The evaluator imports a client of 2023 that it needs for asking alone: its averages are run, its asking is not.
 MOVIECORE_AVERAGES = """
 import json, sys, types
@@ -42,7 +51,7 @@ sys.path.insert(0, sys.argv[1])
 from evaluate_moviecore import calculate_scores
 print(json.dumps(calculate_scores(json.load(sys.stdin))))
 """
-CHOICE_ITEMS = 4000
+RANDOM_ITEMS = 4000
 SEED = 20261122
 
 
@@ -60,7 +69,7 @@ def rextime() -> Proof:
     folder = REXTIME.fetch()
     versions_of("scikit-learn")
     draw = random.Random(SEED)
-    truth = folder / "rextime_val.jsonl"
+    truth = folder / "data/rextime_val.jsonl"
     questions = [json.loads(line) for line in truth.read_text(encoding="utf-8").splitlines()]
     answers = []
     for row in questions:
@@ -74,7 +83,7 @@ def rextime() -> Proof:
         given, out = (Path(place) / f"{name}.jsonl" for name in ("answers", "out"))
         given.write_text("".join(json.dumps(line) + "\n" for line in answers))
         paths = ["--submission_path", given, "--gt_path", truth, "--save_path", out]
-        run([folder / "rextime_eval.py", *paths, "--not_verbose"], cwd=folder)
+        run([folder / "evaluation/rextime_eval.py", *paths, "--not_verbose"], root=folder)
         theirs = json.loads(out.read_text())["brief"]
         ours = reelbench.score("rextime", given, truth).metrics
     pairs = {
@@ -119,7 +128,7 @@ def moviecore() -> Proof:
         )
         results = {criterion: {"score": score} for criterion, score in scores.items()}
         judged.append({"results": results, "classification": ", ".join(labels)})
-    theirs = json.loads(run(["-c", MOVIECORE_AVERAGES, folder], stdin=json.dumps(judged)))
+    theirs = json.loads(run(["-c", MOVIECORE_AVERAGES, folder], stdin=json.dumps(judged), root=folder))
     metrics, breakdowns = aggregation.aggregate(spec, samples, overlap=False)
     pairs = [(metrics[name].value, theirs["overall"][name]) for name in spec.judge.criteria]
     pairs.append((metrics["average"].value, theirs["overall"]["average_across_dimensions"]))
@@ -180,7 +189,7 @@ def choice() -> Proof:
     draw = random.Random(SEED)
     spec = discovery.get("dramaqa_cogme")
     items = []
-    for number in range(CHOICE_ITEMS):
+    for number in range(RANDOM_ITEMS):
         truth, given = draw.choice("ABCDE"), draw.choice("ABCDE")
         items.append(
             Item(
@@ -212,6 +221,38 @@ def _accuracy(items: list[Item]) -> float:
     return 100 * float(accuracy_score([i.target["answer"] for i in items], [i.prediction for i in items]))
 
 
+def timelens() -> Proof:
+    """Random windows by the owners' script and ours."""
+    folder = TIMELENS.fetch()
+    draw = random.Random(SEED)
+    spec = discovery.get("timelens")
+    items, theirs_asked = [], {}
+    for number in range(RANDOM_ITEMS):
+        truth, given = (sorted(round(draw.uniform(0, 60), 1) for _ in range(2)) for _ in range(2))
+        given = truth if draw.random() < 0.2 else given
+        if truth[0] == truth[1]:
+            continue
+        parsed, target = {"span": given}, {"spans": [truth]}
+        video = f"film {number % 200}"
+        items.append(Item(id=str(number), video=video, prediction=str(given), parsed=parsed, target=target))
+        theirs_asked[f"{video}>>>{number}>>>{truth}"] = {"timestamps": [given]}
+    with TemporaryDirectory() as place:
+        file = Path(place) / "answers.json"
+        file.write_text(json.dumps(theirs_asked))
+        printed = run([folder / "evaluation/compute_metrics.py", "-f", file], root=folder)
+    theirs = {name: float(value) for name, value in re.findall(r"^(mIOU|IOU [\d.]+): (\S+)$", printed, re.MULTILINE)}
+    names = {"miou": "mIOU", **{f"recall_at_{at}": f"IOU {at}" for at in (0.3, 0.5, 0.7)}}
+    ours = aggregation.score(spec, items).metrics
+    return Proof(
+        ours="`timelens`, spans: mIoU and recalls, 0 to 100",
+        beside="the owners' script",
+        n=f"{len(items)} random windows",
+        difference=largest((ours[name].value, theirs.get(other)) for name, other in names.items()),
+        how="`python evaluation/compute_metrics.py -f …`",
+        versions=TIMELENS.shown,
+    )
+
+
 def curve() -> Proof:
     """CURVE's owners publish no scorer."""
     raise NotRunError(
@@ -223,6 +264,7 @@ def curve() -> Proof:
 PROOFS = {
     "`rextime`: its five metrics": rextime,
     "`moviecore`: averages of the judge's scores": moviecore,
+    "`timelens`: mIoU and recalls": timelens,
     "text overlap": overlap,
     "choice: accuracy": choice,
     "`curve`: score and exact match": curve,

@@ -167,7 +167,7 @@ def spans_of(*spans):
 
 
 def test_medians_overlaps_and_rejections(review):
-    ada = review("Ada", spans_of((0, 10), (0, 4)) | {"q3": {"verdict": "bad"}}, ask="spans")
+    ada = review("Ada", spans_of((0, 10), (0, 4)) | {"q3": {"verdict": "bad", "reason": "Two dogs"}}, ask="spans")
     grace = review("Grace", spans_of((2, 8), (4, 8)) | {"q3": {"span": [1, 2]}}, ask="spans")
     mary = review(
         "Mary", spans_of((1, 9)) | {"q3": {"span": [3, None]}, "q4": {"verdict": "bad", "span": [1, 2]}}, ask="spans"
@@ -186,6 +186,7 @@ def test_medians_overlaps_and_rejections(review):
     assert found["mean_pairwise_iou"] == pytest.approx((0.6 + 0.8 + 0.75) / 6)
     assert found["rejected_share"] == pytest.approx(2 / 8)
     assert found["ignored"] == {"unfinished": 1}
+    assert found["reasons"] == {"q3": ["Ada: Two dogs"]}
 
 
 def test_certificates_of_question_spans(review, tmp_path):

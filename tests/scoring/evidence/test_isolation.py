@@ -2,7 +2,7 @@
 
 import pytest
 
-from reelbench.scoring.evidence.findings import NodeVerdict
+from reelbench.scoring.evidence.findings import NodeVerdict, read_findings
 from reelbench.scoring.evidence.graphs import Graph, Node
 from reelbench.scoring.evidence.isolation import Round, advance, last_line, report, stopped, to_judge
 
@@ -98,6 +98,30 @@ def test_figure_9_gpt_5_stops_when_evaluated_not_when_right():
     assert [record.stop for record in history] == [None, "all_evaluated"]
     assert history[0].nodes["mistake"].sub_cause == "planning"
     assert signs(history[0])["name"] == "undetermined"
+
+
+def test_figure_9_in_a_taggers_words_by_both_readings():
+    """From replies to the report: GPT-5 plans nothing, then sees the man and calls him by another name."""
+    plain = {"time_critical": False, "model_time": "N/A", "other_path": None}
+
+    def reply(**nodes):
+        entries = [
+            {"id": key, **plain, "found": said[0], "cause": said[1], "causes": said[2]} for key, said in nodes.items()
+        ]
+        verdicts, problems = read_findings({"nodes": entries}, NAME, list(nodes))
+        assert problems == []
+        return [verdicts] * 3
+
+    gave_up = ("no", "planning", ["planning"])
+    first = advance(NAME, [], reply(mistake=gave_up, commentator=gave_up, name=gave_up), answer_right=False)
+    assert signs(first) == {"mistake": "Reasoning", "commentator": "undetermined", "name": "undetermined"}
+    assert first.cue == "What to work from next:\n- evidence of mistake (at 0:10)"
+    seen, misnamed = ("yes", None, []), ("partial", "attribute", ["knowledge", "attribute"])
+    second = advance(NAME, [first], reply(mistake=seen, commentator=seen, name=misnamed), answer_right=False)
+    assert signs(second) == {"mistake": "Reasoning", "commentator": "right", "name": "Attribute Misidentification"}
+    assert second.stop == "all_evaluated"
+    # By the earliest of all causes the name would be a matter of knowledge, which the caption denies.
+    assert [tag.by_order for tag in second.nodes.values()] == ["Reasoning", None, "Knowledge-Dependent Issue"]
 
 
 @pytest.mark.parametrize("model", ["Gemini-2.5-Pro", "GPT-5"])
