@@ -133,7 +133,7 @@ class Command(_Flags, TyperCommand):
             if (record := parameter.get_help_record(ctx)) is not None:
                 argument = parameter.param_type_name == "argument"
                 panel = getattr(parameter, "rich_help_panel", None) or ("Arguments" if argument else "Options")
-                panels.setdefault(panel, []).append((self.shown(record[0], argument=argument), record[1]))
+                panels.setdefault(panel, []).append((shown_option(record[0], argument=argument), record[1]))
         shared: dict[str, int] = {}
         for title, records in panels.items():
             if family := families.of_panel(title):
@@ -144,11 +144,6 @@ class Command(_Flags, TyperCommand):
         if shared:
             with formatter.section("Shared with other commands, whole in `reelbench help NAME`"):
                 formatter.write_dl([(name, self._family(name, count)) for name, count in shared.items()])
-
-    @staticmethod
-    def shown(option: str, *, argument: bool = False) -> str:
-        """Return an option's names with its value in our words, in the place of Typer's types."""
-        return _TYPE.sub("" if argument else _metavar, option)
 
     def _family(self, name: str, count: int) -> str:
         """Return the line of a family of options that this command takes."""
@@ -208,6 +203,11 @@ def _tell_defaults(ctx: "_click.Context") -> None:
 
 def _first_sentence(text: str) -> str:
     return re.split(r"(?<=\.)\s|\n\n", " ".join(text.split("\n\n", maxsplit=1)[0].split()))[0].removesuffix(".")
+
+
+def shown_option(option: str, *, argument: bool = False) -> str:
+    """Return an option's names with its value in our words, in the place of Typer's types."""
+    return _TYPE.sub("" if argument else _metavar, option)
 
 
 def _metavar(shown: re.Match[str]) -> str:
