@@ -80,11 +80,12 @@ def read(
 
 
 def _reasoned(row: Row) -> dict[str, Any]:
-    """Return a row as a question in words; options, which a model may name by letter, stand in the question."""
+    """Return a row as a question in words: of options, which answers name by letter, the question shows them all."""
     asked = {**row, "locale": next(iter(row.get("locale", ())), ""), STEPS: steps(row)}
-    if options := dict(zip(LETTERS, row.get("options") or (), strict=False)):
-        lettered = [f"{letter}. {option}" for letter, option in options.items()]
-        asked |= {"question": "\n".join([row["question"], *lettered]), "answer": options.get(row["answer"], "")}
+    if options := row.get("options"):
+        lettered = [f"{letter}. {option}" for letter, option in zip(LETTERS, options, strict=False)]
+        asked["question"] = "\n".join([row["question"], *lettered])
+        asked["answer"] = next((line for line in lettered if line[0] == row["answer"]), "")
     return asked
 
 

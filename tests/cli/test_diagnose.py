@@ -164,7 +164,7 @@ def test_questions_with_options_are_asked_in_words(tmp_path):
     )
     (question,) = questions.read(str(tmp_path / "kitchen"))
     assert question.question == "What boils?\nA. Tea\nB. Soup"
-    assert (question.answer, question.steps) == ("Soup", "1. Steam.")
+    assert (question.answer, question.steps) == ("B. Soup", "1. Steam.")
 
 
 class TestErrors:
