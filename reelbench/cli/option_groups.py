@@ -80,7 +80,7 @@ StatusFile = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Keep this file at how far the work has come, as JSON; `reelbench status FILE` tells it.",
+        help="File to keep at how far the work has come.",
     ),
 ]
 
