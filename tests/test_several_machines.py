@@ -41,13 +41,13 @@ def scoring(tmp_path, postgres):
     (tmp_path / "predictions.json").write_text(json.dumps(entries))
     place, started = postgres.database(), []
 
-    def start(machine, url):
+    def start(machine, url, *more):
         environ = os.environ | {"REELBENCH_HOME": str(tmp_path / f"home{machine}"), "REELBENCH_CACHE": place}
         command = [
             *(Path(sys.executable).with_name("reelbench"), "score", "moviecore", "--no-overlap", "--quiet"),
             *("--predictions", tmp_path / "predictions.json", "--references", tmp_path / "rows.json"),
             *("--judge", "judge-1", "--judge-url", url, "--judge-concurrency", str(CONCURRENCY)),
-            *("--output", tmp_path / f"out{machine}"),
+            *("--output", tmp_path / f"out{machine}", *more),
         ]
         process = subprocess.Popen(command, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         started.append(process)
@@ -102,6 +102,27 @@ def test_four_machines_of_which_two_die_pay_each_call_once(scoring, postgres, tm
     assert plain(documents[0]) == plain(documents[1])
     calls = [document["judge"]["calls"] for document in documents]
     assert all(call > 0 for call in calls)
+
+
+@pytest.mark.slow
+def test_a_database_that_stays_away_ends_the_run_in_a_line_and_costs_nothing(scoring, postgres):
+    with JudgeServer(judged) as server:
+        machine = scoring(0, server.url, "--cache-patience", "3")
+        until(lambda: len(server.calls) > 300)
+        postgres.stop()
+        try:
+            _, said = machine.communicate(timeout=300)
+        finally:
+            postgres.start()
+        assert machine.returncode == 1
+        assert "Traceback" not in said
+        assert "(--cache-patience)" in said.splitlines()[-1]
+        assert 300 < len(server.calls) < QUESTIONS * CRITERIA
+        again = scoring(0, server.url)
+        _, said = again.communicate(timeout=300)
+        assert again.returncode == 0, said
+        asked = Counter((call.system, call.user) for call in server.calls)
+    assert len(asked) == sum(asked.values()) == QUESTIONS * CRITERIA
 
 
 @pytest.mark.slow
