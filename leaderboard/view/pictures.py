@@ -30,12 +30,29 @@ A_STRIP = 48
 _SAME_TIME = 1e-3
 _FOLDER = "frames"
 
-NOT_OURS = "The model took frames by itself; which ones is not recorded."
+NOT_OURS = "The model took frames by itself (native); which ones is not recorded."
 NONE = "The model was shown no frames."
 NOT_HERE = "The frames are no longer in the store of frames on this machine."
 LOOKED = "The model chose its frames look by look; their times are recorded, their pictures are not shown."
 NO_VIDEO = "The video is not on this machine, so its frames can't be shown."
 NO_ROOM = "This page holds as many pictures as were asked for; those of this video are not among them."
+
+
+def unrecorded(frames: str) -> str:
+    """Return what is known of the frames of an answer without their times, from the sampling that its record names."""
+    kind, _, argument = frames.partition(",")[0].partition(":")
+    match kind:
+        case "native":
+            return NOT_OURS
+        case "none":
+            return NONE
+        case "uniform":
+            known = f"{argument} frames, evenly over the video ({frames})"
+        case "fps":
+            known = f"{argument} frames a second ({frames})"
+        case _:
+            known = frames
+    return f"Asked for: {known}. The times of the frames that the model saw are not recorded."
 
 
 @dataclass(slots=True)
@@ -66,7 +83,7 @@ class Strips:
             row: The question's row, where it is here.
         """
         if sample.frame_timestamps is None:
-            return NOT_OURS
+            return unrecorded(frames)
         times = tuple(sample.frame_timestamps[: len(sample.frame_timestamps) - sample.frame_padding])
         if not times:
             return NONE

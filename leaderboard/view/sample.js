@@ -3,6 +3,7 @@
 (() => {
   const R = globalThis.Reelbench;
   const { data, h, svg, bdi, badge } = R;
+  const Plots = globalThis.Plots;
   const { runs, strips, unseen } = data;
   const [benchmark] = data.benchmarks;
   const several = runs.length > 1;
@@ -42,53 +43,81 @@
     return item.options?.length || answer == null ? null : h("p", {}, "Reference: ", h("b", {}, bdi(String(answer))));
   }
 
-  // --- on the video's line ---
+  // --- on the time axis ---
   const spansOf = (item) => item.target.spans || [];
   const spanOf = (run) => (Array.isArray(run?.parsed?.span) ? [run.parsed.span] : []);
-  function line(title, spans, end, kind, times) {
-    const at = (time) => `${((100 * Math.max(0, Math.min(time, end))) / end).toFixed(2)}%`;
-    const told = spans.map(([from, to]) => `${seconds(from)} to ${seconds(to)}`).join(", ") || "none";
+  const tellSpan = ([from, to]) => `${seconds(from)} to ${seconds(to)}`;
+  /** 45 s, 12:30, 1:05:00: as long as it must be. */
+  function clock(time, whole) {
+    if (whole < 120) return seconds(time);
+    const [hours, minutes, rest] = [Math.floor(time / 3600), Math.floor(time / 60) % 60, Math.round(time % 60)];
+    const two = (n) => String(n).padStart(2, "0");
+    return whole < 3600 ? `${minutes}:${two(rest)}` : `${hours}:${two(minutes)}:${two(rest)}`;
+  }
+  /** A span's box: its left and width are its times' shares of the axis, however short it is. */
+  function box(span, share, kind) {
+    const [from, to] = [Math.min(...span), Math.max(...span)];
+    const short = share(to) - share(from) < 0.5 ? " short" : "";
+    const place = `left:${share(from)}%;width:${share(to) - share(from)}%`;
+    return h("i", { class: `span ${kind}${short}`, style: place, "data-start": from, "data-end": to });
+  }
+  function line({ title, name, spans, times, kind }, share) {
+    const told = spans.map(tellSpan).join(", ") || "none";
+    const ticks = times.map((time) =>
+      svg("line", { class: "tick", x1: `${share(time)}%`, x2: `${share(time)}%`, y1: 0, y2: "100%" }),
+    );
     return h(
       "div",
       { class: "line" },
       h("span", { class: "sub" }, title),
-      svg(
-        "svg",
-        { role: "img", "aria-label": `${title}: ${told}`, height: 18, width: "100%" },
-        svg("rect", { class: "rail", x: 0, y: 6, width: "100%", height: 6 }),
-        (times || []).map((time) => svg("line", { class: "tick", x1: at(time), x2: at(time), y1: 2, y2: 16 })),
-        spans.map(([from, to]) =>
-          svg("rect", {
-            class: kind,
-            x: at(from),
-            y: 3,
-            height: 12,
-            rx: 2,
-            width: `max(2px, ${((100 * Math.max(0, Math.min(to, end) - from)) / end).toFixed(2)}%)`,
-          }),
-        ),
+      h(
+        "div",
+        { class: "rail" },
+        svg("svg", { role: "img", "aria-label": `${name}: ${told}` }, ticks),
+        spans.map((span) => box(span, share, kind)),
       ),
-      h("span", { class: "nowrap" }, told),
+      h("span", { class: "at" }, told),
     );
   }
+  /** One linear axis for the reference and every run; it holds the video, all spans and all frames. */
   function timeline(item) {
-    const spans = [...spansOf(item), ...item.runs.flatMap(spanOf)];
-    if (!spans.length) return null;
-    const ends = [...spans.map(([, to]) => to), ...item.runs.flatMap(timesOf)];
-    const end = item.duration || Math.max(...ends, 1);
+    const lines = item.runs.flatMap((run, i) => {
+      const name = several ? runs[i].letter : "predicted";
+      return run ? { title: several ? R.letter(i) : name, name, spans: spanOf(run), times: timesOf(run), kind: `c${i % 6}` } : [];
+    });
+    if (spansOf(item).length)
+      lines.unshift({ title: "reference", name: "reference", spans: spansOf(item), times: [], kind: "span-true" });
+    if (!lines.some(({ spans }) => spans.length)) return null;
+    const times = lines.flatMap((line) => [...line.spans.flat(), ...line.times]);
+    const low = Math.min(0, ...times),
+      high = Math.max(item.duration || 0, low + 1, ...times);
+    const share = (time) => (100 * (time - low)) / (high - low);
+    const steps = Plots.ticks(low, high).filter((step) => step >= low && share(step) < 88);
+    const past = item.duration && high > item.duration + 0.05;
     return h(
       "div",
       { class: "lines" },
-      spansOf(item).length > 0 && line("true", spansOf(item), end, "span-true"),
-      item.runs.map(
-        (run, i) => run && line(several ? runs[i].letter : "predicted", spanOf(run), end, `c${i % 6}`, timesOf(run)),
+      lines.map((one) => line(one, share)),
+      h(
+        "div",
+        { class: "line", "aria-hidden": "true" },
+        h("span", {}),
+        h(
+          "div",
+          { class: "ruler" },
+          [...steps, high].map((step) => h("i", { style: `left:${share(step)}%` }, clock(step, high))),
+        ),
+        h("span", {}),
       ),
       h(
         "p",
         { class: "note" },
-        item.duration
-          ? `The line is the video, ${seconds(end)}; ticks are the frames shown.`
-          : `The line ends at ${seconds(end)}; how long the video is is not known here.`,
+        !item.duration
+          ? `The axis ends at ${seconds(high)}; the length of the video is not known here.`
+          : past
+            ? `The video is ${seconds(item.duration)} long; the axis goes on to ${seconds(high)}, where the longest span ends.`
+            : `The axis is the video, ${seconds(item.duration)}.`,
+        lines.some((line) => line.times.length) && " Ticks are the frames shown.",
       ),
     );
   }
@@ -235,7 +264,7 @@
   }
   function answer(item, run, i) {
     const head = [
-      several && badge(runs[i].letter, "run"),
+      several && R.letter(i),
       several ? " " : null,
       several ? bdi(runs[i].model, { class: "name" }) : "Answer",
     ];

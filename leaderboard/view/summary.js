@@ -2,7 +2,7 @@
 "use strict";
 (() => {
   const R = globalThis.Reelbench;
-  const { data, h, bdi, badge, num } = R;
+  const { data, h, bdi, num } = R;
   const { runs, apart, differences } = data;
   const [benchmark] = data.benchmarks;
   const several = runs.length > 1;
@@ -13,10 +13,13 @@
     h("details", { class: "fold" }, h("summary", { text: title }), h("div", { class: "more" }, ...children));
   const signed = (value, unit) => `${value > 0 ? "+" : ""}${num(value, unit)}`;
 
+  /** A run's letter, in its colour. */
+  R.letter = (i) => h("span", { class: `letter c${i % 6}` }, runs[i].letter);
+
   /** What a run is called: its letter, its model, and what tells it from the others. */
   function nameOf(run) {
     return [
-      several && badge(run.letter, "run"),
+      several && R.letter(runs.indexOf(run)),
       several && " ",
       bdi(run.model, { class: "name" }),
       run.heading && h("div", { class: "sub" }, bdi(run.heading)),

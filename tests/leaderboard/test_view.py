@@ -257,6 +257,49 @@ def test_two_runs_stand_side_by_side(page_of, two):
         expect(page.locator(".lines svg[role=img]")).to_have_count(3)
 
 
+SPANS = """() => [...document.querySelectorAll("[data-start]")].map((span) => {
+    const [box, axis] = [span.getBoundingClientRect(), span.parentElement.getBoundingClientRect()];
+    return [+span.dataset.start, +span.dataset.end, box.left, box.right, axis.left, axis.right];
+})"""
+
+
+@pytest.fixture
+def three(asked, tmp_path):
+    """Three runs: B's span is 1/50 s long, C's ends after the video; C's settings name frames without their times."""
+
+    def window(start, end):
+        return lambda _n, row: f"The answer is {row['answer']}, from {start} to {end} seconds."
+
+    spans = {"a": window(10, 20), "b": window(12, 12.02), "c": window(5, 400)}
+    folders = [asked(name, say, model=f"org/{name}", frames="none") for name, say in spans.items()]
+    path = folders[2] / "result.json"
+    document = json.loads(path.read_text())
+    document["settings"]["frames"] = "uniform:128"
+    path.write_text(json.dumps(document))
+    samples = [json.loads(line) for line in (folders[2] / "samples.jsonl").read_text().splitlines()]
+    lines = [json.dumps(sample | {"frame_timestamps": None}) + "\n" for sample in samples]
+    (folders[2] / "samples.jsonl").write_text("".join(lines))
+    return made(tmp_path / "view", *folders)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [390, 768, 1440])
+def test_spans_of_reference_and_runs_lie_on_one_linear_axis(page_of, three, width):
+    from playwright.sync_api import expect
+
+    truth = loading.locate("rextime", "mini").read()[0]["span"]
+    with page_of(three, width=width) as page:
+        spans = page.evaluate(SPANS)
+        assert [span[:2] for span in spans] == [truth, [10, 20], [12, 12.02], [5, 400]]
+        ends = {(round(left, 3), round(right, 3)) for *_, left, right in spans}
+        [(left, right)] = ends
+        for start, end, *box, _, _ in spans:
+            # The longest span ends at 400 s, beyond the video, so the axis does.
+            assert box == pytest.approx([left + (right - left) * time / 400 for time in (start, end)], abs=0.05)
+        expect(page.locator("#sample .answer").nth(2)).to_contain_text("128 frames, evenly over the video (uniform:128)")
+        expect(page.locator("html")).to_have_js_property("scrollWidth", width)
+
+
 @pytest.mark.browser
 def test_candidates_scores_of_options_and_whatever_else_a_record_holds_are_shown(page_of, asked, tmp_path):
     from playwright.sync_api import expect
