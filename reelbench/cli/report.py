@@ -103,7 +103,9 @@ def _show(outcome: "Outcome") -> None:
         console.write(title)
     if counts.parse_failed or counts.empty:
         share = f" ({100 * counts.unread_share:.1f} % of {counts.items})" if counts.parse_failed else ""
-        console.write(f"scored as wrong: {counts.parse_failed} unreadable{share}, {counts.empty} empty")
+        # Where the answers are hidden nothing is scored here, and the owners will find them wrong.
+        what = "scored as wrong" if counts.scored else "read as no answer"
+        console.write(f"{what}: {counts.parse_failed} unreadable{share}, {counts.empty} empty")
     for sample in outcome.unread:
         console.write(f"  unreadable, {line_of(sample.id, _ID)}: {line_of(sample.prediction, _ANSWER)}")
     if result.judge is not None:
