@@ -31,7 +31,8 @@ def test_the_command_discusses_and_says_what_it_came_to(reelbench, videos, serve
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == json.loads((out / "funnel.json").read_text())
     assert set(files_in(out)) == {
-        *("annotations.json", "single_pass.json", "trace.jsonl", "funnel.json", "funnel.svg", "comparison.json")
+        *("annotations.json", "single_pass.json", "trace.jsonl", "funnel.json", "funnel.svg", "comparison.json"),
+        *("benchmark.yaml", "datasheet.md"),
     }
     assert len(json.loads((out / "annotations.json").read_text())) == 10
     prices = ["--llm-price", "2.5,10"]
