@@ -217,7 +217,7 @@ def test_one_run_is_read_searched_filtered_and_gone_through_by_keys(page_of, ask
         page.keyboard.press("Escape")
         page.keyboard.press("j")
         expect(card.locator("h2")).to_have_text(names[10])
-        expect(card.locator(".answer h3")).to_contain_text("parse_failed")
+        expect(card.locator(".answer h3")).to_contain_text("unreadable answer")
         page.keyboard.press("?")
         expect(page.get_by_role("dialog")).to_be_visible()
         page.keyboard.press("Escape")
@@ -296,7 +296,9 @@ def test_spans_of_reference_and_runs_lie_on_one_linear_axis(page_of, three, widt
         for start, end, *box, _, _ in spans:
             # The longest span ends at 400 s, beyond the video, so the axis does.
             assert box == pytest.approx([left + (right - left) * time / 400 for time in (start, end)], abs=0.05)
-        expect(page.locator("#sample .answer").nth(2)).to_contain_text("128 frames, evenly over the video (uniform:128)")
+        expect(page.locator("#sample .answer").nth(2)).to_contain_text(
+            "128 frames, evenly over the video (uniform:128)"
+        )
         expect(page.locator("html")).to_have_js_property("scrollWidth", width)
 
 
@@ -322,7 +324,7 @@ def test_candidates_scores_of_options_and_whatever_else_a_record_holds_are_shown
         answer = page.locator("#sample .answer")
         expect(answer.locator("h4")).to_have_text(["Candidates", "Option scores", "How sure"])
         expect(answer.locator("ol .text")).to_have_text(["It falls.", "It rises <b>up</b>."])
-        expect(answer.locator("table").nth(0).locator("tr")).to_have_text(["meansum", "A-1.25-5", "B-2–"])
+        expect(answer.locator("table").nth(0).locator("tr")).to_have_text(["meansum", "A−1.25−5", "B−2–"])
         expect(answer.locator("table").nth(1).locator("tr")).to_have_text(["first0.5"])
         expect(page.locator("#sample")).to_contain_text("The model was shown no frames.")
         page.keyboard.press("j")
