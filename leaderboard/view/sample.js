@@ -93,7 +93,7 @@
       high = Math.max(item.duration || 0, low + 1, ...times);
     const share = (time) => (100 * (time - low)) / (high - low);
     const every = STEPS.find((step) => (high - low) / step <= 5) || (high - low) / 5;
-    const steps = Array.from({ length: 6 }, (_, i) => i * every).filter((step) => share(step) < 88);
+    const steps = Array.from({ length: 6 }, (_, i) => i * every).filter((step) => share(step) < 84);
     const past = item.duration && high > item.duration + 0.05;
     return h(
       "div",

@@ -303,6 +303,65 @@ def test_spans_of_reference_and_runs_lie_on_one_linear_axis(page_of, three, widt
 
 
 @pytest.mark.browser
+def test_the_open_question_is_one_of_the_list_and_back_restores_everything(page_of, two):
+    from playwright.sync_api import expect
+
+    names = [row["id"] for row in loading.locate("rextime", "mini").read()]
+    with page_of(two) as page:
+        card = card_of(page)
+
+        def shows(name, listed, words="", chip="All"):
+            expect(card).to_have_text(name)
+            expect(ids(page)).to_have_text(listed)
+            expect(page.locator("#list [aria-current] .id")).to_have_text(name)
+            expect(page.locator("#q")).to_have_value(words)
+            expect(page.locator("#chips [aria-pressed=true]")).to_contain_text(chip)
+
+        shows(names[0], names)
+        page.keyboard.press("j")
+        expect(page).to_have_url(re.compile(f"#sample={names[1]}$"))
+        page.get_by_role("button", name="Only one is right").click()
+        shows(names[4], names[4:6], chip="Only one is right")
+        page.locator("#list a").nth(1).click()
+        shows(names[5], names[4:6], chip="Only one is right")
+        page.get_by_role("button", name="All", exact=False).first.click()
+        shows(names[5], names)
+        expect(page).to_have_url(re.compile(f"#sample={names[5]}$"))
+        page.locator("#q").press_sequentially("nothing at all", delay=20)
+        shows(names[10], names[10:11], "nothing at all")
+        expect(page).to_have_url(re.compile(f"q=nothing\\+at\\+all&sample={names[10]}$"))
+        address = page.url
+        page.go_back()  # a search is one step, however long it was typed
+        shows(names[5], names)
+        page.go_back()
+        shows(names[5], names[4:6], chip="Only one is right")
+        page.go_back()
+        shows(names[4], names[4:6], chip="Only one is right")
+        page.go_back()
+        shows(names[1], names)
+        page.go_forward()
+        shows(names[4], names[4:6], chip="Only one is right")
+        page.locator("#q").fill("no such words")
+        expect(page.locator("#sample")).to_have_text("No question to show.")
+        page.get_by_text("Breakdowns").click()
+        label = page.locator("#results .filters a").first
+        kind = label.text_content()
+        label.click()
+        listed = [row["id"] for row in loading.locate("rextime", "mini").read() if kind in row["category"]]
+        shows(listed[0], listed)
+    with page_of(two, address[address.index("#") :]) as page:
+        expect(ids(page)).to_have_text(names[10:11])
+    with page_of(two, f"#show=one&sample={names[0]}") as page:
+        expect(card_of(page)).to_have_text(names[4])
+        page.get_by_role("link", name="Show it among all questions").click()
+        expect(card_of(page)).to_have_text(names[0])
+
+
+def card_of(page):
+    return page.locator("#sample h2")
+
+
+@pytest.mark.browser
 def test_candidates_scores_of_options_and_whatever_else_a_record_holds_are_shown(page_of, asked, tmp_path):
     from playwright.sync_api import expect
 
