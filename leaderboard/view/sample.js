@@ -3,7 +3,6 @@
 (() => {
   const R = globalThis.Reelbench;
   const { data, h, svg, bdi, badge } = R;
-  const Plots = globalThis.Plots;
   const { runs, strips, unseen } = data;
   const [benchmark] = data.benchmarks;
   const several = runs.length > 1;
@@ -54,6 +53,7 @@
     const two = (n) => String(n).padStart(2, "0");
     return whole < 3600 ? `${minutes}:${two(rest)}` : `${hours}:${two(minutes)}:${two(rest)}`;
   }
+  const STEPS = [0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 900, 1800, 3600]; // s between the axis' marks
   /** A span's box: its left and width are its times' shares of the axis, however short it is. */
   function box(span, share, kind) {
     const [from, to] = [Math.min(...span), Math.max(...span)];
@@ -92,7 +92,8 @@
     const low = Math.min(0, ...times),
       high = Math.max(item.duration || 0, low + 1, ...times);
     const share = (time) => (100 * (time - low)) / (high - low);
-    const steps = Plots.ticks(low, high).filter((step) => step >= low && share(step) < 88);
+    const every = STEPS.find((step) => (high - low) / step <= 5) || (high - low) / 5;
+    const steps = Array.from({ length: 6 }, (_, i) => i * every).filter((step) => share(step) < 84);
     const past = item.duration && high > item.duration + 0.05;
     return h(
       "div",
@@ -159,7 +160,7 @@
   );
   const scalar = (value) => value === null || typeof value !== "object";
   const number = (value) =>
-    typeof value === "number" ? String(+value.toFixed(4)) : value === null ? "–" : String(value);
+    typeof value === "number" ? String(+value.toFixed(4)).replace("-", "−") : value === null ? "–" : String(value);
   /** Anything that a record holds: texts as a list, values by name, lists of objects as a table. */
   function anything(name, value, label) {
     if (scalar(value)) return R.longText(number(value));
@@ -210,7 +211,6 @@
       ),
     );
   }
-  const titled = (name) => name.replaceAll("_", " ").replace(/^./, (first) => first.toUpperCase());
   function read(run) {
     const { output, ...rest } = run.parsed || {};
     const pairs = Object.entries(rest).map(([name, value]) => [
@@ -230,7 +230,50 @@
       output && h("details", {}, h("summary", { text: "The whole output" }), R.longText(output)),
     ];
   }
-  function words(run) {
+  // --- what the answers have in common ---
+  const PAIRS = 160_000; // of words held against each other: more would be felt, and is an essay
+  const pieces = (text) => text.match(/\s+|[^\s\p{P}]+|\p{P}/gu) || [];
+  /** Which pieces of a text are in the longest common subsequence with another, or null where there is too little of it. */
+  function inCommon(ours, theirs) {
+    const [n, m] = [ours.length, theirs.length];
+    if (!n || !m || n * m > PAIRS) return null;
+    const best = Array.from({ length: n + 1 }, () => new Uint16Array(m + 1));
+    for (let i = n - 1; i >= 0; i -= 1)
+      for (let j = m - 1; j >= 0; j -= 1)
+        best[i][j] = ours[i] === theirs[j] ? best[i + 1][j + 1] + 1 : Math.max(best[i + 1][j], best[i][j + 1]);
+    if (best[0][0] < Math.max(n, m) / 3) return null;
+    const common = new Array(n).fill(false);
+    for (let i = 0, j = 0; i < n && j < m; ) {
+      if (ours[i] === theirs[j]) {
+        common[i] = true;
+        i += 1;
+        j += 1;
+      } else if (best[i + 1][j] >= best[i][j + 1]) i += 1;
+      else j += 1;
+    }
+    return common;
+  }
+  /** A text with what another does not say marked; as it stands where they have little in common. */
+  function compared(text, other) {
+    const ours = pieces(text);
+    const common = other == null ? null : inCommon(ours, pieces(other));
+    const box = R.longText(text);
+    if (!common || !box.matches(".text") || common.every(Boolean)) return box;
+    const parts = [];
+    for (const [i, piece] of ours.entries()) {
+      // A space between two marked words is marked with them.
+      const marked = !common[i] && (piece.trim() || (i && !common[i - 1] && common[i + 1] === false));
+      const last = parts.at(-1);
+      if (last?.marked === Boolean(marked)) last.text += piece;
+      else parts.push({ marked: Boolean(marked), text: piece });
+    }
+    box.replaceChildren(...parts.map((part) => (part.marked ? h("mark", { text: part.text }) : part.text)));
+    return box;
+  }
+  /** What a run's answer is held against: the first run's, and the first run's against the next. */
+  const otherThan = (item, i) => item.runs.find((run, k) => k !== i && run && !run.cut)?.said;
+
+  function words(run, other) {
     const raw = run.raw || (run.thoughts && run.thoughts + run.said);
     const all =
       raw &&
@@ -245,7 +288,7 @@
         h("p", { class: "note", text: "The reasoning was never closed, so there is no answer." }),
         h("details", {}, h("summary", { text: "As it came" }), R.longText(run.said)),
       ];
-    return [R.longText(run.said), all];
+    return [compared(run.said, other), all];
   }
   function facts(run) {
     const scores = Object.entries(run.scores || {}).map(([name, value]) => [name, number(value)]);
@@ -285,17 +328,17 @@
         head,
         run.right != null && badge(run.right ? "right" : "wrong", run.right ? "human" : "warn"),
         run.score != null && badge(`${R.short(primary.title)}: ${R.num(run.score, primary.unit)}`),
-        run.reason && badge(`unscored: ${run.reason}`, "warn"),
-        list(run.flags).map((flag) => badge(flag, "warn")),
+        run.reason && badge(`not scored: ${R.stateName(run.reason)}`, "warn"),
+        list(run.flags).map((flag) => badge(R.stateName(flag), "warn")),
         run.disagree && badge("judges disagree", "floor"),
       ),
       several && runs[i].heading && h("p", { class: "sub" }, bdi(runs[i].heading)),
-      words(run),
+      words(run, otherThan(item, i)),
       read(run),
       facts(run),
       others.flatMap(([name, value]) => [
-        h("h4", { text: titled(name) }),
-        anything(name, value, several ? `${titled(name)} of ${runs[i].letter}` : titled(name)),
+        h("h4", { text: R.titled(name) }),
+        anything(name, value, several ? `${R.titled(name)} of ${runs[i].letter}` : R.titled(name)),
       ]),
       run.judge_replies?.length > 0 && [
         h("h4", { text: `Judge’s replies (${run.judge_replies.length})` }),
@@ -326,18 +369,26 @@
         ),
       ),
       h("p", { class: "sub" }, "Video ", bdi(item.video)),
-      question(item),
-      options(item),
-      reference(item),
-      timeline(item),
-      shared(item) && [
-        h("h3", { text: several ? "Frames they saw" : "Frames it saw" }),
-        strip(item, item.runs.find(Boolean), "Frames"),
-      ],
       h(
         "div",
-        { class: several ? "pair" : "" },
-        item.runs.map((run, i) => answer(item, run, i)),
+        { class: "bench" },
+        h(
+          "div",
+          {},
+          question(item),
+          timeline(item),
+          options(item),
+          reference(item),
+          shared(item) && [
+            h("h3", { text: several ? "Frames they saw" : "Frames it saw" }),
+            strip(item, item.runs.find(Boolean), "Frames"),
+          ],
+        ),
+        h(
+          "div",
+          { class: several ? "pair answers" : "answers" },
+          item.runs.map((run, i) => answer(item, run, i)),
+        ),
       ),
     );
   }

@@ -217,7 +217,7 @@ def test_one_run_is_read_searched_filtered_and_gone_through_by_keys(page_of, ask
         page.keyboard.press("Escape")
         page.keyboard.press("j")
         expect(card.locator("h2")).to_have_text(names[10])
-        expect(card.locator(".answer h3")).to_contain_text("parse_failed")
+        expect(card.locator(".answer h3")).to_contain_text("unreadable answer")
         page.keyboard.press("?")
         expect(page.get_by_role("dialog")).to_be_visible()
         page.keyboard.press("Escape")
@@ -296,9 +296,74 @@ def test_spans_of_reference_and_runs_lie_on_one_linear_axis(page_of, three, widt
         for start, end, *box, _, _ in spans:
             # The longest span ends at 400 s, beyond the video, so the axis does.
             assert box == pytest.approx([left + (right - left) * time / 400 for time in (start, end)], abs=0.05)
+<<<<<<< HEAD
         evenly = "128 frames, evenly over the video (uniform:128)"
         expect(page.locator("#sample .answer").nth(2)).to_contain_text(evenly)
+=======
+        expect(page.locator("#sample .answer").nth(2)).to_contain_text(
+            "128 frames, evenly over the video (uniform:128)"
+        )
+>>>>>>> u-viewer
         expect(page.locator("html")).to_have_js_property("scrollWidth", width)
+
+
+@pytest.mark.browser
+def test_the_open_question_is_one_of_the_list_and_back_restores_everything(page_of, two):
+    from playwright.sync_api import expect
+
+    names = [row["id"] for row in loading.locate("rextime", "mini").read()]
+    with page_of(two) as page:
+        card = card_of(page)
+
+        def shows(name, listed, words="", chip="All"):
+            expect(card).to_have_text(name)
+            expect(ids(page)).to_have_text(listed)
+            expect(page.locator("#list [aria-current] .id")).to_have_text(name)
+            expect(page.locator("#q")).to_have_value(words)
+            expect(page.locator("#chips [aria-pressed=true]")).to_contain_text(chip)
+
+        shows(names[0], names)
+        page.keyboard.press("j")
+        expect(page).to_have_url(re.compile(f"#sample={names[1]}$"))
+        page.get_by_role("button", name="Only one is right").click()
+        shows(names[4], names[4:6], chip="Only one is right")
+        page.locator("#list a").nth(1).click()
+        shows(names[5], names[4:6], chip="Only one is right")
+        page.get_by_role("button", name="All", exact=False).first.click()
+        shows(names[5], names)
+        expect(page).to_have_url(re.compile(f"#sample={names[5]}$"))
+        page.locator("#q").press_sequentially("nothing at all", delay=20)
+        shows(names[10], names[10:11], "nothing at all")
+        expect(page).to_have_url(re.compile(f"q=nothing\\+at\\+all&sample={names[10]}$"))
+        address = page.url
+        page.go_back()  # a search is one step, however long it was typed
+        shows(names[5], names)
+        page.go_back()
+        shows(names[5], names[4:6], chip="Only one is right")
+        page.go_back()
+        shows(names[4], names[4:6], chip="Only one is right")
+        page.go_back()
+        shows(names[1], names)
+        page.go_forward()
+        shows(names[4], names[4:6], chip="Only one is right")
+        page.locator("#q").fill("no such words")
+        expect(page.locator("#sample")).to_have_text("No question to show.")
+        page.get_by_text("Breakdowns").click()
+        label = page.locator("#results .filters a").first
+        kind = label.text_content()
+        label.click()
+        listed = [row["id"] for row in loading.locate("rextime", "mini").read() if kind in row["category"]]
+        shows(listed[0], listed)
+    with page_of(two, address[address.index("#") :]) as page:
+        expect(ids(page)).to_have_text(names[10:11])
+    with page_of(two, f"#show=one&sample={names[0]}") as page:
+        expect(card_of(page)).to_have_text(names[4])
+        page.get_by_role("link", name="Show it among all questions").click()
+        expect(card_of(page)).to_have_text(names[0])
+
+
+def card_of(page):
+    return page.locator("#sample h2")
 
 
 @pytest.mark.browser
@@ -323,7 +388,7 @@ def test_candidates_scores_of_options_and_whatever_else_a_record_holds_are_shown
         answer = page.locator("#sample .answer")
         expect(answer.locator("h4")).to_have_text(["Candidates", "Option scores", "How sure"])
         expect(answer.locator("ol .text")).to_have_text(["It falls.", "It rises <b>up</b>."])
-        expect(answer.locator("table").nth(0).locator("tr")).to_have_text(["meansum", "A-1.25-5", "B-2–"])
+        expect(answer.locator("table").nth(0).locator("tr")).to_have_text(["meansum", "A−1.25−5", "B−2–"])
         expect(answer.locator("table").nth(1).locator("tr")).to_have_text(["first0.5"])
         expect(page.locator("#sample")).to_contain_text("The model was shown no frames.")
         page.keyboard.press("j")
