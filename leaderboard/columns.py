@@ -124,8 +124,8 @@ AFTER: tuple[BoardColumn, ...] = (  # files are read by place, too: what is new 
     BoardColumn("url", "Link", "text", lambda _, row: row.url),
     BoardColumn("note", "Note", "text", lambda _, row: row.note),
     BoardColumn("rank_range", "95 % rank range", "text", rank_range,
-                "The ranks that the data don't rule out, all pairs of rows compared (Holm); they hold together with "
-                "95 %.", part=SCORE),
+                "The best and the worst rank it may have. All pairs of rows are compared at once (Holm), so that all "
+                "ranges of a table hold together at 95 % confidence.", part=SCORE),
     BoardColumn("asked", "Asked", "text", lambda _, row: row.group.protocol,
                 "What sets the way of asking apart from the plain one: candidates, a language, a label.",
                 of_group=True),

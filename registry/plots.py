@@ -100,7 +100,7 @@ def histogram(title: str, series: Mapping[str, Sequence[float]], unit: str) -> s
 
 def _panel(name: str, values: Sequence[float], y: float, left: float) -> list[str]:
     """Return a panel's head: what it is of, how many values, and their median."""
-    about = f"n = {len(values):,}, median {median(values):g}; share of them in each bin"
+    about = f"n = {len(values):,}, median {median(values):.4g}; share of them in each bin"
     return [
         *([text(left, y, _cut(name), weight="bold")] if name else []),
         text(WIDTH - 16, y, about, "end", size=11, fill=SOFT),

@@ -48,7 +48,7 @@
     });
     const columns = [
       R.rankColumn({
-        about: "From the mean win rate. Its range: the ranks that the data don’t rule out, with 95 % for all together.",
+        about: "From the mean win rate. The bracket: the best and the worst rank it may have, at 95 % confidence for all together.",
         of: models.filter((model) => model.rank != null).length,
         id,
         name: (m) => m.model,

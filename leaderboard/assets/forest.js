@@ -21,7 +21,7 @@
       changed();
     });
   }
-  /** The rank's column: the tick, the rank, and the ranks that the data don't rule out among `of` as a bracket. */
+  /** The rank's column: the tick, the rank, and its 95 % range among `of` as a bracket. */
   function rankColumn({ about, of, id, name }) {
     const bracket = (row) => {
       const [best, worst] = row.ranks || (row.rank_range || "").split("–").map(Number);

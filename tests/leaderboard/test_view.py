@@ -296,9 +296,14 @@ def test_spans_of_reference_and_runs_lie_on_one_linear_axis(page_of, three, widt
         for start, end, *box, _, _ in spans:
             # The longest span ends at 400 s, beyond the video, so the axis does.
             assert box == pytest.approx([left + (right - left) * time / 400 for time in (start, end)], abs=0.05)
+<<<<<<< HEAD
+        evenly = "128 frames, evenly over the video (uniform:128)"
+        expect(page.locator("#sample .answer").nth(2)).to_contain_text(evenly)
+=======
         expect(page.locator("#sample .answer").nth(2)).to_contain_text(
             "128 frames, evenly over the video (uniform:128)"
         )
+>>>>>>> u-viewer
         expect(page.locator("html")).to_have_js_property("scrollWidth", width)
 
 

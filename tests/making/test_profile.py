@@ -322,6 +322,9 @@ def test_several_datasets_stand_side_by_side_with_plots(reelbench, rows, tmp_pat
     assert {"profile.json", "profile.md", "words-answer.svg", "flesch_kincaid-question.svg"} <= made
     assert (tmp_path / "out" / "profile.md").read_text().count("\n") == 4
     assert "moviecore_mini" in (tmp_path / "out" / "words-answer.svg").read_text()
+    terms = (tmp_path / "out" / "terms-moviecore_mini.svg").read_text()
+    assert ">figure</text>" in terms  # whom most of the mini questions are about
+    assert ">the</text>" not in terms
 
 
 def test_two_files_of_one_name_and_a_made_set_stand_side_by_side(reelbench, rows, tmp_path):
