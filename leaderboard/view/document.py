@@ -185,6 +185,8 @@ def _items(
         if row and row.get("duration"):
             item["duration"] = row["duration"]
         media = (asked or {}).get("media")
+        if file := seen.strips.video(media, row or {"video": first.video}):
+            item["file"] = file
         item["runs"] = [
             None
             if sample is None

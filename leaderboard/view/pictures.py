@@ -72,6 +72,7 @@ class Strips:
     left: int
     all: list[dict[str, Any]] = field(default_factory=list)
     _known: dict[tuple[Any, ...], int | str] = field(default_factory=dict)
+    _videos: dict[tuple[str, str | None], str | None] = field(default_factory=dict)
 
     def strip(self, sample: Sample, frames: str, media: str | None, row: Mapping[str, Any] | None) -> int | str:
         """Return the number of the strip of what a sample's model saw, or why there is none.
@@ -94,6 +95,22 @@ class Strips:
             except (ReelbenchError, OSError):
                 self._known[key] = NOT_HERE
         return self._known[key]
+
+    def video(self, media: str | None, row: Mapping[str, Any]) -> str | None:
+        """Return the address of a video's file, or None where the video is not on this machine."""
+        key = (row["video"], media)
+        if key not in self._videos:
+            try:
+                path = self._file(media, dict(row))
+            except (ReelbenchError, OSError):
+                path = None
+            self._videos[key] = None if path is None else path.resolve().as_uri()
+        return self._videos[key]
+
+    def _file(self, media: str | None, row: dict[str, Any]) -> Path | None:
+        if self.library.in_pictures:
+            return None
+        return Path(media) if media and Path(media).is_file() else self.library.find(row)
 
     def _made(
         self,
@@ -129,7 +146,7 @@ class Strips:
             return NOT_HERE if None in paths else lambda chosen: (_opened(paths[i]) for i in chosen)  # type: ignore[arg-type]
         if frames == AGENTIC:
             return LOOKED
-        video = Path(media) if media and Path(media).is_file() else self.library.find(row)
+        video = self._file(media, row)
         if video is None:
             return NO_VIDEO
         stored = _kept(video, frames, times)

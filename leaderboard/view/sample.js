@@ -61,6 +61,40 @@
     const place = `left:${share(from)}%;width:${share(to) - share(from)}%`;
     return h("i", { class: `span ${kind}${short}`, style: place, "data-start": from, "data-end": to });
   }
+  const THUMBS = 12; // % of the axis that a picture takes
+  /** Pictures of the first run's frames that the page has, each at its time; of those too close to each other the first. */
+  function thumbs(item, share) {
+    const i = item.runs.findIndex((run) => run?.strip != null);
+    if (i < 0) return null;
+    const { times, files } = strips[item.runs[i].strip];
+    let free = Number.NEGATIVE_INFINITY;
+    const pictures = times.flatMap((time, k) => {
+      const left = Math.max(0, Math.min(share(time) - THUMBS / 2, 100 - THUMBS));
+      if (left < free) return [];
+      free = left + THUMBS;
+      const place = `left:${left}%;width:${THUMBS}%`;
+      return h("img", { src: `${files}${k}.jpg`, alt: "", loading: "lazy", style: place });
+    });
+    const whose = several && !shared(item) ? ` of ${runs[i].letter}` : "";
+    return h("div", { class: "line" }, h("span", { class: "sub" }, `frames${whose}`), h("div", { class: "thumbs" }, pictures), h("span", {}));
+  }
+  /** The video, and a line across the axis at its time; a press on the axis goes there. */
+  function player(item, grid, low, high) {
+    const video = h("video", { src: item.file, controls: true, preload: "metadata", "aria-label": `Video ${item.video}` });
+    const head = h("i", { class: "playhead" });
+    const follow = () => {
+      head.style.left = `${(100 * (video.currentTime - low)) / (high - low)}%`;
+    };
+    for (const event of ["timeupdate", "seeking", "loadedmetadata"]) video.addEventListener(event, follow);
+    const seek = (event) => {
+      const { left, width } = head.parentElement.getBoundingClientRect();
+      video.currentTime = Math.max(0, low + ((high - low) * (event.clientX - left)) / width);
+      follow();
+    };
+    const cover = h("div", { class: "cover", onpointerdown: seek, onpointermove: (event) => event.buttons && seek(event) }, head);
+    grid.prepend(cover);
+    return video;
+  }
   function line({ title, name, spans, times, kind }, share) {
     const told = spans.map(tellSpan).join(", ") || "none";
     const ticks = times.map((time) =>
@@ -87,7 +121,8 @@
     });
     if (spansOf(item).length)
       lines.unshift({ title: "reference", name: "reference", spans: spansOf(item), times: [], kind: "span-true" });
-    if (!lines.some(({ spans }) => spans.length)) return null;
+    const asked = lines.some(({ spans }) => spans.length);
+    if (!asked && !item.file) return null;
     const times = lines.flatMap((line) => [...line.spans.flat(), ...line.times]);
     const low = Math.min(0, ...times),
       high = Math.max(item.duration || 0, low + 1, ...times);
@@ -95,10 +130,11 @@
     const every = STEPS.find((step) => (high - low) / step <= 5) || (high - low) / 5;
     const steps = Array.from({ length: 6 }, (_, i) => i * every).filter((step) => share(step) < 84);
     const past = item.duration && high > item.duration + 0.05;
-    return h(
+    const grid = h(
       "div",
       { class: "lines" },
-      lines.map((one) => line(one, share)),
+      thumbs(item, share),
+      asked && lines.map((one) => line(one, share)),
       h(
         "div",
         { class: "line", "aria-hidden": "true" },
@@ -110,7 +146,8 @@
         ),
         h("span", {}),
       ),
-      h(
+    );
+    const note = h(
         "p",
         { class: "note" },
         !item.duration
@@ -118,9 +155,10 @@
           : past
             ? `The video is ${seconds(item.duration)} long; the axis goes on to ${seconds(high)}, where the longest span ends.`
             : `The axis is the video, ${seconds(item.duration)}.`,
-        lines.some((line) => line.times.length) && " Ticks are the frames shown.",
-      ),
-    );
+        asked && lines.some((line) => line.times.length) && " Ticks are the frames shown.",
+        item.file && " Press on it to go there in the video.",
+      );
+    return [item.file && player(item, grid, low, high), grid, note];
   }
 
   // --- what was seen ---

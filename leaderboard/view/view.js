@@ -77,7 +77,7 @@
   // --- keys ---
   const STEPS = { j: 1, ArrowRight: 1, k: -1, ArrowLeft: -1 };
   const typing = (element) => element.matches("input, select, textarea, [contenteditable]");
-  const scrolls = (element) => element.closest(".scroll") !== null;
+  const scrolls = (element) => element.closest(".scroll, video") !== null;
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || $("help").open) return;
     if (typing(event.target)) {

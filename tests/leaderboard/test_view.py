@@ -356,6 +356,25 @@ def test_the_open_question_is_one_of_the_list_and_back_restores_everything(page_
         expect(card_of(page)).to_have_text(names[0])
 
 
+@pytest.mark.browser
+def test_the_axis_and_the_video_go_together(page_of, asked, tmp_path):
+    from playwright.sync_api import expect
+
+    rows = loading.locate("rextime", "mini").read()
+    with page_of(made(tmp_path / "view", asked("run", right_below(6)))) as page:
+        video = page.locator("#sample video")
+        expect(video).to_have_js_property("duration", rows[0]["duration"])
+        box = page.locator("#sample .rail").first.bounding_box()
+        page.mouse.click(box["x"] + box["width"] / 4, box["y"] + box["height"] / 2)
+        expect(video).to_have_js_property("seeking", False)
+        assert video.evaluate("video => video.currentTime") == pytest.approx(rows[0]["duration"] / 4, abs=0.05)
+        head = page.locator("#sample .playhead").bounding_box()
+        assert head["x"] == pytest.approx(box["x"] + box["width"] / 4, abs=1.5)
+        # Pictures lie at the times of their frames: the first and the last at the video's ends.
+        first, *_, last = [image.bounding_box() for image in page.locator("#sample .thumbs img").all()]
+        assert (first["x"], last["x"] + last["width"]) == pytest.approx((box["x"], box["x"] + box["width"]), abs=1)
+
+
 def card_of(page):
     return page.locator("#sample h2")
 
@@ -417,7 +436,7 @@ def test_hostile_text_of_a_run_is_inert(page_of, asked, tmp_path):
         expect(page.locator("h1")).to_have_text(f"<title>{EVIL}")
         expect(page.locator("#sample .question")).to_have_text(EVIL)
         assert page.evaluate("window.pwned") is None
-        expect(page.locator("#main img, #main script")).to_have_count(4)  # the frames
+        expect(page.locator("#main img, #main script")).to_have_count(8)  # the frames, below each other and on the axis
         assert page.title().endswith(EVIL)
 
 
