@@ -353,9 +353,6 @@ def _counts(spec: BenchmarkSpec, result: Result, samples: Sequence[Sample]) -> I
     beside = {name: getattr(result.counts, name) for name in ("extra", "duplicate", "tags_without_question")}
     if result.settings.ranker is not None and result.counts.unread_candidates:  # older results don't count them
         beside["unread_candidates"] = candidates.unread(result.settings.ranker.mode, samples)
-    for name, number in beside.items():
-        if number < 0:
-            yield f"counts.{name} is {number}, which is no number of items"
     from_tags = cognitive_profile.from_tags(spec)
     untagged = sum(not any(sample.facets.get(name) for name in from_tags) for sample in samples)
     if untagged == len(samples):  # no tags were given

@@ -31,6 +31,7 @@ from reelbench.leaderboard.rejudge import Rejudge, Rejudged
 from reelbench.leaderboard.rereading import is_current
 from reelbench.registry import about as abouts
 from reelbench.registry import discovery
+from reelbench.registry.credentials import without_secrets
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
 from reelbench.registry.files import sha256_of
 from reelbench.registry.records import About, Metrics, Result
@@ -261,7 +262,7 @@ def _add_one(given: _Given, store: Path, known: KnownRows, rejudge: Rejudge | No
         if place is not None:
             return Added(given.folder, "same", place, result=given.result)
     verified = verify(given.folder, known=known, result=given.result)
-    result = verified.result if about is None else _with_about(verified.result, about)
+    result = _without_secrets(verified.result if about is None else _with_about(verified.result, about))
     rejudged = rejudge(verified, known) if rejudge is not None and result.judge is not None else None
     return _file(given.folder, store, verified, result, rejudged)
 
@@ -307,6 +308,13 @@ def _same(folder: Path, result: Result, store: Path) -> Path | None:
 
 def _with_about(result: Result, about: About) -> Result:
     model, settings = abouts.applied(about, result.benchmark.id, result.model, result.settings)
+    return result.model_copy(update={"model": model, "settings": settings})
+
+
+def _without_secrets(result: Result) -> Result:
+    """Return a result without what an earlier version, or somebody else's, wrote of keys into it."""
+    model = result.model.model_copy(update={"args": without_secrets(result.model.args)})
+    settings = result.settings.model_copy(update={"generation": without_secrets(result.settings.generation)})
     return result.model_copy(update={"model": model, "settings": settings})
 
 
