@@ -21,7 +21,7 @@ from reelbench.methods.reasking import passed_over
 from reelbench.registry.credentials import without_secrets
 from reelbench.registry.data.loading import named
 from reelbench.registry.decoding import Candidates
-from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError
 from reelbench.registry.frames.sampling import MOST_FRAMES, FrameSampling
 from reelbench.registry.progress import Show
 from reelbench.registry.question_ids import QuestionIds
@@ -100,6 +100,7 @@ def ask(
         an open answer nobody knows that, so whatever was cut short is unscored.
 
     Raises:
+        DataUnavailableError: No video of theirs is here.
         ReelbenchError: Nothing was answered at all, or a reply can't be kept.
         InputError: The candidates can't be had of the model, or the earlier result was asked otherwise.
     """
@@ -116,6 +117,10 @@ def ask(
         split = asked.located.split
         earlier.check(asked.spec, split, model.model, settings, judge=options.judge, known=asked.ids)
         rows = [row for row in rows if row["id"] in earlier.ids]
+    if (line := asked.lacking_videos()) is not None:
+        if all(row["id"] in asked.missing for row in rows):
+            raise DataUnavailableError(line)
+        options.note(line)
     if asked.sampling.times == "text" and asked.sampling.times_given is None:
         options.note(
             f"{asked.spec.id}: its answers are times, so each picture goes with its own; times=none in --frames leaves "

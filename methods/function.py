@@ -40,10 +40,14 @@ def evaluate(
     For the arguments, and for how a question ends that can't be asked, see `reelbench.evaluate`.
     """
     questions = QuestionSet.load(name, FrameSampling.parse(frames), split=split, limit=limit, data=data)
-    asked = _FunctionRun(fn, questions)
-    predictions = {
-        row["id"]: MISSING if row["id"] in questions.missing else asked.answer(row) for row in questions.rows
-    }
+    if (line := questions.lacking_videos()) is not None:
+        options.note(line)
+    asked = _FunctionRun(fn, questions, options.note)
+    predictions: dict[str, Prediction] = {}
+    with options.bar(f"asking {questions.spec.id}", len(questions.rows)) as show:
+        for row in questions.rows:
+            predictions[row["id"]] = MISSING if row["id"] in questions.missing else asked.answer(row)
+            show(len(predictions), "", failed=asked.failed)
     record = ModelRecord(id=model or getattr(fn, "__name__", type(fn).__name__), adapter=ADAPTER)
     return questions.scored(predictions, asked.shown, options, model=record)
 
@@ -51,9 +55,11 @@ def evaluate(
 class _FunctionRun:
     """The questions that a function is asked, and what it was shown."""
 
-    def __init__(self, fn: Function, questions: QuestionSet) -> None:
+    def __init__(self, fn: Function, questions: QuestionSet, note: Callable[[str], None]) -> None:
         self._fn = fn
         self._questions = questions
+        self._note = note
+        self.failed = 0
         self.shown: dict[str, Shown] = {}
         self._answers = 0
 
@@ -61,6 +67,7 @@ class _FunctionRun:
         """Ask one question; a function that has answered before may fail at one, which is then unscored."""
         shown = self._questions.show(row)
         if shown is None:
+            self._note(f"{self._questions.spec.id}: {row['id']} is not asked: its video can't be read")
             return NOT_SHOWN
         self.shown[row["id"]] = shown
         try:
@@ -68,13 +75,10 @@ class _FunctionRun:
         except Exception as error:
             if not self._answers:
                 raise
-            log.warning(
-                "%s: %s has no answer: %s: %s",
-                self._questions.spec.id,
-                row["id"],
-                type(error).__name__,
-                first_line(error),
-            )
+            line = f"{self._questions.spec.id}: {row['id']} has no answer: {type(error).__name__}: {first_line(error)}"
+            log.warning("%s", line)
+            self._note(line)
+            self.failed += 1
             return Prediction(None, reason="model_failed")
         if not isinstance(text, str):
             raise TypeError(f"the function returned a {type(text).__name__} for {row['id']!r}, expected text")

@@ -11,7 +11,7 @@ from reelbench.registry.data.loading import SplitData, locate
 from reelbench.registry.decoding import Candidates
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.frames.sampling import FrameSampling
-from reelbench.registry.media.library import Library
+from reelbench.registry.media.library import Library, Missing, where_looked
 from reelbench.registry.prompts import prompt_sha256
 from reelbench.registry.question_ids import QuestionIds
 from reelbench.registry.records import Item, ModelRecord, SettingsRecord
@@ -105,7 +105,20 @@ class QuestionSet:
     @cached_property
     def missing(self) -> set[str]:
         """Ids of the rows whose video would be shown and is not here."""
-        return {row.id for row in self._library.missing(self.rows)} if self.sampling.kind != "none" else set()
+        return {row.id for row in self._missing}
+
+    @cached_property
+    def _missing(self) -> list[Missing]:
+        return self._library.missing(self.rows) if self.sampling.kind != "none" else []
+
+    def lacking_videos(self) -> str | None:
+        """Return a line on the questions whose video is not here, and where it was looked for; None if all are."""
+        if not (missing := self._missing):
+            return None
+        return (
+            f"{self.spec.id}: {len(missing)} of {len(self.rows)} questions are not asked, because their video is not "
+            f"here or can't be read {where_looked(self.spec, missing)}"
+        )
 
     def settings(self, candidates: Candidates | None = None) -> SettingsRecord:
         """Return what the record says of how they are asked, before anything is."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reelbench.registry.errors import InputError
+from reelbench.registry.progress import line_bar
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,15 +20,18 @@ if TYPE_CHECKING:
 
     from reelbench.judges.judge_options import JudgeOptions
     from reelbench.registry.records import About, Breakdowns, Counts, JudgeRecord, Metrics, Sample
+    from reelbench.registry.svg import Svg
     from reelbench.scoring.comparison import Comparison
     from reelbench.tasks.score import Evaluation
 
 _NAME = "predictions"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Scored:
     """A scored benchmark: the numbers, and the items behind them. Nothing of it is written until `save` is called.
+
+    It prints as a table of its metrics, and a notebook shows it as one.
 
     Attributes:
         benchmark: The benchmark's id.
@@ -36,7 +40,7 @@ class Scored:
         metrics: Name -> an object with `value` (None: not scored), `ci95` (low, high; or None) and `n` (items).
         breakdowns: Facet -> label -> metrics.
         counts: How many items ended how.
-        notes: What did not fit, a line each.
+        notes: What did not fit, and what failed, a line each.
         judge: Who judged, and how, as `result.json` records it; None where nobody did.
     """
 
@@ -51,6 +55,86 @@ class Scored:
     _samples: "Sequence[Sample]" = field(repr=False, compare=False)
     _questions: Mapping[str, str] = field(repr=False, compare=False)
     _write: Callable[[Path], object] = field(repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        from reelbench.scoring import metric_table
+
+        title, rows, below = self._table()
+        if not rows:
+            return "\n".join([title, *below])
+        lines = [[column.removeprefix("#") for column in metric_table.COLUMNS], *rows]
+        widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+        right = [column.startswith("#") for column in metric_table.COLUMNS]
+        shown = [
+            "  ".join(
+                cell.rjust(width) if number else cell.ljust(width)
+                for cell, width, number in zip(line, widths, right, strict=True)
+            )
+            for line in lines
+        ]
+        return "\n".join([title, *(line.rstrip() for line in shown), *below])
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        from reelbench.scoring import metric_table
+
+        title, rows, below = self._table()
+        styles = [f"text-align: {'right' if column.startswith('#') else 'left'}" for column in metric_table.COLUMNS]
+
+        def row(tag: str, cells: Sequence[str]) -> str:
+            marked = zip(cells, styles, strict=True)
+            made = (f"<{tag} style='{style}'>{escape(cell)}</{tag}>" for cell, style in marked)
+            return f"<tr>{''.join(made)}</tr>"
+
+        head = row("th", [column.removeprefix("#") for column in metric_table.COLUMNS]) if rows else ""
+        table = f"<table><caption>{escape(title)}</caption>{head}{''.join(row('td', cells) for cells in rows)}</table>"
+        return table + "".join(f"<p>{escape(line)}</p>" for line in below)
+
+    def _table(self) -> "tuple[str, list[tuple[str, ...]], list[str]]":
+        """Return the title, a row a metric, and the lines below."""
+        from reelbench.registry import discovery
+        from reelbench.scoring import metric_table
+
+        spec = discovery.get(self.benchmark)
+        title = metric_table.title(self.benchmark, self.split, self.counts)
+        line = metric_table.without_interval(spec, self)
+        return title, metric_table.rows(spec, self), [*([line] if line else []), *self.notes]
+
+    def plot(self, by: str | None = None, *, metric: str | None = None) -> "Svg":
+        """Draw a metric over all items, and for each label of a facet, with 95 % intervals where there are any.
+
+        Args:
+            by: A facet of `breakdowns`; by default the first.
+            metric: The metric's name; by default the benchmark's main one.
+
+        Returns:
+            The picture: SVG as text, which a notebook shows (`Path("plot.svg").write_text(scored.plot())`).
+
+        Raises:
+            InputError: There is no such facet or metric, or it has no value.
+        """
+        from reelbench.registry import discovery
+        from reelbench.registry.plots import Mark, intervals
+        from reelbench.registry.svg import Svg
+
+        spec = discovery.get(self.benchmark)
+        name = metric or spec.primary.name
+        facet = by or next(iter(self.breakdowns), None)
+        if facet is not None and facet not in self.breakdowns:
+            raise InputError(f"by {facet}: no such facet; there are {', '.join(self.breakdowns) or 'none'}")
+        labels = {"all": self.metrics, **(self.breakdowns[facet] if facet else {})}
+        marks = [
+            Mark(0, label.replace("_", " "), value.value, value.ci95, value.n)
+            for label, metrics in labels.items()
+            if (value := metrics.get(name)) is not None and value.value is not None
+        ]
+        if not marks:
+            scored = [name for name, value in self.metrics.items() if value.value is not None]
+            raise InputError(f"{name}: has no value; there are {', '.join(scored) or 'none'}")
+        title = f"{self.benchmark} {self.split}" + (f" by {facet.replace('_', ' ')}" if facet else "")
+        unit = spec.metric(name).in_unit.label
+        return Svg(intervals(title, f"{name.replace('_', ' ')} ({unit})" if unit else name, marks))
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a row an item: `id`, `video`, `question`, `prediction`, `state`, `reason`, `flags`, then its own.
@@ -133,12 +217,14 @@ def score(  # a parameter for each option of `reelbench score` that is not the j
     from reelbench.tasks.submissions import Inputs
 
     stated, of_model = _about(about)
-    options = Options(overlap=overlap, judge=_judge(judge), about=of_model)
+    notes: list[str] = []
+    options = Options(overlap=overlap, judge=_judge(judge), note=notes.append, bar=line_bar, about=of_model)
 
     def scored(given: str | Path) -> Scored:
         path, metadata = resolve_predictions(given, RunMetadata(model, **stated))
         inputs = Inputs(path, _path(references), _path(tags), split, _path(data))
-        return _scored(score_files(name, inputs, options, columns=Columns(id_column, text_column), metadata=metadata))
+        columns = Columns(id_column, text_column)
+        return _scored(score_files(name, inputs, options, columns=columns, metadata=metadata), notes)
 
     if isinstance(predictions, str | Path):
         return scored(predictions)
@@ -228,7 +314,7 @@ def evaluate(
     model: str | None = None,
     data: str | Path | None = None,
 ) -> Scored:
-    """Ask a Python function every question of a benchmark, and score its answers.
+    """Ask a Python function every question of a benchmark, and score its answers; a terminal or notebook has a bar.
 
     Args:
         fn: `fn(question, frames, row) -> text`. `question` is the whole prompt as the benchmark's task words it, with
@@ -245,15 +331,17 @@ def evaluate(
 
     Returns:
         The scores. A question without its video is unscored (`media_missing`), as is one at which `fn` raised
-        (`model_failed`); an exception from the first call of all is raised.
+        (`model_failed`); `notes` say what failed. An exception from the first call of all is raised.
     """
     from reelbench.methods import function
     from reelbench.tasks.score import Options
 
-    options = Options(judge=_judge(judge))
-    return _scored(
-        function.evaluate(fn, name, options, split=split, frames=frames, limit=limit, model=model, data=_path(data))
+    notes: list[str] = []
+    options = Options(judge=_judge(judge), note=notes.append, bar=line_bar)
+    evaluation = function.evaluate(
+        fn, name, options, split=split, frames=frames, limit=limit, model=model, data=_path(data)
     )
+    return _scored(evaluation, notes)
 
 
 def results(store: str | Path) -> "pd.DataFrame":
@@ -277,13 +365,15 @@ def results(store: str | Path) -> "pd.DataFrame":
     return pd.DataFrame([row for row in rows if row["key"] is not None])
 
 
-def _scored(evaluation: "Evaluation") -> Scored:
+def _scored(evaluation: "Evaluation", failures: Sequence[str]) -> Scored:
     from reelbench.scoring import panel_agreement
 
     scored = evaluation.scored
     notes = [*evaluation.fits.get("notes", ())]
     fits = ((what, evaluation.fits.get(what)) for what in ("missing", "extra", "duplicate"))
     notes += [f"{len(ids)} {what} ids (first: {ids[0]!r})" for what, ids in fits if ids]
+    notes += failures
+    notes += [evaluation.judge_failed] if evaluation.judge_failed else []
     return Scored(
         evaluation.spec.id,
         evaluation.spec.version,

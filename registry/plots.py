@@ -236,6 +236,43 @@ def lines(title: str, metric: str, series: Mapping[str, Sequence[Mark]], axis: s
     return framed(title, floor + _BOTTOM, parts, width=WIDTH)
 
 
+def intervals(title: str, metric: str, marks: Sequence[Mark]) -> str:
+    """Draw values as points with their 95 % intervals, where there are any, one under the other.
+
+    Args:
+        title: Stands above.
+        metric: The score's name and unit.
+        marks: At least one, from top to bottom; where they stand (`at`) goes unused.
+    """
+    ends = [end for mark in marks for end in (mark.value, *(mark.ci95 or ()))]
+    steps = ticks(min(0, *ends), max(ends), 1)
+    left, right, top, height = 200, 96, _TOP, 26
+    floor = top + len(marks) * height
+
+    def x(value: float) -> float:
+        return left + (WIDTH - left - right) * (value - steps[0]) / (steps[-1] - steps[0])
+
+    parts = [text(12, 24, title, size=15, weight="bold"), text(12, 46, f"{metric}{about(marks)}", fill=SOFT)]
+    for tick in steps:
+        parts.append(f"<line x1='{x(tick):.1f}' y1='{top}' x2='{x(tick):.1f}' y2='{floor}' stroke='{_GRID}'/>")
+        parts.append(text(x(tick), floor + 18, f"{tick:g}", "middle", size=11))
+    for row, mark in enumerate(marks):
+        y = top + (row + 0.5) * height
+        parts.append(text(left - 8, y + 4, _cut(mark.label), "end"))
+        if mark.ci95 is not None:
+            low, high = map(x, mark.ci95)
+            path = f"M{low:.1f} {y:.1f}H{high:.1f}" + "".join(
+                f"M{end:.1f} {y - _CAP:.1f}v{2 * _CAP}" for end in (low, high)
+            )
+            parts.append(f"<path d='{path}' stroke='{colour(0)}' stroke-width='1.5' fill='none'/>")
+        hover = f"{escape(mark.label)}: {_numbers(mark, 2)}"
+        parts.append(
+            f"<circle cx='{x(mark.value):.1f}' cy='{y:.1f}' r='5' fill='{colour(0)}'><title>{hover}</title></circle>"
+        )
+        parts.append(text(WIDTH - 8, y + 4, f"{mark.value:.1f} (n {mark.n})", "end", size=11))
+    return framed(title, floor + 32, parts, width=WIDTH)
+
+
 def about(marks: Sequence[Mark]) -> str:
     """Return what stands behind a chart's subtitle: the interval where one is drawn, and n."""
     numbers = sorted({mark.n for mark in marks})
@@ -268,14 +305,18 @@ def dot(name: str, stroke: str, at: float, mark: Mark, y: Callable[[float], floa
             f"M{at:.1f} {low:.1f}V{high:.1f}M{at - _CAP:.1f} {low:.1f}h{2 * _CAP}M{at - _CAP:.1f} {high:.1f}h{2 * _CAP}"
         )
         parts.append(f"<path d='{path}' stroke='{stroke}' stroke-width='1.5' fill='none'/>")
-    known = "" if mark.ci95 is None else f" ({mark.ci95[0]:.{digits}f} to {mark.ci95[1]:.{digits}f})"
     setting = mark.hover or mark.label
     hover = escape(f"{name}, {setting}" if name else setting)
     parts.append(
         f"<circle cx='{at:.1f}' cy='{y(mark.value):.1f}' r='5' fill='{stroke}'>"
-        f"<title>{hover}: {mark.value:.{digits}f}{known}, n = {mark.n}</title></circle>"
+        f"<title>{hover}: {_numbers(mark, digits)}</title></circle>"
     )
     return parts
+
+
+def _numbers(mark: Mark, digits: int) -> str:
+    known = "" if mark.ci95 is None else f" ({mark.ci95[0]:.{digits}f} to {mark.ci95[1]:.{digits}f})"
+    return f"{mark.value:.{digits}f}{known}, n = {mark.n}"
 
 
 def _key(names: Sequence[str]) -> list[list[str]]:

@@ -10,6 +10,15 @@ COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7")
 _FONT = "font-family='Helvetica, Arial, Noto Sans, sans-serif'"
 
 
+class Svg(str):
+    """A picture as SVG text; a notebook shows the picture."""
+
+    __slots__ = ()
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+
 def colour(number: int) -> str:
     """Return the colour of the series with this number, from 0."""
     return COLOURS[number % len(COLOURS)]

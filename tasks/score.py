@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -116,8 +117,8 @@ class Outcome:
     """A scored benchmark: the result, where it lies, and the ids that did not fit.
 
     `judge_failed` says why the judge that was named gave no score at all, where it was needed; `unanswered` why not one
-    answer came to its end. `unread` are the first
-    samples whose answer could not be read.
+    answer came to its end. `unread` are the first samples whose answer could not be read, `unread_replies` (id, text)
+    the first replies of a judge that could not be.
     """
 
     result: Result
@@ -129,6 +130,7 @@ class Outcome:
     judge_failed: str | None = None
     unanswered: str | None = None
     unread: Sequence[Sample] = ()
+    unread_replies: Sequence[tuple[str, str]] = ()
 
     @property
     def complete(self) -> bool:
@@ -207,7 +209,27 @@ class Evaluation:
             none = unanswered.pop()  # this line is the error then, and no note beside it
         fits["notes"] = [*fits.get("notes", ()), *unanswered]
         unread = [sample for sample in self.scored.samples if "parse_failed" in sample.flags][:_UNREAD_SHOWN]
-        return Outcome(result, folder, **fits, judge_failed=self.judge_failed, unanswered=none, unread=unread)
+        return Outcome(
+            result,
+            folder,
+            **fits,
+            judge_failed=self.judge_failed,
+            unanswered=none,
+            unread=unread,
+            unread_replies=_unread_replies(self.scored.samples),
+        )
+
+
+def _unread_replies(samples: Sequence[Sample]) -> list[tuple[str, str]]:
+    """Return the last reply to each of the first samples whose judge said nothing readable, with the sample's id."""
+    unread = (
+        (sample.id, reply.raw)
+        for sample in samples
+        if sample.reason == JUDGE_UNPARSABLE
+        for reply in [next((one for one in reversed(sample.judge_replies) if one.score is None), None)]
+        if reply is not None and reply.raw
+    )
+    return list(islice(unread, _UNREAD_SHOWN))
 
 
 _UNANSWERED = {

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import datasets
@@ -123,6 +124,51 @@ def test_to_frame_has_a_row_an_item_with_what_was_read_and_scored():
     right = frame["score.correct"] == 1
     assert frame.loc[right, "read.answer"].to_list() == frame.loc[right, "target.answer"].to_list()
     assert set(frame.loc[~right, "flags"].map(tuple)) == {("parse_failed",)}
+
+
+def test_a_score_prints_as_a_table_and_a_notebook_shows_one_with_nothing_of_others_that_acts():
+    rows = reelbench.load("rextime", "mini")
+
+    def sometimes(_question, _frames, row):
+        if row["id"] == "mini2":
+            raise TimeoutError("<script>alert(1)</script>")
+        return f"{row['answer']}, from 1 to 4"
+
+    scored = reelbench.evaluate(sometimes, "rextime_mini", frames="none")
+    assert len(scored.notes) == 1
+    assert scored.notes[0].endswith("mini2 has no answer: TimeoutError: <script>alert(1)</script>")
+    title, head, *lines, note = str(scored).splitlines()
+    assert title == f"rextime mini · 11 of {len(rows)} scored (1 model_failed)"
+    assert head.split() == ["metric", "value", "unit", "95", "%", "interval", "n"]
+    (accuracy,) = [line for line in lines if line.startswith("accuracy ")]
+    assert accuracy.split() == ["accuracy", "100.00", "%", "11"]
+    assert note == scored.notes[0]
+    shown = scored._repr_html_()
+    assert "<td style='text-align: right'>100.00</td>" in shown
+    assert "<script>" not in shown
+    assert "&lt;script&gt;" in shown
+
+
+def test_a_plot_has_each_label_s_value_and_is_shown_by_a_notebook():
+    scored = reelbench.score("rextime_mini", table("rextime"))
+    plot = scored.plot("category", metric="accuracy")
+    words = [element.text for element in ET.fromstring(plot).iter("{http://www.w3.org/2000/svg}text")]  # noqa: S314
+    labels = {label: values["accuracy"].value for label, values in scored.breakdowns["category"].items()}
+    assert {"all", *(label.replace("_", " ") for label in labels)} <= set(words)
+    assert [f"{value:.1f}" for value in (50, *labels.values())] == [
+        word.split(" (n")[0] for word in words if " (n " in word
+    ]
+    assert plot._repr_svg_() == plot
+    with pytest.raises(InputError, match="by colour: no such facet; there are "):
+        scored.plot("colour")
+    with pytest.raises(InputError, match="bleu: has no value; there are accuracy"):
+        scored.plot(metric="bleu")
+
+
+def test_progress_is_shown_where_somebody_looks(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "ipykernel", sys)  # as in a notebook
+    reelbench.evaluate(oracle, "rextime_mini", frames="none")
+    assert "asking rextime: 12 of 12" in capsys.readouterr().err
 
 
 def test_what_is_saved_is_a_result_that_a_store_takes_and_shows(tmp_path):
@@ -322,6 +368,9 @@ def test_a_question_without_its_video_is_not_asked(tmp_path, monkeypatch):
     (tmp_path / "rextime_val.json").write_text(json.dumps(entries), encoding="utf-8")
     scored = reelbench.evaluate(oracle, "rextime", limit=3)
     assert scored.counts.unscored == {"media_missing": 3}
+    (note,) = scored.notes
+    assert "3 of 3 questions are not asked, because their video is not here" in note
+    assert f"looked in {tmp_path}, " in note
     assert scored.metrics == {}
 
 

@@ -102,6 +102,8 @@ def ask(
     folder = output or home() / "runs" / datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
     if earlier is not None:
         check_apart(earlier, names, folder / names[0])
+    else:
+        _check_own([folder / discovery.plain_name(name) for name in names], llm)
     if earlier is not None and earlier.only == OTHER_JUDGE:
         evaluated = partial(judged_again, options=options, earlier=earlier)
     else:
@@ -127,3 +129,15 @@ def ask(
     if failed:
         raise ReelbenchError("; ".join(failed))
     check_judged(outcomes)
+
+
+def _check_own(folders: "list[Path]", llm: "dict[str, AskOptions]") -> None:
+    """Raise InputError where a folder has another model's result, which this one's would overwrite."""
+    from reelbench.cli.asking import only_model
+    from reelbench.scoring import result_files
+
+    for folder in folders:
+        if (folder / result_files.RESULT_FILE).is_file():
+            before, now = result_files.read(folder).model.id, only_model(llm).model
+            if before != now:
+                raise InputError(f"{folder}: has the result of {before}; give {now} an --output of its own")

@@ -10,15 +10,13 @@ from reelbench.cli import console
 from reelbench.registry.errors import InputError, ReelbenchError, first_of
 
 if TYPE_CHECKING:
-    from reelbench.registry.records import JudgeRecord, MetricValue, Result, Sample
-    from reelbench.registry.spec import BenchmarkSpec, Metric
+    from reelbench.registry.records import JudgeRecord, Sample
+    from reelbench.registry.spec import BenchmarkSpec
     from reelbench.tasks.score import Outcome
 
 _SHOWN = 10
 _ID, _ANSWER = 60, 120
 """Characters shown of an unreadable answer's id, and of the answer."""
-_WHOLE = 0.9
-"""Share of the items from which on a value is printed without saying how many are behind it."""
 
 
 def report(outcomes: "list[Outcome]", *, as_json: bool, again: Sequence[str], quiet: bool = False) -> None:
@@ -76,29 +74,26 @@ def _tell_unjudged(outcomes: "list[Outcome]", again: Sequence[str]) -> None:
                 command += [*only, "--judge", judge]
             waiting[shlex.join(command)] += number
     for command, number in waiting.items():
-        console.note(f"{number} answers are not judged (judge_unavailable); to finish: {command}")
+        why = "the judge" if "--judge" in again else "a judge; none was named"
+        await_ = "answer awaits" if number == 1 else "answers await"
+        console.note(f"{number} {await_} {why}; to finish: {command}")
 
 
 def _show(outcome: "Outcome") -> None:
     from reelbench.registry import discovery
+    from reelbench.scoring import metric_table
 
     result = outcome.result
     counts = result.counts
     spec = discovery.get(result.benchmark.id)
-    unscored = ", ".join(f"{number} {reason}" for reason, number in counts.unscored.items())
-    title = (
-        f"{result.benchmark.id} {result.benchmark.split} · {result.model.id} · {counts.scored} of {counts.items} scored"
-        + (f" ({unscored})" if unscored else "")
-    )
-    table = console.table(title, "metric", "#value", "unit", "#95 % interval", "#n")
-    for name, value in result.metrics.items():
-        metric = spec.metric(name)
-        shown = f"{name} (primary)" if metric == spec.primary else name
-        table.add_row(shown, *_cells(spec, metric, value, result), str(value.n))
+    title = metric_table.title(result.benchmark.id, result.benchmark.split, counts, result.model.id)
+    table = console.table(title, *metric_table.COLUMNS)
+    for row in metric_table.rows(spec, result):
+        table.add_row(*row)
     if result.metrics:
         console.show(table)
-        if no_interval := _without_interval(spec, result):
-            console.write(f"no interval for {', '.join(no_interval)}: fewer than 10 videos")
+        if line := metric_table.without_interval(spec, result):
+            console.write(line)
     else:
         console.write(title)
     if counts.parse_failed or counts.empty:
@@ -109,6 +104,8 @@ def _show(outcome: "Outcome") -> None:
     for sample in outcome.unread:
         lacks = _lacks(spec, sample)
         console.write(f"  unreadable{lacks}, {line_of(sample.id, _ID)}: {line_of(sample.prediction, _ANSWER)}")
+    for name, reply in outcome.unread_replies:
+        console.write(f"  the judge's reply is unreadable, {line_of(name, _ID)}: {line_of(reply, _ANSWER)}")
     if result.judge is not None:
         console.write(_asked(result.judge))
     console.write(f"written to {outcome.folder}")
@@ -117,6 +114,7 @@ def _show(outcome: "Outcome") -> None:
 def show_by(outcomes: Sequence["Outcome"], facet: str) -> None:
     """Print the metrics for each label of a facet; InputError where no result is broken down by it."""
     from reelbench.registry import discovery
+    from reelbench.scoring import metric_table
 
     shown = [outcome.result for outcome in outcomes if facet in outcome.result.breakdowns]
     if not shown:
@@ -129,7 +127,8 @@ def show_by(outcomes: Sequence["Outcome"], facet: str) -> None:
         table = console.table(f"{spec.id} by {facet}", facet, *(f"#{name}" for name in names), "#n")
         for label, values in labels.items():
             cells = [
-                _cells(spec, spec.metric(name), values[name], result)[0] if name in values else "" for name in names
+                metric_table.cells(spec, spec.metric(name), values[name], result)[0] if name in values else ""
+                for name in names
             ]
             number = max((value.n for value in values.values()), default=0)
             table.add_row(label, *(cell.partition(" (")[0] for cell in cells), str(number))
@@ -141,39 +140,6 @@ def _lacks(spec: "BenchmarkSpec", sample: "Sample") -> str:
     if spec.asks_choice and spec.asks_span and (sample.parsed or {}).get("answer"):
         return " (an option without its span)"
     return ""
-
-
-def _cells(spec: "BenchmarkSpec", metric: "Metric", value: "MetricValue", result: "Result") -> tuple[str, str, str]:
-    """Return a metric's value, unit and interval as they are printed."""
-    unit = metric.in_unit
-    digits = unit.long_digits
-    if value.value is None:
-        return "N/A", unit.label, ""
-    partial = _behind(spec, metric, result) < _WHOLE * result.counts.items
-    number = f"{value.value:.{digits}f}" + (f" ({value.n} of {result.counts.items})" if partial else "")
-    interval = "" if value.ci95 is None else " to ".join(f"{bound:.{digits}f}" for bound in value.ci95)
-    return number, unit.label, interval
-
-
-def _without_interval(spec: "BenchmarkSpec", result: "Result") -> list[str]:
-    """Return the metrics that would have an interval on more videos."""
-    from reelbench.registry.spec import Corpus
-
-    return [
-        name
-        for name, metric in result.metrics.items()
-        if metric.value is not None and metric.ci95 is None and not isinstance(spec.metric(name).aggregate, Corpus)
-    ]
-
-
-def _behind(spec: "BenchmarkSpec", metric: "Metric", result: "Result") -> int:
-    """Return how many items are behind a value; of a mean of metrics, behind the one with the fewest."""
-    from reelbench.registry.spec import MeanOf
-
-    how = metric.aggregate
-    parts = [spec.metric(name) for name in how.metrics] if isinstance(how, MeanOf) else []
-    own = result.metrics[metric.name].n if metric.name in result.metrics else 0
-    return min([own, *(_behind(spec, part, result) for part in parts)])
 
 
 def line_of(value: Any, length: int) -> str:  # noqa: ANN401 - whatever a model or a file gave

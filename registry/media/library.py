@@ -51,6 +51,12 @@ class Missing:
     broken: str | None = None
 
 
+def where_looked(spec: BenchmarkSpec, missing: Sequence[Missing]) -> str:
+    """Return what to say of videos that are not here: the first, why, and what lists them all."""
+    why = missing[0].broken or f"looked in {', '.join(missing[0].looked_in)}"
+    return f"(first: {missing[0].video}; {why}); `reelbench data check {spec.id}` lists them"
+
+
 @dataclass(frozen=True, slots=True)
 class PictureSequence:
     """A video that is there as pictures: their files in order, and when each was on screen.

@@ -10,10 +10,12 @@ from pathlib import Path
 
 from reelbench.llm.ask_options import output_limit
 from reelbench.registry import decoding, discovery, settings
+from reelbench.registry.data.loading import is_mini, locate
 from reelbench.registry.decoding import Answering, Candidates
-from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.home import home
+from reelbench.registry.media.library import Library, where_looked
 from reelbench.registry.presets import SAMPLING
 from reelbench.registry.records import PresetRecord
 from reelbench.tasks.lmms import adapters
@@ -94,6 +96,42 @@ def run(
     if not written:
         raise ReelbenchError("lmms-eval ended without results, though it may have exited with 0; its messages say why")
     return [logged for logged in logged_tasks(output) if logged.results in written]
+
+
+def check_data(arguments: list[str], sampling: FrameSampling | None, *, videos: bool = True) -> None:
+    """Look for the rows, and with `videos` for the videos, of the tasks that are named, before a model loads.
+
+    A task that lacks them is left out by lmms-eval; that is no error as long as another one is left.
+
+    Raises:
+        DataUnavailableError: None of the tasks has both.
+    """
+    ours = wanted_tasks(arguments)
+    videos = videos and (sampling is None or sampling.kind != "none")
+    lacking = {name: why for name in sorted(ours) if (why := _lacking(name, videos=videos)) is not None}
+    if not ours or len(lacking) < len(ours) or _others(arguments):
+        return
+    raise DataUnavailableError("nothing to run: " + "; ".join(f"{name}: {why}" for name, why in lacking.items()))
+
+
+def _lacking(name: str, *, videos: bool) -> str | None:
+    try:
+        located = locate(name)
+    except DataUnavailableError as error:
+        return str(error)
+    if not videos or is_mini(located.split):
+        return None
+    library = Library(located.spec, located.split)
+    rows = located.read()
+    if any(library.find(row) for row in rows):
+        return None
+    return f"none of its videos is here {where_looked(located.spec, library.missing(rows[:1]))}"
+
+
+def _others(arguments: list[str]) -> bool:
+    """Whether the arguments name tasks of other people too."""
+    names = (part.strip() for part in (option_value(arguments, "--tasks") or "").split(","))
+    return any(name and discovery.find_task(name) is None and not _tagged(name) for name in names)
 
 
 def ways_chosen(arguments: list[str], candidates: Candidates | None, answering: Answering | None) -> dict[str, str]:

@@ -24,7 +24,7 @@ from reelbench.registry.decoding import Answering, Candidates
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import valid_text, write_text
 from reelbench.registry.home import home
-from reelbench.registry.media.library import Library
+from reelbench.registry.media.library import Library, where_looked
 from reelbench.registry.prompts import prompt_template
 from reelbench.registry.question_ids import QuestionIds
 from reelbench.registry.records import Item, Sample
@@ -140,21 +140,17 @@ class LmmsTask:
         note.unlink(missing_ok=True)
         if not missing:
             return dataset
-        first = missing[0]
-        why = first.broken or f"looked in {', '.join(first.looked_in)}"
-        advice = f"`reelbench data check {self.spec.id}` lists them"
+        where = where_looked(self.spec, missing)
         if len(missing) == len(dataset):
-            data.problem = f"none of its {len(dataset)} videos is here (first: {first.video}; {why}); {advice}"
+            data.problem = f"none of its {len(dataset)} videos is here {where}"
             return dataset.select([])
         write_text(note, json.dumps({"rows": [{"id": row.id, "video": row.video} for row in missing]}))
         log.warning(
-            "%s: %d of %d questions are left out because their video is not here or can't be read (first: %s; %s); %s",
+            "%s: %d of %d questions are left out because their video is not here or can't be read %s",
             data.task,
             len(missing),
             len(dataset),
-            first.video,
-            why,
-            advice,
+            where,
         )
         gone = {row.id for row in missing}
         return dataset.select([number for number, row_id in enumerate(dataset["id"]) if row_id not in gone])

@@ -18,8 +18,9 @@ GOOD = '{"span": [0, 5], "answer": "A"}'
 @pytest.fixture
 def ask(reelbench, tmp_path):
     def run(server, *options, names=(MINI,), env=None):
-        where = ("--llm", "org/model", "--llm-url", server.url, "--frames", "none", "--output", tmp_path / "out")
-        return reelbench("ask", *names, *where, *options, env=env)
+        where = {"--llm": "org/model", "--llm-url": server.url, "--frames": "none", "--output": tmp_path / "out"}
+        own = [part for option, value in where.items() if option not in options for part in (option, value)]
+        return reelbench("ask", *names, *own, *options, env=env)
 
     return run
 
@@ -499,3 +500,43 @@ def test_where_no_video_has_subtitles_nothing_is_asked(ask):
         done = ask(server, "--frames", "uniform:2,subs=file")
         assert (done.returncode, len(server.calls)) == (2, 0)
     assert "subs=file: no video has a .srt or .vtt beside it (first: v_square00001" in done.stderr.splitlines()[-1]
+
+
+def test_another_model_s_result_is_not_overwritten(ask, reelbench, tmp_path):
+    with JudgeServer(answering) as server:
+        assert ask(server, "--limit", 1).returncode == 0
+        kept = result(tmp_path)
+        other = ("--llm", "org/other", "--llm-url", server.url, "--frames", "none", "--limit", 1)
+        done = reelbench("ask", MINI, *other, "--output", tmp_path / "out")
+        assert (done.returncode, len(server.calls)) == (2, 1)
+    place = tmp_path / "out" / MINI
+    assert f"{place}: has the result of org/model; give org/other an --output of its own" in done.stderr
+    assert result(tmp_path) == kept
+
+
+@pytest.fixture
+def without_video(tmp_path, monkeypatch):
+    """ReXTime's data, and no video."""
+    row = {"qid": "1", "vid": "gone", "duration": 9, "question": "Why?", "options": list("abcd"), "span": [0, 3]}
+    (tmp_path / "rextime_val.json").write_text(json.dumps([row | {"ans": "A"}]), encoding="utf-8")
+    monkeypatch.setenv("REELBENCH_DATA_REXTIME", str(tmp_path))
+    return tmp_path
+
+
+def test_where_no_video_is_here_it_says_where_it_looked_and_asks_nothing(without_video, reelbench):
+    with JudgeServer(answering) as server:
+        model = ("--llm", "org/model", "--llm-url", server.url)
+        done = reelbench("ask", "rextime", *model, "--frames", "uniform:2", "--output", without_video / "out")
+        assert (done.returncode, server.calls) == (1, [])
+    (line,) = done.stderr.splitlines()
+    assert "1 of 1 questions are not asked" in line
+    assert f"(first: gone; looked in {without_video}, " in line
+
+
+def test_run_looks_for_data_and_videos_before_lmms_eval_is_started(without_video, reelbench):
+    tasks = ("--tasks", "rextime,dramaqa_cogme", "--model", "openai", "--output_path", without_video / "out")
+    done = reelbench("run", "--", *tasks)
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("reelbench: nothing to run: dramaqa_cogme: ")
+    assert f"; rextime: none of its videos is here (first: gone; looked in {without_video}, " in line

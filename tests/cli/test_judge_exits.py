@@ -56,6 +56,19 @@ def test_with_a_judge_that_says_nothing_readable(reelbench, tmp_path):
     assert lines[-1].endswith("could be read; no answer is judged (11 judge_unparsable)")
 
 
+def test_the_first_three_unreadable_replies_are_shown(reelbench, tmp_path):
+    def script(call):
+        return Answer('{"score": 3}' if "no reply" in call.user else "\x1b[31mI give it a four")
+
+    with JudgeServer(script) as server:
+        path = tmp_path / "p.csv"
+        path.write_text("id,prediction\n" + "".join(f"mini{number},a star\n" for number in range(1, 13)))
+        judge = ("--judge", "judge-2", "--judge-url", server.url)
+        done = reelbench("score", "curve_mini", "--predictions", path, "--output", tmp_path / "out", *judge)
+    lines = [line for line in done.stdout.splitlines() if "reply is unreadable" in line]
+    assert lines == [f"  the judge's reply is unreadable, mini{number}: [31mI give it a four" for number in (1, 2, 3)]
+
+
 @pytest.mark.parametrize("thinks", ["<think>3 or 4?</think>", ""])
 def test_one_score_is_enough(reelbench, tmp_path, thinks):
     def script(call):
@@ -78,7 +91,9 @@ def test_where_all_is_cached_no_server_and_no_key_is_needed(reelbench, tmp_path,
 def test_without_a_judge_the_hint_repeats_what_was_typed(reelbench, tmp_path):
     done, _, _ = judged(reelbench, tmp_path)
     assert done.returncode == 0
-    hint = done.stderr.split("to finish: ")[1].splitlines()[0]
+    before, hint = done.stderr.split("to finish: ")
+    assert "12 answers await a judge; none was named; " in before
+    hint = hint.splitlines()[0]
     assert hint.startswith("reelbench score moviecore --predictions")
     assert f"--output {tmp_path}/out" in hint
     assert all(option in hint for option in ("--split mini", "--no-overlap", "--json"))
