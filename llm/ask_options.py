@@ -46,7 +46,7 @@ class AskOptions:
         url: Base URL of an OpenAI-compatible server; None is OpenAI itself. A query in it (Azure's `api-version`) is
             sent with every call.
         api_key: Never shown, logged or stored; None sends a placeholder, which local servers take.
-        concurrency: Calls in flight at most; fewer while the server answers 429.
+        concurrency: Maximum concurrent calls; fewer while the server answers 429.
         extra: Sent with every request as it is (`reasoning_effort`, `chat_template_kwargs`, …); part of the key.
         max_tokens: Most tokens of an answer, thinking included; None is the caller's own limit, or none.
         thinking: The model thinks before it answers: `THINKING_TOKENS` unless `max_tokens` says otherwise, and no

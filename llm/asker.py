@@ -391,7 +391,7 @@ class Asker:
         if self._rejected == 1:
             self.note(str(error))
         if self._rejected >= REJECTIONS and not self._last_good:
-            line = f"{error}; so for {self._rejected} requests and none was taken: asking stopped"
+            line = f"{error}; {self._rejected} requests were rejected the same way; stopped"
             raise self._stop(REFUSED, line)
         return REJECTED
 

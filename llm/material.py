@@ -120,7 +120,7 @@ class PromptFiles:
                 return str(values.get(place[2].lower(), place[0]))
             if place[1] not in values:
                 there = ", ".join(f"{{{known}}}" for known in values)
-                raise InputError(f"{self.place(name)}: nothing stands for {place[0]}; there are {there}")
+                raise InputError(f"{self.place(name)}: no value for {place[0]}; there are {there}")
             return str(values[place[1]])
 
         return _PLACE.sub(value, self.text(name))

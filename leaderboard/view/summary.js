@@ -180,7 +180,7 @@
     return h(
       "div",
       { class: "breakdown" },
-      h("h3", { text: "What tells the runs apart" }),
+      h("h3", { text: "Differences between runs" }),
       scroll(
         "Settings that differ",
         h(

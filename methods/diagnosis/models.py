@@ -55,7 +55,7 @@ class RoleModels:
 
     @property
     def concurrency(self) -> int:
-        """Calls in flight at most, at any server."""
+        """Maximum concurrent calls, at any server."""
         return max(options.concurrency for options in self.options.values())
 
     @asynccontextmanager

@@ -76,8 +76,8 @@ def ask(
 ) -> None:
     """Ask a model behind an OpenAI-compatible server the questions of benchmarks, and score its answers.
 
-    Prompts, frames and settings are those of `run` with lmms-eval's adapter `openai`. What was answered is kept: the
-    same command again goes on where it was and pays for nothing twice.
+    Prompts, frames and settings are those of `run` with lmms-eval's adapter `openai`. Answers are kept: rerun to
+    resume, and nothing is paid for twice.
 
     reelbench ask rextime_mini --llm qwen3-vl --llm-url http://127.0.0.1:8000/v1 --frames uniform:16
     """

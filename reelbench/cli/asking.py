@@ -46,8 +46,7 @@ LlmBatch = Annotated[
     bool,
     typer.Option(
         "--llm-batch",
-        help="Hand requests over to the server's Batch API at its lower price; the same command again collects replies "
-        "and hands over what follows from them.",
+        help="Use the server's Batch API at its lower price; rerun to collect replies and send what follows from them.",
         rich_help_panel=_PANEL,
     ),
 ]

@@ -184,7 +184,7 @@ def run(
     out: Out,
     graphs: Graphs = None,
     frames: run_options.Frames = None,
-    rounds: Annotated[int, typer.Option(min=1, help="Rounds at most.")] = 5,
+    rounds: Annotated[int, typer.Option(min=1, help="Maximum number of rounds.")] = 5,
     llm_votes: Votes = 3,
     prompts: PromptFolder = None,
     right: Right = False,
@@ -196,7 +196,7 @@ def run(
 ) -> None:
     """Ask, find the first error, tell what is right there, and ask again: lmms-eval's arguments come after `--`.
 
-    Roles of --llm: graph, tagger, translator. The same command again goes on where it was. Answers that were given
+    Roles of --llm: graph, tagger, translator. Rerun to resume. Answers that were given
     cues hold what is true: they lie in DIR alone, and have no score.
     """
     from reelbench.methods.diagnosis import attempts, loop

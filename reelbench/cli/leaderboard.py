@@ -246,7 +246,7 @@ def check(
             console.note(f"holds: {one.source}" + (f" ({one.why})" if one.why else ""))
     _refuse([one.why for one in checked if one.outcome == "refused"], len(checked), InputError)
     if not as_json:
-        console.write(f"{len(checked)} results hold")
+        console.write("1 result holds" if len(checked) == 1 else f"{len(checked)} results hold")
 
 
 @app.command()

@@ -82,12 +82,13 @@ def run(
     environ = process.ways_chosen(context.args, chosen(candidates, Candidates), chosen(answering, Answering))
     if label:
         environ[settings.LABEL.name] = label
-    sampling = chosen(frames, FrameSampling)
-    process.check_data(context.args, sampling, videos=not (several.frames or several.argument))
     if several.frames is not None:
+        process.check_data(context.args, None, videos=False)
         over_frames = sweeps.Sweep("frames (log scale)", sweeps.of_frames(frames, several.frames), several.by, environ)
         sweeps.sweep(*process.with_logging(context.args), over_frames, options, printed)
         return
+    sampling = chosen(frames, FrameSampling)
+    process.check_data(context.args, sampling, videos=several.argument is None)
     if several.argument is not None:
         over_values = sweeps.Sweep(*sweeps.of_argument(several.argument, sampling), several.by, environ)
         sweeps.sweep(*process.with_logging(context.args), over_values, options, printed)

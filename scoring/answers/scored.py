@@ -23,7 +23,7 @@ def parse(spec: BenchmarkSpec, answer: str, options: Sequence[str]) -> dict[str,
 
 
 def flags(answer: str, parsed: Mapping[str, Any] | None) -> tuple[str, ...]:
-    """Say what is wrong with an answer by the model's own doing: it counts as wrong, and is counted."""
+    """Say what is wrong with an answer because of the model: it counts as wrong, and is counted."""
     if not answer.strip():
         return ("empty",)
     # An open answer that was cut off while the model was still reasoning holds nothing to score.

@@ -111,7 +111,7 @@ class TestGraphs:
         with JudgeServer(Models(scripted=thinks)) as server:
             arguments = ("diagnose", "graphs", rows, "--llm", f"m@{server.url}", "--prompts", mine)
             done = reelbench(*arguments, "--out", tmp_path / "out")
-            assert (done.returncode, "nothing stands for {briefly}" in done.stderr) == (2, True)
+            assert (done.returncode, "no value for {briefly}" in done.stderr) == (2, True)
             (mine / "graph.txt").write_text("Draw a graph of evidence, as short as can be.")
             done = reelbench(*arguments, "--out", tmp_path / "out")
             assert done.returncode == 0, done.stderr

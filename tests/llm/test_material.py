@@ -39,5 +39,5 @@ def test_without_places_the_material_follows_and_what_papers_print_stays(ask):
 
 
 def test_a_place_that_nothing_stands_for_is_named(ask):
-    with pytest.raises(InputError, match=r"nothing stands for \{plot\}; there are \{captions\}"):
+    with pytest.raises(InputError, match=r"no value for \{plot\}; there are \{captions\}"):
         ask("{captions} {plot}", [("captions", "A cat.")])
