@@ -271,7 +271,8 @@ def three(asked, tmp_path):
         return lambda _n, row: f"The answer is {row['answer']}, from {start} to {end} seconds."
 
     spans = {"a": window(10, 20), "b": window(12, 12.02), "c": window(5, 400)}
-    folders = [asked(name, say, model=f"org/{name}", frames="none") for name, say in spans.items()]
+    long = "very" * 40  # breaks nowhere by itself
+    folders = [asked(name, say, model=f"org/{name}-{long}", frames="none") for name, say in spans.items()]
     path = folders[2] / "result.json"
     document = json.loads(path.read_text())
     document["settings"]["frames"] = "uniform:128"
@@ -296,14 +297,8 @@ def test_spans_of_reference_and_runs_lie_on_one_linear_axis(page_of, three, widt
         for start, end, *box, _, _ in spans:
             # The longest span ends at 400 s, beyond the video, so the axis does.
             assert box == pytest.approx([left + (right - left) * time / 400 for time in (start, end)], abs=0.05)
-<<<<<<< HEAD
         evenly = "128 frames, evenly over the video (uniform:128)"
         expect(page.locator("#sample .answer").nth(2)).to_contain_text(evenly)
-=======
-        expect(page.locator("#sample .answer").nth(2)).to_contain_text(
-            "128 frames, evenly over the video (uniform:128)"
-        )
->>>>>>> u-viewer
         expect(page.locator("html")).to_have_js_property("scrollWidth", width)
 
 
