@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from reelbench.leaderboard import aliases, common_videos, community, entries, overall, ranking, store
@@ -37,6 +37,7 @@ class Board:
         bridges: Groups with the same answers under different judges, and how they relate.
         other_judges: Key of a run -> what other judges make of its answers.
         overall: Models, the ranked ones first.
+        left_out: Key of a stored result that can't be read -> why.
     """
 
     specs: dict[str, BenchmarkSpec]
@@ -53,17 +54,14 @@ class Board:
     bridges: list[Bridge]
     other_judges: dict[str, str]
     overall: list[Overall]
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
 
 def make(path: Path, *, published: bool = True, workers: Workers = ALONE, common: Sequence[str] = ()) -> Board:
     """Read a store and make the leaderboard; for `common` see `common_videos.on_common_videos`."""
-    kept = store.read(path, workers)
+    left_out: dict[str, str] = {}
+    rows = list(entries.run_entries(store.read(path, workers, left_out=left_out.__setitem__), left_out.__setitem__))
     specs = discovery.specs()  # with what these results declare
-    rows = [
-        entries.run_entry(specs[stored.result.benchmark.id], stored)
-        for stored in kept
-        if stored.result.benchmark.id in specs
-    ]
     common_videos.check_chosen(rows, common)
     rows += [
         entry
@@ -80,7 +78,7 @@ def make(path: Path, *, published: bool = True, workers: Workers = ALONE, common
     ]
     if published:
         rows += [entry for spec in specs.values() for entry in entries.published_entries(spec)]
-    return ranked_board(specs, rows, aliases.read(path))
+    return replace(ranked_board(specs, rows, aliases.read(path)), left_out=left_out)
 
 
 def ranked_board(specs: dict[str, BenchmarkSpec], rows: Sequence[BoardEntry], known: Aliases | None = None) -> Board:

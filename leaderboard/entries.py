@@ -6,7 +6,7 @@ own.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -15,8 +15,9 @@ from reelbench.judges.identity import judge_as_answered, other_than_requested
 from reelbench.leaderboard.calibrations import calibrated_primary
 from reelbench.leaderboard.community import Community
 from reelbench.leaderboard.standing import Standing, standing, stated_score
-from reelbench.leaderboard.store import StoredResult
+from reelbench.leaderboard.store import StoredResult, refusal_of
 from reelbench.leaderboard.usage import mean_usage
+from reelbench.registry import discovery
 from reelbench.registry.data import loading
 from reelbench.registry.frames.sampling import SUBTITLED
 from reelbench.registry.prompts import prompt_sha256
@@ -123,6 +124,20 @@ class BoardEntry:
     def is_reference(self) -> bool:
         """Whether it is a reference point, which is never ranked: a floor, people, what the Hub's own board states."""
         return self.kind in ("baseline", "human", "community")
+
+
+def run_entries(kept: Iterable[StoredResult], left_out: Callable[[str, str], None]) -> Iterator[BoardEntry]:
+    """Yield the rows of stored results on benchmarks that are known.
+
+    `left_out` is called with the key of each that can't be a row, and why.
+    """
+    specs = discovery.specs()  # with what these results declare
+    for stored in kept:
+        if spec := specs.get(stored.result.benchmark.id):
+            try:
+                yield run_entry(spec, stored)
+            except Exception as error:  # noqa: BLE001 - one bad result never stops the others
+                left_out(stored.key, refusal_of(stored.folder, error))
 
 
 def run_entry(spec: BenchmarkSpec, stored: StoredResult) -> BoardEntry:

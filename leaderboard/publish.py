@@ -80,6 +80,8 @@ def publish(
     if hub.offline():
         raise ReelbenchError("not published, because HF_HUB_OFFLINE is set; unset it")
     board = boards.make(path)
+    for key, why in board.left_out.items():
+        note(f"left out: {key}: {why}")
     stage: dict[_What, Callable[[Path], None]] = {
         "results": lambda folder: _stage_results(board, folder, note, pull_request=create_pr),
         "site": lambda folder: _stage_site(board, folder),

@@ -128,7 +128,7 @@ class PullRequests:
         return [commit.commit_id for commit in commits]
 
     def _report(self, change: Change) -> Report:
-        notes = []
+        notes: list[str] = []
         with TemporaryDirectory(prefix="reelbench-pull-request-") as name:
             offered = Path(name)
             _download(self.dataset, change.commit, change.files, offered)
@@ -136,7 +136,12 @@ class PullRequests:
             checked = store.check(*folders) if folders else []
             try:
                 rows = self._rows({folder.parent.name for folder in folders})
-                results = submission.read(checked, rows, below=offered)
+                results = submission.read(
+                    checked,
+                    rows,
+                    below=offered,
+                    left_out=lambda key, why: notes.append(f"not held against {key}, which can't be read: {why}"),
+                )
             except InputError as error:  # `main` itself: no fault of the submission's
                 notes.append(f"not held against the table, which can't be read: {error}")
                 results = submission.read(checked, below=offered)

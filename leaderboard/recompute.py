@@ -22,6 +22,7 @@ from reelbench.registry import discovery
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError, first_line, first_of
 from reelbench.registry.files import sha256_of
+from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.records import Item, Metrics, Result, Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
@@ -205,6 +206,7 @@ class _Items:
         self._judged = frozenset(spec.judge.criteria if spec.judge else ())
         self._replies = replies.Replies(spec, result.judge, rows_here)
         self._settings = result.settings
+        self._most_frames = _most_frames(result.settings.frames)
         self._same_reader = rereading.is_current(result)
         self._from_tags = cognitive_profile.from_tags(spec)
         # What answers are scored on is a matter of the whole file: none of them may lack what others have.
@@ -290,10 +292,21 @@ class _Items:
         if bool(sample.option_scores) != (settings.answering is not None):
             has = "option scores" if sample.option_scores else "no option scores"
             yield f"{where}: has {has}, and settings.answering is {settings.answering}"
+        shown = len(sample.frame_timestamps or ()) - sample.frame_padding
+        if self._most_frames is not None and shown > self._most_frames:
+            yield f"{where}: was shown {shown} frames, and settings.frames is {settings.frames}"
         if sample.candidates and settings.candidates is None:
             yield f"{where}: has candidates, and settings.candidates is absent"
         if sample.candidates and sample.prediction not in sample.candidates:
             yield f"{where}: its prediction is none of its candidates"
+
+
+def _most_frames(spec: str) -> int | None:
+    """Return how many frames a sampling shows at most; None where it sets no limit, or is another's name for one."""
+    try:
+        return FrameSampling.parse(spec).frames
+    except InputError:
+        return None
 
 
 def _item(spec: BenchmarkSpec, sample: Sample, row: Row | None) -> Item:
@@ -340,9 +353,6 @@ def _counts(spec: BenchmarkSpec, result: Result, samples: Sequence[Sample]) -> I
     beside = {name: getattr(result.counts, name) for name in ("extra", "duplicate", "tags_without_question")}
     if result.settings.ranker is not None and result.counts.unread_candidates:  # older results don't count them
         beside["unread_candidates"] = candidates.unread(result.settings.ranker.mode, samples)
-    for name, number in beside.items():
-        if number < 0:
-            yield f"counts.{name} is {number}, which is no number of items"
     from_tags = cognitive_profile.from_tags(spec)
     untagged = sum(not any(sample.facets.get(name) for name in from_tags) for sample in samples)
     if untagged == len(samples):  # no tags were given

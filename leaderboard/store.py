@@ -31,6 +31,7 @@ from reelbench.leaderboard.rejudge import Rejudge, Rejudged
 from reelbench.leaderboard.rereading import is_current
 from reelbench.registry import about as abouts
 from reelbench.registry import discovery
+from reelbench.registry.credentials import without_secrets
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
 from reelbench.registry.files import sha256_of
 from reelbench.registry.records import About, Metrics, Result
@@ -192,15 +193,12 @@ def check(*paths: Path, workers: Workers = ALLOTTED) -> list[Added]:
 
 def _refusing(work: Callable[..., Added], given: _Given, *, known: KnownRows | None = None) -> Added:
     """Do a folder's work; whatever is wrong with it is said of it alone."""
-    folder, why, metrics = given.folder, "", None
     try:
         return work(given, known=known or _known)
-    except ReelbenchError as error:
-        why = str(error) if str(folder) in str(error) else f"{folder}: {error}"
-        metrics = error.metrics if isinstance(error, MismatchError) else None
     except Exception as error:  # noqa: BLE001 - one bad folder never stops the others
-        why = f"{folder}: can't be checked ({type(error).__name__}: {first_line(error)})"
-    return Added(folder, "refused", why=why, metrics=metrics, result=given.result)
+        why = refusal_of(given.folder, error)
+        metrics = error.metrics if isinstance(error, MismatchError) else None
+        return Added(given.folder, "refused", why=why, metrics=metrics, result=given.result)
 
 
 def _check_one(given: _Given, known: KnownRows) -> Added:
@@ -264,7 +262,7 @@ def _add_one(given: _Given, store: Path, known: KnownRows, rejudge: Rejudge | No
         if place is not None:
             return Added(given.folder, "same", place, result=given.result)
     verified = verify(given.folder, known=known, result=given.result)
-    result = verified.result if about is None else _with_about(verified.result, about)
+    result = _without_secrets(verified.result if about is None else _with_about(verified.result, about))
     rejudged = rejudge(verified, known) if rejudge is not None and result.judge is not None else None
     return _file(given.folder, store, verified, result, rejudged)
 
@@ -310,6 +308,13 @@ def _same(folder: Path, result: Result, store: Path) -> Path | None:
 
 def _with_about(result: Result, about: About) -> Result:
     model, settings = abouts.applied(about, result.benchmark.id, result.model, result.settings)
+    return result.model_copy(update={"model": model, "settings": settings})
+
+
+def _without_secrets(result: Result) -> Result:
+    """Return a result without what an earlier version, or somebody else's, wrote of keys into it."""
+    model = result.model.model_copy(update={"args": without_secrets(result.model.args)})
+    settings = result.settings.model_copy(update={"generation": without_secrets(result.settings.generation)})
     return result.model_copy(update={"model": model, "settings": settings})
 
 
@@ -383,21 +388,49 @@ def _made(result: Result) -> datetime:
     return made if made <= datetime.now(UTC) + AHEAD else datetime.min.replace(tzinfo=UTC)
 
 
-def read(store: Path, workers: Workers = ALONE) -> list[StoredResult]:
+def read(
+    store: Path, workers: Workers = ALONE, *, left_out: Callable[[str, str], None] | None = None
+) -> list[StoredResult]:
     """Return every result in a store, in the order of their keys.
+
+    Args:
+        store: The results store.
+        workers: Who reads.
+        left_out: Called with the key of each result that can't be read, and why; without it that is raised.
 
     Raises:
         InputError: There is no store, a file in it was changed after it was checked, or is a link.
     """
     paths, known = _checks(store), KnownRows()
     if workers.alone(len(paths)):
-        kept = [_read_stored(path, store, known) for path in paths]
+        kept = [_read_or_refused(path, store, known) for path in paths]
     else:
-        kept = list(workers.map(partial(_read_stored, store=store), paths))
-    return [
-        as_stored(path.parent.relative_to(store).as_posix(), path.parent, result, check, known)
-        for path, (result, check) in zip(paths, kept, strict=True)
-    ]
+        kept = list(workers.map(partial(_read_or_refused, store=store), paths))
+    stored = []
+    for path, result_and_check in zip(paths, kept, strict=True):
+        key = path.parent.relative_to(store).as_posix()
+        if not isinstance(result_and_check, str):
+            stored.append(as_stored(key, path.parent, *result_and_check, known))
+        elif left_out is None:
+            raise InputError(result_and_check)
+        else:
+            left_out(key, result_and_check)
+    return stored
+
+
+def _read_or_refused(path: Path, store: Path, known: KnownRows | None = None) -> tuple[Result, Check] | str:
+    """Read likewise, or return why that can't be done."""
+    try:
+        return _read_stored(path, store, known)
+    except Exception as error:  # noqa: BLE001 - one bad result never stops the others
+        return refusal_of(path.parent, error)
+
+
+def refusal_of(folder: Path, error: Exception) -> str:
+    """Return in a line what is wrong with a result's folder."""
+    if isinstance(error, ReelbenchError):
+        return str(error) if str(folder) in str(error) else f"{folder}: {error}"
+    return f"{folder}: can't be checked ({type(error).__name__}: {first_line(error)})"
 
 
 def _read_stored(path: Path, store: Path, known: KnownRows | None = None) -> tuple[Result, Check]:

@@ -5,7 +5,7 @@ answers to the same questions, pair by pair. `submission_page` writes it as Mark
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -142,7 +142,11 @@ class Report:
 
 
 def read(
-    checked: Sequence[Added], against: Path | None = None, *, below: Path | None = None
+    checked: Sequence[Added],
+    against: Path | None = None,
+    *,
+    below: Path | None = None,
+    left_out: Callable[[str, str], None] = lambda *_: None,
 ) -> tuple[SubmittedResult, ...]:
     """Return what people should know of results that were checked; refused ones first.
 
@@ -150,13 +154,16 @@ def read(
         checked: What `store.check` gave.
         against: The store whose rows they are held against.
         below: Folder that theirs are named from.
+        left_out: Called with the key of each row of the store that can't be read, and why.
 
     Raises:
         InputError: The store can't be read.
     """
-    tables = _Tables(against, {added.result.benchmark.id for added in checked if added.result is not None})
+    tables = _Tables(against, {added.result.benchmark.id for added in checked if added.result is not None}, left_out)
     of_all = [
-        replace(_submission(added, tables), folder=added.source.relative_to(below) if below else added.source)
+        replace(
+            _submission_or_refused(added, tables), folder=added.source.relative_to(below) if below else added.source
+        )
         for added in checked
     ]
     return tuple(sorted(of_all, key=lambda submission: submission.verdict != "refused"))
@@ -165,15 +172,14 @@ def read(
 class _Tables:
     """Group -> rows of a store, and what others published; without a store nothing is `known`."""
 
-    def __init__(self, path: Path | None, benchmarks: set[str]) -> None:
+    def __init__(self, path: Path | None, benchmarks: set[str], left_out: Callable[[str, str], None]) -> None:
         self._rows: dict[RankingGroup, list[BoardEntry]] = defaultdict(list)
         self.known = path is not None
         self.rows_here = KnownRows()
-        kept = store.read(path) if path is not None else ()
+        kept = store.read(path, left_out=left_out) if path is not None else ()
         specs = {name: spec for name, spec in discovery.specs().items() if name in benchmarks}
-        for stored in kept:
-            if spec := specs.get(stored.result.benchmark.id):
-                self._add(entries.run_entry(spec, stored))
+        for entry in entries.run_entries((one for one in kept if one.result.benchmark.id in specs), left_out):
+            self._add(entry)
         for spec in specs.values() if path is not None else ():
             for entry in entries.published_entries(spec):
                 self._add(entry)
@@ -185,6 +191,13 @@ class _Tables:
         """Return the rows that a new one would stand among, and the one that it replaces."""
         rows, keys = self._rows.get(entry.group, []), keys_of(entry.stored.result) if entry.stored else ()
         return [row for row in rows if row.key not in keys], next((row for row in rows if row.key in keys), None)
+
+
+def _submission_or_refused(added: Added, tables: _Tables) -> SubmittedResult:
+    try:
+        return _submission(added, tables)
+    except Exception as error:  # noqa: BLE001 - one bad result never stops the others
+        return SubmittedResult(added.source, "refused", store.refusal_of(added.source, error), added.result)
 
 
 def _submission(added: Added, tables: _Tables) -> SubmittedResult:

@@ -18,6 +18,7 @@ from reelbench.llm.retry_cursor import UNPARSABLE, AskResult
 from reelbench.llm.runner import Runner
 from reelbench.methods.questions import MISSING, NOT_SHOWN, QuestionSet
 from reelbench.methods.reasking import passed_over
+from reelbench.registry.credentials import without_secrets
 from reelbench.registry.data.loading import named
 from reelbench.registry.decoding import Candidates
 from reelbench.registry.errors import InputError, ReelbenchError
@@ -104,7 +105,7 @@ def ask(
     """
     task = asked.located.task
     own = generation(model.model, task.max_new_tokens if task else _MAX_NEW_TOKENS, asked.sampling, candidates)
-    record = ModelRecord(id=model.model, adapter=ADAPTER, args=dict(model.extra))
+    record = ModelRecord(id=model.model, adapter=ADAPTER, args=without_secrets(dict(model.extra)))
     if candidates is not None and model.thinking:  # their temperature was asked for
         model = replace(model, extra={"temperature": candidates.temperature, **model.extra})
     settings = asked.settings(candidates).model_copy(

@@ -270,7 +270,10 @@ def results(store: str | Path) -> "pd.DataFrame":
 
     from reelbench.leaderboard import board, columns
 
-    rows = columns.metric_records(board.make(Path(store), published=False))
+    made = board.make(Path(store), published=False)
+    if made.left_out:
+        raise InputError(next(iter(made.left_out.values())))
+    rows = columns.metric_records(made)
     return pd.DataFrame([row for row in rows if row["key"] is not None])
 
 

@@ -1,8 +1,10 @@
 """What every record on disk is, and one that stands in several: how likely a model holds an option."""
 
-from typing import Any, ClassVar
+import math
+from typing import Annotated, Any, ClassVar
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -12,15 +14,51 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails
 
+LARGEST = 2**53 - 1
+"""The largest whole number that every reader of JSON has exactly; no count of ours comes near."""
+_LARGEST_SETTING = 2**64  # seeds have 64 bits
+_LONGEST_TEXT = 1_000_000
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """Return a JSON value; ValueError where a number in it is not finite or larger than any setting, or a text long."""
+    level = [value]
+    while level:
+        for part in level:
+            if isinstance(part, float) and not math.isfinite(part):
+                raise ValueError(f"{part} is no number that JSON has")
+            if isinstance(part, int) and abs(part) > _LARGEST_SETTING:
+                raise ValueError("a whole number in it is larger than 2^64")
+            if isinstance(part, str) and len(part) > _LONGEST_TEXT:
+                raise ValueError(f"a text in it has {len(part)} characters, at most {_LONGEST_TEXT} are taken")
+        level = [
+            inner
+            for part in level
+            for inner in (
+                [*part, *part.values()] if isinstance(part, dict) else part if isinstance(part, list | tuple) else ()
+            )
+        ]
+    return value
+
+
+Count = Annotated[int, Field(ge=0, le=LARGEST)]
+"""How many of something."""
+Amount = Annotated[float, Field(ge=0, le=LARGEST)]
+"""Seconds, dollars: finite, and never negative."""
+Name = Annotated[str, Field(max_length=1000)]
+"""What a page or a table shows in one line."""
+Plain = Annotated[Any, AfterValidator(_plain)]
+"""Any JSON value whose numbers and texts every reader can hold."""
+
 
 class Record(BaseModel):
-    """Base of all records: frozen, and a field it does not know is an error.
+    """Base of all records: frozen, and a field it does not know is an error; numbers are finite, texts have an end.
 
     `added` names the fields that older records lack. At their default they are left out of what is written, so that an
     older record keeps its bytes and its hashes.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, str_max_length=_LONGEST_TEXT)
     added: ClassVar[frozenset[str]] = frozenset()
 
     @model_serializer(mode="wrap")
@@ -52,9 +90,9 @@ def _line(problem: ErrorDetails) -> str:
 class Likelihood(Record):
     """How likely a model holds some words of its answer, after the words before them."""
 
-    sum: float = Field(allow_inf_nan=False, le=0, description="Natural logarithm of the words' probability.")
-    tokens: int = Field(ge=1)
-    characters: int = Field(ge=1)
+    sum: float = Field(le=0, description="Natural logarithm of the words' probability.")
+    tokens: Count = Field(ge=1)
+    characters: Count = Field(ge=1)
 
 
 class OptionScore(Record):

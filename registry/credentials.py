@@ -1,15 +1,39 @@
-"""What of an address is nobody's business: user, password, and what its query holds."""
+"""What of an address or a setting is nobody's business: user, password, what a query holds, headers and keys."""
 
 import re
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s\"'<>,;]+", re.IGNORECASE)
 HIDDEN = "***"
 
+_KIND = r"(?:api[_-]?key|key|token|secret|password|passwd|pwd|auth|authorization|cookie|credentials?)"
+_SECRET_NAME = re.compile(rf"(?:.*[^a-z0-9])?{_KIND}", re.IGNORECASE | re.DOTALL)
+# In a text that holds an object (`{'Authorization': 'Bearer …'}`), and what may stand behind a scheme of its own.
+_IN_TEXT = re.compile(
+    rf"""([\w-]*{_KIND}["']?\s*[:=]\s*)(?:"[^"]*"?|'[^']*'?|[^,}}]+)|\b((?:bearer|basic)\s+)[\w.~+/=-]+""",
+    re.IGNORECASE,
+)
+
 
 def without_credentials(text: str) -> str:
     """Return `text` with every address in it rid of user, password, query and fragment; `***` stands where one was."""
     return _ADDRESS.sub(lambda match: _bare(match[0]), text)
+
+
+def without_secrets(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """Return a JSON value rid of secrets at any depth: what is named like one, and what addresses and texts hold."""
+    if isinstance(value, dict):
+        return {
+            without_secrets(name): without_secrets(part)
+            for name, part in value.items()
+            if not _SECRET_NAME.fullmatch(str(name))
+        }
+    if isinstance(value, list | tuple):
+        return [without_secrets(part) for part in value]
+    if not isinstance(value, str):
+        return value
+    return _IN_TEXT.sub(lambda match: f"{match[1] or match[2]}{HIDDEN}", without_credentials(value))
 
 
 def _bare(address: str) -> str:

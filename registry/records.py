@@ -4,11 +4,12 @@ They are versioned, refuse unknown fields, and hold all that is needed to comput
 benchmark's data: `result.json` names what was run and what came out, `samples.jsonl` has one line per item.
 """
 
-from typing import Any, Literal, Self
+from datetime import date
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from reelbench.registry.base_record import OptionScore, Record
+from reelbench.registry.base_record import LARGEST, Amount, Count, Name, OptionScore, Plain, Record
 
 RESULT_SCHEMA = 1
 """Version of both records; a change that a reader must know about raises it."""
@@ -37,11 +38,11 @@ class BenchmarkRecord(Record):
 
     added = frozenset({"declaration"})
 
-    id: str
-    version: int
-    split: str
+    id: Name
+    version: Count
+    split: Name
     source: SourceRecord
-    declaration: dict[str, Any] | None = Field(
+    declaration: dict[str, Plain] | None = Field(
         None,
         description="The benchmark itself, where a `benchmark.yaml` declares it: its metrics, facets and scale.",
     )
@@ -55,20 +56,29 @@ Setting = Literal["zero-shot", "fine-tuned", "reasoning", "tools", "human"]
 """What a model brings to a benchmark, as its people say it."""
 
 
+def _there_is(day: str) -> str:
+    """Return a year, month or day; ValueError where the calendar has none such."""
+    year, month, day_of_month = (*map(int, day.split("-")), 1, 1)[:3]
+    date(year, month, day_of_month)
+    return day
+
+
 class About(Record):
     """What people say of a model and no run can show; each field is absent where nobody said."""
 
     setting: Setting | None = None
-    trained_on: tuple[str, ...] | None = Field(default=None, description="Names of data sets; a benchmark's id is one.")
-    parameters: float | None = Field(default=None, gt=0, description="Number of parameters, all of them.")
+    trained_on: tuple[Name, ...] | None = Field(
+        default=None, max_length=200, description="Names of data sets; a benchmark's id is one."
+    )
+    parameters: float | None = Field(default=None, gt=0, le=LARGEST, description="Number of parameters, all of them.")
     organisation: str | None = None
-    released: str | None = Field(
+    released: Annotated[str, AfterValidator(_there_is)] | None = Field(
         default=None,
         pattern=r"^\d{4}(-\d\d(-\d\d)?)?$",
         description="Year, month or day: 2025, 2025-09, 2025-09-23.",
     )
     licence: str | None = None
-    links: dict[str, str] | None = Field(default=None, description="Name -> address.")
+    links: dict[Name, Name] | None = Field(default=None, max_length=50, description="Name -> address.")
     frames: str | None = Field(default=None, description="Frames that it was shown, where the run doesn't say.")
     revision: str | None = Field(default=None, description="Commit or version, where the run doesn't say.")
 
@@ -86,10 +96,10 @@ class ModelRecord(Record):
 
     added = frozenset({"about"})
 
-    id: str
-    revision: str | None = None
-    adapter: str | None = None
-    args: dict[str, Any] = Field(default_factory=dict)
+    id: Name
+    revision: Name | None = None
+    adapter: Name | None = None
+    args: dict[str, Plain] = Field(default_factory=dict)
     about: About | None = Field(default=None, description="What people say of it; absent where they say nothing.")
 
 
@@ -99,11 +109,11 @@ class RankerRecord(Record):
     added = frozenset({"sampling"})
 
     model: str
-    k: int = Field(description="Candidates of the question with the most.")
+    k: Count = Field(description="Candidates of the question with the most.")
     mode: Literal["pointwise", "listwise"]
-    votes: int = 1
+    votes: Count = 1
     prompt_sha256: str
-    sampling: dict[str, Any] | None = Field(
+    sampling: dict[str, Plain] | None = Field(
         default=None, description="Sent with every request (`temperature`, `seed`, …); absent where nothing was."
     )
 
@@ -118,8 +128,8 @@ class MergedRecord(Record):
         description="Which were asked again: `cut_off`, `refused`, `unscored`, `unreadable`, `disagree`, "
         "`other-judge`, or `ids`, those that a file named."
     )
-    asked_again: int = Field(description="How many.")
-    generation: dict[str, Any] = Field(description="The earlier result's, by which the others were asked.")
+    asked_again: Count = Field(description="How many.")
+    generation: dict[str, Plain] = Field(description="The earlier result's, by which the others were asked.")
     compared_with: str | None = Field(
         default=None, description="Of `disagree`, the other result's samples: a hash, as above."
     )
@@ -160,7 +170,7 @@ class SettingsRecord(Record):
     added = frozenset({"answering", "audio", "candidates", "label", "language", "merged", "preset", "ranker"})
 
     frames: str = Field(default="native", description="Frame sampling asked for; `native` leaves it to the model.")
-    frames_given: dict[str, int] = Field(
+    frames_given: dict[Name, Count] = Field(
         default_factory=dict,
         description="Number of frames, repeats not counted -> items that were shown so many; empty where unknown.",
     )
@@ -195,8 +205,8 @@ class SettingsRecord(Record):
     prompt_sha256: str | None = Field(
         default=None, description="Hash of our prompt file; null for answers made elsewhere."
     )
-    generation: dict[str, Any] = Field(default_factory=dict)
-    seed: int | None = None
+    generation: dict[str, Plain] = Field(default_factory=dict)
+    seed: int | None = Field(default=None, ge=-(2**63), le=2**64)
     limit: float | None = Field(default=None, description="lmms-eval's --limit; a partial run is never ranked.")
 
     @property
@@ -215,7 +225,7 @@ class MetricValue(Record):
 
     value: float | None
     ci95: tuple[float, float] | None = None
-    n: int
+    n: Count
 
 
 Metrics = dict[str, MetricValue]
@@ -228,23 +238,25 @@ class JudgeRecord(Record):
     added = frozenset({"extra", "reasoning_tokens", "cached_tokens", "panel", "panel_rule", "agreement", "metrics"})
 
     requested: str = Field(description="The model asked; of a panel all of them, comma-separated.")
-    returned: dict[str, int] = Field(default_factory=dict, description="Model id that the server returned -> replies.")
+    returned: dict[Name, Count] = Field(
+        default_factory=dict, description="Model id that the server returned -> replies."
+    )
     url: str | None = Field(default=None, description="Host of the server; never a key, a user name or a query.")
     prompt: str = Field(description="Name of the prompt set: reelbench, official, or a file's name.")
     prompt_sha256: str
     temperature: float | None = None
-    extra: dict[str, Any] | None = Field(default=None, description="What else was sent with every request.")
-    votes: int = 1
+    extra: dict[str, Plain] | None = Field(default=None, description="What else was sent with every request.")
+    votes: Count = 1
     vote_rule: Literal["single", "majority", "mean", "median"] = "single"
-    calls: int = 0
-    cached: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    reasoning_tokens: int | None = Field(
+    calls: Count = 0
+    cached: Count = 0
+    prompt_tokens: Count = 0
+    completion_tokens: Count = 0
+    reasoning_tokens: Count | None = Field(
         default=None, description="Of the completion tokens; absent where no server said."
     )
-    cached_tokens: int | None = Field(default=None, description="Of the prompt tokens; absent where no server said.")
-    cost_usd: float | None = Field(default=None, description="Null where no price was given.")
+    cached_tokens: Count | None = Field(default=None, description="Of the prompt tokens; absent where no server said.")
+    cost_usd: Amount | None = Field(default=None, description="Null where no price was given.")
     panel: list[Self] | None = Field(default=None, description="Each judge of a panel by itself; absent for one judge.")
     panel_rule: Literal["mean", "median"] | None = Field(
         default=None, description="How the panel's scores become one; an item that not all could score has none."
@@ -262,22 +274,24 @@ class Counts(Record):
 
     added = frozenset({"unread_candidates"})
 
-    items: int
-    scored: int
-    unscored: dict[str, int] = Field(default_factory=dict, description="Reason -> items.")
-    parse_failed: int = Field(default=0, description="Scored as wrong because the answer could not be read.")
-    empty: int = Field(default=0, description="Scored as wrong because the answer was empty.")
-    media_missing: int = Field(
+    items: Count
+    scored: Count
+    unscored: dict[Name, Count] = Field(default_factory=dict, description="Reason -> items.")
+    parse_failed: Count = Field(default=0, description="Scored as wrong because the answer could not be read.")
+    empty: Count = Field(default=0, description="Scored as wrong because the answer was empty.")
+    media_missing: Count = Field(
         default=0, description="Left out of the run because the video was not here; part of `unscored`."
     )
-    missing: int = Field(default=0, description="Ids of the references without a prediction; part of `unscored`.")
-    unread_candidates: int = Field(
+    missing: Count = Field(default=0, description="Ids of the references without a prediction; part of `unscored`.")
+    unread_candidates: Count = Field(
         default=0, description="Candidates that nothing readable was said of, where a ranker chose among them."
     )
-    extra: int = Field(default=0, description="Predicted ids that the references do not have; not part of `items`.")
-    duplicate: int = Field(default=0, description="Predictions for an id that had one already; the last one counts.")
-    tags_without_question: int = Field(default=0, description="Tagged ids that no item has, where tags were given.")
-    questions_without_tags: int = Field(default=0, description="Items that the tags leave out, where tags were given.")
+    extra: Count = Field(default=0, description="Predicted ids that the references do not have; not part of `items`.")
+    duplicate: Count = Field(default=0, description="Predictions for an id that had one already; the last one counts.")
+    tags_without_question: Count = Field(default=0, description="Tagged ids that no item has, where tags were given.")
+    questions_without_tags: Count = Field(
+        default=0, description="Items that the tags leave out, where tags were given."
+    )
 
     @property
     def unread_share(self) -> float:
@@ -295,7 +309,7 @@ class Provenance(Record):
     citation: str | None = None
     date: str
     samples_sha256: str | None = None
-    note: str | None = None
+    note: str | None = Field(default=None, max_length=10_000)
     defaults: dict[str, str] | None = Field(
         None, description="Option -> what a `reelbench.toml` set it to, where one did."
     )
@@ -315,7 +329,7 @@ class MediaRecord(Record):
     """The videos that a run had: two runs of one hash saw the same."""
 
     sha256: str = Field(description="Of the keys of the videos it had, in order, a line each.")
-    of: int = Field(description="How many videos its questions are about.")
+    of: Count = Field(description="How many videos its questions are about.")
     videos: list[str] = Field(description="The keys of those it had.")
 
 
@@ -339,7 +353,9 @@ class Result(Record):
     counts: Counts
     software: dict[str, str]
     provenance: Provenance
-    answers: int = Field(default=1, description="Version of the rules by which answers were read; absent is 1.")
+    answers: int = Field(
+        default=1, ge=-LARGEST, le=LARGEST, description="Version of the rules by which answers were read; absent is 1."
+    )
     media: MediaRecord | None = Field(default=None, description="Which videos it had; absent in older results.")
     statistics: StatisticsRecord | None = Field(
         default=None, description="How the intervals were made; absent is the percentiles of earlier versions."
@@ -358,10 +374,10 @@ class JudgeReply(Record):
 
     judge: str | None = Field(default=None, description="Of a panel, the judge that was asked.")
     criterion: str = Field(description="The dimension asked about, or `score` where there is one question only.")
-    vote: int = 0
-    attempt: int = 0
+    vote: Count = 0
+    attempt: Count = 0
     raw: str | None = Field(description="The reply's text; null where the server gave none.")
-    score: int | None = Field(description="The score in it, or null where it does not parse.")
+    score: int | None = Field(ge=-LARGEST, le=LARGEST, description="The score in it, or null where it does not parse.")
     model: str | None = Field(default=None, description="Model id that the server returned.")
     key: str = Field(description="The reply's key in the cache.")
 
@@ -375,8 +391,8 @@ class Answer(Record):
 
     added = frozenset({"tokens", "seconds", "candidates", "option_scores", "ranker_replies", "subtitles"})
 
-    id: str
-    video: str = Field(description="Media key; questions on one video are resampled together.")
+    id: Name
+    video: Name = Field(description="Media key; questions on one video are resampled together.")
     prediction: Any = Field(
         default=None, description="As the model or the submission gave it; null where there is none."
     )
@@ -388,22 +404,22 @@ class Answer(Record):
     target: dict[str, Any] = Field(description="`text`, or `answer` and `spans`, by the benchmark's kinds.")
     reason: str | None = Field(default=None, description="Why it is unscored, or null.")
     flags: tuple[str, ...] = Field(default=(), description="`parse_failed`, `empty`.")
-    facets: dict[str, list[str]] = Field(default_factory=dict, description="Facet -> the item's labels, in order.")
-    frame_timestamps: list[float] | None = Field(
+    facets: dict[Name, list[Name]] = Field(default_factory=dict, description="Facet -> the item's labels, in order.")
+    frame_timestamps: list[Amount] | None = Field(
         default=None, description="Seconds; null where the model sampled by itself."
     )
-    frame_padding: int = Field(default=0, description="How many of the last frames repeat the one before them.")
-    subtitles: int | None = Field(
+    frame_padding: Count = Field(default=0, description="How many of the last frames repeat the one before them.")
+    subtitles: Count | None = Field(
         default=None,
         description="Lines of subtitles that stood before the question, 0 where there were none for its frames; absent "
         "where none were asked for.",
     )
-    tokens: dict[str, int] | None = Field(
+    tokens: dict[Name, Count] | None = Field(
         default=None,
         description="What the server counted for the answer: `prompt`, `completion`, and of these `cached`, "
         "`reasoning`; absent where it did not say.",
     )
-    seconds: float | None = Field(
+    seconds: Amount | None = Field(
         default=None, description="From sending the question to the answer's last byte; absent where not measured."
     )
     candidates: list[str] | None = Field(

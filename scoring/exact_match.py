@@ -20,10 +20,12 @@ from functools import lru_cache
 
 from reelbench.registry.languages import DECIMAL_COMMA, NUMBER_SIGNS, UNSPACED_SCRIPTS, ascii_digits, language_of
 from reelbench.registry.records import Item
+from reelbench.scoring.answers import texts
 from reelbench.scoring.pairing import percent, require_same_ids
 
-_NUMBER = re.compile(rf"\d+(?:[{NUMBER_SIGNS}]\d+)+")
-_DECIMAL = re.compile(r"\d+\.\d+")
+# Each begins where its digits do: from within a run of n digits it would be tried n times.
+_NUMBER = re.compile(rf"(?<!\d)\d+(?:[{NUMBER_SIGNS}]\d+)+")
+_DECIMAL = re.compile(r"(?<!\d)\d+\.\d+")
 _WHOLE = re.compile(r"(?<![\d.])\d+(?!\.?\d)")
 _MINUS = re.compile(r"(?<!\S)-(?=\d)")
 _APOSTROPHES = str.maketrans(dict.fromkeys("’‘´`ʼ", "'"))
@@ -39,13 +41,13 @@ def matches(prediction: str, reference: str, locale: str | None = None) -> bool:
     """Return whether the two texts are the same answer.
 
     Args:
-        prediction: The model's answer.
+        prediction: The model's answer; of more than `texts.TAIL` characters its end is read.
         reference: The true answer.
         locale: BCP-47 tag such as `ja-JP`, which decides on number words and on the decimal sign.
     """
-    predicted = normalize(prediction, locale)
+    predicted = normalize(texts.tail(prediction), locale)
     # Two texts of punctuation alone agree in nothing.
-    return bool(predicted) and predicted == normalize(reference, locale)
+    return bool(predicted) and predicted == normalize(texts.tail(reference), locale)
 
 
 def normalize(text: str, locale: str | None = None) -> str:

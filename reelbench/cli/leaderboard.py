@@ -205,10 +205,12 @@ def build(
     from reelbench.leaderboard import site
 
     made = site.build(store, out, published=published, workers=spread, common=common or ())
+    for key, why in made.left_out.items():
+        _tell_left_out(key, why)
     runs = sum(entry.stored is not None for entry in made.entries)
     console.note(f"{runs} results of runs and {len(made.entries) - runs} published ones")
     page = str(out / "index.html")
-    counted = {"page": page, "runs": runs, "published": len(made.entries) - runs}
+    counted = {"page": page, "runs": runs, "published": len(made.entries) - runs, "left_out": dict(made.left_out)}
     console.write(json.dumps(counted, ensure_ascii=False) if as_json else page)
 
 
@@ -234,7 +236,7 @@ def check(
 
     checked = stores.check(*folders, workers=spread)
     if as_json or markdown is not None:
-        report = submission.Report(submission.read(checked, store))
+        report = submission.Report(submission.read(checked, store, left_out=_tell_left_out))
         if markdown is not None:
             write_text(markdown, submission_page.markdown(report))
         if as_json:
@@ -263,11 +265,10 @@ def tables(
 
     if benchmark is not None:
         discovery.get(benchmark)
-    console.write(
-        files.tables(board.make(store, published=published, common=common or ()), style, benchmark=benchmark).rstrip(
-            "\n"
-        )
-    )
+    made = board.make(store, published=published, common=common or ())
+    for key, why in made.left_out.items():
+        _tell_left_out(key, why)
+    console.write(files.tables(made, style, benchmark=benchmark).rstrip("\n"))
 
 
 @app.command()
@@ -360,6 +361,10 @@ def export(
             console.note(f"left out: {one.key}: {one.why}")
         for path in one.files:
             console.write(str(path))
+
+
+def _tell_left_out(key: str, why: str) -> None:
+    console.note(f"left out: {key}: {why}")
 
 
 def _refuse(reasons: list[str], of: int, error: type[Exception]) -> None:

@@ -152,6 +152,13 @@ def main() -> None:
             raise
         console.note(f"reelbench: {error}")
         sys.exit(error.exit_code)
+    except ValueError as error:
+        if debug or type(error).__name__ != "ValidationError":
+            raise
+        from reelbench.registry.base_record import first_wrong_field
+
+        console.note(f"reelbench: {first_wrong_field(error)}")  # a record's bounds, met by what a user gave
+        sys.exit(InputError.exit_code)
     except BrokenPipeError:
         sys.exit(1)
     except OSError as error:

@@ -10,6 +10,7 @@ from typing import Any
 from reelbench.judges import modes
 from reelbench.judges.verdicts import Verdict
 from reelbench.registry import discovery
+from reelbench.registry.credentials import without_secrets
 from reelbench.registry.data.loading import locate
 from reelbench.registry.data.rows_on_disk import DataName
 from reelbench.registry.decoding import Answering
@@ -236,7 +237,7 @@ def _parsed_args(given: object) -> dict[str, Any]:
         given = {key.strip(): value for key, _, value in pairs}
     by_name = given if isinstance(given, dict) else {}
     shown = {key: value for key, value in by_name.items() if not any(word in key.lower() for word in _SECRET)}
-    return without_folders(shown)
+    return without_folders(without_secrets(shown))
 
 
 def _yaml_frames(task_config: Mapping[str, Any], document: Mapping[str, Any]) -> str:

@@ -280,8 +280,16 @@ REXTIME = {
     "more items": (None, field("counts.items", 921), "counts.items is 921"),
     "fewer scored": (None, field("counts.scored", 11), "counts.scored is 11"),
     "reasons invented": (None, field("counts.unscored", {"model_failed": 1}), "counts.unscored"),
-    "extra below nothing": (None, field("counts.extra", -5), "counts.extra is -5"),
-    "duplicates below nothing": (None, field("counts.duplicate", -1), "counts.duplicate is -1"),
+    "extra below nothing": (
+        None,
+        field("counts.extra", -5),
+        "counts.extra: Input should be greater than or equal to 0 (found -5)",
+    ),
+    "duplicates below nothing": (
+        None,
+        field("counts.duplicate", -1),
+        "counts.duplicate: Input should be greater than or equal to 0 (found -1)",
+    ),
     "unreadable answers hidden": (None, field("counts.parse_failed", 2), "counts.parse_failed is 2"),
     "questions without tags": (None, field("counts.questions_without_tags", 3), "counts.questions_without_tags is 3"),
     "tags without a question": (None, field("counts.tags_without_question", 3), "counts.tags_without_question is 3"),

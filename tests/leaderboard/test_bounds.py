@@ -1,0 +1,103 @@
+"""Numbers that no run has, texts without end: refused where they are read, and never more than their own row's loss."""
+
+import hashlib
+import json
+
+import pytest
+
+from reelbench.leaderboard import board, store
+
+HUGE = 10**400
+
+
+def set_in(path, value):
+    """Set a value at a path of keys, making the objects on the way."""
+
+    def change(document):
+        *way, last = path
+        for name in way:
+            if document.get(name) is None:
+                document[name] = {}
+            document = document[name]
+        document[last] = value
+
+    return change
+
+
+IN_RESULT = {
+    "extra": (("counts", "extra"), HUGE),
+    "parameters": (("model", "about", "parameters"), float("inf")),
+    "released": (("model", "about", "released"), "9999-99-99"),
+    "args": (("model", "args", "max_pixels"), HUGE),
+    "args, nested": (("model", "args", "kwargs"), [{"a": float("nan")}]),
+    "generation": (("settings", "generation", "temperature"), float("nan")),
+    "note": (("provenance", "note"), "word " * 1_000_000),
+    "links": (("model", "about", "links"), {f"n{n}": "https://a.b" for n in range(10_000)}),
+}
+IN_SAMPLE = {
+    "tokens": (("tokens",), {"prompt": HUGE, "completion": 1}),
+    "negative tokens": (("tokens",), {"prompt": -1}),
+    "NaN seconds": (("seconds",), float("nan")),
+    "negative seconds": (("seconds",), -1),
+    "infinite times": (("frame_timestamps",), [0, float("inf")]),
+    "long label": (("facets",), {"kind": ["x" * 20_000]}),
+}
+
+
+@pytest.mark.parametrize(("path", "value"), IN_RESULT.values(), ids=IN_RESULT)
+def test_a_value_that_no_result_has_is_refused_by_its_name(path, value, rextime_run, tamper, tmp_path):
+    folder = tamper(rextime_run(), result=set_in(path, value))
+    [added] = store.add(folder, tmp_path / "store")
+    assert added.outcome == "refused"
+    assert ".".join(path) in added.why
+    assert len(added.why) < 600
+
+
+@pytest.mark.parametrize(("path", "value"), IN_SAMPLE.values(), ids=IN_SAMPLE)
+def test_a_value_that_no_sample_has_is_refused_by_its_line(path, value, rextime_run, tamper, tmp_path):
+    folder = tamper(rextime_run(), samples=lambda lines: set_in(path, value)(lines[0]))
+    [added] = store.add(folder, tmp_path / "store")
+    assert added.outcome == "refused"
+    assert "line 1" in added.why
+    assert path[0] in added.why
+
+
+def test_no_item_is_shown_more_frames_than_the_settings_say(rextime_run, tamper, tmp_path):
+    folder = tamper(
+        rextime_run(),
+        samples=lambda lines: set_in(("frame_timestamps",), [n / 10 for n in range(500)])(lines[0]),
+        result=set_in(("settings", "frames"), "uniform:1"),
+    )
+    [added] = store.add(folder, tmp_path / "store")
+    assert "was shown 500 frames, and settings.frames is uniform:1" in added.why
+
+
+@pytest.fixture
+def one_bad(rextime_run, tmp_path, tamper):
+    """A store with a good row, and one that an earlier version let in."""
+    store.add(rextime_run("good", model="org/good"), tmp_path / "store")
+    [bad] = store.add(rextime_run("bad", model="org/bad"), tmp_path / "store")
+    tamper(bad.place, samples=lambda lines: set_in(("tokens",), {"prompt": HUGE, "completion": 1})(lines[0]))
+    check = json.loads((bad.place / "check.json").read_text())
+    for name in ("result", "samples"):
+        file = next(bad.place.glob(f"{name}.json*"))
+        check[f"{name}_sha256"] = hashlib.sha256(file.read_bytes()).hexdigest()
+    (bad.place / "check.json").write_text(json.dumps(check))
+    return tmp_path / "store"
+
+
+def test_a_bad_row_costs_itself_alone_and_is_listed(one_bad, tmp_path, rextime_run, reelbench):
+    made = board.make(one_bad, published=False)
+    assert [entry.model for entry in made.entries] == ["org/good"]
+    [(key, why)] = made.left_out.items()
+    assert key.startswith("org__bad/")
+    assert "tokens" in why
+    new = str(rextime_run("new", model="org/new"))
+    for words in (
+        ["build", "--store", str(one_bad), "--out", str(tmp_path / "site")],
+        ["tables", "--store", str(one_bad)],
+        ["check", new, "--store", str(one_bad), "--markdown", str(tmp_path / "report.md")],
+    ):
+        done = reelbench("leaderboard", *words)
+        assert done.returncode == 0, done.stderr
+        assert f"left out: {key}" in done.stderr
