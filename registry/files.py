@@ -81,7 +81,12 @@ def replaced(folder: Path) -> Generator[Path]:
         yield aside
         if folder.exists():
             folder.rename(old)
-        aside.rename(folder)
+        try:
+            aside.rename(folder)
+        except OSError:
+            if old.exists():
+                old.rename(folder)
+            raise
     finally:
         for leftover in (aside, old):
             shutil.rmtree(leftover, ignore_errors=True)
