@@ -53,7 +53,7 @@ def _headline(board: Board, groups: Sequence[RankingGroup], *, alone: bool = Fal
                 for group, margin in margins
                 if margin
             ]
-            text.words(f", by {_joined(told)}" if told else "")
+            text.words(f", ahead of the next by {_joined(told)}" if told else "")
     text.words(".")
     shared: dict[str, list[RankingGroup]] = defaultdict(list)
     for group in groups:
@@ -94,7 +94,9 @@ def _margin(board: Board, group: RankingGroup) -> str:
         return f"{by:.{unit.digits}f} {points}"
     low, high = pair.ci95
     noise = "" if pair.p is None or pair.p <= ALPHA else ", which may be noise"
-    return f"{by:.{unit.digits}f} {points} ({low:.{unit.digits}f} to {high:.{unit.digits}f}{noise})".replace("-", "−")
+    return f"{by:.{unit.digits}f} {points} (95 %: {low:.{unit.digits}f} to {high:.{unit.digits}f}{noise})".replace(
+        "-", "−"
+    )
 
 
 def _shared(board: Board, group: RankingGroup) -> list[tuple[int, int]]:

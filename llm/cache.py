@@ -87,7 +87,9 @@ class ReplyCache:
 
     def get(self, key: bytes) -> Reply | None:
         """Return the reply kept under `key`, or None."""
-        if key in self._ahead:
+        if not self.store.is_remote:
+            stored = self.store.get((key,)).get(key)
+        elif key in self._ahead:
             stored = self._ahead.pop(key)
         else:
             stored = self._patiently(lambda: self.store.get([key]).get(key), otherwise=lambda: self._spool.get(key))

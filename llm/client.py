@@ -183,6 +183,8 @@ class ChatClient:
         text = one_line(options.redact(_error_text(error)))  # in this order: half a key is a secret too
         line = f"{options.who} at {options.host} answered {status}: {text or 'nothing else'}"
         code, param = (error.get("code"), error.get("param")) if is_object(error) else (None, None)
+        if status == 404 and not urlsplit(options.url or OPENAI_URL).path.strip("/"):  # noqa: PLR2004
+            line += f"; the address has no path, and most servers have /v1: add it to {options.option}-url"
         if status in {401, 403, 404} or code == "insufficient_quota":
             return NotServedError(line)
         if param == "temperature":

@@ -11,14 +11,11 @@ import secrets
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from reelbench.llm.reply import REPLY_FIELDS, Reply
 from reelbench.llm.store import AwayError, Claimed, Limit, ModelReplies, StoredBatch, StoredReply
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
-
-if TYPE_CHECKING:
-    import psycopg
 
 SCHEMA = 1
 LEASE = 20.0
@@ -33,6 +30,7 @@ CONNECTIONS = 8
 """Connections of one process at most."""
 
 _T = TypeVar("_T")
+_Database: TypeAlias = Any  # psycopg.Connection, which for a type checker takes commands of one literal only
 
 _WAIT = 2.0  # seconds for a connection, after which the server counts as away
 _DEFAULTS = {  # a machine that is gone says nothing: found after about 20 s
@@ -126,7 +124,7 @@ class PostgresStore:
     def __init__(self, address: str) -> None:
         """Open it, and make its tables where there are none; InputError where it can't be used."""
         try:
-            import psycopg
+            import psycopg.conninfo
             import psycopg_pool
         except ImportError:
             raise InputError(
@@ -176,7 +174,7 @@ class PostgresStore:
         """Keep replies, for good, and give up the claims on them -> how many were new."""
         ordered = sorted(replies, key=lambda reply: reply.key)  # for all processes, or two could wait for each other
 
-        def write(database: "psycopg.Connection[Any]") -> int:
+        def write(database: _Database) -> int:
             with database.transaction(), database.cursor() as cursor:
                 cursor.executemany(_INSERT, [_row(reply) for reply in ordered])
                 new = cursor.rowcount
@@ -188,7 +186,7 @@ class PostgresStore:
     def claim(self, keys: Sequence[bytes]) -> dict[bytes, Claimed]:
         """Claim the right to ask for each key, unless its reply is here by now or it is being asked for elsewhere."""
 
-        def write(database: "psycopg.Connection[Any]") -> dict[bytes, Claimed]:
+        def write(database: _Database) -> dict[bytes, Claimed]:
             # The second is asked when the claims are ours: who had them before has kept the replies by then.
             with database.pipeline():
                 ours = database.execute(_CLAIM, self._leased(self._owner, sorted(keys)))
@@ -210,7 +208,7 @@ class PostgresStore:
     def renew(self) -> None:
         """Make all claims of this process last a full lease again."""
 
-        def write(database: "psycopg.Connection[Any]") -> None:
+        def write(database: _Database) -> None:
             values = self._leased(self._owner)
             with database.pipeline():
                 database.execute(_PULSE, values)
@@ -286,7 +284,7 @@ class PostgresStore:
         if self._pool.closed:
             return
 
-        def write(database: "psycopg.Connection[Any]") -> None:
+        def write(database: _Database) -> None:
             with database.pipeline():
                 database.execute("DELETE FROM reelbench.claims WHERE owner = %s", (self._owner,))
                 command = "UPDATE reelbench.batches SET until = clock_timestamp() WHERE owner = %s AND id IS NULL"
@@ -319,7 +317,7 @@ class PostgresStore:
     def begin_batch(self, token: str, model: str, host: str, keys: Sequence[bytes]) -> list[bytes]:
         """Put a batch down before it is sent -> the keys that are its own: not kept, claimed or in another one."""
 
-        def write(database: "psycopg.Connection[Any]") -> list[bytes]:
+        def write(database: _Database) -> list[bytes]:
             with database.transaction():
                 # Claimed first, in one order for all processes: who claims one of them meanwhile waits for us.
                 ours = {key for (key,) in database.execute(_CLAIM, self._leased(token, sorted(keys))).fetchall()}
@@ -342,7 +340,7 @@ class PostgresStore:
     def end_batch(self, token: str) -> int:
         """Take a batch off -> how many of its requests had no reply."""
 
-        def write(database: "psycopg.Connection[Any]") -> int:
+        def write(database: _Database) -> int:
             with database.transaction():
                 database.execute("DELETE FROM reelbench.batches WHERE token = %s", (token,))
                 return database.execute("DELETE FROM reelbench.batched WHERE token = %s", (token,)).rowcount
@@ -352,7 +350,7 @@ class PostgresStore:
     def put_batched(self, replies: Sequence[StoredReply]) -> int:
         """Keep those replies whose requests are in a batch -> how many that were."""
 
-        def write(database: "psycopg.Connection[Any]") -> int:
+        def write(database: _Database) -> int:
             with database.transaction(), database.cursor() as cursor:
                 keys = [reply.key for reply in replies]
                 cursor.execute("DELETE FROM reelbench.batched WHERE key = ANY(%s) RETURNING key", (keys,))
@@ -368,7 +366,7 @@ class PostgresStore:
         """Set aside one call of about `estimate` dollars of a job's -> these dollars; None where there is no room."""
         values = {"job": _bytes(job), "calls": limit.calls, "usd": limit.usd, "estimate": estimate}
 
-        def write(database: "psycopg.Connection[Any]") -> float | None:
+        def write(database: _Database) -> float | None:
             with database.pipeline():
                 database.execute("INSERT INTO reelbench.budgets (job) VALUES (%(job)s) ON CONFLICT DO NOTHING", values)
                 row = database.execute(_RESERVE, values).fetchone()
@@ -383,7 +381,7 @@ class PostgresStore:
 
     # --- the server, and what can go wrong ---------------------------------------------------------------------------
 
-    def _do(self, action: "Callable[[psycopg.Connection[Any]], _T]") -> _T:
+    def _do(self, action: Callable[[_Database], _T]) -> _T:
         """Run `action` on a connection; AwayError where there is none, ReelbenchError where the server refuses."""
         errors = self._psycopg.errors
         connection = None
@@ -410,7 +408,7 @@ class PostgresStore:
     def _leased(owner: str, keys: Sequence[bytes] = ()) -> dict[str, object]:
         return {"owner": owner, "keys": keys, "seconds": LEASE, "silence": SILENCE, "grace": GRACE}
 
-    def _bring_up_to_date(self, connection: "psycopg.Connection[Any]") -> None:
+    def _bring_up_to_date(self, connection: _Database) -> None:
         if self._version(connection) is None:
             with connection.transaction():
                 connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
@@ -420,7 +418,7 @@ class PostgresStore:
         if version > SCHEMA:
             raise InputError(f"judge cache {self._name}: written by a newer Reelbench (schema {version}); update yours")
 
-    def _version(self, connection: "psycopg.Connection[Any]") -> int | None:
+    def _version(self, connection: _Database) -> int | None:
         # By a query: `to_regclass` may not see what another process has made while we waited for the lock.
         table = "SELECT 1 FROM pg_tables WHERE schemaname = 'reelbench' AND tablename = 'version'"
         if connection.execute(table).fetchone() is None:
@@ -429,13 +427,13 @@ class PostgresStore:
         return row[0] if row else None
 
 
-def _configure(connection: "psycopg.Connection[Any]") -> None:
+def _configure(connection: _Database) -> None:
     connection.execute("SET default_transaction_isolation TO 'read committed'")  # what claims rest on
 
 
 def _parsed(address: str) -> dict[str, Any]:
     """Return an address's parts; InputError where it is none, or a part of its password would be shown as another."""
-    import psycopg
+    import psycopg.conninfo
 
     try:
         given = psycopg.conninfo.conninfo_to_dict(address)
@@ -470,5 +468,5 @@ def _row(reply: StoredReply) -> tuple[object, ...]:
 
 def _stored(row: tuple[Any, ...]) -> StoredReply:
     key, model, at, kept, *fields = row
-    values = (_text(value) if isinstance(value, bytes) else value for value in fields)
+    values: list[Any] = [_text(value) if isinstance(value, bytes) else value for value in fields]
     return StoredReply(key, str(_text(model)), at, Reply(*values), kept)

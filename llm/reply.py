@@ -43,7 +43,10 @@ class Reply:
     @property
     def values(self) -> tuple[str | int | float | None, ...]:
         """Its fields, in the order of `REPLY_FIELDS`."""
-        return tuple(getattr(self, name) for name in REPLY_FIELDS)
+        return (
+            *(self.raw, self.finish, self.returned, self.prompt_tokens, self.completion_tokens, self.host),
+            *(self.reasoning_tokens, self.cached_tokens, self.seconds),
+        )
 
 
 def checksum(*parts: object) -> bytes:

@@ -52,6 +52,7 @@ _SINCE_2 = {"reasoning_tokens": "INTEGER", "cached_tokens": "INTEGER", "seconds"
 _REPLY = REPLY_FIELDS[:6]  # of schema 1
 _COLUMNS = ("key", "model", "at", "checksum", *REPLY_FIELDS)
 _STORED = f"SELECT key, model, at, checksum, edited, {', '.join(REPLY_FIELDS)} FROM replies"  # noqa: S608 - our own names
+_ONE = f"{_STORED} WHERE key = ?"
 _MEANT = "WHERE (? IS NULL OR at < ?) AND (? IS NULL OR model = ?)"
 _AT_ONCE = 1000  # rows read, or keys asked for, in one query
 
@@ -80,8 +81,7 @@ class SqliteStore:
         """Return what is kept under those of `keys` that have a reply."""
 
         def read(file: sqlite3.Connection) -> dict[bytes, StoredReply]:
-            rows = (file.execute(f"{_STORED} WHERE key = ?", (key,)).fetchone() for key in keys)
-            return {row[0]: _stored(row) for row in rows if row}
+            return {key: _stored(row) for key in keys if (row := file.execute(_ONE, (key,)).fetchone())}
 
         return self._do(read)
 

@@ -1,6 +1,6 @@
 """Reading answers: right, missed and wrong on the tests' table, for us and for three peers; and how time grows.
 
-    python -m perf.answers                                     ours and lmms-eval's, the two figures of linearity
+    python -m perf.answers                                     ours, lmms-eval's (also of its task minerva), linearity
     python -m perf.answers --inspect-python PATH               also inspect_ai's, run by an interpreter that has it
     python -m perf.answers --vlmevalkit PATH                   also VLMEvalKit's, from its source
     python -m perf.answers --sentences FILE [FILE ...]         only: spans lost of those stated behind others' sentences
@@ -15,15 +15,18 @@ import gc
 import importlib.util
 import json
 import os
+import random
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 from reelbench.scoring.answers import read_option, read_span, strip_reasoning
-from tests.scoring.answers.table import ROWS, WHY
+from tests.scoring.answers.table import ROWS, WHY, Row
 
 Read = Callable[[str, Sequence[str]], str | None]
 LETTERS = "ABCDEFGH"
@@ -78,10 +81,10 @@ HOSTILE = {
 }
 
 
-def counted(letters: Sequence[str | None]) -> dict[str, int]:
+def counted(letters: Sequence[str | None], rows: Sequence[Row] = ROWS) -> dict[str, int]:
     """Count right, missed and wrong letters, and answers without a letter that got one (among the wrong: invented)."""
     counts = Counter({"right": 0, "missed": 0, "wrong": 0, "invented": 0})
-    for row, letter in zip(ROWS, letters, strict=True):
+    for row, letter in zip(rows, letters, strict=True):
         kind = (
             "right" if letter == row.letter else "missed" if letter is None else "wrong" if row.letter else "invented"
         )
@@ -94,13 +97,53 @@ def lmms_eval() -> Read:
     package = importlib.util.find_spec("lmms_eval")
     if package is None or package.origin is None:
         raise SystemExit("lmms-eval is not installed: make install")
-    file = Path(package.origin).parent / "tasks/_task_utils/mcq_extract.py"
-    spec = importlib.util.spec_from_file_location("mcq_extract", file)
+    module = _loaded(Path(package.origin).parent / "tasks/_task_utils/mcq_extract.py")
+    return lambda text, options: module.extract_mcq_answer(text, list(LETTERS[: len(options)])) or None
+
+
+def lmms_eval_minerva() -> tuple[Read, Read]:
+    """Return the reader of lmms-eval's own task `minerva`, five options always, and what its scores then rest on.
+
+    The first says None where it reads nothing; the second is what is scored: there a letter is drawn at random.
+    """
+    package = importlib.util.find_spec("lmms_eval")
+    if package is None or package.origin is None:
+        raise SystemExit("lmms-eval is not installed: make install")
+    needed = {"lmms_eval.tasks._task_utils.video_loader": "get_video", "lmms_eval.utils": "eval_logger"}
+    for name, used in needed.items():  # to find videos and to log, neither of which reading does
+        sys.modules[name] = ModuleType(name)
+        setattr(sys.modules[name], used, None)
+    module = _loaded(Path(package.origin).parent / "tasks/minerva/utils.py")
+
+    def scored(text: str, options: Sequence[str]) -> str:
+        del options
+        doc = {f"answer_choice_{n}": "" for n in range(5)} | {"answer_id": 0}
+        return module.minerva_process_results(doc, [text])["minerva_acc"]["pred_answer"]
+
+    return lambda text, _: module._extract_choice_letter(text) or None, scored  # noqa: SLF001 - what is measured
+
+
+def _loaded(file: Path) -> Any:  # noqa: ANN401 - somebody's module
+    spec = importlib.util.spec_from_file_location(file.stem, file)
     assert spec  # noqa: S101 - a file that is there
     assert spec.loader  # noqa: S101
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return lambda text, options: module.extract_mcq_answer(text, list(LETTERS[: len(options)])) or None
+    return module
+
+
+def minerva() -> None:
+    """Print what lmms-eval's task `minerva` makes of the table's answers to five options or fewer, and what we do."""
+    rows = [row for row in ROWS if len(row.options) <= 5]
+    read, scored = lmms_eval_minerva()
+    random.seed(0)
+    ours = [read_option(row.text, row.options) for row in rows]
+    own = [read(strip_reasoning(row.text) or "", row.options) for row in rows]
+    drawn = [scored(strip_reasoning(row.text) or "", row.options) for row in rows]
+    print(f"of {len(rows)} answers with at most five options")
+    print("  ours               ", counted(ours, rows))
+    print("  lmms-eval's minerva", counted(own, rows), f"and {own.count(None)} unread: a letter at random each")
+    print("  as it is scored    ", counted(drawn, rows))
 
 
 def elsewhere(python: str, script: str, rows: list[tuple[str, Sequence[str]]], *arguments: str) -> list[str | None]:
@@ -183,6 +226,7 @@ def main() -> int:
     extract = lmms_eval()
     both = [counted([extract(*entry) for entry in rows]) for rows in (raw, stripped)]
     print("lmms-eval       ", max(both, key=lambda counts: counts["right"]))
+    minerva()
     if options.inspect_python:
         both = [counted(elsewhere(options.inspect_python, INSPECT, rows)) for rows in (raw, stripped)]
         print("inspect_ai      ", max(both, key=lambda counts: counts["right"]))

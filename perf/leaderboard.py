@@ -97,8 +97,8 @@ def spread(count: int, size: int, workers: list[int]) -> None:
         os.environ["REELBENCH_HOME"] = str(root / "home")
         make(root / "runs", count, size)
         digests, seconds = set(), []
-        for number in workers:
-            folder = root / f"store{number}"
+        for turn, number in enumerate(workers):
+            folder = root / f"store{turn}"
             started = time.perf_counter()
             store.add(root / "runs", folder, workers=Workers(number))
             seconds.append(time.perf_counter() - started)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from reelbench.registry.errors import DataUnavailableError, InputError, MediaError, ReelbenchError
     from reelbench.scoring.answers import read_option, read_span
 
-__version__ = "0.1.0"  # said here; CITATION.cff and CHANGELOG.md repeat it
+__version__ = "0.2.0"  # said here; CITATION.cff and CHANGELOG.md repeat it
 
 __all__ = [
     "DataUnavailableError",

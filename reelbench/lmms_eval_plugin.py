@@ -10,12 +10,17 @@ This module must never raise: an entry point that does stops all later ones, oth
 
 import inspect
 import logging
+import os
+import re
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial, wraps
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+from reelbench.registry import settings
 
 log = logging.getLogger("reelbench")
 
@@ -47,10 +52,25 @@ def manifests() -> list[Any]:
         _leave_out_absent()
         _know_the_model()
         _patch_adapters()
+        _spare_a_local_server_the_key()
         return list(_models())
     except Exception:
         log.warning("reelbench could not register with this lmms-eval; use --include_path", exc_info=True)
         return []
+
+
+def _spare_a_local_server_the_key() -> None:
+    """Set a placeholder for a key where a server of one's own is asked and none is there: its client demands one."""
+    if settings.OPENAI_API_KEY.is_set:
+        return
+    host = re.search(r"base_url=[a-z]+://(?:[^@/,]*@)?([^:/,]+)", " ".join(sys.argv))
+    if host is not None and host[1] != "api.openai.com":
+        os.environ[settings.OPENAI_API_KEY.name] = _NO_KEY
+        log.warning("%s is not set: %s is sent to %s in its place", settings.OPENAI_API_KEY.name, _NO_KEY, host[1])
+
+
+_NO_KEY = "EMPTY"
+"""What servers that need no key are usually sent."""
 
 
 def _models() -> Iterator[Any]:

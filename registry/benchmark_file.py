@@ -4,11 +4,14 @@ It becomes the same `BenchmarkSpec` as one declared in Python. All of the file's
 there (`7`, `no` and `1e3` too), so that no id, language or revision changes on the way.
 """
 
+# PyYAML's own types are partial.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 import hashlib
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -38,7 +41,7 @@ from reelbench.registry.spec import (
     UrlFile,
 )
 from reelbench.registry.units import UnitName
-from reelbench.registry.values import is_object
+from reelbench.registry.values import is_array, is_object
 
 NAME = "benchmark.yaml"
 ENTRY_POINTS = "reelbench.benchmarks"
@@ -102,7 +105,7 @@ class Block:
     def texts(self, key: str) -> tuple[str, ...]:
         """Return a key's list of texts; a text by itself is a list of one."""
         value = self.values.get(key)
-        values = [] if value is None else value if isinstance(value, list) else [value]
+        values: list[Any] = [] if value is None else list(value) if is_array(value) else [value]
         if not all(isinstance(part, str) for part in values):
             raise self.error(f"{self._full(key)} is no list of texts", key)
         return tuple(values)
@@ -146,7 +149,7 @@ def parse(path: Path) -> Block:
     text = read_text(path)
     try:
         check(text, str(path), "the file", 1)
-        root = yaml.compose(text, Loader=LOADER)
+        root: Any = yaml.compose(text, Loader=LOADER)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise InputError(f"{path}, line {line}: not valid YAML ({error.problem or error.context})") from None
@@ -445,8 +448,7 @@ class _Declaration:
         if "scale" in block.values:
             raise block.error(f"judge.scale goes with a folder of prompts; {named}'s scale is its own", "scale")
         package, _, folder = owner.judge.prompts.rpartition(":")
-        values = {field: getattr(owner.judge, field) for field in owner.judge.__dataclass_fields__}  # type: ignore[attr-defined]
-        judge = JudgeSpec(**{**values, "prompts": f"{package or owner.package}:{folder}"})
+        judge = replace(owner.judge, prompts=f"{package or owner.package}:{folder}")
         return judge, tuple(_plain_means(owner.metrics))
 
     def _scale(self, block: Block) -> tuple[int, int]:

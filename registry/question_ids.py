@@ -9,7 +9,7 @@ from typing import Any, Self
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json_or_jsonl, read_text, write_text
-from reelbench.registry.values import is_object
+from reelbench.registry.values import is_array, is_object
 
 _JSON = frozenset({".json", ".jsonl", ".ndjson"})
 
@@ -28,7 +28,7 @@ class QuestionIds:
         """
         if path.suffix.lower() in _JSON:
             document = read_json_or_jsonl(path)
-            names = [_id_of(path, entry) for entry in (document if isinstance(document, list) else [document])]
+            names = [_id_of(path, entry) for entry in (document if is_array(document) else [document])]
         else:
             names = [line for line in map(str.strip, read_text(path).splitlines()) if line]
         if not names:

@@ -19,7 +19,7 @@ import os
 import platform
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -60,7 +60,7 @@ class StatusFile:
         self._write()
 
     @contextmanager
-    def bar(self, title: str, total: float | None) -> Iterator[Show]:
+    def bar(self, title: str, total: float | None) -> Generator[Show]:
         """Tell of one part of the work while the block runs."""
         began = time.monotonic()
         with self._lock:

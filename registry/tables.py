@@ -2,7 +2,8 @@
 
 CSV's values are text as they stand; the others' have the types that the file gives them.
 """
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
 
 import csv
 import json

@@ -116,7 +116,13 @@ def _keep_judged(folder: Path, samples: Iterable[Sample]) -> None:
 
 
 def folders(path: Path) -> list[Path]:
-    """Return the folders with a result in `path`: itself, or those somewhere below it."""
+    """Return the folders with a result in `path`: itself, those somewhere below it, or the file's own."""
+    if path.is_file() and path.name in (RESULT_FILE, SAMPLES_FILE):
+        return [path.parent]
+    if path.is_file():
+        raise InputError(
+            f"{path}: no result; score it first: reelbench score NAME --predictions {path.name} --output DIR"
+        )
     if not path.is_dir():
         raise InputError(f"{path}: no such folder; give the folder that `reelbench score --output` wrote")
     if (path / RESULT_FILE).is_file():

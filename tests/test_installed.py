@@ -57,6 +57,13 @@ COMMANDS = {
         leaves="OUTPUT_PATH/**/rextime_mini/result.json",
         needs_lmms_eval=True,
     ),
+    "reelbench new kitchen --from rows.jsonl --media videos": Run(leaves="kitchen/benchmark.yaml"),
+    "reelbench check kitchen": Run(),
+    "REELBENCH_BENCHMARKS=$PWD lmms-eval --tasks kitchen --model …": Run(
+        {"--model …": f"--model qwen2_5_vl --model_args pretrained={{vlm}},{SMALL} --limit 1 --output_path own"},
+        leaves="own/**/*_results.json",
+        needs_lmms_eval=True,
+    ),
     "reelbench score rextime --predictions submission.jsonl --references rextime_val.jsonl": Run(
         {"--references": "--model org/model --output RUN_DIR --references"}, leaves="RUN_DIR/result.json"
     ),
@@ -101,6 +108,14 @@ def predictions(folder):
     """Write what README's `score` commands read: the owners' formats, for a few questions."""
     truth = {"qid": "a", "query": "what?", "duration": 10, "vid": "v", "relevant_windows": [[0, 5]], "ans": "A"}
     (folder / "rextime_val.jsonl").write_text(json.dumps(truth) + "\n", encoding="utf-8")
+    rows = [
+        {"qid": n, "clip": f"{n}.mp4", "q": f"what is in {n}?", "choices": ["salt", "sugar"], "gold": "salt"}
+        for n in (1, 2)
+    ]
+    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    (folder / "videos").mkdir()
+    for row in rows:
+        (folder / "videos" / row["clip"]).write_bytes(clip(folder, row["clip"].removesuffix(".mp4")))
     answer = {"qid": "a", "pred_relevant_windows": [[0, 5]], "ans": "A"}
     (folder / "submission.jsonl").write_text(json.dumps(answer) + "\n", encoding="utf-8")
     questions = json.loads(MOVIECORE)

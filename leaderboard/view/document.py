@@ -25,6 +25,9 @@ _FAULTS = 5
 _HEADING = 3
 """Settings at most in a run's heading."""
 
+_NOT_SETTINGS = "model.about.links."
+"""Fields in which results differ that tell nothing of how they were made."""
+
 _PLAIN = frozenset(
     {"id", "video", "prediction", "parsed", "target", "facets", "judge_replies", "frame_timestamps", "frame_padding"}
 )
@@ -72,6 +75,7 @@ def document(
     times, unseen = _Once(), _Once()
     items = list(_items(runs, rows, _Seen(strips, times, unseen), show))
     apart = side_by_side.settings_apart([run.result for run in runs])
+    apart = {name: values for name, values in apart.items() if not name.startswith(_NOT_SETTINGS)}
     return {
         "units": site.units(),
         "columns": [],
@@ -181,6 +185,8 @@ def _items(
         if row and row.get("duration"):
             item["duration"] = row["duration"]
         media = (asked or {}).get("media")
+        if file := seen.strips.video(media, row or {"video": first.video}):
+            item["file"] = file
         item["runs"] = [
             None
             if sample is None

@@ -1,4 +1,5 @@
-/* The questions: search, filters, and the list in pages, of which only the one in view is made. */
+/* The questions: search, filters, and the list in pages, of which only the one in view is made. The address holds the
+   whole state; each change of it is a step that Back undoes, but a search that is being typed is one step. */
 "use strict";
 (() => {
   const R = globalThis.Reelbench;
@@ -6,15 +7,32 @@
   const { items, runs } = data;
   const [benchmark] = data.benchmarks;
   const several = runs.length > 1;
+  const [primary] = benchmark.metrics;
   const SIZE = 40;
   const $ = (id) => document.getElementById(id);
+
+  // What the records call a state of an answer, where that is no English -> what a reader calls it.
+  const STATES = {
+    parse_failed: "unreadable answer",
+    empty: "empty answer",
+    extra: "answer to no question",
+    duplicate: "second answer to a question",
+    prediction_missing: "no answer",
+    media_missing: "video missing",
+    media_unreadable: "unreadable video",
+    judge_unparsable: "unreadable judgement",
+    cut_off: "cut off",
+  };
+  const stateName = (code) => (Object.hasOwn(STATES, code) ? STATES[code] : code.replaceAll("_", " "));
+  const titled = (name) => name.replaceAll("_", " ").replace(/^./, (first) => first.toUpperCase());
 
   // --- which ---
   const answers = (item) => item.runs.filter(Boolean);
   const some = (test) => (item) => answers(item).some(test);
   const told = (item) => item.runs.filter((run) => run && run.right != null);
   const onlyOne = (item) => told(item).length > 1 && told(item).filter((run) => run.right).length === 1;
-  const reading = (run) => (run.parsed?.answer === undefined ? run.said : JSON.stringify(run.parsed.answer));
+  /** Whether the metric, or the judge, says different things of two runs: free texts always differ. */
+  const scoresDiffer = (item) => new Set(told(item).map((run) => run.score)).size > 1;
   const CHIPS = [
     ["", "All", () => true],
     [
@@ -30,9 +48,9 @@
           (item) => onlyOne(item) && item.runs[i]?.right,
         ])
       : []),
-    ...(several ? [["differ", "Answers differ", (item) => new Set(answers(item).map(reading)).size > 1]] : []),
+    ...(several ? [["differ", "Scores differ", scoresDiffer]] : []),
     ["unreadable", "Unreadable", some((run) => run.flags)],
-    ["unscored", "Unscored", some((run) => run.state === "unscored")],
+    ["unscored", "Not scored", some((run) => run.state === "unscored")],
     ["disagree", "Judges disagree", some((run) => run.disagree)],
   ];
   /** Chip -> the questions that it shows, looked up once: a press costs one pass over the list. */
@@ -42,11 +60,11 @@
   const SELECTS = [
     ...benchmark.facets.map((facet) => [
       facet.name,
-      facet.name,
+      titled(facet.name),
       labels(facet.name),
       (item, label) => item.facets?.[facet.name]?.includes(label),
     ]),
-    ["reason", "Why unscored", reasons, (item, reason) => answers(item).some((run) => run.reason === reason)],
+    ["reason", "Why not scored", reasons, (item, reason) => answers(item).some((run) => run.reason === reason)],
   ].filter(([, , choices]) => choices.length > 1 || (choices.length === 1 && choices !== reasons));
   const gap = (item) => {
     const scores = told(item).map((run) => run.score);
@@ -91,8 +109,10 @@
   const state = new URLSearchParams();
   let view = items,
     page = 0,
+    turned = false, // to a page that the open question is not on
     current = null,
     found = null, // the search and filters that `view` is of
+    typed = false, // the address was last written for a search that is being typed
     writing = 0;
   function find() {
     const words = (state.get("q") || "").toLowerCase().split(/\s+/).filter(Boolean);
@@ -114,17 +134,21 @@
     found = state.toString();
   }
   const MARKS = [
-    ["–", "no score", "none"],
-    ["✗", "wrong", "bad"],
-    ["✓", "right", "good"],
+    ["–", "no score"],
+    ["✗", "wrong"],
+    ["✓", "right"],
   ];
-  function mark(run) {
-    const [sign, word, kind] = MARKS[run?.right == null ? 0 : run.right ? 2 : 1];
+  /** One run's cell of the heat map down the list: the stronger its ground, the higher its score. */
+  function cell(run, i) {
+    const [sign, word] = MARKS[run?.right == null ? 0 : run.right ? 2 : 1];
+    const scored = run?.score != null;
+    const tells = `${several ? `${runs[i].letter}: ` : ""}${word}${scored ? `, ${R.num(run.score, primary.unit)}` : ""}`;
+    const share = scored ? (run.score - primary.low) / (primary.high - primary.low) : 0;
     return h(
       "span",
-      { class: `mark ${kind}`, title: word },
+      { class: "cell", title: tells, style: `--share:${(60 * share).toFixed(0)}%` },
       h("span", { "aria-hidden": "true" }, sign),
-      h("span", { class: "sr" }, ` ${word} `),
+      h("span", { class: "sr" }, ` ${tells} `),
     );
   }
   const address = (item) => {
@@ -132,6 +156,7 @@
     query.set("sample", item.id);
     return `#${query}`;
   };
+  const here = () => `${current ? address(current) : `#${state}`}${turned ? `&page=${page + 1}` : ""}`;
   const row = (item) =>
     h(
       "li",
@@ -139,7 +164,7 @@
       h(
         "a",
         { href: address(item), "aria-current": item === current ? "true" : null },
-        h("span", { class: "marks" }, item.runs.map(mark)),
+        h("span", { class: "marks" }, item.runs.map(cell)),
         h(
           "span",
           { class: "what" },
@@ -157,7 +182,9 @@
         disabled: to < 0 || to > last,
         onclick: () => {
           page = to;
+          turned = true;
           draw();
+          write(0);
         },
       },
       title,
@@ -176,17 +203,23 @@
     for (const chip of $("chips").children)
       chip.setAttribute("aria-pressed", String(chip.dataset.name === (state.get("show") || "")));
   }
-  function write(wait) {
+  function write(wait, typing = false) {
     clearTimeout(writing);
-    const query = current ? address(current) : `#${state}`;
-    writing = setTimeout(() => history.replaceState(null, "", query), wait);
+    // Browsers take their time over each change of the address, so it waits for a rest.
+    writing = setTimeout(() => {
+      const same = here() === location.hash;
+      if (!same) history[typing && typed ? "replaceState" : "pushState"](null, "", here());
+      typed = typing;
+    }, wait);
   }
+  /** Show what is searched and filtered; the open question stays open where it is among that. */
   function apply(typing) {
-    page = 0;
+    turned = false;
     find();
-    draw();
+    if (view.includes(current)) open(current);
+    else R.show(view[0]);
     R.say(`${view.length} questions`);
-    write(typing ? 150 : 0);
+    write(typing ? 150 : 0, typing);
   }
   const set = (name, value) => (value ? state.set(name, value) : state.delete(name));
 
@@ -220,7 +253,7 @@
     $("tools").replaceChildren(
       h("label", { class: "field grow" }, "Search", box),
       ...SELECTS.map(([name, label, choices]) =>
-        select(name, label, [["", "All"], ...choices.map((one) => [one, one])]),
+        select(name, label, [["", "All"], ...choices.map((one) => [one, name === "reason" ? stateName(one) : one])]),
       ),
       select(
         "order",
@@ -252,22 +285,26 @@
 
   /** Read the address: what is searched and filtered, and which question is looked at. */
   function read() {
+    clearTimeout(writing);
+    typed = false;
     const query = new URLSearchParams(location.hash.slice(1));
-    const asked = query.get("sample");
+    const [asked, at] = [query.get("sample"), Number(query.get("page"))];
     query.delete("sample");
+    query.delete("page");
+    turned = at > 0;
+    if (turned) page = at - 1;
     if (found !== query.toString()) {
       for (const name of [...state.keys()]) state.delete(name);
       for (const [name, value] of query) state.set(name, value);
       tools();
       find();
     }
-    return items.find((item) => item.id === asked);
+    return asked;
   }
   /** Show a question, and the page of the list that it is on. */
   function open(item) {
     current = item || null;
-    const at = view.indexOf(item);
-    if (at >= 0) page = Math.floor(at / SIZE);
+    if (!turned) page = Math.floor(Math.max(0, view.indexOf(item)) / SIZE);
     draw();
     const row = $("list").querySelector("[aria-current]")?.parentElement;
     if (!row) return;
@@ -278,10 +315,14 @@
   }
   /** The question that stands so many places further on. */
   function step(by) {
+    turned = false;
     const at = view.indexOf(current);
     const to = at < 0 ? 0 : at + by;
     return view[Math.max(0, Math.min(view.length - 1, to))];
   }
 
-  R.items = { read, open, step, address, first: () => view[0], write, prepare: () => later(inTime) };
+  const byId = (id) => items.find((item) => item.id === id);
+  const holds = (item) => view.includes(item);
+  Object.assign(R, { stateName, titled });
+  R.items = { read, open, step, address, byId, holds, first: () => view[0], write, prepare: () => later(inTime) };
 })();

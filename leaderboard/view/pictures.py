@@ -30,12 +30,29 @@ A_STRIP = 48
 _SAME_TIME = 1e-3
 _FOLDER = "frames"
 
-NOT_OURS = "The model took frames by itself; which ones is not recorded."
+NOT_OURS = "The model took frames by itself (native); which ones is not recorded."
 NONE = "The model was shown no frames."
 NOT_HERE = "The frames are no longer in the store of frames on this machine."
 LOOKED = "The model chose its frames look by look; their times are recorded, their pictures are not shown."
 NO_VIDEO = "The video is not on this machine, so its frames can't be shown."
 NO_ROOM = "This page holds as many pictures as were asked for; those of this video are not among them."
+
+
+def unrecorded(frames: str) -> str:
+    """Return what is known of the frames of an answer without their times, from the sampling that its record names."""
+    kind, _, argument = frames.partition(",")[0].partition(":")
+    match kind:
+        case "native":
+            return NOT_OURS
+        case "none":
+            return NONE
+        case "uniform":
+            known = f"{argument} frames, evenly over the video ({frames})"
+        case "fps":
+            known = f"{argument} frames a second ({frames})"
+        case _:
+            known = frames
+    return f"Asked for: {known}. The times of the frames that the model saw are not recorded."
 
 
 @dataclass(slots=True)
@@ -55,6 +72,7 @@ class Strips:
     left: int
     all: list[dict[str, Any]] = field(default_factory=list)
     _known: dict[tuple[Any, ...], int | str] = field(default_factory=dict)
+    _videos: dict[tuple[str, str | None], str | None] = field(default_factory=dict)
 
     def strip(self, sample: Sample, frames: str, media: str | None, row: Mapping[str, Any] | None) -> int | str:
         """Return the number of the strip of what a sample's model saw, or why there is none.
@@ -66,7 +84,7 @@ class Strips:
             row: The question's row, where it is here.
         """
         if sample.frame_timestamps is None:
-            return NOT_OURS
+            return unrecorded(frames)
         times = tuple(sample.frame_timestamps[: len(sample.frame_timestamps) - sample.frame_padding])
         if not times:
             return NONE
@@ -77,6 +95,22 @@ class Strips:
             except (ReelbenchError, OSError):
                 self._known[key] = NOT_HERE
         return self._known[key]
+
+    def video(self, media: str | None, row: Mapping[str, Any]) -> str | None:
+        """Return the address of a video's file, or None where the video is not on this machine."""
+        key = (row["video"], media)
+        if key not in self._videos:
+            try:
+                path = self._file(media, dict(row))
+            except (ReelbenchError, OSError):
+                path = None
+            self._videos[key] = None if path is None else path.resolve().as_uri()
+        return self._videos[key]
+
+    def _file(self, media: str | None, row: dict[str, Any]) -> Path | None:
+        if self.library.in_pictures:
+            return None
+        return Path(media) if media and Path(media).is_file() else self.library.find(row)
 
     def _made(
         self,
@@ -112,7 +146,7 @@ class Strips:
             return NOT_HERE if None in paths else lambda chosen: (_opened(paths[i]) for i in chosen)  # type: ignore[arg-type]
         if frames == AGENTIC:
             return LOOKED
-        video = Path(media) if media and Path(media).is_file() else self.library.find(row)
+        video = self._file(media, row)
         if video is None:
             return NO_VIDEO
         stored = _kept(video, frames, times)

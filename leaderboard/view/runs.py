@@ -43,7 +43,7 @@ class ViewedRun:
 
 def folders(path: Path) -> list[Path]:
     """Return the folders with a result in a run's folder, or the one of a `result.json`."""
-    return [path.parent] if path.is_file() else result_files.folders(path)
+    return result_files.folders(path)
 
 
 def read(folder: Path) -> ViewedRun:

@@ -42,55 +42,123 @@
     return item.options?.length || answer == null ? null : h("p", {}, "Reference: ", h("b", {}, bdi(String(answer))));
   }
 
-  // --- on the video's line ---
+  // --- on the time axis ---
   const spansOf = (item) => item.target.spans || [];
   const spanOf = (run) => (Array.isArray(run?.parsed?.span) ? [run.parsed.span] : []);
-  function line(title, spans, end, kind, times) {
-    const at = (time) => `${((100 * Math.max(0, Math.min(time, end))) / end).toFixed(2)}%`;
-    const told = spans.map(([from, to]) => `${seconds(from)} to ${seconds(to)}`).join(", ") || "none";
+  const tellSpan = ([from, to]) => `${seconds(from)} to ${seconds(to)}`;
+  /** 45 s, 12:30, 1:05:00: as long as it must be. */
+  function clock(time, whole) {
+    if (whole < 120) return seconds(time);
+    const [hours, minutes, rest] = [Math.floor(time / 3600), Math.floor(time / 60) % 60, Math.round(time % 60)];
+    const two = (n) => String(n).padStart(2, "0");
+    return whole < 3600 ? `${minutes}:${two(rest)}` : `${hours}:${two(minutes)}:${two(rest)}`;
+  }
+  const STEPS = [0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 900, 1800, 3600]; // s between the axis' marks
+  /** A span's box: its left and width are its times' shares of the axis, however short it is. */
+  function box(span, share, kind) {
+    const [from, to] = [Math.min(...span), Math.max(...span)];
+    const short = share(to) - share(from) < 0.5 ? " short" : "";
+    const place = `left:${share(from)}%;width:${share(to) - share(from)}%`;
+    return h("i", { class: `span ${kind}${short}`, style: place, "data-start": from, "data-end": to });
+  }
+  const THUMBS = 12; // % of the axis that a picture takes
+  /** Pictures of the first run's frames that the page has, each at its time; of those too close to each other the first. */
+  function thumbs(item, share) {
+    const i = item.runs.findIndex((run) => run?.strip != null);
+    if (i < 0) return null;
+    const { times, files } = strips[item.runs[i].strip];
+    let free = Number.NEGATIVE_INFINITY;
+    const pictures = times.flatMap((time, k) => {
+      const left = Math.max(0, Math.min(share(time) - THUMBS / 2, 100 - THUMBS));
+      if (left < free) return [];
+      free = left + THUMBS;
+      const place = `left:${left}%;width:${THUMBS}%`;
+      return h("img", { src: `${files}${k}.jpg`, alt: "", loading: "lazy", style: place });
+    });
+    const whose = several && !shared(item) ? ` of ${runs[i].letter}` : "";
+    return h("div", { class: "line" }, h("span", { class: "sub" }, `frames${whose}`), h("div", { class: "thumbs" }, pictures), h("span", {}));
+  }
+  /** The video, and a line across the axis at its time; a press on the axis goes there. */
+  function player(item, grid, low, high) {
+    const video = h("video", { src: item.file, controls: true, preload: "metadata", "aria-label": `Video ${item.video}` });
+    const head = h("i", { class: "playhead" });
+    const follow = () => {
+      head.style.left = `${(100 * (video.currentTime - low)) / (high - low)}%`;
+    };
+    for (const event of ["timeupdate", "seeking", "loadedmetadata"]) video.addEventListener(event, follow);
+    const seek = (event) => {
+      const { left, width } = head.parentElement.getBoundingClientRect();
+      video.currentTime = Math.max(0, low + ((high - low) * (event.clientX - left)) / width);
+      follow();
+    };
+    const cover = h("div", { class: "cover", onpointerdown: seek, onpointermove: (event) => event.buttons && seek(event) }, head);
+    grid.prepend(cover);
+    return video;
+  }
+  function line({ title, name, spans, times, kind }, share) {
+    const told = spans.map(tellSpan).join(", ") || "none";
+    const ticks = times.map((time) =>
+      svg("line", { class: "tick", x1: `${share(time)}%`, x2: `${share(time)}%`, y1: 0, y2: "100%" }),
+    );
     return h(
       "div",
       { class: "line" },
       h("span", { class: "sub" }, title),
-      svg(
-        "svg",
-        { role: "img", "aria-label": `${title}: ${told}`, height: 18, width: "100%" },
-        svg("rect", { class: "rail", x: 0, y: 6, width: "100%", height: 6 }),
-        (times || []).map((time) => svg("line", { class: "tick", x1: at(time), x2: at(time), y1: 2, y2: 16 })),
-        spans.map(([from, to]) =>
-          svg("rect", {
-            class: kind,
-            x: at(from),
-            y: 3,
-            height: 12,
-            rx: 2,
-            width: `max(2px, ${((100 * Math.max(0, Math.min(to, end) - from)) / end).toFixed(2)}%)`,
-          }),
-        ),
+      h(
+        "div",
+        { class: "rail" },
+        svg("svg", { role: "img", "aria-label": `${name}: ${told}` }, ticks),
+        spans.map((span) => box(span, share, kind)),
       ),
-      h("span", { class: "nowrap" }, told),
+      h("span", { class: "at" }, told),
     );
   }
+  /** One linear axis for the reference and every run; it holds the video, all spans and all frames. */
   function timeline(item) {
-    const spans = [...spansOf(item), ...item.runs.flatMap(spanOf)];
-    if (!spans.length) return null;
-    const ends = [...spans.map(([, to]) => to), ...item.runs.flatMap(timesOf)];
-    const end = item.duration || Math.max(...ends, 1);
-    return h(
+    const lines = item.runs.flatMap((run, i) => {
+      const name = several ? runs[i].letter : "predicted";
+      return run ? { title: several ? R.letter(i) : name, name, spans: spanOf(run), times: timesOf(run), kind: `c${i % 6}` } : [];
+    });
+    if (spansOf(item).length)
+      lines.unshift({ title: "reference", name: "reference", spans: spansOf(item), times: [], kind: "span-true" });
+    const asked = lines.some(({ spans }) => spans.length);
+    if (!asked && !item.file) return null;
+    const times = lines.flatMap((line) => [...line.spans.flat(), ...line.times]);
+    const low = Math.min(0, ...times),
+      high = Math.max(item.duration || 0, low + 1, ...times);
+    const share = (time) => (100 * (time - low)) / (high - low);
+    const every = STEPS.find((step) => (high - low) / step <= 5) || (high - low) / 5;
+    const steps = Array.from({ length: 6 }, (_, i) => i * every).filter((step) => share(step) < 84);
+    const past = item.duration && high > item.duration + 0.05;
+    const grid = h(
       "div",
       { class: "lines" },
-      spansOf(item).length > 0 && line("true", spansOf(item), end, "span-true"),
-      item.runs.map(
-        (run, i) => run && line(several ? runs[i].letter : "predicted", spanOf(run), end, `c${i % 6}`, timesOf(run)),
-      ),
+      thumbs(item, share),
+      asked && lines.map((one) => line(one, share)),
       h(
-        "p",
-        { class: "note" },
-        item.duration
-          ? `The line is the video, ${seconds(end)}; ticks are the frames shown.`
-          : `The line ends at ${seconds(end)}; how long the video is is not known here.`,
+        "div",
+        { class: "line", "aria-hidden": "true" },
+        h("span", {}),
+        h(
+          "div",
+          { class: "ruler" },
+          [...steps, high].map((step) => h("i", { style: `left:${share(step)}%` }, clock(step, high))),
+        ),
+        h("span", {}),
       ),
     );
+    const note = h(
+        "p",
+        { class: "note" },
+        !item.duration
+          ? `The axis ends at ${seconds(high)}; the length of the video is not known here.`
+          : past
+            ? `The video is ${seconds(item.duration)} long; the axis goes on to ${seconds(high)}, where the longest span ends.`
+            : `The axis is the video, ${seconds(item.duration)}.`,
+        asked && lines.some((line) => line.times.length) && " Ticks are the frames shown.",
+        item.file && " Press on it to go there in the video.",
+      );
+    return [item.file && player(item, grid, low, high), grid, note];
   }
 
   // --- what was seen ---
@@ -130,7 +198,7 @@
   );
   const scalar = (value) => value === null || typeof value !== "object";
   const number = (value) =>
-    typeof value === "number" ? String(+value.toFixed(4)) : value === null ? "–" : String(value);
+    typeof value === "number" ? String(+value.toFixed(4)).replace("-", "−") : value === null ? "–" : String(value);
   /** Anything that a record holds: texts as a list, values by name, lists of objects as a table. */
   function anything(name, value, label) {
     if (scalar(value)) return R.longText(number(value));
@@ -181,7 +249,6 @@
       ),
     );
   }
-  const titled = (name) => name.replaceAll("_", " ").replace(/^./, (first) => first.toUpperCase());
   function read(run) {
     const { output, ...rest } = run.parsed || {};
     const pairs = Object.entries(rest).map(([name, value]) => [
@@ -201,7 +268,50 @@
       output && h("details", {}, h("summary", { text: "The whole output" }), R.longText(output)),
     ];
   }
-  function words(run) {
+  // --- what the answers have in common ---
+  const PAIRS = 160_000; // of words held against each other: more would be felt, and is an essay
+  const pieces = (text) => text.match(/\s+|[^\s\p{P}]+|\p{P}/gu) || [];
+  /** Which pieces of a text are in the longest common subsequence with another, or null where there is too little of it. */
+  function inCommon(ours, theirs) {
+    const [n, m] = [ours.length, theirs.length];
+    if (!n || !m || n * m > PAIRS) return null;
+    const best = Array.from({ length: n + 1 }, () => new Uint16Array(m + 1));
+    for (let i = n - 1; i >= 0; i -= 1)
+      for (let j = m - 1; j >= 0; j -= 1)
+        best[i][j] = ours[i] === theirs[j] ? best[i + 1][j + 1] + 1 : Math.max(best[i + 1][j], best[i][j + 1]);
+    if (best[0][0] < Math.max(n, m) / 3) return null;
+    const common = new Array(n).fill(false);
+    for (let i = 0, j = 0; i < n && j < m; ) {
+      if (ours[i] === theirs[j]) {
+        common[i] = true;
+        i += 1;
+        j += 1;
+      } else if (best[i + 1][j] >= best[i][j + 1]) i += 1;
+      else j += 1;
+    }
+    return common;
+  }
+  /** A text with what another does not say marked; as it stands where they have little in common. */
+  function compared(text, other) {
+    const ours = pieces(text);
+    const common = other == null ? null : inCommon(ours, pieces(other));
+    const box = R.longText(text);
+    if (!common || !box.matches(".text") || common.every(Boolean)) return box;
+    const parts = [];
+    for (const [i, piece] of ours.entries()) {
+      // A space between two marked words is marked with them.
+      const marked = !common[i] && (piece.trim() || (i && !common[i - 1] && common[i + 1] === false));
+      const last = parts.at(-1);
+      if (last?.marked === Boolean(marked)) last.text += piece;
+      else parts.push({ marked: Boolean(marked), text: piece });
+    }
+    box.replaceChildren(...parts.map((part) => (part.marked ? h("mark", { text: part.text }) : part.text)));
+    return box;
+  }
+  /** What a run's answer is held against: the first run's, and the first run's against the next. */
+  const otherThan = (item, i) => item.runs.find((run, k) => k !== i && run && !run.cut)?.said;
+
+  function words(run, other) {
     const raw = run.raw || (run.thoughts && run.thoughts + run.said);
     const all =
       raw &&
@@ -216,7 +326,7 @@
         h("p", { class: "note", text: "The reasoning was never closed, so there is no answer." }),
         h("details", {}, h("summary", { text: "As it came" }), R.longText(run.said)),
       ];
-    return [R.longText(run.said), all];
+    return [compared(run.said, other), all];
   }
   function facts(run) {
     const scores = Object.entries(run.scores || {}).map(([name, value]) => [name, number(value)]);
@@ -235,7 +345,7 @@
   }
   function answer(item, run, i) {
     const head = [
-      several && badge(runs[i].letter, "run"),
+      several && R.letter(i),
       several ? " " : null,
       several ? bdi(runs[i].model, { class: "name" }) : "Answer",
     ];
@@ -256,17 +366,17 @@
         head,
         run.right != null && badge(run.right ? "right" : "wrong", run.right ? "human" : "warn"),
         run.score != null && badge(`${R.short(primary.title)}: ${R.num(run.score, primary.unit)}`),
-        run.reason && badge(`unscored: ${run.reason}`, "warn"),
-        list(run.flags).map((flag) => badge(flag, "warn")),
+        run.reason && badge(`not scored: ${R.stateName(run.reason)}`, "warn"),
+        list(run.flags).map((flag) => badge(R.stateName(flag), "warn")),
         run.disagree && badge("judges disagree", "floor"),
       ),
       several && runs[i].heading && h("p", { class: "sub" }, bdi(runs[i].heading)),
-      words(run),
+      words(run, otherThan(item, i)),
       read(run),
       facts(run),
       others.flatMap(([name, value]) => [
-        h("h4", { text: titled(name) }),
-        anything(name, value, several ? `${titled(name)} of ${runs[i].letter}` : titled(name)),
+        h("h4", { text: R.titled(name) }),
+        anything(name, value, several ? `${R.titled(name)} of ${runs[i].letter}` : R.titled(name)),
       ]),
       run.judge_replies?.length > 0 && [
         h("h4", { text: `Judge’s replies (${run.judge_replies.length})` }),
@@ -297,18 +407,26 @@
         ),
       ),
       h("p", { class: "sub" }, "Video ", bdi(item.video)),
-      question(item),
-      options(item),
-      reference(item),
-      timeline(item),
-      shared(item) && [
-        h("h3", { text: several ? "Frames they saw" : "Frames it saw" }),
-        strip(item, item.runs.find(Boolean), "Frames"),
-      ],
       h(
         "div",
-        { class: several ? "pair" : "" },
-        item.runs.map((run, i) => answer(item, run, i)),
+        { class: "bench" },
+        h(
+          "div",
+          {},
+          question(item),
+          timeline(item),
+          options(item),
+          reference(item),
+          shared(item) && [
+            h("h3", { text: several ? "Frames they saw" : "Frames it saw" }),
+            strip(item, item.runs.find(Boolean), "Frames"),
+          ],
+        ),
+        h(
+          "div",
+          { class: several ? "pair answers" : "answers" },
+          item.runs.map((run, i) => answer(item, run, i)),
+        ),
       ),
     );
   }

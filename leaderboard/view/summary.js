@@ -2,33 +2,87 @@
 "use strict";
 (() => {
   const R = globalThis.Reelbench;
-  const { data, h, bdi, badge, num } = R;
+  const { data, h, bdi, num } = R;
   const { runs, apart, differences } = data;
   const [benchmark] = data.benchmarks;
+  const [primary] = benchmark.metrics;
   const several = runs.length > 1;
+  const Plots = globalThis.Plots;
 
   const scroll = (label, ...children) =>
     h("section", { class: "scroll", tabindex: 0, "aria-label": `${label}, scrolls sideways` }, ...children);
   const fold = (title, ...children) =>
     h("details", { class: "fold" }, h("summary", { text: title }), h("div", { class: "more" }, ...children));
-  const signed = (value, unit) => `${value > 0 ? "+" : ""}${num(value, unit)}`;
+  const { signed } = R;
+
+  /** A run's letter, in its colour. */
+  R.letter = (i) => h("span", { class: `letter c${i % 6}` }, runs[i].letter);
 
   /** What a run is called: its letter, its model, and what tells it from the others. */
   function nameOf(run) {
     return [
-      several && badge(run.letter, "run"),
+      several && R.letter(runs.indexOf(run)),
       several && " ",
       bdi(run.model, { class: "name" }),
       run.heading && h("div", { class: "sub" }, bdi(run.heading)),
     ];
   }
 
+  /** Who is who: letter, model, what tells it from the others, and what it came to. */
+  R.legend = () =>
+    runs.map((run) => {
+      const numbers = run.metrics[primary.name];
+      const range = numbers && R.interval(numbers, primary.unit);
+      return h(
+        "li",
+        { title: range || null },
+        several && R.letter(runs.indexOf(run)),
+        several && bdi(run.model, { class: "name" }),
+        h("b", {}, numbers ? num(numbers[0], primary.unit) : "not scored"),
+        range && h("span", { class: "sub" }, R.ends(...numbers.slice(1), primary.unit)),
+        run.heading && h("span", { class: "sub" }, bdi(run.heading)),
+      );
+    });
+
+  // --- differences ---
+  /** The main metric's paired differences, each a line with its interval, on one axis around zero. */
+  function strip() {
+    const pairs = differences
+      .map((pair, i) => ({ name: `${runs[0].letter} − ${runs[i + 1].letter}`, ...pair.metrics[primary.name] }))
+      .filter((pair) => pair.difference != null);
+    if (!pairs.length) return null;
+    const reach = Math.max(...pairs.flatMap(({ difference, ci95 }) => [difference, ...(ci95 || [])]).map(Math.abs));
+    const steps = Plots.ticks(-reach, reach, 4);
+    const line = (pair) => {
+      const value = signed(pair.difference, primary.unit);
+      const range = pair.ci95 ? `${pair.ci95.map((end) => signed(end, primary.unit)).join(" to ")}` : "no interval";
+      const rules = [{ at: 0, kind: "zero" }];
+      const tip = `${pair.name}: ${value}, ${pair.ci95 ? `95 % interval ${range}` : range}`;
+      return h(
+        "li",
+        {},
+        h("b", {}, pair.name),
+        Plots.track({ value: pair.difference, ends: pair.ci95, steps, rules, tip }),
+        h("span", {}, h("b", {}, value), ` (${range})`, h("span", { class: "sub" }, ` ${about(pair)}`)),
+      );
+    };
+    const list = h("ul", { class: "differences", "data-marks": true }, pairs.map(line));
+    list.querySelector("[data-tip]").setAttribute("tabindex", 0);
+    list.append(h("li", { "aria-hidden": "true" }, h("span", {}), Plots.axis(steps), h("span", {})));
+    const title = `Paired differences in ${R.short(primary.title)}, 95 % intervals (${data.units[primary.unit].label})`;
+    return h("div", { class: "card chart" }, h("h3", { text: title }), list);
+  }
+  function about({ p, n, videos }) {
+    const chance = p == null ? "" : `p ${p < 0.001 ? "< 0.001" : `= ${p.toFixed(3)}`}, `;
+    return `${chance}${n} questions on ${videos} videos`;
+  }
+
   // --- metrics ---
   function metricRow(metric) {
-    const cells = runs.flatMap((run) => [
-      h("td", {}, R.meter(run.metrics[metric.name], metric)),
-      h("td", { class: "num" }, run.n[metric.name] == null ? "" : run.n[metric.name].toLocaleString("en")),
-    ]);
+    const n = (run) => run.n[metric.name] != null && `${R.count(run.n[metric.name])} questions`;
+    const cells = runs.map((run) =>
+      h("td", {}, R.meter(run.metrics[metric.name], metric), h("div", { class: "sub" }, n(run))),
+    );
     const apart = differences.map((pair) =>
       h("td", { class: "num nowrap" }, difference(pair.metrics[metric.name], metric)),
     );
@@ -37,25 +91,19 @@
   function difference(found, metric) {
     if (!found)
       return R.none("No paired difference: only the answers together have this metric, or nobody scored them.");
-    const ends = found.ci95 && ` (${found.ci95.map((end) => signed(end, metric.unit)).join(" to ")})`;
-    const p = found.p == null ? "" : `p ${found.p < 0.001 ? "< 0.001" : `= ${found.p.toFixed(3)}`}, `;
-    const about = `${p}${found.n} questions on ${found.videos} videos, paired`;
+    const ends = found.ci95?.map((end) => signed(end, metric.unit)).join(" to ");
     return h(
       "div",
-      { title: about },
+      { title: `${about(found)}, paired` },
       h("b", {}, signed(found.difference, metric.unit)),
-      ends,
-      h("div", { class: "sub" }, about),
+      h("div", { class: "sub" }, ends),
     );
   }
   function metrics() {
     const there = benchmark.metrics.filter((metric) => runs.some((run) => run.metrics[metric.name]));
     if (!there.length)
       return h("p", { class: "note", text: "No score: the answers are hidden, or nobody judged them yet." });
-    const heads = runs.flatMap((run) => [
-      h("th", { scope: "col" }, nameOf(run)),
-      h("th", { scope: "col", class: "num", title: "Questions behind the number" }, "n"),
-    ]);
+    const heads = runs.map((run) => h("th", { scope: "col" }, nameOf(run)));
     const pairs = runs
       .slice(1)
       .map((run) => h("th", { scope: "col", class: "num" }, `${runs[0].letter} − ${run.letter}`));
@@ -91,7 +139,7 @@
     return h(
       "div",
       { class: "breakdown" },
-      h("h3", { text: "Unscored, and scored as wrong unread" }),
+      h("h3", { text: "Not scored, or unreadable and so wrong" }),
       scroll(
         "Unscored",
         h(
@@ -110,15 +158,21 @@
           h(
             "tbody",
             {},
-            reasons.map((name) => row(`unscored: ${name}`, (run) => run.result.counts.unscored[name])),
-            flags.map((name) => row(name, (run) => run.result.counts[name])),
+            reasons.map((name) => row(`not scored: ${R.stateName(name)}`, (run) => run.result.counts.unscored[name])),
+            flags.map((name) => row(R.stateName(name), (run) => run.result.counts[name])),
           ),
         ),
       ),
     );
   }
-  const shown = (value) =>
-    value == null ? R.none("absent") : bdi(typeof value === "object" ? JSON.stringify(value) : String(value));
+  /** A setting's value as one reads it: numbers with their commas, sizes in billions, hashes cut. */
+  function shown(name, value) {
+    if (value == null) return R.none("absent");
+    if (typeof value === "number")
+      return value >= 1e8 && name.endsWith("parameters") ? `${+(value / 1e9).toPrecision(4)} B` : value.toLocaleString("en");
+    const text = typeof value === "object" ? JSON.stringify(value) : String(value);
+    return /^[0-9a-f]{40,}$/.test(text) ? h("span", { title: text }, `${text.slice(0, 12)}…`) : bdi(text);
+  }
   function differ() {
     const names = Object.keys(apart);
     if (!several) return null;
@@ -149,8 +203,8 @@
               h(
                 "tr",
                 {},
-                h("th", { scope: "row" }, name),
-                apart[name].map((value) => h("td", { class: "wide" }, shown(value))),
+                h("th", { scope: "row" }, R.titled(name.split(".").at(-1)), h("div", { class: "sub" }, name)),
+                apart[name].map((value) => h("td", { class: "wide" }, shown(name, value))),
               ),
             ),
           ),
@@ -168,11 +222,27 @@
     );
   }
 
-  R.nameOf = nameOf;
+  /** A run's breakdowns, of which each label shows its questions in the list. */
+  function breakdowns(run) {
+    const facets = benchmark.facets.filter((facet) => run.breakdowns[facet.name]);
+    const tables = R.breakdowns(benchmark, run, several ? ` of ${run.letter}` : "");
+    for (const [i, table] of tables.entries())
+      for (const row of table.querySelectorAll("tbody tr")) {
+        const head = row.querySelector("th");
+        const query = new URLSearchParams({ [facets[i].name]: head.textContent });
+        const link = R.link(bdi(head.textContent), `#${query}`, { title: "Show these questions" });
+        head.replaceChildren(link);
+        row.classList.add("filters");
+        row.addEventListener("click", (event) => link.contains(event.target) || link.click());
+      }
+    return tables;
+  }
+
   R.summary = (place) => {
     const facets = runs.some((run) => Object.keys(run.breakdowns).length);
     place.append(
       ...[
+        strip(),
         metrics(),
         ...differences.map(
           (pair, i) =>
@@ -186,7 +256,7 @@
             h(
               "div",
               { class: several ? "pair" : "" },
-              perRun((run) => R.breakdowns(benchmark, run, several ? ` of ${run.letter}` : "")),
+              perRun(breakdowns),
             ),
           ),
         fold("Settings and provenance", h("div", { class: several ? "pair" : "" }, perRun(settings))),

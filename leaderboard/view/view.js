@@ -1,4 +1,4 @@
-/* The page: its head, the address, the keys, light and dark. */
+/* The page: its head, the address, the keys. */
 "use strict";
 (() => {
   const R = globalThis.Reelbench;
@@ -8,28 +8,23 @@
   const [primary] = benchmark.metrics;
   const $ = (id) => document.getElementById(id);
 
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-  const theme = () => {
-    document.documentElement.dataset.theme = dark.matches ? "dark" : "light";
-  };
-  dark.addEventListener("change", theme);
-  theme();
+  globalThis.Shell.theme($("theme"));
 
   // --- head ---
-  const names = [...new Set(runs.map((run) => run.model))];
-  $("title").replaceChildren(...names.flatMap((name, i) => [i ? " and " : "", bdi(name)]));
+  const [alone, ...others] = runs;
+  $("title").replaceChildren(others.length ? `${benchmark.title}: ${runs.length} runs side by side` : bdi(alone.model));
   const count = (n) => n.toLocaleString("en");
   const about = [
     `${benchmark.title}, ${data.split}${data.version > 1 ? ` (version ${data.version})` : ""}: ${count(items.length)} questions`,
-    runs.length > 1 && `, ${runs.length} runs`,
-    `. An answer counts as right from ${R.num(data.right, primary.unit)} of ${primary.high} in ${R.short(primary.title)} on.`,
+    `. Scores are ${R.short(primary.title)} (${data.units[primary.unit].label}); an answer is right from ${R.num(data.right, primary.unit)} on.`,
   ];
   $("lead").append(...about.filter(Boolean));
+  $("runs").replaceChildren(...R.legend());
   const missing = items.length - data.asked;
   $("local").textContent = [
     data.agreed
       ? "This benchmark’s data is under an agreement: neither this page nor its pictures may be passed on."
-      : "This page may hold its owners’ questions and frames: it is for this machine, nothing publishes it.",
+      : "This page may hold the data owners’ questions and frames. Keep it on this machine: nothing publishes it.",
     missing &&
       ` ${missing === items.length ? "The questions are" : `${count(missing)} questions are`} not here (neither questions.jsonl nor the benchmark’s data), so their ids stand for them.`,
   ]
@@ -37,7 +32,7 @@
     .join("");
   for (const [i, lines] of data.faults.entries())
     if (lines.length)
-      $("local").before(
+      $("lead").after(
         h(
           "div",
           { class: "card banner wrong", role: "alert" },
@@ -52,12 +47,17 @@
     R.items.open(item);
     $("sample").replaceChildren(item ? R.sampleCard(item) : h("p", { class: "note", text: "No question to show." }));
   }
+  R.show = show;
   function render() {
-    const asked = new URLSearchParams(location.hash.slice(1)).get("sample");
-    const item = R.items.read();
-    show(item || R.items.first());
-    if (asked !== null && !item)
-      $("sample").prepend(h("p", { class: "card banner" }, "No question has the id ", bdi(asked), "."));
+    const asked = R.items.read();
+    const item = R.items.byId(asked);
+    const listed = item && R.items.holds(item);
+    show(listed ? item : R.items.first());
+    if (asked === null || listed) return;
+    const why = item
+      ? [bdi(asked), " is not in this list. ", R.link("Show it among all questions", `#${new URLSearchParams({ sample: asked })}`)]
+      : ["No question has the id ", bdi(asked), "."];
+    $("sample").prepend(h("p", { class: "card banner" }, why));
   }
   function step(by) {
     const item = R.items.step(by);
@@ -66,16 +66,18 @@
     R.items.write(150);
     R.say(item.id);
   }
-  addEventListener("hashchange", () => {
+  // Also where Back and Forward lead, which say nothing else for addresses that a script wrote.
+  addEventListener("popstate", () => {
     if (location.hash === "#sample" || location.hash === "#main") return;
     render();
+    if ($("results").contains(document.activeElement)) $("tools").scrollIntoView();
     if (!$("sample").contains(document.activeElement)) $("sample").focus({ preventScroll: R.narrow.matches === false });
   });
 
   // --- keys ---
   const STEPS = { j: 1, ArrowRight: 1, k: -1, ArrowLeft: -1 };
   const typing = (element) => element.matches("input, select, textarea, [contenteditable]");
-  const scrolls = (element) => element.closest(".scroll") !== null;
+  const scrolls = (element) => element.closest(".scroll, video") !== null;
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || $("help").open) return;
     if (typing(event.target)) {

@@ -11,6 +11,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.judging import takes_judge
+from reelbench.cli.option_groups import reports_status
 from reelbench.registry.errors import InputError, ReelbenchError
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 
 @takes_judge
+@reports_status
 def anchors(
     result: Annotated[Path, typer.Argument(help="A judged result: its folder, or its result.json.")],
     *,

@@ -15,9 +15,10 @@ from typer.core import TyperCommand, TyperGroup
 
 from reelbench.cli import console, defaults, families
 from reelbench.cli.examples import EXAMPLES
+from reelbench.cli.guesses import GUESSED_COMMANDS, GUESSED_OPTIONS
 from reelbench.registry import settings
 from reelbench.registry.credentials import without_credentials
-from reelbench.registry.errors import first_line, printable
+from reelbench.registry.errors import InputError, first_line, printable
 
 if TYPE_CHECKING:
     from typer import _click
@@ -70,6 +71,12 @@ class Group(_Flags, TyperGroup):
     sections: ClassVar[Mapping[str, tuple[str, ...]]] = MappingProxyType({})
     """Heading -> names of commands."""
 
+    def resolve_command(self, ctx: "_click.Context", args: list[str]) -> Any:  # noqa: ANN401 - click's
+        """Return the command that is named; for a name that others use for it, say ours."""
+        if args and args[0] not in self.commands and (hint := GUESSED_COMMANDS.get(args[0])):
+            raise InputError(f"no command {args[0]!r}: {hint}")
+        return super().resolve_command(ctx, args)
+
     def collect_usage_pieces(self, ctx: "_click.Context") -> list[str]:  # noqa: ARG002 - click's
         """Return the words of the usage line behind the command's own."""
         return ["[OPTIONS]", "COMMAND"]
@@ -102,15 +109,27 @@ class Command(_Flags, TyperCommand):
         **extra: Any,  # noqa: ANN401 - click's
     ) -> "_click.Context":
         """Return the command's context, in which a `reelbench.toml` gives options their defaults."""
-        if (
-            parent is None or extra.get("resilient_parsing") or info_name == "doctor"
-        ):  # it ends well, whatever is broken
+        resilient = extra.get("resilient_parsing")
+        if not resilient:
+            self._refuse_doubles(args)
+        if parent is None or resilient or info_name == "doctor":  # the last ends well, whatever is broken
             return super().make_context(info_name, args, parent, **extra)
         given = defaults.defaults_of(" ".join([*_words(parent).split(), info_name or ""]), self)
         values = {name: default.value for name, default in given.of_parameter.items()}
         context = super().make_context(info_name, args, parent, default_map=values, **extra)
         context.meta[defaults.NAME] = given
         return context
+
+    def parse_args(self, ctx: "_click.Context", args: list[str]) -> list[str]:
+        """Parse the arguments; for an option that others use, say ours."""
+        mine = {option for parameter in self.params for option in (*parameter.opts, *parameter.secondary_opts)}
+        first = _words(ctx).partition(" ")[0]
+        for arg in () if ctx.resilient_parsing else args[: args.index("--") if "--" in args else None]:
+            option = arg.partition("=")[0]
+            hints = {} if option in mine else GUESSED_OPTIONS.get(option, {})
+            if hint := hints.get(first, hints.get("")):
+                raise InputError(f"{_words(ctx)} has no {option}: {hint}")
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: "_click.Context") -> Any:  # noqa: ANN401 - Typer's
         """Run the command, keep its status file if it has one; on Ctrl-C say whether the same goes on from there."""
@@ -133,7 +152,7 @@ class Command(_Flags, TyperCommand):
             if (record := parameter.get_help_record(ctx)) is not None:
                 argument = parameter.param_type_name == "argument"
                 panel = getattr(parameter, "rich_help_panel", None) or ("Arguments" if argument else "Options")
-                panels.setdefault(panel, []).append((self.shown(record[0], argument=argument), record[1]))
+                panels.setdefault(panel, []).append((shown_option(record[0], argument=argument), record[1]))
         shared: dict[str, int] = {}
         for title, records in panels.items():
             if family := families.of_panel(title):
@@ -145,10 +164,13 @@ class Command(_Flags, TyperCommand):
             with formatter.section("Shared with other commands, whole in `reelbench help NAME`"):
                 formatter.write_dl([(name, self._family(name, count)) for name, count in shared.items()])
 
-    @staticmethod
-    def shown(option: str, *, argument: bool = False) -> str:
-        """Return an option's names with its value in our words, in the place of Typer's types."""
-        return _TYPE.sub("" if argument else _metavar, option)
+    def _refuse_doubles(self, args: list[str]) -> None:
+        """Raise InputError where an option that takes one value is given two: the last would count without a word."""
+        given = [arg.partition("=")[0] for arg in args[: args.index("--") if "--" in args else None]]
+        for parameter in self.params:
+            single = parameter.param_type_name == "option" and not getattr(parameter, "is_flag", False)
+            if single and not parameter.multiple and sum(arg in parameter.opts for arg in given) > 1:
+                raise InputError(f"{max(parameter.opts, key=len)} is given twice; give it once")
 
     def _family(self, name: str, count: int) -> str:
         """Return the line of a family of options that this command takes."""
@@ -208,6 +230,11 @@ def _tell_defaults(ctx: "_click.Context") -> None:
 
 def _first_sentence(text: str) -> str:
     return re.split(r"(?<=\.)\s|\n\n", " ".join(text.split("\n\n", maxsplit=1)[0].split()))[0].removesuffix(".")
+
+
+def shown_option(option: str, *, argument: bool = False) -> str:
+    """Return an option's names with its value in our words, in the place of Typer's types."""
+    return _TYPE.sub("" if argument else _metavar, option)
 
 
 def _metavar(shown: re.Match[str]) -> str:

@@ -114,8 +114,7 @@ Preset = Annotated[
     str | None,
     typer.Option(
         metavar="NAME|FILE",
-        help="Ask as the model's owners say: frames, sampling, tokens; `reelbench presets` lists them. What another "
-        "option says stays.",
+        help="Ask as the model's owners say (`reelbench presets`).",
     ),
 ]
 

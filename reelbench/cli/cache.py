@@ -11,7 +11,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.app import App
-from reelbench.cli.option_groups import Json
+from reelbench.cli.option_groups import Json, reports_status
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def info(
 
 
 @app.command()
+@reports_status
 def copy(
     source: Annotated[str, typer.Argument(metavar="FROM", help=f"{_PLACE}.")],
     target: Annotated[str, typer.Argument(metavar="TO", help="Likewise; what it holds already stays.")],

@@ -299,7 +299,7 @@ def _read_both(path_a: Path, path_b: Path) -> tuple[_Read, _Read]:
 def _folders(path: Path) -> list[Path]:
     from reelbench.scoring import result_files
 
-    return [path.parent] if not path.is_dir() else result_files.folders(path)
+    return result_files.folders(path)
 
 
 def _about(folder: Path) -> tuple[str, int, str]:

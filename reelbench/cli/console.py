@@ -5,7 +5,7 @@ rich is imported where a table is drawn, not before: `list` and errors must not 
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from reelbench.registry.errors import printable
@@ -64,6 +64,11 @@ def show(made: "Table") -> None:
     if not console.is_terminal:
         console.width = max(console.width, console.measure(made, options=console.options.update(width=_WIDEST)).maximum)
     console.print(made, markup=False)
+
+
+def part(title: str) -> AbstractContextManager[object]:
+    """Tell the status file, if there is one, what is going on while the block runs; draw nothing."""
+    return nullcontext() if status is None else status.bar(title, None)
 
 
 @contextmanager

@@ -5,13 +5,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console
+from reelbench.cli.app import shown_option
 from reelbench.cli.families import FAMILIES, family_of
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
     from typer import _click
-
-    from reelbench.cli.app import Command, Group
 
 
 def show_help(
@@ -52,7 +51,7 @@ def _page(name: str, top: "_click.Context") -> str:
         mine = [part for part in command.params if family_of(part) == name]
         for parameter in mine:
             if record := parameter.get_help_record(context):
-                records.setdefault(command.shown(record[0]), record[1])
+                records.setdefault(shown_option(record[0]), record[1])
         takers += [words] if mine else []
     formatter = top.make_formatter()
     formatter.write(f"{name}: {family.about}\n")
@@ -65,8 +64,8 @@ def _page(name: str, top: "_click.Context") -> str:
     return formatter.getvalue().rstrip()
 
 
-def _commands(words: str, command: "Group | Command") -> "list[tuple[str, Command]]":
-    inner = getattr(command, "commands", None)
+def _commands(words: str, command: "_click.Command") -> "list[tuple[str, _click.Command]]":
+    inner: dict[str, _click.Command] | None = getattr(command, "commands", None)
     if inner is None:
         return [(words, command)]
-    return [pair for name, one in inner.items() for pair in _commands(f"{words} {name}".strip(), one)]
+    return [pair for name, part in inner.items() for pair in _commands(f"{words} {name}".strip(), part)]

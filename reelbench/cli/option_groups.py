@@ -21,7 +21,7 @@ CachePatience = Annotated[
     typer.Option(
         "--cache-patience",
         metavar="S",
-        help="Maximum seconds to wait for a database of replies (REELBENCH_CACHE) that can't be reached.",
+        help="Seconds to wait for a database (REELBENCH_CACHE) that is away.",
     ),
 ]
 
@@ -80,7 +80,7 @@ StatusFile = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Keep this file at how far the work has come, as JSON; `reelbench status FILE` tells it.",
+        help="File to keep at how far the work has come.",
     ),
 ]
 

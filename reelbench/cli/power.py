@@ -109,10 +109,10 @@ def _guessed(
 ) -> "tuple[BenchmarkSpec, Assumed, Pilot]":
     from statistics import median
 
-    from reelbench.registry import discovery
+    from reelbench.registry.data.loading import named
     from reelbench.scoring import pilots
 
-    spec = discovery.find(name)
+    spec, _, _ = named(name)
     if paired is not None:
         raise InputError("--paired: belongs to a result; name a result's folder in place of the benchmark")
     if icc is None:

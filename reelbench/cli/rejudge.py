@@ -9,7 +9,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.judging import JudgeEstimate, takes_judge
-from reelbench.cli.option_groups import Json
+from reelbench.cli.option_groups import Json, reports_status
 from reelbench.registry.errors import InputError, ReelbenchError, first_of
 from reelbench.registry.home import home
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 @takes_judge
+@reports_status
 def rejudge(
     *,
     store: Annotated[Path, typer.Option(help="Folder of the results store.")],

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from reelbench.cli import console
-from reelbench.registry.errors import ReelbenchError, first_of
+from reelbench.registry.errors import InputError, ReelbenchError, first_of
 
 if TYPE_CHECKING:
-    from reelbench.registry.records import JudgeRecord, MetricValue, Result
+    from reelbench.registry.records import JudgeRecord, MetricValue, Result, Sample
     from reelbench.registry.spec import BenchmarkSpec, Metric
     from reelbench.tasks.score import Outcome
 
@@ -103,12 +103,44 @@ def _show(outcome: "Outcome") -> None:
         console.write(title)
     if counts.parse_failed or counts.empty:
         share = f" ({100 * counts.unread_share:.1f} % of {counts.items})" if counts.parse_failed else ""
-        console.write(f"scored as wrong: {counts.parse_failed} unreadable{share}, {counts.empty} empty")
+        # Where the answers are hidden nothing is scored here, and the owners will find them wrong.
+        what = "scored as wrong" if counts.scored else "read as no answer"
+        console.write(f"{what}: {counts.parse_failed} unreadable{share}, {counts.empty} empty")
     for sample in outcome.unread:
-        console.write(f"  unreadable, {line_of(sample.id, _ID)}: {line_of(sample.prediction, _ANSWER)}")
+        lacks = _lacks(spec, sample)
+        console.write(f"  unreadable{lacks}, {line_of(sample.id, _ID)}: {line_of(sample.prediction, _ANSWER)}")
     if result.judge is not None:
         console.write(_asked(result.judge))
     console.write(f"written to {outcome.folder}")
+
+
+def show_by(outcomes: Sequence["Outcome"], facet: str) -> None:
+    """Print the metrics for each label of a facet; InputError where no result is broken down by it."""
+    from reelbench.registry import discovery
+
+    shown = [outcome.result for outcome in outcomes if facet in outcome.result.breakdowns]
+    if not shown:
+        facets = sorted({name for outcome in outcomes for name in outcome.result.breakdowns})
+        raise InputError(f"--by {facet}: no such facet; results here are broken down by {', '.join(facets) or 'none'}")
+    for result in shown:
+        spec = discovery.get(result.benchmark.id)
+        labels = result.breakdowns[facet]
+        names = [metric.name for metric in spec.metrics if any(metric.name in row for row in labels.values())]
+        table = console.table(f"{spec.id} by {facet}", facet, *(f"#{name}" for name in names), "#n")
+        for label, values in labels.items():
+            cells = [
+                _cells(spec, spec.metric(name), values[name], result)[0] if name in values else "" for name in names
+            ]
+            number = max((value.n for value in values.values()), default=0)
+            table.add_row(label, *(cell.partition(" (")[0] for cell in cells), str(number))
+        console.show(table)
+
+
+def _lacks(spec: "BenchmarkSpec", sample: "Sample") -> str:
+    """Return what an unreadable answer lacks, where an option stands in it and the benchmark asks for a span too."""
+    if spec.asks_choice and spec.asks_span and (sample.parsed or {}).get("answer"):
+        return " (an option without its span)"
+    return ""
 
 
 def _cells(spec: "BenchmarkSpec", metric: "Metric", value: "MetricValue", result: "Result") -> tuple[str, str, str]:

@@ -99,9 +99,10 @@ def run(
         return
     environ |= _questions_named(chosen_questions, arguments, output)
     start = partial(process.lmms_eval, processes=processes)
-    outcomes = process.run_and_score(
-        arguments, output, sampling, options, environ=environ, stdout=printed.of_lmms_eval, start=start
-    )
+    with console.part("lmms-eval"):
+        outcomes = process.run_and_score(
+            arguments, output, sampling, options, environ=environ, stdout=printed.of_lmms_eval, start=start
+        )
     again = ["reelbench", "score", "--run", str(output), *printed.judging]
     report(outcomes, as_json=as_json, again=again, quiet=quiet)
     process.check_all_there(arguments, outcomes)

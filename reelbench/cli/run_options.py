@@ -43,7 +43,7 @@ Processes = Annotated[
     typer.Option(
         metavar="N",
         min=1,
-        help="Processes, of a GPU each, among which lmms-eval divides the questions (started by accelerate).",
+        help="Processes that divide the questions, a GPU each.",
     ),
 ]
 

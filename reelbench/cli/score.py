@@ -13,7 +13,7 @@ from reelbench.cli.asking import takes_questions
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import JudgeEstimate, takes_judge
 from reelbench.cli.option_groups import Json, Quiet, given, reports_status, takes
-from reelbench.cli.report import check_judged, report
+from reelbench.cli.report import check_judged, report, show_by
 from reelbench.cli.run_metadata import takes_metadata
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.home import home
@@ -58,7 +58,11 @@ def file_options(
     references: Annotated[Path | None, typer.Option(help="References; by default the benchmark's own data.")] = None,
     looked: Annotated[
         Path | None,
-        typer.Option(metavar="LOG", help="What an agent looked at for its answers, as `frames serve` logged it."),
+        typer.Option(
+            metavar="LOG",
+            help="What an agent looked at for its answers, as `frames serve` logged it.",
+            rich_help_panel=families.ANSWERS,
+        ),
     ] = None,
     split: Annotated[str | None, typer.Option(help="Split to score, if not the default one.")] = None,
     data: Annotated[Path | None, typer.Option(help="The benchmark's own data, where it isn't found by itself.")] = None,
@@ -116,6 +120,9 @@ def score(
     tags: Annotated[Path | None, typer.Option(help="CogME tags of the questions (JSON Lines).")] = None,
     output: Annotated[
         Path | None, typer.Option(help="Folder for result.json and samples.jsonl; with --template, the file.")
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option(metavar="FACET", help="Show the metrics for each label of a facet too.")
     ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -185,6 +192,8 @@ def score(
     if failures and not outcomes:
         raise failures.pop(next(iter(failures)))
     report(outcomes, as_json=as_json, again=["reelbench", "score", *given(context)], quiet=quiet)
+    if by is not None and not as_json and not quiet:
+        show_by(outcomes, by)
     for outcome in outcomes:
         send(outcome.result)
     for task, error in failures.items():

@@ -29,7 +29,7 @@ def check(spec: BenchmarkSpec) -> Iterator[CheckedSplit]:
         problems: list[str] = []
         try:
             located = locate(spec.id, split, fetch=False)
-            where = {}
+            where: dict[str, str] = {}
             for place, row in mapped_rows.read_each(spec, located.paths):
                 if isinstance(row, InputError):
                     problems.append(str(row))

@@ -79,7 +79,7 @@ def _seconds(times: re.Match[str], which: int) -> float:
 def _unrolled(cues: Sequence[Cue]) -> list[Cue]:
     """Return rolling captions with each line once, from when it first appears."""
     shown: list[str] = []
-    unrolled = []
+    unrolled: list[Cue] = []
     for cue in cues:
         lines = [line.strip() for line in cue.text.split("\n") if line.strip()]
         new = [line for line in lines if line not in shown]

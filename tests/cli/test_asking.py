@@ -16,7 +16,7 @@ def test_a_model_for_all_and_one_for_a_role(monkeypatch: pytest.MonkeyPatch) -> 
     assert (roles["expert"].model, roles["expert"].host) == ("org/Big@v2", "there:1")
     assert (roles["skeptic"].model, roles["skeptic"].host) == ("qwen3:8b", "here:2")
     assert roles["skeptic"].api_key == "k"
-    assert shared_budget(llm).calls == 7
+    assert shared_budget(llm).limit.calls == 7
 
 
 def test_the_only_model_takes_its_server_beside_its_name() -> None:

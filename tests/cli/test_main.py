@@ -44,6 +44,17 @@ def test_path_is_the_folder_with_the_yaml(reelbench, tmp_path):
         (["score", "moviecore", "--predictions", "x", "--judge", "m", "--judge-budget", "lots"], "--judge-budget"),
         (["score", "moviecore", "--predictions", "x", "--judge", "m", "--judge-url", "nonsense"], "--judge-url"),
         (["run"], "nothing to run"),
+        (["score", "moviecore", "--predictions", "x", "--predictions", "y"], "--predictions is given twice"),
+        (["compare", __file__, __file__], "no result; score it first"),
+        (["view", __file__], "no result; score it first"),
+        (["run", "--media", "x", "--", "--tasks", "rextime_mini"], "REELBENCH_MEDIA"),
+        (["run", "--resume", "--", "--tasks", "rextime_mini"], "run the same command again"),
+        (["ask", "rextime_mini", "--model", "x"], "--llm MODEL"),
+        (["score", "rextime_mini", "--dry-run"], "--judge-estimate"),
+        (["make", "tags", "rextime_mini", "--dry-run"], "--plan"),
+        (["where"], "reelbench doctor"),
+        (["submit"], "leaderboard add"),
+        (["power", "rextime_mini"], "name a result's folder"),
     ],
 )
 def test_a_wrong_call_is_one_line_and_exit_status_2(arguments, said, reelbench):
@@ -114,3 +125,22 @@ def test_debug_may_stand_behind_the_command_but_is_lmms_eval_s_behind_the_dashes
 def test_the_module_is_the_command():
     done = subprocess.run([sys.executable, "-m", "reelbench", "--version"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout.strip()) == (0, __version__)
+
+
+def test_a_table_by_a_facet_is_shown_beside_the_whole(reelbench):
+    predictions = Path(__file__).parents[1] / "fixtures" / "v0_1_0" / "predictions" / "rextime.jsonl"
+    words = ("score", "rextime_mini", "--predictions", predictions)
+    shown = reelbench(*words, "--by", "category").stdout
+    lines = shown[shown.index("rextime by category") :].splitlines()
+    document = json.loads(reelbench(*words, "--json").stdout)
+    labels = document["breakdowns"]["category"]
+    assert {line.split("  ")[0] for line in lines[2 : 2 + len(labels)]} == labels.keys()
+    done = reelbench(*words, "--by", "colour")
+    assert done.returncode == 2
+    assert "broken down by category" in done.stderr
+
+
+def test_a_letter_without_its_span_is_told_so(reelbench, tmp_path):
+    (tmp_path / "a.csv").write_text("id,prediction\nmini1,A\n", encoding="utf-8")
+    shown = reelbench("score", "rextime_mini", "--predictions", tmp_path / "a.csv").stdout
+    assert "unreadable (an option without its span), mini1: A" in shown

@@ -44,3 +44,13 @@ def test_nothing_is_shown_where_all_was_read_or_json_is_asked_for(answered):
     assert "unreadable" not in printed
     _, printed = answered("The man left.", more=["--json"])
     assert json.loads(printed)["counts"]["parse_failed"] == 1
+
+
+def test_where_answers_are_hidden_nothing_is_called_wrong(reelbench, tmp_path):
+    template = reelbench("score", "dramaqa_cogme", "--template", "--split", "mini_test").stdout
+    path = tmp_path / "answers.json"
+    path.write_text(json.dumps([{"id": row["id"], "prediction": "?"} for row in csv.DictReader(io.StringIO(template))]))
+    done = reelbench("score", "dramaqa_cogme", "--predictions", path, "--split", "mini_test", "--output", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "read as no answer: 6 unreadable (100.0 % of 6), 0 empty" in done.stdout
+    assert "scored as wrong" not in done.stdout

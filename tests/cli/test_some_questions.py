@@ -69,6 +69,9 @@ def test_a_file_names_the_questions(tmp_path):
     ids.write_text("mini3\n\nmini9\n", encoding="utf-8")
     lines = tmp_path / "ids.jsonl"
     lines.write_text('{"id": "mini9", "state": "scored"}\n{"id": "mini3"}\n', encoding="utf-8")
+    texts = dict.fromkeys(IDS, "A [0 - 5 s]")
+    part, samples = scored(tmp_path / "scored", texts, "--ids", ids)
+    assert (list(samples), part["settings"]["limit"]) == (["mini3", "mini9"], 2)
     with JudgeServer(lambda _: Answer(GOOD)) as server:
         part, samples = ask(server, tmp_path / "part", "--ids", ids)
         assert (list(samples), part["settings"]["limit"], len(server.calls)) == (["mini3", "mini9"], 2, 2)

@@ -72,7 +72,7 @@ def test_every_dot_with_an_interval_says_its_numbers_on_the_first_screen(page_of
             assert dot["from"] == pytest.approx(dot["place"] - 3 * slope, abs=0.02)
             assert dot["to"] == pytest.approx(dot["place"] + 3 * slope, abs=0.02)
         expect(page.locator(".headline")).to_contain_text(
-            "lab/m0 leads on all three benchmarks, by 6.0 points on CURVE"
+            "lab/m0 leads on all three benchmarks, ahead of the next by 6.0 points on CURVE"
         )
         expect(page.locator(".trust")).to_contain_text("24 runs recomputed")
         expect(page.locator(".trust")).to_contain_text("gpt-4o-mini-2024-07-18 (the authors’ judge)")

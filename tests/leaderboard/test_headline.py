@@ -19,14 +19,14 @@ def said(*rows):
 def test_who_leads_everywhere_by_how_much_and_what_is_shared():
     rows = [entry(name, score) for name, score in (("a", 30.0), ("b", 20.0), ("c", 20.0))]
     rows += [entry("a", 4.5, group=MOVIECORE), entry("b", 4.25, group=MOVIECORE)]
-    leads = " leads on both benchmarks, by 0.25 of 5 points on MovieCORE and 10.0 points on ReXTime."
+    leads = " leads on both benchmarks, ahead of the next by 0.25 of 5 points on MovieCORE and 10.0 points on ReXTime."
     assert said(*rows) == ["", "a", f"{leads} Places 2–3 on ReXTime can’t be told apart."]
 
 
 def test_leaders_of_some_and_a_shared_first_place():
     rows = [entry("a", 30.0), entry("b", 30.0), entry("a", 50.0, group=CURVE), entry("b", 40.0, group=CURVE)]
     shared = " share the first place on ReXTime."
-    assert said(*rows) == ["", "a", " leads on CURVE, by 10.0 points; ", "a", " and ", "b", shared]
+    assert said(*rows) == ["", "a", " leads on CURVE, ahead of the next by 10.0 points; ", "a", " and ", "b", shared]
 
 
 def test_nothing_ranked_is_said_so():
@@ -38,7 +38,11 @@ def test_a_margin_has_its_interval_and_owns_up_to_noise():
     found = made(*run)
     pair = {(run[1].key, run[0].key): PairedDifference(-10.0, 0.2, (-21.0, 1.0))}
     found.noise[REXTIME] = Noise({}, None, pair, 20)
-    assert headline.of_group(found, REXTIME) == ["", "a", " leads, by 10.0 points (−1.0 to 21.0, which may be noise)."]
+    assert headline.of_group(found, REXTIME) == [
+        "",
+        "a",
+        " leads, ahead of the next by 10.0 points (95 %: −1.0 to 21.0, which may be noise).",
+    ]
 
 
 def test_overall_ranges_follow_from_the_pairs_that_are_surely_told_apart():

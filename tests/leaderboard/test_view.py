@@ -217,7 +217,7 @@ def test_one_run_is_read_searched_filtered_and_gone_through_by_keys(page_of, ask
         page.keyboard.press("Escape")
         page.keyboard.press("j")
         expect(card.locator("h2")).to_have_text(names[10])
-        expect(card.locator(".answer h3")).to_contain_text("parse_failed")
+        expect(card.locator(".answer h3")).to_contain_text("unreadable answer")
         page.keyboard.press("?")
         expect(page.get_by_role("dialog")).to_be_visible()
         page.keyboard.press("Escape")
@@ -257,6 +257,128 @@ def test_two_runs_stand_side_by_side(page_of, two):
         expect(page.locator(".lines svg[role=img]")).to_have_count(3)
 
 
+SPANS = """() => [...document.querySelectorAll("[data-start]")].map((span) => {
+    const [box, axis] = [span.getBoundingClientRect(), span.parentElement.getBoundingClientRect()];
+    return [+span.dataset.start, +span.dataset.end, box.left, box.right, axis.left, axis.right];
+})"""
+
+
+@pytest.fixture
+def three(asked, tmp_path):
+    """Three runs: B's span is 1/50 s long, C's ends after the video; C's settings name frames without their times."""
+
+    def window(start, end):
+        return lambda _n, row: f"The answer is {row['answer']}, from {start} to {end} seconds."
+
+    spans = {"a": window(10, 20), "b": window(12, 12.02), "c": window(5, 400)}
+    folders = [asked(name, say, model=f"org/{name}", frames="none") for name, say in spans.items()]
+    path = folders[2] / "result.json"
+    document = json.loads(path.read_text())
+    document["settings"]["frames"] = "uniform:128"
+    path.write_text(json.dumps(document))
+    samples = [json.loads(line) for line in (folders[2] / "samples.jsonl").read_text().splitlines()]
+    lines = [json.dumps(sample | {"frame_timestamps": None}) + "\n" for sample in samples]
+    (folders[2] / "samples.jsonl").write_text("".join(lines))
+    return made(tmp_path / "view", *folders)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [390, 768, 1440])
+def test_spans_of_reference_and_runs_lie_on_one_linear_axis(page_of, three, width):
+    from playwright.sync_api import expect
+
+    truth = loading.locate("rextime", "mini").read()[0]["span"]
+    with page_of(three, width=width) as page:
+        spans = page.evaluate(SPANS)
+        assert [span[:2] for span in spans] == [truth, [10, 20], [12, 12.02], [5, 400]]
+        ends = {(round(left, 3), round(right, 3)) for *_, left, right in spans}
+        [(left, right)] = ends
+        for start, end, *box, _, _ in spans:
+            # The longest span ends at 400 s, beyond the video, so the axis does.
+            assert box == pytest.approx([left + (right - left) * time / 400 for time in (start, end)], abs=0.05)
+        evenly = "128 frames, evenly over the video (uniform:128)"
+        expect(page.locator("#sample .answer").nth(2)).to_contain_text(evenly)
+        expect(page.locator("html")).to_have_js_property("scrollWidth", width)
+
+
+@pytest.mark.browser
+def test_the_open_question_is_one_of_the_list_and_back_restores_everything(page_of, two):
+    from playwright.sync_api import expect
+
+    names = [row["id"] for row in loading.locate("rextime", "mini").read()]
+    with page_of(two) as page:
+        card = card_of(page)
+
+        def shows(name, listed, words="", chip="All"):
+            expect(card).to_have_text(name)
+            expect(ids(page)).to_have_text(listed)
+            expect(page.locator("#list [aria-current] .id")).to_have_text(name)
+            expect(page.locator("#q")).to_have_value(words)
+            expect(page.locator("#chips [aria-pressed=true]")).to_contain_text(chip)
+
+        shows(names[0], names)
+        page.keyboard.press("j")
+        expect(page).to_have_url(re.compile(f"#sample={names[1]}$"))
+        page.get_by_role("button", name="Only one is right").click()
+        shows(names[4], names[4:6], chip="Only one is right")
+        page.locator("#list a").nth(1).click()
+        shows(names[5], names[4:6], chip="Only one is right")
+        page.get_by_role("button", name="All", exact=False).first.click()
+        shows(names[5], names)
+        expect(page).to_have_url(re.compile(f"#sample={names[5]}$"))
+        page.locator("#q").press_sequentially("nothing at all", delay=20)
+        shows(names[10], names[10:11], "nothing at all")
+        expect(page).to_have_url(re.compile(f"q=nothing\\+at\\+all&sample={names[10]}$"))
+        address = page.url
+        page.go_back()  # a search is one step, however long it was typed
+        shows(names[5], names)
+        page.go_back()
+        shows(names[5], names[4:6], chip="Only one is right")
+        page.go_back()
+        shows(names[4], names[4:6], chip="Only one is right")
+        page.go_back()
+        shows(names[1], names)
+        page.go_forward()
+        shows(names[4], names[4:6], chip="Only one is right")
+        page.locator("#q").fill("no such words")
+        expect(page.locator("#sample")).to_have_text("No question to show.")
+        page.get_by_text("Breakdowns").click()
+        label = page.locator("#results .filters a").first
+        kind = label.text_content()
+        label.click()
+        listed = [row["id"] for row in loading.locate("rextime", "mini").read() if kind in row["category"]]
+        shows(listed[0], listed)
+    with page_of(two, address[address.index("#") :]) as page:
+        expect(ids(page)).to_have_text(names[10:11])
+    with page_of(two, f"#show=one&sample={names[0]}") as page:
+        expect(card_of(page)).to_have_text(names[4])
+        page.get_by_role("link", name="Show it among all questions").click()
+        expect(card_of(page)).to_have_text(names[0])
+
+
+@pytest.mark.browser
+def test_the_axis_and_the_video_go_together(page_of, asked, tmp_path):
+    from playwright.sync_api import expect
+
+    rows = loading.locate("rextime", "mini").read()
+    with page_of(made(tmp_path / "view", asked("run", right_below(6)))) as page:
+        video = page.locator("#sample video")
+        expect(video).to_have_js_property("duration", rows[0]["duration"])
+        box = page.locator("#sample .rail").first.bounding_box()
+        page.mouse.click(box["x"] + box["width"] / 4, box["y"] + box["height"] / 2)
+        expect(video).to_have_js_property("seeking", False)
+        assert video.evaluate("video => video.currentTime") == pytest.approx(rows[0]["duration"] / 4, abs=0.05)
+        head = page.locator("#sample .playhead").bounding_box()
+        assert head["x"] == pytest.approx(box["x"] + box["width"] / 4, abs=1.5)
+        # Pictures lie at the times of their frames: the first and the last at the video's ends.
+        first, *_, last = [image.bounding_box() for image in page.locator("#sample .thumbs img").all()]
+        assert (first["x"], last["x"] + last["width"]) == pytest.approx((box["x"], box["x"] + box["width"]), abs=1)
+
+
+def card_of(page):
+    return page.locator("#sample h2")
+
+
 @pytest.mark.browser
 def test_candidates_scores_of_options_and_whatever_else_a_record_holds_are_shown(page_of, asked, tmp_path):
     from playwright.sync_api import expect
@@ -279,7 +401,7 @@ def test_candidates_scores_of_options_and_whatever_else_a_record_holds_are_shown
         answer = page.locator("#sample .answer")
         expect(answer.locator("h4")).to_have_text(["Candidates", "Option scores", "How sure"])
         expect(answer.locator("ol .text")).to_have_text(["It falls.", "It rises <b>up</b>."])
-        expect(answer.locator("table").nth(0).locator("tr")).to_have_text(["meansum", "A-1.25-5", "B-2–"])
+        expect(answer.locator("table").nth(0).locator("tr")).to_have_text(["meansum", "A−1.25−5", "B−2–"])
         expect(answer.locator("table").nth(1).locator("tr")).to_have_text(["first0.5"])
         expect(page.locator("#sample")).to_contain_text("The model was shown no frames.")
         page.keyboard.press("j")
@@ -314,7 +436,7 @@ def test_hostile_text_of_a_run_is_inert(page_of, asked, tmp_path):
         expect(page.locator("h1")).to_have_text(f"<title>{EVIL}")
         expect(page.locator("#sample .question")).to_have_text(EVIL)
         assert page.evaluate("window.pwned") is None
-        expect(page.locator("#main img, #main script")).to_have_count(4)  # the frames
+        expect(page.locator("#main img, #main script")).to_have_count(8)  # the frames, below each other and on the axis
         assert page.title().endswith(EVIL)
 
 

@@ -6,9 +6,16 @@ import pytest
 
 from reelbench import registry
 from reelbench.making.benchmark_files import SplitShares, write
+from reelbench.registry import discovery
 from reelbench.registry.errors import InputError
 from tests.servers.judge import Answer, JudgeServer
 from tools import demo_models
+
+
+@pytest.fixture(autouse=True)
+def _known_to_no_other_test(monkeypatch):
+    monkeypatch.setattr(discovery, "_met", {})
+
 
 FUNNEL = {
     "stages": [{"name": "verification", "in": 3, "out": 2, "dropped": {"low_score": 1}}],

@@ -61,19 +61,21 @@ def test_it_comes_to_the_same_bytes(command, named, *, videos, tmp_path, monkeyp
     monkeypatch.setenv("REELBENCH_HOME", str(tmp_path / "live home"))
     monkeypatch.setenv("OPENAI_API_KEY", "a key that is long enough")
     with JudgeServer(roles.play) as server:
-        assert call(words(server.url, tmp_path / "live"))
-        assert call(words(server.url, tmp_path / "live"))  # from the cache, as a batch's last run is
+        assert call(words(server.url, tmp_path / "live" / "made"))
+        assert call(words(server.url, tmp_path / "live" / "made"))  # from the cache, as a batch's last run is
         asked = len(server.calls)
     monkeypatch.setenv("REELBENCH_HOME", str(tmp_path / "batch home"))
     with BatchServer() as server:
-        runs = in_batches(words(server.url, tmp_path / "batch"), server)
+        runs = in_batches(words(server.url, tmp_path / "batch" / "made"), server)
         assert runs > 1
         assert not server.live
         assert len(server.paid) == asked
-    live, batch = files_in(tmp_path / "live"), files_in(tmp_path / "batch")
+    live, batch = files_in(tmp_path / "live" / "made"), files_in(tmp_path / "batch" / "made")
     assert live.keys() == batch.keys()
     for name in live:
-        assert (tmp_path / "batch" / name).read_bytes() == (tmp_path / "live" / name).read_bytes(), name
+        assert (tmp_path / "batch" / "made" / name).read_bytes() == (tmp_path / "live" / "made" / name).read_bytes(), (
+            name
+        )
 
 
 def test_what_ace_asks_in_a_batch(tmp_path, monkeypatch):

@@ -31,7 +31,8 @@ def test_the_command_discusses_and_says_what_it_came_to(reelbench, videos, serve
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == json.loads((out / "funnel.json").read_text())
     assert set(files_in(out)) == {
-        *("annotations.json", "single_pass.json", "trace.jsonl", "funnel.json", "funnel.svg", "comparison.json")
+        *("annotations.json", "single_pass.json", "trace.jsonl", "funnel.json", "funnel.svg", "comparison.json"),
+        *("benchmark.yaml", "datasheet.md"),
     }
     assert len(json.loads((out / "annotations.json").read_text())) == 10
     prices = ["--llm-price", "2.5,10"]
@@ -142,6 +143,7 @@ def test_killed_at_any_moment_it_ends_with_the_same_bytes_and_pays_for_nothing_t
         finally:
             playing.terminate()
     one, other = files_in(tmp_path / "killed"), files_in(tmp_path / "whole")
+    one["benchmark.yaml"] = one["benchmark.yaml"].replace(b"id: killed", b"id: whole")  # it is called after its folder
     assert {**one, "funnel.json": b""} == {**other, "funnel.json": b""}
     mine, theirs = (json.loads(made["funnel.json"]) for made in (one, other))
     assert mine.pop("calls") + mine.pop("cached") == theirs.pop("calls") + theirs.pop("cached")

@@ -1,0 +1,39 @@
+"""What newcomers type first, and what it is called here."""
+
+GUESSED_COMMANDS = {
+    "where": "`reelbench doctor` shows folders and what is in them, `reelbench list` what data is here",
+    "env": "`reelbench doctor` shows what is installed, `reelbench settings` the variables",
+    "version": "`reelbench --version`",
+    "config": "`reelbench settings` shows variables and defaults, and where each comes from",
+    "tag": "`reelbench make tags NAME --llm MODEL`, or `review page NAME --ask tags` for people",
+    "plot": "`reelbench leaderboard build`, `view`, `profile --output` and `run --frames-sweep` draw",
+    "submit": "`reelbench leaderboard add RUN --store STORE`; for the owners' server, `score` writes its file",
+    "export": "`reelbench leaderboard export STORE --format FORMAT`; `leaderboard tables` for LaTeX and CSV",
+    "download": "`reelbench data fetch NAME`",
+    "fetch": "`reelbench data fetch NAME`",
+    "questions": "`reelbench make discussion` or `make moments`; `info NAME` shows one of a benchmark's",
+    "evaluate": "`reelbench run` (lmms-eval's models), `ask` (a server) or `score` (a file)",
+    "eval": "`reelbench run` (lmms-eval's models), `ask` (a server) or `score` (a file)",
+    "rescore": "`reelbench score --run DIR`; all of a store by another judge: `leaderboard rejudge`",
+    "rejudge": "`reelbench leaderboard rejudge --store STORE --judge MODEL`",
+}
+"""Word -> what to type."""
+
+_AGAIN = "run the same command again; lmms-eval's answers are kept only with its own --use_cache DIR, behind `--`"
+_MEDIA = "folders with videos are named in REELBENCH_MEDIA"
+_PROMPT = "a benchmark's prompt is its own, so that scores compare; one of yours is `prompt:` in a benchmark.yaml"
+
+GUESSED_OPTIONS = {
+    "--dry-run": {
+        "score": "--judge-estimate counts calls, tokens and dollars, and asks nothing",
+        "ask": "`score NAME --judge-estimate` counts a judge's calls; --limit 3 asks three questions",
+        "make": "--plan counts calls, tokens and dollars, and asks nothing",
+    },
+    "--resume": {"": _AGAIN},
+    "--media": {"run": _MEDIA, "ask": _MEDIA, "score": _MEDIA, "view": _MEDIA},
+    "--prompt": {"run": _PROMPT, "ask": _PROMPT},
+    "--model": {"ask": "--llm MODEL", "make": "--llm MODEL", "run": "lmms-eval's --model stands behind `--`"},
+    "--url": {"ask": "--llm-url URL", "make": "--llm-url URL"},
+    "--tasks": {"run": "lmms-eval's arguments stand behind `--`", "ask": "benchmarks are named first: `ask NAME`"},
+}
+"""Option -> command ("" is any) -> what to type."""
