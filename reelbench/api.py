@@ -133,8 +133,8 @@ class Scored:
             scored = [name for name, value in self.metrics.items() if value.value is not None]
             raise InputError(f"{name}: has no value; there are {', '.join(scored) or 'none'}")
         title = f"{self.benchmark} {self.split}" + (f" by {facet.replace('_', ' ')}" if facet else "")
-        unit = spec.metric(name).in_unit.label
-        return Svg(intervals(title, f"{name.replace('_', ' ')} ({unit})" if unit else name, marks))
+        unit, shown = spec.metric(name).in_unit, name.replace("_", " ")
+        return Svg(intervals(title, f"{shown} ({unit.label})" if unit.label else shown, marks, unit.long_digits))
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a row an item: `id`, `video`, `question`, `prediction`, `state`, `reason`, `flags`, then its own.

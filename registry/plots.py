@@ -236,13 +236,14 @@ def lines(title: str, metric: str, series: Mapping[str, Sequence[Mark]], axis: s
     return framed(title, floor + _BOTTOM, parts, width=WIDTH)
 
 
-def intervals(title: str, metric: str, marks: Sequence[Mark]) -> str:
+def intervals(title: str, metric: str, marks: Sequence[Mark], digits: int) -> str:
     """Draw values as points with their 95 % intervals, where there are any, one under the other.
 
     Args:
         title: Stands above.
         metric: The score's name and unit.
         marks: At least one, from top to bottom; where they stand (`at`) goes unused.
+        digits: Behind the point of the values that are written.
     """
     ends = [end for mark in marks for end in (mark.value, *(mark.ci95 or ()))]
     steps = ticks(min(0, *ends), max(ends), 1)
@@ -265,11 +266,11 @@ def intervals(title: str, metric: str, marks: Sequence[Mark]) -> str:
                 f"M{end:.1f} {y - _CAP:.1f}v{2 * _CAP}" for end in (low, high)
             )
             parts.append(f"<path d='{path}' stroke='{colour(0)}' stroke-width='1.5' fill='none'/>")
-        hover = f"{escape(mark.label)}: {_numbers(mark, 2)}"
+        hover = f"{escape(mark.label)}: {_numbers(mark, digits)}"
         parts.append(
             f"<circle cx='{x(mark.value):.1f}' cy='{y:.1f}' r='5' fill='{colour(0)}'><title>{hover}</title></circle>"
         )
-        parts.append(text(WIDTH - 8, y + 4, f"{mark.value:.1f} (n {mark.n})", "end", size=11))
+        parts.append(text(WIDTH - 8, y + 4, f"{mark.value:.{digits}f} (n {mark.n})", "end", size=11))
     return framed(title, floor + 32, parts, width=WIDTH)
 
 

@@ -155,7 +155,7 @@ def test_a_plot_has_each_label_s_value_and_is_shown_by_a_notebook():
     words = [element.text for element in ET.fromstring(plot).iter("{http://www.w3.org/2000/svg}text")]  # noqa: S314
     labels = {label: values["accuracy"].value for label, values in scored.breakdowns["category"].items()}
     assert {"all", *(label.replace("_", " ") for label in labels)} <= set(words)
-    assert [f"{value:.1f}" for value in (50, *labels.values())] == [
+    assert [f"{value:.2f}" for value in (50, *labels.values())] == [
         word.split(" (n")[0] for word in words if " (n " in word
     ]
     assert plot._repr_svg_() == plot

@@ -139,3 +139,17 @@ def test_points_of_a_scatter_stand_at_their_numbers_under_names_that_do_not_over
     for number, a in enumerate(boxes):
         assert not any(a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3] for b in boxes[number + 1 :])
         assert not any(a[0] < x < a[2] and a[1] < y < a[3] for x, y in places)
+
+
+def test_intervals_lie_on_the_scale_that_stands_below():
+    marks = [plots.Mark(0, "all <b>", 0.5, (0.25, 1.0), 12), plots.Mark(0, "few", 0.0, None, 3)]
+    svg = plots.intervals("Title", "Score", marks, 4)
+    root = ET.fromstring(svg)  # noqa: S314 - our own
+    scale = {one.text: float(one.get("x")) for one in root.iter(f"{SVG}text") if one.get("text-anchor") == "middle"}
+    circles = [float(one.get("cx")) for one in root.iter(f"{SVG}circle")]
+    assert circles == [pytest.approx((scale["0"] + scale["1"]) / 2, abs=0.1), scale["0"]]
+    (path,) = root.iter(f"{SVG}path")
+    low, high = (float(end) for end in re.match(r"M([0-9.]+) [0-9.]+H([0-9.]+)", path.get("d")).groups())
+    assert high == scale["1"]
+    assert low == pytest.approx(scale["0"] + (scale["1"] - scale["0"]) / 4, abs=0.1)
+    assert {"all <b>", "0.5000 (n 12)", "0.0000 (n 3)", "Score, 95 % interval, n = 3 to 12"} <= set(words(svg))
