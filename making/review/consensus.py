@@ -15,7 +15,7 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.rows import LETTERS, Row
 from reelbench.scoring.cognitive_profile import COMPONENTS
 
-_SHOWN_APART = {"span", "verdict", "reason", "note", *COMPONENTS}
+_SHOWN_APART = {"span", "verdict", "reason", "note", "revealed", *COMPONENTS}
 
 
 def draw_disagreements(
@@ -115,7 +115,7 @@ def in_words(marks: Marks, item: Item) -> str:
     parts += [
         _answer_in_words(ask, marks[ask["name"]])
         for ask in item["asks"]
-        if ask["name"] in marks and ask["name"] not in _SHOWN_APART
+        if ask["name"] in marks and ask["name"] not in _SHOWN_APART and "inline" not in ask
     ]
     return " | ".join(parts) + (f" ({marks['note']})" if marks.get("note") else "")
 

@@ -15,3 +15,4 @@ class KindName(StrEnum):
     NODES = "nodes"
     PREFERENCE = "preference"
     GRAPHS = "graphs"
+    AUDIT = "audit"

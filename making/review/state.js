@@ -28,9 +28,14 @@ function given(ask, marks) {
   if (ask.type === "span") return Boolean(value) && !value.includes(null) && !fault(ask, value);
   return value !== undefined;
 }
+// `when` and `needed` list [ask's name, values]: once one of these was chosen the ask is there, or no longer optional.
+const meets = (marks, conditions) => conditions.some(([name, values]) => values.includes(marks[name]));
+const applies = (ask, marks) => !ask.when || meets(marks, ask.when);
+const settled = (ask, marks) =>
+  !applies(ask, marks) || given(ask, marks) || (ask.optional && !meets(marks, ask.needed || []));
 const whole = (item) => {
   const marks = marksOf(item);
-  return marks.verdict === "bad" || item.asks.every((ask) => ask.optional || given(ask, marks));
+  return marks.verdict === "bad" || item.asks.every((ask) => settled(ask, marks));
 };
 const items = review.places.flatMap((place) => place.items);
 let done = new Set();
