@@ -70,6 +70,8 @@ class Audits(ReviewKind):
         for ask in ANSWERS.item(spec, row)["asks"]:
             name = "2. Your answer" if ask["name"] == "answer" else ask["title"]
             asks.append({**ask, "name": f"own_{ask['name']}", "title": name, "when": answerable, "locked": "revealed"})
+            if ask["type"] == "text":
+                asks[-1]["start"] = ""
         asks.append({"type": "reveal", "name": "revealed", "title": "Show the writer's answer", "when": answerable})
         revealed: dict[str, Any] = {"when": [["revealed", [True]]]}
         codes = [(code, f"{code} – {meaning}") for code, meaning in CODES.items()]
@@ -77,7 +79,7 @@ class Audits(ReviewKind):
         if "answer" in texts:
             asks.append(_edit(texts, "answer", [["code", ["B", "C1"]]]))
         why = [["code", [code for code in CODES if code != "A"]], ["clarity", ["unclear"]]]
-        asks.append(parts.text_ask("reason", "Why?", when=why))
+        asks.append(parts.text_ask("reason", "Why?", when=why, start=""))
         judged = [ask for at, step in enumerate(_lines(row), 1) for ask in _step_asks(at, step, row, revealed)]
         item = parts.row_item(row, [parts.shown_question(row)], [*asks, *judged, parts.note_ask()])
         item["about"] |= {"texts": texts, "steps": [ask["name"] for ask in judged]}
