@@ -16,3 +16,4 @@ class KindName(StrEnum):
     PREFERENCE = "preference"
     GRAPHS = "graphs"
     AUDIT = "audit"
+    WRITE = "write"

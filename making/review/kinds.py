@@ -18,11 +18,12 @@ from reelbench.making.review.review_kind import ReviewKind, ReviewSummary
 from reelbench.making.review.scores import SCORES
 from reelbench.making.review.spans import QUESTION_SPANS, SPANS
 from reelbench.making.review.tags import TAGS
+from reelbench.making.review.written import WRITTEN
 from reelbench.registry.files import read_json
 
 KINDS: Mapping[KindName, ReviewKind] = {
     kind.name: kind
-    for kind in (RATINGS, SPANS, QUESTION_SPANS, ANSWERS, TAGS, SCORES, NODES, PREFERENCES, GRAPHS, AUDITS)
+    for kind in (RATINGS, SPANS, QUESTION_SPANS, ANSWERS, TAGS, SCORES, NODES, PREFERENCES, GRAPHS, AUDITS, WRITTEN)
 }
 
 

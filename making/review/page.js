@@ -15,12 +15,15 @@ function section(item) {
       frames[place].hidden = !applies(ask, marks);
       // What was said before something was revealed stays as it was said.
       if (ask.locked) for (const input of frames[place].querySelectorAll("input, textarea, button")) input.disabled = marks[ask.locked] !== undefined;
+      if (warnings[place]) warnings[place].textContent = fault(ask, marks[ask.name]);
       if (parts[place].settle) parts[place].settle(marks);
     });
     box.classList.toggle("done", whole(item));
   };
   const parts = item.asks.map((ask) => asks[ask.type](ask, item, (value) => { mark(item, ask.name, value); settle(); }));
-  const frames = item.asks.map((ask, place) => h("div", {}, ...shown(ask.shows), parts[place]));
+  const checked = (ask) => ask.scripts || ask.least;
+  const warnings = item.asks.map((ask) => (checked(ask) ? h("p", { class: "fault", role: "alert" }) : null));
+  const frames = item.asks.map((ask, place) => h("div", {}, ...shown(ask.shows), parts[place], ...(warnings[place] ? [warnings[place]] : [])));
   box.append(...shown(item.shows), ...frames);
   box.draw = () => parts.forEach((part) => part.draw && part.draw());
   settle();

@@ -23,7 +23,7 @@ from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.strata import Strata
 
 _SAVED = "What you say is kept in this browser at once. Save it to a file when you are done, or in between."
-_SCRIPTS = ("state.js", "player.js", "asks.js", "graph_ask.js", "page.js")
+_SCRIPTS = ("state.js", "text_checks.js", "player.js", "asks.js", "graph_ask.js", "page.js")
 
 
 @dataclass(frozen=True, slots=True)

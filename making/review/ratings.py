@@ -182,7 +182,7 @@ def ratings_in(review: Review) -> list[tuple[str, str, str, int]]:
 
 
 def _scales(spec: BenchmarkSpec, part: str) -> list[Part]:
-    ends = DIMENSIONS[part] | ({"answerability": _SEARCHED} if spec.people_search and part != "caption" else {})
+    ends = dict(DIMENSIONS[part]) | ({"answerability": _SEARCHED} if spec.people_search and part != "caption" else {})
     return [parts.scale_ask(name, LOWEST, HIGHEST, meanings) for name, meanings in ends.items()]
 
 

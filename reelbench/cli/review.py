@@ -82,7 +82,7 @@ def page(
         Path | None, typer.Option(help="The page's file (default review-NAME.html), or the folder for Label Studio.")
     ] = None,
 ) -> None:
-    """Write a page on which people rate, mark spans, answer, audit, tag, score or choose; or one for each rater."""
+    """Write a page on which people rate, answer, audit, tag, score, choose or write; or one for each rater."""
     from reelbench.making.review import consensus as settling
     from reelbench.making.review import pages
     from reelbench.making.review.kinds import KINDS
