@@ -79,7 +79,7 @@ class Audits(ReviewKind):
         if "answer" in texts:
             asks.append(_edit(texts, "answer", [["code", ["B", "C1"]]]))
         why = [["code", [code for code in CODES if code != "A"]], ["clarity", ["unclear"]]]
-        asks.append(parts.text_ask("reason", "Why?", when=why, start=""))
+        asks.append(parts.text_ask("why", "Why?", when=why, start=""))
         judged = [ask for at, step in enumerate(_lines(row), 1) for ask in _step_asks(at, step, row, revealed)]
         item = parts.row_item(row, [parts.shown_question(row)], [*asks, *judged, parts.note_ask()])
         item["about"] |= {"texts": texts, "steps": [ask["name"] for ask in judged]}
@@ -102,7 +102,7 @@ class Audits(ReviewKind):
     def is_done(self, marks: Marks) -> bool:
         """Whether there is a code, and a reason where it takes one."""
         code = _code(marks)
-        return code == "A" or bool(code and marks.get("reason"))
+        return code == "A" or bool(code and marks.get("why"))
 
     def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:
         """Whether auditors chose different codes."""
@@ -204,10 +204,10 @@ class AuditSummary(ReviewSummary):
             ),
             "open": self.open,
             "reasons": [
-                {"id": name, "reviewer": who, "code": _code(one), "reason": one["reason"]}
+                {"id": name, "reviewer": who, "code": _code(one), "reason": one["why"]}
                 for name, by in marks.items()
                 for who, one in by.items()
-                if one.get("reason") and _code(one) not in (None, "A")
+                if one.get("why") and _code(one) not in (None, "A")
             ],
             "mended": {name: edits for name, one in self.settled.items() if (edits := self._changes(name, one))},
             "steps": self._steps(),

@@ -126,4 +126,5 @@ def _answer_in_words(ask: Mapping[str, object], value: object) -> str:
         return f"{ask['name']} {value}"
     options = {option["value"]: option["text"] for option in ask.get("options", ())}  # type: ignore[attr-defined]
     text = options.get(value, str(value))
-    return f"{value}: {text}" if value in options and str(value) in LETTERS else text
+    lettered = value in options and str(value) in LETTERS and not text.startswith(f"{value} –")
+    return f"{value}: {text}" if lettered else text

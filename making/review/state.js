@@ -44,6 +44,8 @@ const whole = (item) => {
   return marks.verdict === "bad" || item.asks.every((ask) => settled(ask, marks));
 };
 const items = review.places.flatMap((place) => place.items);
+for (const place of review.places)
+  for (const item of place.items) for (const ask of item.asks) if (ask.times) ask.length = review.videos[place.video].duration;
 let done = new Set();
 function count() { done = new Set(items.filter(whole).map((item) => item.key)); }
 const finished = (place) => place.items.every((item) => done.has(item.key));

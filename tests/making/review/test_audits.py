@@ -25,7 +25,7 @@ def run(*command):
 def audited(code, reason="", required="yes", time="yes", **more):
     said = {"clarity": "clear", "own_answer": "x", "revealed": True, "code": code}
     said |= dict(zip(STEPS, (required, time, "yes"), strict=True)) | more
-    return said | ({"reason": reason} if reason else {})
+    return said | ({"why": reason} if reason else {})
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def files(review):
         "mini1": audited("A", required="no"),
         "mini2": audited("B", "a word", answer="two"),
         "mini3": audited("C1", "it goes left"),
-        "mini4": {"clarity": "unclear", "reason": "which square?"},
+        "mini4": {"clarity": "unclear", "why": "which square?"},
     }
     ben = {
         "mini1": audited("A", time="no", answer="left over from another code"),
@@ -86,6 +86,19 @@ def test_what_is_settled_is_written_and_what_is_wrong_goes_back(files, tmp_path)
     assert rows.keys() == known - {"mini3", "mini4"}
     assert [name for name, row in rows.items() if row["verified"]] == ["mini1", "mini2"]
     assert (rows["mini1"]["answer"], rows["mini2"]["answer"]) == ("To the right", "Nach rechts")
+
+
+def test_what_differs_is_settled_on_a_page(files, tmp_path, data_of):
+    both = [part for path in files[0] for part in ("--consensus", path)]
+    run("page", "curve_mini", "--ask", "audit", *both, "--output", tmp_path / "settle.html")
+    (place,) = data_of(tmp_path / "settle.html")["places"]
+    assert place["label"] == "mini2"
+    (marks,) = [show["marks"] for show in place["items"][0]["shows"] if show["type"] == "marks"]
+    assert [one["who"] for one in marks] == ["Ada", "Ben"]
+    assert marks[0]["said"] == (
+        "Clear: it can be read in one way only | x | B – They differ slightly, and a small change settles it | two"
+        " | a word"
+    )
 
 
 def test_marks_that_no_page_gives_are_named(files):

@@ -68,7 +68,8 @@ def test_a_question_is_checked_while_it_is_written(opened, save, tmp_path):
     expect(faults.nth(0)).to_have_text("Most letters are not Devanagari.")
     question.fill("कितने दीये?")
     expect(faults.nth(0)).to_have_text("")
-    box.get_by_label("Answer on").fill("तीन")
+    box.get_by_label("Answer on").fill("3")  # no letter, of no script
+    expect(faults.nth(1)).to_have_text("")
     for text, says in (
         ("दो दीये", "No step has a time; write it as mm:ss."),
         ("00:01 पर दो\n0:5 पर एक", "Step 2: 0:5 is not mm:ss, as in 06:13."),
