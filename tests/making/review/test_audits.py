@@ -12,6 +12,7 @@ from reelbench.making.review.kinds import KINDS, summarize
 from reelbench.registry import discovery
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
+from tests.methods.test_diagnosis_page import diagnosed
 
 STEPS = ["step 1 required", "step 1 time", "step 2 required"]
 
@@ -134,6 +135,20 @@ def test_so_many_of_each_label_are_drawn(tmp_path, data_of):
     for wrong, says in (("category", "as in locale=10"), ("category=0", "as in locale=10"), ("taste=1", "locale, cat")):
         done = CliRunner().invoke(app, ["review", "page", "curve_mini", "--per", wrong])
         assert says in str(done.exception)
+
+
+def test_nodes_are_drawn_by_label_too(tmp_path, data_of):
+    attempts = [("mini1", "A"), ("mini2", "A"), ("mini4", "T")]  # two of Sports, one of Festivals
+    diagnosed(
+        tmp_path / "errors", [(name, "mini_curve1", "en-GB", [f"{sign}."], "no_consensus") for name, sign in attempts]
+    )
+    out = tmp_path / "nodes.html"
+    drawn = ["--diagnosis", tmp_path / "errors", "--per", "category=1", "--output", out]
+    for seed in range(4):
+        run("page", "curve", "--ask", "nodes", *drawn, "--seed", seed)
+        asked = {place["label"].partition(",")[0] for place in data_of(out)["places"]}
+        assert len(asked) == 2
+        assert "mini4" in asked
 
 
 @pytest.mark.browser

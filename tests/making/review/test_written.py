@@ -30,7 +30,9 @@ def test_finished_questions_make_a_file_that_our_reader_takes(review, tmp_path):
     whole = {"question": "कितने दीये?", "answer": "तीन", "steps": "00:04 पर दो\n\n00:09 पर एक", "skills": THREE}
     files = [
         review(
-            "Ada", {first: whole | {"links": "https://example.org/a"}, second: whole | {"skills": THREE[1:]}}, **about
+            "Ada",
+            {first: whole | {"links": "https://example.org/a"}, second: whole | {"skills": ["Reading", *THREE[1:]]}},
+            **about,
         ),
         review("Ben", {first: whole | {"answer": "चार"}}, **about),
     ]
