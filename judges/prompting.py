@@ -3,8 +3,8 @@
 Three kinds of prompt set:
 
 - `reelbench`: the files in the benchmark's own folder `judge/`. The rubric is the system message; question, reference
-  and answer stand verbatim in the user message, between tags that carry a mark made from their hash, so that an
-  answer can't close its own tag. Temperature 0.
+  and answer stand verbatim in the user message, between tags that carry a mark made from their hash, which none of
+  them holds, so that an answer can't close its own tag. Temperature 0.
 - `official`: the owners' prompts, fetched from their repository at the commit and with the sha256 that the benchmark's
   spec pins, kept under `$REELBENCH_HOME/prompts`, and sent byte for byte with the owners' temperature. The file is a
   Python module: its strings are read from the syntax tree, it is never run.
@@ -101,6 +101,7 @@ def load_scale_prompts(name: str, judge: JudgeSpec, own: Traversable, prompts: s
 
 # --- our own ---------------------------------------------------------------------------------------------------------
 
+_SHORT, _MARK = 8, 32  # hexadecimal digits
 _PLACE = re.compile(r"\{(question|reference|answer|criterion|mark)\}")
 
 
@@ -109,7 +110,9 @@ def _fill(template: str, criterion: str, item: Item) -> str:
     texts = _texts(item)
     values = dict(zip(("question", "reference", "answer"), texts, strict=True), criterion=criterion)
     if "{mark}" in template:
-        values["mark"] = hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        digest = hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
+        # Eight digits can be had by trying, so a text that holds them gets more; the others keep their replies' keys.
+        values["mark"] = digest[:_MARK] if any(digest[:_SHORT] in text for text in texts) else digest[:_SHORT]
     return _PLACE.sub(lambda place: values[place[1]], template)
 
 

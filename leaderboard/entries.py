@@ -22,6 +22,7 @@ from reelbench.registry.data import loading
 from reelbench.registry.frames.sampling import SUBTITLED
 from reelbench.registry.prompts import prompt_sha256
 from reelbench.registry.records import (
+    BASELINE_ADAPTER,
     PEOPLE_ADAPTER,
     About,
     Breakdowns,
@@ -35,7 +36,6 @@ from reelbench.registry.records import (
 from reelbench.registry.spec import BenchmarkSpec
 
 Kind = Literal["run", "published", "community", "baseline", "human"]
-BASELINE_ADAPTER = "reelbench_baseline"
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 """A repository's id on the Hub."""
 

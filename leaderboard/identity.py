@@ -14,11 +14,12 @@ from typing import Any
 
 from reelbench.judges.identity import NOT_STATED, returned_ids, single_judges
 from reelbench.registry import about as abouts
-from reelbench.registry.records import About, JudgeRecord, Result
+from reelbench.registry.records import BASELINE_ADAPTER, PEOPLE_ADAPTER, About, JudgeRecord, Result
 
 LONGEST = 200
 """Characters of a name; the Hub's repositories have at most 96."""
 
+_OURS = "reelbench/"
 _SAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _LONGEST_FOLDER = 80
 # Letters, marks and signs by category, and blank: Hangul fillers, an empty Braille cell, joiners, variation selectors.
@@ -34,6 +35,10 @@ def problems(result: Result) -> Iterator[str]:
     """Yield what is wrong with a result's names."""
     model = result.model
     yield from _id("model.id", model.id)
+    if model.id.casefold().startswith(_OURS) and model.adapter not in (PEOPLE_ADAPTER, BASELINE_ADAPTER):
+        yield f"model.id is {model.id[:LONGEST]!r}, and {_OURS} is for the baselines and people of Reelbench itself"
+    if model.about is not None and model.about.organisation:
+        yield from _id("model.about.organisation", model.about.organisation)
     texts = [
         ("model.revision", model.revision),
         ("model.adapter", model.adapter),
@@ -64,7 +69,7 @@ def _judge(judge: JudgeRecord) -> Iterator[str]:
     """Yield what is wrong with a judge's names: a table's heading is made of them."""
     for field, name in (("judge.requested", judge.requested), *(("judge.returned", name) for name in judge.returned)):
         yield from _id(field, name)
-        if mark := next((mark for mark in (", ", " + ", f"({NOT_STATED})") if mark in name), None):
+        if mark := next((mark for mark in (",", " + ", f"({NOT_STATED})") if mark in name), None):
             yield f"{field} is {name[:LONGEST]!r}, and {mark!r} in it would make it pass for other judges"
 
 

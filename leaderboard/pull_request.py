@@ -129,7 +129,7 @@ class PullRequests:
 
     def _report(self, change: Change) -> Report:
         notes: list[str] = []
-        with TemporaryDirectory(prefix="reelbench-pull-request-") as name:
+        with discovery.learning_apart(), TemporaryDirectory(prefix="reelbench-pull-request-") as name:
             offered = Path(name)
             _download(self.dataset, change.commit, change.files, offered)
             folders = sorted({(offered / path).parent for path in change.files})

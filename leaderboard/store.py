@@ -358,25 +358,32 @@ def _file(folder: Path, store: Path, verified: VerifiedResult, result: Result, r
             return Added(folder, "older", place, why, result=result)
         else:
             outcome = "replaced"
-        # Gone first: without its check a half-replaced result is not read.
-        (place / CHECK_FILE).unlink()
     place.mkdir(parents=True, exist_ok=True)
+    files: dict[str, bytes] = {}
     if folder.resolve() != place.resolve():
-        _replace(place / result_files.SAMPLES_FILE, (folder / result_files.SAMPLES_FILE).read_bytes())
-    _replace(place / result_files.RESULT_FILE, document)
+        files[result_files.SAMPLES_FILE] = (folder / result_files.SAMPLES_FILE).read_bytes()
+    files[result_files.RESULT_FILE] = document
+    if check.calibration_sha256 is not None and check.calibration_sha256 == _calibration(folder) != _calibration(place):
+        files[calibration_file.FILE] = (folder / calibration_file.FILE).read_bytes()
+    files[CHECK_FILE] = (json.dumps(check.model_dump(mode="json")) + "\n").encode()
+    _replace(place, files)
     if check.calibration_sha256 is None:
         (place / calibration_file.FILE).unlink(missing_ok=True)
-    elif check.calibration_sha256 == _calibration(folder) != _calibration(place):
-        _replace(place / calibration_file.FILE, (folder / calibration_file.FILE).read_bytes())
-    _replace(place / CHECK_FILE, (json.dumps(check.model_dump(mode="json")) + "\n").encode())
     return Added(folder, outcome, place, checks.summary(check, result), result=result)
 
 
-def _replace(target: Path, data: bytes) -> None:
+def _replace(place: Path, files: Mapping[str, bytes]) -> None:
+    """Put files into a folder: all of them are whole beside the old ones before the first takes its place."""
     # No flush to disk for each of thousands of small files: the hashes in check.json show a file that is not whole.
-    aside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    aside.write_bytes(data)
-    aside.replace(target)
+    asides = {name: place / f".{name}.{os.getpid()}.tmp" for name in files}
+    try:
+        for name, aside in asides.items():
+            aside.write_bytes(files[name])
+        for name, aside in asides.items():
+            aside.replace(place / name)
+    finally:
+        for aside in asides.values():
+            aside.unlink(missing_ok=True)
 
 
 def _made(result: Result) -> datetime:

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,8 @@ class _FunctionRun:
             return NOT_SHOWN
         self.shown[row["id"]] = shown
         try:
-            text = self._fn(shown.said(self._questions.language(row)) + self._questions.prompt(row), _given(shown), row)
+            prompt = shown.said(self._questions.language(row)) + self._questions.prompt(row)
+            text = self._fn(prompt, _given(shown), deepcopy(row))  # a copy: answers are scored against the row
         except Exception as error:
             if not self._answers:
                 raise

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from functools import partial, wraps
 from importlib.metadata import entry_points
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -212,6 +213,7 @@ def _index(manager: Any) -> dict[str, Any]:  # noqa: ANN401 - lmms-eval's TaskMa
 def _without_absent(original: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(original)
     def load(self: Any, name_or_config: Any = None, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        name_or_config = _task_of_declaration(self, name_or_config)
         data = _rows_of(self, name_or_config)
         if data is None:
             return original(self, name_or_config, *args, **kwargs)
@@ -259,6 +261,26 @@ def _or_nothing_left(original: Callable[..., Any]) -> Callable[..., Any]:
         return loaded
 
     return load
+
+
+def _task_of_declaration(manager: Any, asked: Any) -> Any:  # noqa: ANN401 - lmms-eval's TaskManager, a name or a config
+    """Return the task's name where lmms-eval was given a `benchmark.yaml` as if it were a task's own YAML.
+
+    For a name that is also a folder here lmms-eval reads every YAML in it, and a benchmark's folder is named after it.
+    """
+    if not isinstance(asked, dict) or not asked.keys() >= {"id", "kind", "source", "columns"}:
+        return asked
+    from reelbench.registry import discovery
+    from reelbench.tasks.lmms import declared
+
+    spec = discovery.specs().get(str(asked["id"]))
+    if spec is None:
+        named = next((word for before, word in pairwise(sys.argv) if before == "--tasks"), "")
+        spec = discovery.find(named)
+    for name, entry in declared.index().items():
+        if manager.task_index.setdefault(name, entry) is entry and name not in manager.all_tasks:
+            manager.all_tasks.append(name)
+    return spec.tasks[0].name
 
 
 def _rows_of(manager: Any, name_or_config: Any) -> Any:  # noqa: ANN401 - lmms-eval's TaskManager, a name or a config

@@ -4,15 +4,19 @@ It has what numbers are read by: metrics, facets, the judge's scale, the names o
 videos lie on the machine that made it is not in it.
 """
 
+import json
+import re
 from dataclasses import asdict
 from typing import Any
 
-from reelbench.registry.errors import InputError
+from reelbench.registry.errors import InputError, first_line
 from reelbench.registry.spec import BenchmarkSpec, FileBeside, SplitSpec
 
 _TEXTS = ("id", "title", "version", "summary", "homepage", "license", "citation", "languages", "row_kind", "twin")
 _PARTS = ("columns", "tasks", "kinds", "metrics", "facets", "judge")
 _OURS = "reelbench.tasks."
+_OUR_PROMPTS = re.compile(r"reelbench\.tasks(\.\w+)*:\w+")
+_LONGEST, _LONGEST_TEXT = 200_000, 5_000  # characters: of all of it, and of one text
 
 
 def declaration(spec: BenchmarkSpec) -> dict[str, Any] | None:
@@ -34,22 +38,42 @@ def declared(document: dict[str, Any]) -> BenchmarkSpec:
     Raises:
         InputError: It is no declaration.
     """
+    try:
+        _check(document)
+        return _spec(document)
+    except (TypeError, AttributeError, LookupError, ValueError) as error:
+        raise InputError(f"is no declaration of a benchmark ({first_line(error)})") from None
+
+
+def _check(document: dict[str, Any]) -> None:
+    """Refuse what a stranger's word may not do: be endless, lead out of our folders, or open an address."""
+    if len(json.dumps(document)) > _LONGEST:
+        raise InputError(f"has more than {_LONGEST} characters")
+    if long := next((name for name in _TEXTS if len(str(document.get(name) or "")) > _LONGEST_TEXT), None):
+        raise InputError(f"{long} has more than {_LONGEST_TEXT} characters")
+    if not re.match(r"https?://|$", document.get("homepage") or ""):
+        raise InputError("homepage is no address that begins with https://")
+    judge = document.get("judge") or {"prompts": ""}
+    if judge["prompts"] and not _OUR_PROMPTS.fullmatch(judge["prompts"]):
+        raise InputError(f"judge.prompts is {judge['prompts'][:80]!r}, which is none of ours")
+    for task in document.get("tasks") or ():
+        if task.get("prompt") or (task.get("options") or {}).get("locate"):
+            raise InputError(f"task {str(task.get('name'))[:80]} names a file, which no result brings")
+
+
+def _spec(document: dict[str, Any]) -> BenchmarkSpec:
     splits = {
         name: SplitSpec(source=FileBeside(path=""), hidden_answers=bool(split.get("hidden_answers")))
         for name, split in document.get("splits", {}).items()
     }
     known = {name: document[name] for name in (*_TEXTS, *_PARTS) if document.get(name) is not None}
-    judge = known.get("judge") or {"prompts": ""}
-    if judge["prompts"] and not judge["prompts"].startswith(_OURS):
-        raise InputError(f"judge.prompts is {judge['prompts']!r}, which is none of ours")
-    try:
-        return BenchmarkSpec(
-            **known,
-            splits=splits,
-            default_split=next(iter(splits), ""),
-            reader="mapping:",
-            formats="reelbench.tasks.mapped_formats",
-            media=(),
-        )
-    except TypeError as error:
-        raise InputError(str(error)) from None
+    if judge := known.get("judge"):
+        known["judge"] = {**judge, "official_prompts": None}  # nothing is fetched from where a stranger says
+    return BenchmarkSpec(
+        **known,
+        splits=splits,
+        default_split=next(iter(splits), ""),
+        reader="mapping:",
+        formats="reelbench.tasks.mapped_formats",
+        media=(),
+    )

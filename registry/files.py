@@ -6,6 +6,7 @@ import io
 import json
 import logging
 import os
+import re
 import secrets
 import shutil
 import stat
@@ -15,7 +16,7 @@ from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import resources
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO, Any
 from urllib.parse import quote
 
@@ -80,7 +81,12 @@ def replaced(folder: Path) -> Generator[Path]:
         yield aside
         if folder.exists():
             folder.rename(old)
-        aside.rename(folder)
+        try:
+            aside.rename(folder)
+        except OSError:
+            if old.exists():
+                old.rename(folder)
+            raise
     finally:
         for leftover in (aside, old):
             shutil.rmtree(leftover, ignore_errors=True)
@@ -169,6 +175,14 @@ def opened(path: Path | str) -> Generator[IO[bytes]]:
 def _drained(name: str) -> bytes:
     # A pipe gives its bytes once, and a file is read more than once: to be parsed, and to be hashed.
     return Path(name).read_bytes()
+
+
+def inside(folder: Path, name: str) -> Path:
+    """Return the path of a name that a file gives, in its folder; InputError where it leads out of it or is no name."""
+    path = PurePosixPath(name.replace("\\", "/"))
+    if not name or path.is_absolute() or ".." in path.parts or re.search("[\0\ud800-\udfff]", name):
+        raise InputError(f"{name[:200]!r} is not a file's name; expected one without '..' and leading '/'")
+    return folder / name
 
 
 def read_text(path: Path | str) -> str:

@@ -50,6 +50,8 @@ class BenchmarkRecord(Record):
 
 PEOPLE_ADAPTER = "reelbench_people"
 """The adapter of a result that people made, by answering on a page of ours."""
+BASELINE_ADAPTER = "reelbench_baseline"
+"""The adapter of a floor: answers of no model."""
 
 
 Setting = Literal["zero-shot", "fine-tuned", "reasoning", "tools", "human"]

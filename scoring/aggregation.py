@@ -353,8 +353,23 @@ def _draws(
     return draws
 
 
+LONGEST_OVERLAP = 10_000
+"""Characters of an answer that text overlap takes: METEOR's memory ends somewhere behind 30,000 of a loop."""
+
+
+def too_long(samples: Iterable[Sample]) -> int:
+    """Return how many answers text overlap leaves out because they are too long for METEOR."""
+    return sum(sample.reason not in UNANSWERED and len(sample.text) > LONGEST_OVERLAP for sample in samples)
+
+
 def _overlap(samples: Sequence[Sample], metrics: Sequence[Metric]) -> Metrics:
-    answered = [s for s in _by_id(samples) if s.reason not in UNANSWERED and isinstance(s.target.get("text"), str)]
+    answered = [
+        sample
+        for sample in _by_id(samples)
+        if sample.reason not in UNANSWERED
+        and isinstance(sample.target.get("text"), str)
+        and len(sample.text) <= LONGEST_OVERLAP
+    ]
     scorers: dict[str, Literal["bleu4", "cider", "meteor"]] = {
         metric.name: metric.aggregate.scorer for metric in metrics if isinstance(metric.aggregate, Corpus)
     }

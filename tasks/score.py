@@ -16,7 +16,7 @@ from reelbench.registry import about as abouts
 from reelbench.registry.data import ownership
 from reelbench.registry.data.loading import locate, named, upstream_split
 from reelbench.registry.decoding import Answering
-from reelbench.registry.errors import InputError
+from reelbench.registry.errors import InputError, PendingError, ReelbenchError
 from reelbench.registry.files import read_json
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.progress import Bar, no_bar
@@ -33,7 +33,7 @@ from reelbench.registry.records import (
     SettingsRecord,
     SourceRecord,
 )
-from reelbench.registry.spec import BenchmarkSpec, TaskSpec
+from reelbench.registry.spec import BenchmarkSpec, Corpus, TaskSpec
 from reelbench.scoring import aggregation, cognitive_profile, result_files
 from reelbench.tasks import hub_predictions, predictions, questions
 from reelbench.tasks.agent_log import with_looks
@@ -205,7 +205,7 @@ class Evaluation:
         none = None
         if unanswered and not _any_answer(self.scored.counts):
             none = unanswered.pop()  # this line is the error then, and no note beside it
-        fits["notes"] = [*fits.get("notes", ()), *unanswered]
+        fits["notes"] = [*fits.get("notes", ()), *unanswered, *_left_out(self.spec, self.scored)]
         unread = [sample for sample in self.scored.samples if "parse_failed" in sample.flags][:_UNREAD_SHOWN]
         return Outcome(result, folder, **fits, judge_failed=self.judge_failed, unanswered=none, unread=unread)
 
@@ -226,6 +226,16 @@ def _unanswered(counts: Counts) -> list[str]:
         for reason, what in _UNANSWERED.items()
         if counts.unscored.get(reason)
     ]
+
+
+def _left_out(spec: BenchmarkSpec, scored: aggregation.ScoredItems) -> Iterator[str]:
+    """Say how many answers text overlap does without."""
+    overlap = [metric.name for metric in spec.metrics if isinstance(metric.aggregate, Corpus)]
+    if scored.metrics.keys() & set(overlap) and (number := aggregation.too_long(scored.samples)):
+        yield (
+            f"{number} answers have more than {aggregation.LONGEST_OVERLAP} characters, and are left out of "
+            f"{', '.join(overlap)}"
+        )
 
 
 def _any_answer(counts: Counts) -> bool:
@@ -397,12 +407,14 @@ def run_evaluations(
     tags: Path | None = None,
     tasks: Sequence[str] | None = None,
     label: str | None = None,
+    failed: Callable[[str, ReelbenchError], None] | None = None,
 ) -> Iterator[tuple[Evaluation, Path]]:
     """Score the tasks of ours in an lmms-eval output folder; yield each one's evaluation, and where it belongs.
 
     That is `reelbench/<task>` beside lmms-eval's own files, or `<task>` under `folder` where one is given. `tags` go to
     the tasks whose questions they name. `label` is what the user says of how the answers were made, where the
-    run itself doesn't.
+    run itself doesn't. `failed` is called with each task that can't be scored, and why; without it that is raised, and
+    ends all.
 
     Raises:
         InputError: The tags name no question of the run, or one of `tasks` is not in it.
@@ -419,7 +431,14 @@ def run_evaluations(
         place = scores_folder(task)
         if folder is not None:
             place = (folder / task.results.parent.name if several_models else folder) / task.task
-        yield _evaluated(task, place, options, tags=tags if task.task in of_tags else None).labelled(label), place
+        try:
+            evaluated = _evaluated(task, place, options, tags=tags if task.task in of_tags else None)
+        except ReelbenchError as error:
+            if failed is None or isinstance(error, PendingError):
+                raise
+            failed(task.task, error)
+        else:
+            yield evaluated.labelled(label), place
 
 
 def _tagged_tasks(logged: Sequence[LoggedTask], path: Path) -> set[str]:

@@ -277,6 +277,18 @@ def test_a_function_is_shown_exactly_the_frames_asked_for(name, tmp_path):
     assert record["model"]["id"] == "org/counts"
 
 
+def test_a_function_that_changes_its_row_changes_no_score():
+    def rewrites(_question, _frames, row):
+        row["answer"] = "A"
+        row["span"][:] = [1, 2]
+        row["options"][:] = ["x"] * len(row["options"])
+        return "(A) [1, 2]"
+
+    honest = reelbench.evaluate(lambda *_: "(A) [1, 2]", "rextime_mini", frames="none")
+    assert honest.metrics["accuracy"].value < 100
+    assert reelbench.evaluate(rewrites, "rextime_mini", frames="none").metrics == honest.metrics
+
+
 def test_native_is_the_video_itself_and_none_is_nothing():
     seen = []
     for frames in ("native", "none"):

@@ -116,7 +116,9 @@ def _run(run: ViewedRun, number: int, runs: Sequence[ViewedRun], apart: Mapping[
 def _heading(number: int, apart: Mapping[str, Sequence[Any]]) -> str:
     """Return what tells a run from the others, beside the model's name."""
     names = [name for name in apart if name != "model.id" and not name.startswith(("software.", "benchmark."))]
-    names = [name for name in names if "sha256" not in name and name != "judge.url"] or list(apart)
+    names = [name for name in names if "sha256" not in name and name != "judge.url"]
+    if not names and "model.id" not in apart:
+        names = list(apart)
     parts = [f"{name.rpartition('.')[2].replace('_', ' ')} {_text(apart[name][number])}" for name in names[:_HEADING]]
     return ", ".join(parts)
 

@@ -31,6 +31,7 @@ _SAME_TIME = 1e-3
 _FOLDER = "frames"
 
 NOT_OURS = "The model took frames by itself (native); which ones is not recorded."
+UNKNOWN = "Which frames the model saw is not recorded."
 NONE = "The model was shown no frames."
 NOT_HERE = "The frames are no longer in the store of frames on this machine."
 LOOKED = "The model chose its frames look by look; their times are recorded, their pictures are not shown."
@@ -46,6 +47,8 @@ def unrecorded(frames: str) -> str:
             return NOT_OURS
         case "none":
             return NONE
+        case "unknown":
+            return UNKNOWN
         case "uniform":
             known = f"{argument} frames, evenly over the video ({frames})"
         case "fps":

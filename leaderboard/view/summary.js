@@ -171,7 +171,8 @@
     if (typeof value === "number")
       return value >= 1e8 && name.endsWith("parameters") ? `${+(value / 1e9).toPrecision(4)} B` : value.toLocaleString("en");
     const text = typeof value === "object" ? JSON.stringify(value) : String(value);
-    return /^[0-9a-f]{40,}$/.test(text) ? h("span", { title: text }, `${text.slice(0, 12)}…`) : bdi(text);
+    const cut = text.replace(/\b([0-9a-f]{12})[0-9a-f]{28,}\b/g, "$1…");
+    return bdi(cut, { title: cut === text ? null : text });
   }
   function differ() {
     const names = Object.keys(apart);

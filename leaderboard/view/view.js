@@ -44,8 +44,8 @@
 
   // --- going about ---
   function show(item) {
-    R.items.open(item);
     $("sample").replaceChildren(item ? R.sampleCard(item) : h("p", { class: "note", text: "No question to show." }));
+    R.items.open(item); // last, as it measures the page
   }
   R.show = show;
   function render() {

@@ -15,7 +15,7 @@ from reelbench.cli.judging import JudgeEstimate, takes_judge
 from reelbench.cli.option_groups import Json, Quiet, given, reports_status, takes
 from reelbench.cli.report import check_judged, report, show_by
 from reelbench.cli.run_metadata import takes_metadata
-from reelbench.registry.errors import InputError
+from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.home import home
 
 if TYPE_CHECKING:
@@ -170,21 +170,36 @@ def score(
         earlier=chosen_questions.earlier,
         only=chosen_questions.ids,
     )
+    failures: dict[str, ReelbenchError] = {}
     if of_run.run is None:
         evaluations = _of_file(name, files, of_run, tags=tags, metadata=metadata, options=options, output=output)
     elif name is not None or files != FileOptions() or replace(metadata, label=None).anything:
         raise InputError("--run reads everything from the run's folder; leave out NAME and the file options")
     else:
-        evaluations = run_evaluations(of_run.run, output, options, tags=tags, tasks=of_run.task, label=metadata.label)
+        evaluations = run_evaluations(
+            of_run.run,
+            output,
+            options,
+            tags=tags,
+            tasks=of_run.task,
+            label=metadata.label,
+            failed=None if judge_estimate else failures.__setitem__,
+        )
     if judge_estimate:
         estimate(evaluations, judge, as_json=as_json)
         return
     outcomes = [evaluation.write(folder) for evaluation, folder in evaluations]
+    if failures and not outcomes:
+        raise failures.pop(next(iter(failures)))
     report(outcomes, as_json=as_json, again=["reelbench", "score", *given(context)], quiet=quiet)
     if by is not None and not as_json and not quiet:
         show_by(outcomes, by)
     for outcome in outcomes:
         send(outcome.result)
+    for task, error in failures.items():
+        console.note(f"{task}: not scored: {error}")
+    if failures:
+        raise typer.Exit(max(error.exit_code for error in failures.values()))
     check_judged(outcomes)
     if strict and not all(outcome.complete for outcome in outcomes):
         raise typer.Exit(1)

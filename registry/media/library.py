@@ -20,6 +20,7 @@ from reelbench.registry import settings
 from reelbench.registry.data import sources
 from reelbench.registry.data.loading import imported, is_mini
 from reelbench.registry.errors import InputError
+from reelbench.registry.files import inside
 from reelbench.registry.home import home
 from reelbench.registry.languages import language_of
 from reelbench.registry.media import mini as clips
@@ -175,6 +176,8 @@ class Library:
         if source is None or source.images is None:
             return None
         folders = tuple(imported(source.images.folders)(row))
+        for folder in folders:
+            _check_key(self.spec, folder)
         if folders not in self._pictures:  # many questions share a scene of a thousand pictures
             self._pictures[folders] = self._found(source, source.images, folders)
         return self._pictures[folders]
@@ -295,8 +298,10 @@ def _inside(spec: BenchmarkSpec, root: Path, layout: str, folder: str) -> Path:
 
 
 def _check_key(spec: BenchmarkSpec, key: str) -> None:
-    if not key or Path(key).is_absolute() or ".." in Path(key).parts:
-        raise InputError(f"{spec.id}: {key!r} is not a media key; expected a name without '..' and leading '/'")
+    try:
+        inside(Path(), key)
+    except InputError as error:
+        raise InputError(f"{spec.id}: media key {error}") from None
 
 
 def _on_time(found: list[tuple[int, Path]], images: ImageFolders) -> PictureSequence:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from reelbench.registry.files import written_aside
+from reelbench.registry.files import inside, written_aside
 from reelbench.registry.home import home
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def folder(benchmark: str) -> Path:
 
 def mini_clip(benchmark: str, video: str, seconds: float | None = None) -> Path:
     """Return the clip for a mini row's media key: an H.264 mp4 of `seconds`, made if it isn't there yet."""
-    path = folder(benchmark) / f"{video}.mp4"
+    path = inside(folder(benchmark), f"{video}.mp4")
     if not path.is_file():
         with written_aside(path) as aside:
             write_clip(aside, video, seconds or SECONDS)

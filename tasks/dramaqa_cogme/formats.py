@@ -68,6 +68,10 @@ def read_predictions(path: Path) -> dict[str, Prediction]:
     """Read predictions by qid; InputError where one is there twice."""
     document = read_json_or_jsonl(path)
     if isinstance(document, dict) and "qid" not in document:
+        if odd := next((qid for qid, value in document.items() if not isinstance(value, dict | int | None)), None):
+            raise InputError(
+                f"{path}: {odd!r} holds a {type(document[odd]).__name__}, and others a correct_idx (0 to 4)"
+            )
         document = [
             {"qid": qid, **value} if isinstance(value, dict) else {"qid": qid, "correct_idx": value}
             for qid, value in document.items()

@@ -47,6 +47,17 @@ def test_an_answer_cannot_close_its_own_tag(moviecore):
     assert sent[sent.rindex("</answer ") :].splitlines()[0] != closing
 
 
+def test_an_answer_that_guessed_its_mark_cannot_close_its_tag_either(curve):
+    # 20,000 of the 2^32 marks, and an ending found by 54,090 tries with which the answer's own mark is among them.
+    answer = " ".join(f"{mark:08x}" for mark in range(0, 2**32, 2**32 // 20_000)) + " 54090"
+    assert "734a1664" in answer
+    prompts = load_prompts(curve, "reelbench")
+    sent = last(prompts.messages("score", judged_item("q1", "Why?", "So.", answer)))
+    closing = sent[sent.rindex("</answer ") :].splitlines()[0]
+    assert closing not in answer
+    assert len(closing) == len("</answer >") + 32
+
+
 def test_curve_asks_for_one_integer_and_states_the_scale(curve):
     prompts = load_prompts(curve, "reelbench")
     system, user = (message["content"] for message in prompts.messages("score", ITEM))

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import shutil
 
 import pytest
@@ -212,11 +213,11 @@ def test_a_check_is_compared_and_not_believed(rextime_run, tamper, tmp_path, nam
 def test_samples_that_are_none_are_a_line_though_their_hash_holds(rextime_run, tmp_path, samples, said):
     [one] = store.add(rextime_run(), tmp_path / "store")
     (one.place / "samples.jsonl").write_bytes(samples)
+    key = one.place.relative_to(tmp_path / "store").as_posix()
     path = one.place / "check.json"
     forged = {"samples_sha256": hashlib.sha256(samples).hexdigest()}
     path.write_text(json.dumps(json.loads(path.read_text()) | forged))
-    with pytest.raises(InputError, match=f"samples.jsonl.*{said}"):
-        site.build(tmp_path / "store", tmp_path / "site")
+    assert re.search(f"samples.jsonl.*{said}", site.build(tmp_path / "store", tmp_path / "site").left_out[key])
 
 
 def test_a_check_that_is_not_one_is_a_line(rextime_run, tmp_path):
@@ -249,3 +250,31 @@ def test_results_are_listed_and_removed(rextime_run, reelbench, tmp_path):
     assert removed.returncode == 0, removed.stderr
     assert [one.key for one in store.read(there)] == [keys[1]]
     assert not (there / "org__a").exists()
+
+
+def judged_by(name):
+    return lambda result: result["judge"].update(requested=name, returned={name: result["judge"]["calls"] or 1})
+
+
+@pytest.mark.parametrize(
+    "name", ["gpt-4\u043e", "\u043e\u0440\u0435", "a,b", "a, b", "gpt\u20104", "x" * 201, "a\u200bb"]
+)
+def test_a_judges_name_is_held_to_the_same_rules(moviecore_run, tamper, tmp_path, name):
+    [one] = store.add(tamper(moviecore_run(), result=judged_by(name)), tmp_path / "store")
+    assert one.outcome == "refused"
+    assert "judge.requested" in one.why
+
+
+@pytest.mark.parametrize("name", ["\u041epenAI", "Open\u0410I", "Open\u200bAI"])
+def test_an_organisations_name_is_held_to_the_same_rules(run, tamper, tmp_path, name):
+    folder = tamper(run, result=lambda result: result["model"].update(about={"organisation": name}))
+    [one] = store.add(folder, tmp_path / "store")
+    assert one.outcome == "refused"
+    assert "organisation" in one.why
+
+
+@pytest.mark.parametrize("name", ["reelbench/baseline-random", "Reelbench/model"])
+def test_our_own_name_is_reserved(run, tamper, tmp_path, name):
+    [one] = store.add(renamed(tamper, run, name), tmp_path / "store")
+    assert one.outcome == "refused"
+    assert "is for the baselines and people of Reelbench itself" in one.why

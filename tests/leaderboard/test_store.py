@@ -1,5 +1,6 @@
 """What the store takes, and what it refuses and why."""
 
+import errno
 import shutil
 from pathlib import Path
 
@@ -66,6 +67,30 @@ def test_the_newer_of_two_results_for_one_key_stays(rextime_run, added, tamper, 
     assert [one.outcome for one in added(newer)] == ["replaced"]
     [stored] = store.read(tmp_path / "store")
     assert stored.result.metrics["accuracy"].value == 75
+
+
+@pytest.mark.parametrize("full_at", [1, 2, 3])
+def test_a_full_disk_leaves_the_old_result_as_it_was(rextime_run, added, tamper, monkeypatch, full_at):
+    def dated(name, right, date):
+        return tamper(rextime_run(name, right=right), result=lambda found: found["provenance"].update(date=date))
+
+    [first] = added(dated("a", 6, "2026-05-01T00:00:00+00:00"))
+    newer = dated("b", 9, "2026-06-01T00:00:00+00:00")
+    written, write = [], Path.write_bytes
+
+    def fills_up(path, data):
+        written.append(path)
+        if len(written) == full_at:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(path, data)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_bytes", fills_up)
+        assert [one.outcome for one in added(newer)] == ["refused"]
+    [stored] = store.read(first.place.parents[3])
+    assert stored.result.metrics["accuracy"].value == 50
+    assert not list(stored.folder.glob(".*"))
+    assert [one.outcome for one in added(newer)] == ["replaced"]
 
 
 def test_other_settings_are_other_results(rextime_run, added, tamper, tmp_path):

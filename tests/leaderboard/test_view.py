@@ -271,7 +271,8 @@ def three(asked, tmp_path):
         return lambda _n, row: f"The answer is {row['answer']}, from {start} to {end} seconds."
 
     spans = {"a": window(10, 20), "b": window(12, 12.02), "c": window(5, 400)}
-    folders = [asked(name, say, model=f"org/{name}", frames="none") for name, say in spans.items()]
+    long = "very" * 40  # breaks nowhere by itself
+    folders = [asked(name, say, model=f"org/{name}-{long}", frames="none") for name, say in spans.items()]
     path = folders[2] / "result.json"
     document = json.loads(path.read_text())
     document["settings"]["frames"] = "uniform:128"

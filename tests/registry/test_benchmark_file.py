@@ -7,6 +7,7 @@ import pytest
 
 import reelbench as face
 from reelbench.registry import discovery
+from reelbench.registry.declaration import declaration
 from reelbench.registry.errors import InputError
 from reelbench.scoring import result_files
 from tests.servers.files import Response
@@ -291,3 +292,55 @@ def test_a_result_declares_its_benchmark_and_can_claim_no_other(tmp_path):
         else:
             with pytest.raises(InputError, match=r"field benchmark\.declaration"):
                 result_files.read(tmp_path / "out")
+
+
+@pytest.fixture
+def shapes_declared(tmp_path):
+    """What a result on such a benchmark declares."""
+    spec = discovery.opened(write(tmp_path / "b", CHOICE, PLAIN, [{**ASKED, "o": ["a", "b"], "a": "a"}]))
+    discovery._met.clear()
+    return json.loads(json.dumps(declaration(spec)))
+
+
+HOSTILE = {
+    "a link that runs": {"homepage": "javascript:alert(1)"},
+    "prompts elsewhere": {
+        "judge": {"criteria": ["score"], "low": 0, "high": 5, "default_model": "m", "prompts": "os:x"}
+    },
+    "prompts above": {
+        "judge": {
+            "criteria": ["s"],
+            "low": 0,
+            "high": 5,
+            "default_model": "m",
+            "prompts": "reelbench.tasks.curve:../..",
+        }
+    },
+    "a prompt's path": {"tasks": [{"name": "x", "split": "test", "prompt": "../../secret"}]},
+    "no splits": {"splits": 3},
+    "a split that is a text": {"splits": {"test": "x"}},
+    "tasks that are texts": {"tasks": ["x"]},
+    "a title without end": {"title": "x" * 6_000},
+    "metrics without end": {"metrics": [{"name": f"m{n}"} for n in range(100_000)]},
+    "nothing": dict.fromkeys(("title", "version", "metrics", "kinds", "splits", "tasks")),
+}
+
+
+@pytest.mark.parametrize("changes", HOSTILE.values(), ids=HOSTILE)
+def test_a_strangers_declaration_is_refused_in_a_line(shapes_declared, changes):
+    with pytest.raises(InputError) as refused:
+        discovery.learn("shapes", shapes_declared | changes)
+    assert len(str(refused.value)) < 500
+    assert "shapes" not in discovery.specs()
+
+
+def test_a_declaration_never_takes_the_place_of_another(shapes_declared):
+    with discovery.learning_apart():
+        discovery.learn("shapes", shapes_declared)
+        first = discovery.get("shapes")
+        discovery.learn("shapes", shapes_declared | {"title": "Shapes, again"})
+        assert discovery.get("shapes") is first
+        metric, *others = shapes_declared["metrics"]
+        with pytest.raises(InputError, match="otherwise"):
+            discovery.learn("shapes", shapes_declared | {"metrics": [{**metric, "title": "Best"}, *others]})
+    assert "shapes" not in discovery.specs()

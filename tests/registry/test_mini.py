@@ -4,6 +4,7 @@ import pytest
 
 from reelbench import registry
 from reelbench.registry import discovery
+from reelbench.registry.errors import InputError
 from reelbench.registry.frames.decoder import VideoFile
 from reelbench.registry.media.library import Library
 
@@ -22,3 +23,16 @@ def test_every_mini_video_has_the_frames_that_adapters_ask_for_by_default(name):
             assert video.duration == pytest.approx(row["duration"], abs=0.05)
         if row.get("span"):
             assert 0 <= row["span"][0] <= row["span"][1] <= video.duration + 0.05
+
+
+@pytest.mark.parametrize("video", ["/{}/out/x", "../../../out/x", "a/../../../../out/x", "..\\..\\x", "a\0b", "\ud800"])
+@pytest.mark.parametrize("name", ["rextime", "dramaqa_cogme"])
+def test_a_video_that_a_file_names_stays_inside_its_folder(name, video, tmp_path, reelbench_home):
+    spec, video = discovery.get(name), video.replace("{}", str(tmp_path))
+    (row, *_) = registry.load(name, "mini")
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(InputError, match="not a file's name"):
+        Library(spec, "mini").find({**row, "video": video, "images": [video], "shots": [video]})
+    assert sorted(path for path in tmp_path.rglob("*") if reelbench_home not in path.parents) == [
+        path for path in before if reelbench_home not in path.parents
+    ]

@@ -1,0 +1,57 @@
+"""One answer or one task that can't be taken costs itself alone."""
+
+import json
+
+import pytest
+
+from reelbench import registry
+from reelbench.registry import discovery
+from reelbench.registry.data.loading import upstream_split
+from reelbench.registry.records import Item
+from reelbench.scoring import aggregation, text_overlap
+from tests import lmms_runs
+
+
+def test_an_answer_that_meteor_cannot_take_is_left_out_of_overlap_and_counted(monkeypatch):
+    asked = []
+
+    def score(_, predictions, metrics):
+        asked.append(sorted(predictions))
+        return dict.fromkeys(metrics, 0.5)
+
+    monkeypatch.setattr(text_overlap, "compute_score", score)
+    items = [
+        Item(id=name, video="v", prediction=text, target={"text": "The cat sat."})
+        for name, text in {"a": "The cat.", "b": "the " * 10_000, "c": "A dog."}.items()
+    ]
+    scored = aggregation.score(discovery.get("moviecore"), items)
+    assert asked == [["a", "c"]]
+    assert scored.metrics["meteor"].n == 2
+    assert aggregation.too_long(scored.samples) == 1
+
+
+@pytest.fixture
+def run(tmp_path):
+    """What lmms-eval leaves of a run of two tasks, of which one has a line that isn't whole."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    tasks = {name: {} for name in ("rextime_mini", "dramaqa_cogme_mini")}
+    configs = {name: {"dataset_path": f"reelbench:{name}@0123456789abcdef;media_missing=0"} for name in tasks}
+    document = {"results": tasks, "configs": configs, "config": {"model": "openai"}}
+    (folder / "1_results.json").write_text(json.dumps(document))
+    for name in tasks:
+        spec, _ = discovery.find_task(name)
+        rows = [{**row, "split": upstream_split(spec, "mini")} for row in registry.load(spec.id, "mini")]
+        details = [lmms_runs.functions(spec).process_results(row, ["(A)"]) for row in rows]
+        lines = "".join(json.dumps(detail) + "\n" for detail in details)
+        (folder / f"1_samples_{name}.jsonl").write_text(lines + ("" if name == "rextime_mini" else '{"doc_id":'))
+    return folder
+
+
+def test_a_task_that_cannot_be_scored_leaves_the_others_their_results(run, reelbench):
+    done = reelbench("score", "--run", run, "--no-overlap", "--json")
+    assert done.returncode == 2
+    assert "dramaqa_cogme_mini: not scored: " in done.stderr
+    assert "Traceback" not in done.stderr
+    assert json.loads(done.stdout)["benchmark"] == "rextime"
+    assert (run / "reelbench" / "rextime_mini" / "result.json").is_file()
