@@ -138,13 +138,13 @@ def test_so_many_of_each_label_are_drawn(tmp_path, data_of):
 
 
 def test_nodes_are_drawn_by_label_too(tmp_path, data_of):
-    attempts = [("mini1", "A"), ("mini2", "A"), ("mini4", "T")]  # two of Sports, one of Festivals
+    attempts = [("mini1", "A"), ("mini2", "A"), ("mini3", "A"), ("mini4", "T")]  # three of Sports, one of Festivals
     diagnosed(
         tmp_path / "errors", [(name, "mini_curve1", "en-GB", [f"{sign}."], "no_consensus") for name, sign in attempts]
     )
     out = tmp_path / "nodes.html"
     drawn = ["--diagnosis", tmp_path / "errors", "--per", "category=1", "--output", out]
-    for seed in range(4):
+    for seed in range(6):
         run("page", "curve", "--ask", "nodes", *drawn, "--seed", seed)
         asked = {place["label"].partition(",")[0] for place in data_of(out)["places"]}
         assert len(asked) == 2
