@@ -372,6 +372,8 @@ class BenchmarkSpec(Declared):
     paper: Paper | None = None
     citation: str = ""
     """What to cite, as its owner wrote it, where there is no `paper`."""
+    people_search: bool = False
+    """Whether people who answer or check its questions may search the web, as its paper has it."""
     builds_on: tuple[Paper, ...] = ()
     """Papers to cite as well: of what the benchmark is made from."""
     published: tuple[PublishedResult, ...] = ()

@@ -42,8 +42,9 @@ class BlindAnswers(ReviewKind):
     name = KindName.ANSWERS
     title = "Answers"
     verb = "answered"
+    video_alone = "Watch the video, and answer from it alone."
     advice = (
-        "Watch the video, and answer from it alone.",
+        video_alone,
         "Where a span is asked, mark where the video shows the answer.",
     )
 

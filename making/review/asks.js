@@ -21,7 +21,20 @@ const asks = {
       input.addEventListener("change", () => changed(value));
       return h("label", {}, input, h("span", { text, dir: "auto", lang: item.language || "" }));
     });
-    return group(ask, h("div", { class: "choices" }, ...options));
+    return group(ask, h("div", { class: ask.inline ? "choices inline" : "choices" }, ...options));
+  },
+
+  // What stands behind it is shown once all before it is said, and once it is pressed.
+  reveal(ask, item, changed) {
+    const button = h("button", { type: "button", text: ask.title });
+    const before = item.asks.slice(0, item.asks.indexOf(ask));
+    button.addEventListener("click", () => changed(true));
+    const box = h("div", { class: "tools" }, button);
+    box.settle = (marks) => {
+      button.disabled = !before.every((one) => settled(one, marks));
+      button.hidden = marks[ask.name] !== undefined;
+    };
+    return box;
   },
 
   labels(ask, item, changed) {

@@ -15,7 +15,7 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.rows import LETTERS, Row
 from reelbench.scoring.cognitive_profile import COMPONENTS
 
-_SHOWN_APART = {"span", "verdict", "reason", "note", *COMPONENTS}
+_SHOWN_APART = {"span", "verdict", "reason", "note", "revealed", *COMPONENTS}
 
 
 def draw_disagreements(
@@ -115,7 +115,7 @@ def in_words(marks: Marks, item: Item) -> str:
     parts += [
         _answer_in_words(ask, marks[ask["name"]])
         for ask in item["asks"]
-        if ask["name"] in marks and ask["name"] not in _SHOWN_APART
+        if ask["name"] in marks and ask["name"] not in _SHOWN_APART and "inline" not in ask
     ]
     return " | ".join(parts) + (f" ({marks['note']})" if marks.get("note") else "")
 
@@ -126,4 +126,5 @@ def _answer_in_words(ask: Mapping[str, object], value: object) -> str:
         return f"{ask['name']} {value}"
     options = {option["value"]: option["text"] for option in ask.get("options", ())}  # type: ignore[attr-defined]
     text = options.get(value, str(value))
-    return f"{value}: {text}" if value in options and str(value) in LETTERS else text
+    lettered = value in options and str(value) in LETTERS and not text.startswith(f"{value} –")
+    return f"{value}: {text}" if lettered else text

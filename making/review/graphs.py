@@ -1,6 +1,5 @@
 """Evidence graphs checked by people: is each piece there, and does it rest on what it says? What is wrong they mend."""
 
-import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -116,9 +115,7 @@ def draw_graphs(
     known = {row["id"]: row for row in rows if row["id"] in graphs}
     if not known:
         raise InputError(f"--graphs: none of these {len(graphs)} graphs is of a question of {spec.id} {split}")
-    names = list(known)
-    if draw is not None:
-        names = random.Random(draw.seed).sample(sorted(names), min(draw.sample, len(names)))  # noqa: S311 - no secret
+    names = list(known) if draw is None else draw.names(spec, list(known.values()))
     places = [Place(known[name]["video"], name, [_item(spec, known[name], graphs[name])]) for name in names]
     return Content(GRAPHS, spec, split, places, {place.video: known[place.label] for place in places})
 

@@ -82,7 +82,7 @@ def _entries(document: Any) -> Iterator[tuple[str, dict[str, Any]]]:  # noqa: AN
             raise InputError(
                 "--write: the data is keyed by video; only questions by their id, or a list of them, can be kept"
             )
-        yield str(entry.get("question_id") or entry.get("qid") or entry.get("id") or key), entry
+        yield str(entry.get("question_id") or entry.get("qid") or entry.get("id") or entry.get("key") or key), entry
 
 
 def _count_people(path: Path, funnel: Path, reviews: Reviews, outcome: Verification, kept: int) -> str:

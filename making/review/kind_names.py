@@ -15,3 +15,5 @@ class KindName(StrEnum):
     NODES = "nodes"
     PREFERENCE = "preference"
     GRAPHS = "graphs"
+    AUDIT = "audit"
+    WRITE = "write"

@@ -7,6 +7,7 @@ from pathlib import Path
 from reelbench.making.moment_pairs import WAGE
 from reelbench.making.review import label_studio
 from reelbench.making.review.answers import ANSWERS
+from reelbench.making.review.audits import AUDITS
 from reelbench.making.review.graphs import GRAPHS
 from reelbench.making.review.kind_names import KindName
 from reelbench.making.review.nodes import NODES
@@ -17,10 +18,12 @@ from reelbench.making.review.review_kind import ReviewKind, ReviewSummary
 from reelbench.making.review.scores import SCORES
 from reelbench.making.review.spans import QUESTION_SPANS, SPANS
 from reelbench.making.review.tags import TAGS
+from reelbench.making.review.written import WRITTEN
 from reelbench.registry.files import read_json
 
 KINDS: Mapping[KindName, ReviewKind] = {
-    kind.name: kind for kind in (RATINGS, SPANS, QUESTION_SPANS, ANSWERS, TAGS, SCORES, NODES, PREFERENCES, GRAPHS)
+    kind.name: kind
+    for kind in (RATINGS, SPANS, QUESTION_SPANS, ANSWERS, TAGS, SCORES, NODES, PREFERENCES, GRAPHS, AUDITS, WRITTEN)
 }
 
 

@@ -8,9 +8,23 @@ let boxes = [];
 function section(item) {
   const box = h("section", { "aria-label": `${item.part || "item"} ${item.id}` });
   Object.assign(box.dataset, { part: item.part, id: item.id });
-  const settle = () => box.classList.toggle("done", whole(item));
+  const shown = (list) => (list || []).flatMap((one) => shows[one.type](one, item));
+  const settle = () => {
+    const marks = marksOf(item);
+    item.asks.forEach((ask, place) => {
+      frames[place].hidden = !applies(ask, marks);
+      // What was said before something was revealed stays as it was said.
+      if (ask.locked) for (const input of frames[place].querySelectorAll("input, textarea, button")) input.disabled = marks[ask.locked] !== undefined;
+      if (warnings[place]) warnings[place].textContent = fault(ask, marks[ask.name]);
+      if (parts[place].settle) parts[place].settle(marks);
+    });
+    box.classList.toggle("done", whole(item));
+  };
   const parts = item.asks.map((ask) => asks[ask.type](ask, item, (value) => { mark(item, ask.name, value); settle(); }));
-  box.append(...item.shows.flatMap((one) => shows[one.type](one, item)), ...parts);
+  const checked = (ask) => ask.scripts || ask.least;
+  const warnings = item.asks.map((ask) => (checked(ask) ? h("p", { class: "fault", role: "alert" }) : null));
+  const frames = item.asks.map((ask, place) => h("div", {}, ...shown(ask.shows), parts[place], ...(warnings[place] ? [warnings[place]] : [])));
+  box.append(...shown(item.shows), ...frames);
   box.draw = () => parts.forEach((part) => part.draw && part.draw());
   settle();
   return box;
@@ -45,7 +59,7 @@ function unfinished() {
 }
 const press = (key) => { const target = at("items").querySelector(`[data-key="${key}"]`); if (target) target.click(); };
 function digit(number) {
-  const groups = [...at("items").querySelectorAll("fieldset")].filter((box) => box.querySelector("input[type=radio]"));
+  const groups = [...at("items").querySelectorAll("fieldset")].filter((box) => !box.closest("[hidden]") && box.querySelector("input[type=radio]:enabled"));
   const box = groups.find((one) => one.contains(document.activeElement)) || groups.find((one) => !one.querySelector("input:checked")) || groups[0];
   if (!box) return;
   const radios = [...box.querySelectorAll("input[type=radio]")];

@@ -20,9 +20,10 @@ from reelbench.registry.files import in_script, page_asset, write_text
 from reelbench.registry.media.library import Library
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.strata import Strata
 
 _SAVED = "What you say is kept in this browser at once. Save it to a file when you are done, or in between."
-_SCRIPTS = ("state.js", "player.js", "asks.js", "graph_ask.js", "page.js")
+_SCRIPTS = ("state.js", "text_checks.js", "player.js", "asks.js", "graph_ask.js", "page.js")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,7 @@ class Draw:
 
     Attributes:
         sample: Videos, each with all its questions (all videos, where there are fewer).
+        per: So many questions for each label of a facet, in the place of `sample`.
         seed: Seed of the draw, of who gets what, and of the order of scores.
         raters: Pages to write.
         overlap: How many raters look at each video.
@@ -42,6 +44,14 @@ class Draw:
     raters: int = 1
     overlap: int = 1
     strips: bool = False
+    per: Strata | None = None
+
+    def names(self, spec: BenchmarkSpec, rows: Sequence[Row]) -> list[str]:
+        """Return the ids of drawn questions, for pages whose `sample` counts these."""
+        if self.per is not None:
+            return [row["id"] for row in self.per.draw(spec, rows, self.seed)]
+        names = sorted(row["id"] for row in rows)
+        return random.Random(self.seed).sample(names, min(self.sample, len(names)))  # noqa: S311 - no secret
 
 
 DEFAULT = Draw()
@@ -111,10 +121,16 @@ def draw_content(
     if (answers is None) == (kind.source == "result"):
         raise InputError("--answers names the result whose answers are scored: with --ask scores, and only there")
     located = loading.locate(name, split, data)
-    by_video = rows_by_video(located.read())
-    drawn = random.Random(draw.seed).sample(sorted(by_video), min(draw.sample, len(by_video)))  # noqa: S311 - no secret
-    rows = DrawnRows(located.spec, located.split, {video: by_video[video] for video in drawn}, answers, draw.seed, made)
-    places = kind.places(rows)
+    rows = located.read()
+    if draw.per is not None:
+        rows = draw.per.draw(located.spec, rows, draw.seed)
+    by_video = rows_by_video(rows)
+    sample = len(by_video) if draw.per is not None else min(draw.sample, len(by_video))
+    drawn = random.Random(draw.seed).sample(sorted(by_video), sample)  # noqa: S311 - no secret
+    shown = DrawnRows(
+        located.spec, located.split, {video: by_video[video] for video in drawn}, answers, draw.seed, made
+    )
+    places = kind.places(shown)
     return Content(kind, located.spec, located.split, places, {p.video: by_video[p.video][0] for p in places})
 
 
@@ -198,7 +214,7 @@ def _document(
     content: Content, places: Sequence[Place], shown: Mapping[str, Any], page: str, part: int | None
 ) -> dict[str, Any]:
     kind = content.kind
-    title, unit, advice = kind.title, kind.unit, kind.advice
+    title, unit, advice = kind.title, kind.unit, kind.advise(content.spec)
     if content.consensus:
         advice = kind.consensus_advice or advice
         title, unit = f"Consensus on {title.lower()}", kind.consensus_unit or unit

@@ -26,6 +26,7 @@ _QUESTION_ENDS = {
     "depth": ("a glance answers it", "the whole video must be thought through"),
     "answerability": ("needs knowledge from elsewhere", "the video alone answers it"),
 }
+_SEARCHED = ("neither the video nor a search settles it", "the video, with a search where needed, settles it")
 DIMENSIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "caption": {
         "accuracy": ("it says what is not so", "all that it says is so"),
@@ -59,9 +60,10 @@ class Ratings(ReviewKind):
         "These got low ratings. Watch the video, read what raters said, and decide what becomes of each.",
         "Keep what is good for all that; drop what can't be mended; edit the rest in the fields below.",
     )
+    video_alone = "Judge by what the video shows and says, not by what you know from elsewhere."
     advice = (
         WATCH_FIRST,
-        "Judge by what the video shows and says, not by what you know from elsewhere.",
+        video_alone,
         "Rate the question and the answer each by itself.",
     )
 
@@ -71,7 +73,11 @@ class Ratings(ReviewKind):
         for video, rows in drawn.by_video.items():
             caption = next((row["caption"] for row in rows if row.get("caption")), "")
             shown = [parts.shown_text("Caption", caption)]
-            items = [parts.review_item(video, video, shown, _scales("caption"), part="caption")] if caption else []
+            items = (
+                [parts.review_item(video, video, shown, _scales(drawn.spec, "caption"), part="caption")]
+                if caption
+                else []
+            )
             places.append(Place(video, video, items + [item for row in rows for item in _row_items(drawn.spec, row)]))
         return places
 
@@ -175,16 +181,17 @@ def ratings_in(review: Review) -> list[tuple[str, str, str, int]]:
     ]
 
 
-def _scales(part: str) -> list[Part]:
-    return [parts.scale_ask(name, LOWEST, HIGHEST, ends) for name, ends in DIMENSIONS[part].items()]
+def _scales(spec: BenchmarkSpec, part: str) -> list[Part]:
+    ends = dict(DIMENSIONS[part]) | ({"answerability": _SEARCHED} if spec.people_search and part != "caption" else {})
+    return [parts.scale_ask(name, LOWEST, HIGHEST, meanings) for name, meanings in ends.items()]
 
 
 def _row_items(spec: BenchmarkSpec, row: Row) -> list[Item]:
-    items = [parts.row_item(row, [parts.shown_question(row)], _scales("question"), part="question")]
+    items = [parts.row_item(row, [parts.shown_question(row)], _scales(spec, "question"), part="question")]
     right, others = parts.right_answer(spec, row)
     if right:
         shown = parts.shown_text("Answer", right, row["language"], others)
-        items.append(parts.row_item(row, [shown], _scales("answer"), part="answer"))
+        items.append(parts.row_item(row, [shown], _scales(spec, "answer"), part="answer"))
     items[-1]["asks"].append(parts.text_ask("comment", "Comment", optional=True))
     return items
 

@@ -19,6 +19,8 @@ from reelbench.registry.spec import BenchmarkSpec
 
 WATCH_FIRST = "Watch the whole video first; play parts of it again when you are not sure."
 """Advice on a page about a whole video."""
+SEARCH = "Watch the video. You may search the web, as the benchmark's own people did; ask no language model."
+"""Advice where the benchmark lets people look things up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,7 @@ class ReviewKind(ABC):
         title: First word of the page's heading.
         verb: What an item is called when it is done.
         advice: Lines that the page shows raters.
+        video_alone: The line of `advice` that rules out all but the video; a benchmark may let people search instead.
         unit: What stands on the page at a time.
         consensus_unit: The same on a consensus page, where it is something else.
         consensus_advice: What a consensus page says in the place of `advice`, where that is something else.
@@ -60,10 +63,15 @@ class ReviewKind(ABC):
     title: ClassVar[str]
     verb: ClassVar[str]
     advice: ClassVar[tuple[str, ...]]
+    video_alone: ClassVar[str] = ""
     unit: ClassVar[str] = "Question"
     consensus_unit: ClassVar[str] = ""
     consensus_advice: ClassVar[tuple[str, ...]] = ()
     source: ClassVar[Literal["rows", "result", "diagnosis", "made", "graphs"]] = "rows"
+
+    def advise(self, spec: BenchmarkSpec) -> tuple[str, ...]:
+        """Return the lines of advice, of searching what the benchmark's own people were told."""
+        return tuple(SEARCH if spec.people_search and line == self.video_alone else line for line in self.advice)
 
     def places(self, drawn: DrawnRows) -> list[Place]:
         """Return what stands on the page, one place a question."""

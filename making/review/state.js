@@ -20,19 +20,32 @@ function mark(item, name, value) {
 
 // --- how far ---
 function fault(ask, value) {
-  if (ask.type !== "span" || !value || value.includes(null)) return "";
+  if (!value) return "";
+  if (ask.type === "text") return textFault(ask, value);
+  if (ask.type === "labels") {
+    if (value.length < (ask.least || 0)) return `Choose at least ${ask.least}.`;
+    return ask.must && !value.includes(ask.must) ? `${ask.must} must be among them.` : "";
+  }
+  if (ask.type !== "span" || value.includes(null)) return "";
   return value[1] < value[0] ? "The end lies before the start." : "";
 }
 function given(ask, marks) {
   const value = marks[ask.name];
   if (ask.type === "span") return Boolean(value) && !value.includes(null) && !fault(ask, value);
-  return value !== undefined;
+  return value !== undefined && !fault(ask, value);
 }
+// `when` and `needed` list [ask's name, values]: once one of these was chosen the ask is there, or no longer optional.
+const meets = (marks, conditions) => conditions.some(([name, values]) => values.includes(marks[name]));
+const applies = (ask, marks) => !ask.when || meets(marks, ask.when);
+const settled = (ask, marks) =>
+  !applies(ask, marks) || given(ask, marks) || (ask.optional && !meets(marks, ask.needed || []));
 const whole = (item) => {
   const marks = marksOf(item);
-  return marks.verdict === "bad" || item.asks.every((ask) => ask.optional || given(ask, marks));
+  return marks.verdict === "bad" || item.asks.every((ask) => settled(ask, marks));
 };
 const items = review.places.flatMap((place) => place.items);
+for (const place of review.places)
+  for (const item of place.items) for (const ask of item.asks) if (ask.times) ask.length = review.videos[place.video].duration;
 let done = new Set();
 function count() { done = new Set(items.filter(whole).map((item) => item.key)); }
 const finished = (place) => place.items.every((item) => done.has(item.key));

@@ -38,8 +38,13 @@ def page(
     *,
     ask: Annotated[KindName, typer.Option(help="What people are asked.")] = KindName.RATINGS,
     sample: Annotated[
-        int, typer.Option(help="Number of videos, each with all its questions (nodes: number of questions).", min=1)
+        int,
+        typer.Option(help="Number of videos, each with all its questions (nodes, graphs: number of questions).", min=1),
     ] = 30,
+    per: Annotated[
+        str | None,
+        typer.Option(metavar="FACET=N", help="In its place: N questions for each label of a facet, as in locale=10."),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the draw; files of one draw can be merged.")] = 0,
     raters: Annotated[int, typer.Option(help="Number of pages, one per rater.", min=1)] = 1,
     overlap: Annotated[int, typer.Option(help="Raters per video.", min=1)] = 1,
@@ -77,13 +82,14 @@ def page(
         Path | None, typer.Option(help="The page's file (default review-NAME.html), or the folder for Label Studio.")
     ] = None,
 ) -> None:
-    """Write a page on which people rate, mark spans, answer, tag, score or choose; or one page for each rater."""
+    """Write a page on which people rate, answer, audit, tag, score, choose or write; or one for each rater."""
     from reelbench.making.review import consensus as settling
     from reelbench.making.review import pages
     from reelbench.making.review.kinds import KINDS
     from reelbench.registry import discovery
+    from reelbench.registry.strata import Strata
 
-    draw = pages.Draw(sample, seed, raters, overlap, strips)
+    draw = pages.Draw(sample, seed, raters, overlap, strips, Strata.parse(per) if per else None)
     name = discovery.plain_name(name)
     if (form is Form.LABEL_STUDIO) == (media_url is None):
         raise InputError("--as label-studio and --media-url PREFIX go together")
@@ -94,12 +100,12 @@ def page(
     if consensus:
         drawn = None
         if diagnosis is not None:
-            drawn = partial(_nodes, name, diagnosis, None)
+            drawn = partial(_nodes, name, diagnosis, data, None)
         elif graphs is not None:
             drawn = partial(_graphs, name, graphs, split, data, None)
         content = settling.draw_disagreements(name, consensus, data, answers=answers, nodes=drawn, made=made)
     elif diagnosis is not None:
-        content = _nodes(name, diagnosis, draw)
+        content = _nodes(name, diagnosis, data, draw)
     elif graphs is not None:
         content = _graphs(name, graphs, split, data, draw)
     else:
@@ -113,7 +119,7 @@ def page(
         console.write(str(tasks.tasks.parent))
         return
     written = pages.write(content, output or Path(_file_name(name, ask)), draw, data=data, note=console.note)
-    if written.videos < sample and not consensus:
+    if written.videos < sample and not consensus and per is None:
         console.note(f"{name} has {written.videos} videos: all of them are on the page")
     _report_missing(written.missing)
     console.note(f"{written.videos} videos, {written.questions} questions; open the page in a browser")
@@ -191,18 +197,28 @@ def _file_name(name: str, ask: KindName) -> str:
     return f"review-{name}.html" if ask is KindName.RATINGS else f"{ask.value}-{name}.html"
 
 
-def _nodes(name: str, diagnosis: Path, draw: "Draw | None") -> "Content":
+def _nodes(name: str, diagnosis: Path, data: Path | None, draw: "Draw | None") -> "Content":
+    from dataclasses import replace
+
     from reelbench.making.review import nodes
     from reelbench.methods.diagnosis.folder import Folder
     from reelbench.methods.diagnosis.people import judged
     from reelbench.registry import discovery
+    from reelbench.registry.data import loading
 
     folder = Folder(diagnosis)
     known, settings = discovery.find_task(name), folder.settings()
     spec = known[0] if known else discovery.find(name)
     if settings.get("benchmark") != spec.id:
         raise InputError(f"{diagnosis}: is of {settings.get('benchmark')}, not of {spec.id}")
-    return nodes.draw_nodes(spec, str(settings.get("split")), judged(folder), draw)
+    split, attempts = str(settings.get("split")), judged(folder)
+    if draw is not None and draw.per is not None:
+        asked = {attempt.question for attempt in attempts}
+        rows = [row for row in loading.locate(name, split, data).read() if row["id"] in asked]
+        drawn = draw.names(spec, rows)
+        attempts = [attempt for attempt in attempts if attempt.question in drawn]
+        draw = replace(draw, sample=len(drawn))
+    return nodes.draw_nodes(spec, split, attempts, draw)
 
 
 def _graphs(name: str, path: Path, split: str | None, data: Path | None, draw: "Draw | None") -> "Content":

@@ -30,6 +30,7 @@ SPEC = BenchmarkSpec(
     license_note="Annotations; the videos are their uploaders' on YouTube.",
     languages=LOCALES,
     row_kind="open",
+    people_search=True,  # supplement, B.1.3 and B.2.1: the web, Wikipedia, search by picture; no language model
     columns=(
         Column(name="subcategory", dtype="string", description="Finer topic within the category, of its locale."),
         Column(name="skills", dtype="list<string>", description="Skills that the question takes."),
