@@ -227,7 +227,7 @@ def invoke(*words, status=0):
 
 
 def test_every_variant_is_scored_again_without_the_model(server, monkeypatch, tmp_path):
-    monkeypatch.setattr(process, "lmms_eval", lambda args, env, *_: lmms_runs.command(monkeypatch, args, env))
+    monkeypatch.setattr(process, "lmms_eval", lambda args, env, *_, **_kw: lmms_runs.command(monkeypatch, args, env))
     words = ["--tasks", TASK, "--model", "openai", "--model_args", model_at(server), "--log_samples"]
     invoke("run", "--answering", "options:norm=chars", "--", *words, "--output_path", tmp_path / "run")
     lmms_runs.command(monkeypatch, [*words, "--output_path", tmp_path / "bare"], {})

@@ -23,7 +23,7 @@ from tools import demo_models
 
 ROOT = Path(__file__).resolve().parent.parent
 REELBENCH = Path(sys.executable).with_name("reelbench")
-TASKS = "reelbench_mini,dramaqa_cogme_mini"
+TASKS = "moviecore_mini,moviechat_mini,curve_mini,rextime_mini,dramaqa_cogme_mini"
 SMALL = "device=cpu,device_map=cpu,max_num_frames=4,min_pixels=3136,max_pixels=12544"
 MODELS = {
     "baseline": "reelbench_baseline --model_args kind=whole_video",
