@@ -1,6 +1,7 @@
 """What every record on disk is, and one that stands in several: how likely a model holds an option."""
 
 import math
+from collections.abc import Iterable
 from typing import Annotated, Any, ClassVar
 
 from pydantic import (
@@ -14,15 +15,23 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails
 
+from reelbench.registry.values import is_array, is_object
+
 LARGEST = 2**53 - 1
 """The largest whole number that every reader of JSON has exactly; no count of ours comes near."""
 _LARGEST_SETTING = 2**64  # seeds have 64 bits
 _LONGEST_TEXT = 1_000_000
 
 
+def _parts(value: Any) -> Iterable[Any]:  # noqa: ANN401 - any JSON value
+    if is_object(value):
+        return [*value, *value.values()]
+    return value if is_array(value) else ()
+
+
 def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     """Return a JSON value; ValueError where a number in it is not finite or larger than any setting, or a text long."""
-    level = [value]
+    level: list[Any] = [value]
     while level:
         for part in level:
             if isinstance(part, float) and not math.isfinite(part):
@@ -31,13 +40,7 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value
                 raise ValueError("a whole number in it is larger than 2^64")
             if isinstance(part, str) and len(part) > _LONGEST_TEXT:
                 raise ValueError(f"a text in it has {len(part)} characters, at most {_LONGEST_TEXT} are taken")
-        level = [
-            inner
-            for part in level
-            for inner in (
-                [*part, *part.values()] if isinstance(part, dict) else part if isinstance(part, list | tuple) else ()
-            )
-        ]
+        level = [inner for part in level for inner in _parts(part)]
     return value
 
 

@@ -4,6 +4,8 @@ import re
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+from reelbench.registry.values import is_array, is_object
+
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s\"'<>,;]+", re.IGNORECASE)
 HIDDEN = "***"
 
@@ -23,13 +25,13 @@ def without_credentials(text: str) -> str:
 
 def without_secrets(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     """Return a JSON value rid of secrets at any depth: what is named like one, and what addresses and texts hold."""
-    if isinstance(value, dict):
+    if is_object(value):
         return {
             without_secrets(name): without_secrets(part)
             for name, part in value.items()
             if not _SECRET_NAME.fullmatch(str(name))
         }
-    if isinstance(value, list | tuple):
+    if is_array(value):
         return [without_secrets(part) for part in value]
     if not isinstance(value, str):
         return value

@@ -57,7 +57,8 @@ def _check(document: dict[str, Any]) -> None:
     if judge["prompts"] and not _OUR_PROMPTS.fullmatch(judge["prompts"]):
         raise InputError(f"judge.prompts is {judge['prompts'][:80]!r}, which is none of ours")
     for task in document.get("tasks") or ():
-        if task.get("prompt") or (task.get("options") or {}).get("locate"):
+        options: dict[str, Any] = task.get("options") or {}
+        if task.get("prompt") or options.get("locate"):
             raise InputError(f"task {str(task.get('name'))[:80]} names a file, which no result brings")
 
 

@@ -9,7 +9,7 @@
 
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import cache
@@ -161,7 +161,7 @@ def learn(name: str, document: dict[str, Any]) -> None:
 
 
 @contextmanager
-def learning_apart() -> Iterator[None]:
+def learning_apart() -> Generator[None]:
     """Forget at the block's end what results declared in it: one submission's word is not for the next."""
     before = dict(_met)
     try:

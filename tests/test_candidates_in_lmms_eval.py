@@ -131,7 +131,7 @@ def test_samples_are_all_kept_however_they_are_asked_for(server, monkeypatch, tm
 
 
 def test_run_and_a_bare_lmms_eval_leave_the_same(server, monkeypatch, tmp_path):
-    monkeypatch.setattr(process, "lmms_eval", lambda args, env, *_: lmms_runs.command(monkeypatch, args, env))
+    monkeypatch.setattr(process, "lmms_eval", lambda args, env, *_, **_kw: lmms_runs.command(monkeypatch, args, env))
     words = ["--tasks", TASK, "--model", "openai", "--model_args", model_at(server), "--limit", "2", "--log_samples"]
     server.script(lambda call: Answer(f'{{"span": [0, {call.number % 3}], "answer": "{"ABC"[call.number % 3]}"}}'))
     done = CliRunner().invoke(

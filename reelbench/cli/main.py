@@ -4,7 +4,7 @@ import logging
 import sys
 from errno import EACCES, EEXIST, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS
 from types import MappingProxyType
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
@@ -153,11 +153,12 @@ def main() -> None:
         console.note(f"reelbench: {error}")
         sys.exit(error.exit_code)
     except ValueError as error:
-        if debug or type(error).__name__ != "ValidationError":
+        if debug or type(error).__name__ != "ValidationError":  # pydantic is not imported for the sake of this line
             raise
-        from reelbench.registry.base_record import first_wrong_field
+        from reelbench.registry.base_record import ValidationError, first_wrong_field
 
-        console.note(f"reelbench: {first_wrong_field(error)}")  # a record's bounds, met by what a user gave
+        wrong = cast("ValidationError", error)
+        console.note(f"reelbench: {first_wrong_field(wrong)}")  # a record's bounds, met by what a user gave
         sys.exit(InputError.exit_code)
     except BrokenPipeError:
         sys.exit(1)
