@@ -61,8 +61,15 @@ Setting = Literal["zero-shot", "fine-tuned", "reasoning", "tools", "human"]
 def _there_is(day: str) -> str:
     """Return a year, month or day; ValueError where the calendar has none such."""
     year, month, day_of_month = (*map(int, day.split("-")), 1, 1)[:3]
-    date(year, month, day_of_month)
+    try:
+        date(year, month, day_of_month)
+    except ValueError:
+        raise ValueError(f"{day} is not a date") from None
     return day
+
+
+Day = Annotated[str, Field(pattern=r"^\d{4}(-\d\d(-\d\d)?)?$"), AfterValidator(_there_is)]
+"""A year, a month or a day."""
 
 
 class About(Record):
@@ -74,11 +81,7 @@ class About(Record):
     )
     parameters: float | None = Field(default=None, gt=0, le=LARGEST, description="Number of parameters, all of them.")
     organisation: str | None = None
-    released: Annotated[str, AfterValidator(_there_is)] | None = Field(
-        default=None,
-        pattern=r"^\d{4}(-\d\d(-\d\d)?)?$",
-        description="Year, month or day: 2025, 2025-09, 2025-09-23.",
-    )
+    released: Day | None = Field(default=None, description="Year, month or day: 2025, 2025-09, 2025-09-23.")
     licence: str | None = None
     links: dict[Name, Name] | None = Field(default=None, max_length=50, description="Name -> address.")
     frames: str | None = Field(default=None, description="Frames that it was shown, where the run doesn't say.")

@@ -72,6 +72,15 @@ def before_any_run(monkeypatch):
     monkeypatch.setattr(adapters, "passes_video", False)
 
 
+@pytest.fixture(autouse=True)
+def own_benchmarks_apart():
+    """What a test declares by a file of its own is not known to the next."""
+    from reelbench.registry import discovery
+
+    with discovery.learning_apart():
+        yield
+
+
 @pytest.fixture
 def hub(monkeypatch, tmp_path):
     """The local Hub, on which a museum's curator is logged in."""

@@ -212,9 +212,9 @@ def test_the_controls_meteor_against_their_length(reelbench, candidates, tmp_pat
     # The longest of three answers have more words than those of two, and stand further to the right.
     longest = drawn.findall(".//{*}circle")[4:6]
     assert float(longest[0].get("cx")) < float(longest[1].get("cx"))
-    assert {"mean words of the answers chosen, and of how many candidates", "METEOR"} <= {
-        text.text for text in drawn.iterfind(".//{*}text")
-    }
+    texts = [text.text for text in drawn.iterfind(".//{*}text")]
+    for title in ("mean words of the answers chosen, and of how many candidates", "METEOR"):  # a unit may stand behind
+        assert any(text.startswith(title) for text in texts)
 
 
 @pytest.mark.parametrize(
