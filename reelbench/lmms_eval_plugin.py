@@ -123,6 +123,7 @@ def _know_the_model() -> None:
 
         model = original.__func__(cls, *args, **kwargs)
         adapters.passes_video = getattr(model, adapters.PASS_VIDEO, False) is True
+        adapters.task_type = "simple" if getattr(model, "is_simple", True) else "chat"
         return model
 
     setattr(create_from_arg_string, _MARK, True)
@@ -213,7 +214,11 @@ def _index(manager: Any) -> dict[str, Any]:  # noqa: ANN401 - lmms-eval's TaskMa
 def _without_absent(original: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(original)
     def load(self: Any, name_or_config: Any = None, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-        name_or_config = _task_of_declaration(self, name_or_config)
+        if (named := _task_of_declaration(self, name_or_config)) is not name_or_config:
+            from reelbench.tasks.lmms import adapters
+
+            name_or_config = named
+            args = args or (adapters.task_type,)  # lmms-eval says it with a task's name, and not with a YAML
         data = _rows_of(self, name_or_config)
         if data is None:
             return original(self, name_or_config, *args, **kwargs)

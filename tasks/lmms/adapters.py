@@ -23,6 +23,9 @@ running: str | None = None
 passes_video = False
 """Whether that adapter sends videos on as they are."""
 
+task_type = "simple"
+"""How the model that runs is asked, in lmms-eval's words: `simple` or `chat`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Adapter:
