@@ -511,6 +511,8 @@ def _evaluated(logged: LoggedTask, folder: Path, options: Options, *, tags: Path
     source, asked = source_of(spec, data)
     items = run.items + media_missing(data, {item.id for item in run.items}, options.note)
     items = [with_question(item, asked) for item in items]
+    if options.answering is not None:
+        data, items = compared_anew(task, data, items, options.answering)
     model, settings = model_of(document), settings_of(spec, document, task, data, items, heard=run.heard)
     before = _before(folder)
     about = options.about or (before and before.model.about)
@@ -524,8 +526,6 @@ def _evaluated(logged: LoggedTask, folder: Path, options: Options, *, tags: Path
     elif options.only is not None or data.ids is not None:
         items = [item for item in items if options.only is None or item.id in options.only.ids]
         settings = settings.model_copy(update={"limit": len(items)})
-    if options.answering is not None:
-        data, items = compared_anew(task, data, items, options.answering)
     items, notes, beside = _with_tags(spec, items, tags)
     judge = _Judge(options)
     scored = aggregation.score(
