@@ -9,10 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import typer
-from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
+from typer.core import TyperArgument, TyperCommand, TyperOption
 
+from reelbench.cli.app import commands_of
 from reelbench.cli.examples import EXAMPLES
 from reelbench.cli.main import app
+from reelbench.cli.option_groups import option_of
 from reelbench.leaderboard.checks import Check
 from reelbench.making.funnel import FunnelRecord
 from reelbench.registry import settings
@@ -27,7 +29,7 @@ _START, _END = "<!-- settings -->\n", "<!-- /settings -->\n"
 
 def commands() -> Iterator[tuple[str, TyperCommand]]:
     """Yield each command's words after `reelbench`, and the command, in the order of `--help`."""
-    yield from _commands("", typer.main.get_command(app))
+    yield from commands_of(typer.main.get_command(app))
 
 
 def commands_page() -> str:
@@ -43,17 +45,9 @@ def readme(text: str) -> str:
     return before + _START + _settings_table() + _END + after
 
 
-def _commands(words: str, command: object) -> Iterator[tuple[str, TyperCommand]]:
-    if isinstance(command, TyperGroup):
-        for name, inner in command.commands.items():
-            yield from _commands(f"{words} {name}".strip(), inner)
-    elif isinstance(command, TyperCommand):
-        yield words, command
-
-
 def _section(words: str, command: TyperCommand) -> str:
     arguments = " ".join(_shown(parameter) for parameter in command.params if isinstance(parameter, TyperArgument))
-    options = [max(p.opts, key=len) for p in command.params if isinstance(p, TyperOption) and p.name != "help"]
+    options = [option_of(p) for p in command.params if isinstance(p, TyperOption) and p.name != "help"]
     first = (command.help or "").split("\n\n", maxsplit=1)[0].replace("\n", " ").strip()
     lines = [f"\n## reelbench {words} {arguments}".rstrip(), f"\n{first}"]
     if options:

@@ -16,6 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 from reelbench.cli import console, defaults, families
 from reelbench.cli.examples import EXAMPLES
 from reelbench.cli.guesses import GUESSED_COMMANDS, GUESSED_OPTIONS
+from reelbench.cli.option_groups import before_dashes, option_of
 from reelbench.registry import settings
 from reelbench.registry.credentials import without_credentials
 from reelbench.registry.errors import InputError, first_line, printable
@@ -40,6 +41,9 @@ KEPT = {
     "data fetch": "what is here is not fetched again",
 }
 """What a command that is stopped leaves for the next time; the others do no long work."""
+
+ENDS_WELL = ("doctor",)
+"""What takes no defaults from a file, as a broken one must not stop it."""
 
 
 class App(typer.Typer):
@@ -109,10 +113,7 @@ class Command(_Flags, TyperCommand):
         **extra: Any,  # noqa: ANN401 - click's
     ) -> "_click.Context":
         """Return the command's context, in which a `reelbench.toml` gives options their defaults."""
-        resilient = extra.get("resilient_parsing")
-        if not resilient:
-            self._refuse_doubles(args)
-        if parent is None or resilient or info_name == "doctor":  # the last ends well, whatever is broken
+        if parent is None or extra.get("resilient_parsing") or info_name in ENDS_WELL:
             return super().make_context(info_name, args, parent, **extra)
         given = defaults.defaults_of(" ".join([*_words(parent).split(), info_name or ""]), self)
         values = {name: default.value for name, default in given.of_parameter.items()}
@@ -121,15 +122,19 @@ class Command(_Flags, TyperCommand):
         return context
 
     def parse_args(self, ctx: "_click.Context", args: list[str]) -> list[str]:
-        """Parse the arguments; for an option that others use, say ours."""
-        mine = {option for parameter in self.params for option in (*parameter.opts, *parameter.secondary_opts)}
-        first = _words(ctx).partition(" ")[0]
-        for arg in () if ctx.resilient_parsing else args[: args.index("--") if "--" in args else None]:
-            option = arg.partition("=")[0]
-            hints = {} if option in mine else GUESSED_OPTIONS.get(option, {})
-            if hint := hints.get(first, hints.get("")):
-                raise InputError(f"{_words(ctx)} has no {option}: {hint}")
+        """Parse the arguments; for an option that others use say ours, and refuse one value too many."""
+        if not ctx.resilient_parsing:
+            given = [arg.partition("=")[0] for arg in before_dashes(args)]
+            self._refuse_doubles(given)
+            self._answer_guesses(given, _words(ctx))
         return super().parse_args(ctx, args)
+
+    def _answer_guesses(self, given: list[str], words: str) -> None:
+        mine = {option for parameter in self.params for option in (*parameter.opts, *parameter.secondary_opts)}
+        for option in given:
+            hints = {} if option in mine else GUESSED_OPTIONS.get(option, {})
+            if hint := hints.get(words.partition(" ")[0], hints.get("")):
+                raise InputError(f"{words} has no {option}: {hint}")
 
     def invoke(self, ctx: "_click.Context") -> Any:  # noqa: ANN401 - Typer's
         """Run the command, keep its status file if it has one; on Ctrl-C say whether the same goes on from there."""
@@ -164,13 +169,12 @@ class Command(_Flags, TyperCommand):
             with formatter.section("Shared with other commands, whole in `reelbench help NAME`"):
                 formatter.write_dl([(name, self._family(name, count)) for name, count in shared.items()])
 
-    def _refuse_doubles(self, args: list[str]) -> None:
+    def _refuse_doubles(self, given: list[str]) -> None:
         """Raise InputError where an option that takes one value is given two: the last would count without a word."""
-        given = [arg.partition("=")[0] for arg in args[: args.index("--") if "--" in args else None]]
         for parameter in self.params:
             single = parameter.param_type_name == "option" and not getattr(parameter, "is_flag", False)
             if single and not parameter.multiple and sum(arg in parameter.opts for arg in given) > 1:
-                raise InputError(f"{max(parameter.opts, key=len)} is given twice; give it once")
+                raise InputError(f"{option_of(parameter)} is given twice; give it once")
 
     def _family(self, name: str, count: int) -> str:
         """Return the line of a family of options that this command takes."""
@@ -219,13 +223,24 @@ def _tell_defaults(ctx: "_click.Context") -> None:
         names = ", ".join(given.untrusted)
         why = "a folder's file never says who is asked, where, or for how much"
         console.note(f"{defaults.NAME}: left alone: {names}; {why}")
+    options = {parameter.name: option_of(parameter) for parameter in ctx.command.params}
     for name, default in given.of_parameter.items():
         source = ctx.get_parameter_source(name)
         if source is not None and source.name == "DEFAULT_MAP":
-            option = f"--{name.replace('_', '-')}"
+            option = options[name]
             value = without_credentials(str(default.value))
             console.note(f"{default.file}: {option} {value}")
             settings.FILE_DEFAULTS[option] = value
+
+
+def commands_of(command: "_click.Command", words: str = "") -> "Iterator[tuple[str, _click.Command]]":
+    """Yield the commands of a group and of the groups in it, in the order of `--help`, each with its words."""
+    inner: dict[str, _click.Command] | None = getattr(command, "commands", None)
+    if inner is None:
+        yield words, command
+        return
+    for name, part in inner.items():
+        yield from commands_of(part, f"{words} {name}".strip())
 
 
 def _first_sentence(text: str) -> str:

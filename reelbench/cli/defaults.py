@@ -10,13 +10,13 @@ printed, and stands in the result's record.
     out = "site"
 """
 
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reelbench.cli.families import FAMILIES, family_of
+from reelbench.cli.option_groups import option_of
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 NAME = "reelbench.toml"
 
 _TRUSTED_FAMILIES = ("judge", "llm")
-_TRUSTED = ("model", "preset", "url", "prompts", "log", "endpoint", "secret")
+_TRUSTED = ("model", "preset", "url", "prompts", "log", "endpoint", "secret", "budget", "key")
 """What a folder's file never sets: who is asked, where, for how much, and where the answers go. A folder may be a
 stranger's clone."""
 
@@ -96,6 +96,8 @@ def entries(file: Path) -> list[tuple[str, str, Any]]:
 
 
 def _read(file: Path) -> dict[str, Any]:
+    import tomllib  # not at every start: most folders have no such file
+
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -116,7 +118,7 @@ def _entries(
         for name, value in own.items():
             if name in parameters:
                 yield words.replace(" ", "."), parameters[name], value
-            elif not isinstance(value, dict) and not _of_family(words, name):
+            elif not isinstance(value, dict) and words not in FAMILIES:  # the table may be the family's: `[judge]`
                 raise InputError(f"{file}: [{words.replace(' ', '.')}] {name}: `reelbench {words}` has no such option")
     for family in FAMILIES:
         table = document.get(family, {})
@@ -125,14 +127,9 @@ def _entries(
                 yield family, parameters[name], value
 
 
-def _of_family(words: str, name: str) -> bool:
-    """Whether a table that is named like a command may be a family's: `[judge]`, `[frames]`."""
-    return words in FAMILIES and bool(name)
-
-
 def _needs_trust(parameter: "_click.Parameter") -> bool:
     name = parameter.name or ""
-    return family_of(parameter) in _TRUSTED_FAMILIES or any(word in name for word in (*_TRUSTED, "budget", "key"))
+    return family_of(parameter) in _TRUSTED_FAMILIES or any(word in name for word in _TRUSTED)
 
 
 def _in_environment(parameter: "_click.Parameter") -> bool:
@@ -141,4 +138,4 @@ def _in_environment(parameter: "_click.Parameter") -> bool:
 
 
 def _option(parameter: "_click.Parameter") -> str:
-    return max(parameter.opts, key=len).removeprefix("--")
+    return option_of(parameter).removeprefix("--")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console
-from reelbench.cli.app import shown_option
+from reelbench.cli.app import commands_of, shown_option
 from reelbench.cli.families import FAMILIES, family_of
 from reelbench.registry.errors import InputError
 
@@ -46,7 +46,7 @@ def _page(name: str, top: "_click.Context") -> str:
     family = FAMILIES[name]
     records: dict[str, str] = {}
     takers: list[str] = []
-    for words, command in _commands("", top.command):
+    for words, command in commands_of(top.command):
         context = command.make_context(words, [], parent=top, resilient_parsing=True)
         mine = [part for part in command.params if family_of(part) == name]
         for parameter in mine:
@@ -62,10 +62,3 @@ def _page(name: str, top: "_click.Context") -> str:
     with formatter.section("Commands that take them"):
         formatter.write_text(", ".join(takers))
     return formatter.getvalue().rstrip()
-
-
-def _commands(words: str, command: "_click.Command") -> "list[tuple[str, _click.Command]]":
-    inner: dict[str, _click.Command] | None = getattr(command, "commands", None)
-    if inner is None:
-        return [(words, command)]
-    return [pair for name, part in inner.items() for pair in _commands(f"{words} {name}".strip(), part)]

@@ -42,6 +42,7 @@ from reelbench.cli import (
     view,
 )
 from reelbench.cli.app import App, Group
+from reelbench.cli.option_groups import before_dashes
 from reelbench.registry.errors import InputError, ReelbenchError
 
 _CALLERS = {EACCES, EEXIST, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS}
@@ -136,9 +137,9 @@ def _options(
 
 def _flags_first(arguments: list[str]) -> list[str]:
     """Return the arguments with `--debug` and `--verbose` before the command, wherever they stood before a `--`."""
-    end = arguments.index("--") if "--" in arguments else len(arguments)
-    flags = [flag for flag in _FLAGS if flag in arguments[:end]]
-    return [*flags, *(word for word in arguments[:end] if word not in _FLAGS), *arguments[end:]]
+    ours = before_dashes(arguments)
+    flags = [flag for flag in _FLAGS if flag in ours]
+    return [*flags, *(word for word in ours if word not in _FLAGS), *arguments[len(ours) :]]
 
 
 def main() -> None:

@@ -3,15 +3,28 @@
 import builtins
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
 if TYPE_CHECKING:
+    from typer import _click
+
     from reelbench.registry.decoding import Answering, Candidates
     from reelbench.registry.frames.sampling import FrameSampling
+
+
+def option_of(parameter: "_click.Parameter") -> str:
+    """Return an option as it is typed: the longest of its names."""
+    return max(parameter.opts, key=len)
+
+
+def before_dashes(arguments: Sequence[str]) -> Sequence[str]:
+    """Return the arguments before a `--`: what stands behind is lmms-eval's."""
+    return arguments[: arguments.index("--")] if "--" in arguments else arguments
+
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON (a list for several results).")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors, and --json.")]

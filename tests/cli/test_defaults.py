@@ -96,3 +96,9 @@ def test_settings_shows_where_a_value_comes_from_and_doctor_ends_well(reelbench,
     }
     (tmp_path / "reelbench.toml").write_text("[", encoding="utf-8")
     assert reelbench("doctor", cwd=tmp_path).returncode == 0
+
+
+def test_an_option_is_named_as_it_is_typed(score_there):
+    done, result = score_there(user="[score]\njson = true\n")
+    assert "reelbench.toml: --json True" in done.stderr
+    assert result["provenance"]["defaults"] == {"--json": "True"}
