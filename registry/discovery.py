@@ -9,7 +9,7 @@
 
 import logging
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import cache
@@ -95,10 +95,7 @@ def _leave_out(name: str, what: str, error: Exception) -> None:
 
 def _files() -> Iterator[Path]:
     """Yield the `benchmark.yaml` files of the folders that the user names for good."""
-    for part in settings.BENCHMARKS.get().split(os.pathsep):
-        if not part:
-            continue
-        folder = Path(part).expanduser()
+    for folder in settings.BENCHMARKS.paths:
         if not folder.is_dir():
             log.warning("%s: %s is no folder", settings.BENCHMARKS.name, folder)
         elif (folder / benchmark_file.NAME).is_file():
@@ -202,20 +199,16 @@ def find(name: str) -> BenchmarkSpec:
 
 def find_task(name: str) -> tuple[BenchmarkSpec, TaskSpec] | None:
     """Return the benchmark and task of an lmms-eval task name, or None where the task isn't ours."""
-    for spec in specs().values():
-        for task in spec.tasks:
-            if task.name == name:
-                return spec, task
-    return None
+    return _task_that(lambda task: task.name == name)
 
 
 def find_twin(name: str) -> tuple[BenchmarkSpec, TaskSpec] | None:
     """Return the benchmark and task on the rows of lmms-eval's own task `name`, or None where none of ours has them."""
-    for spec in specs().values():
-        for task in spec.tasks:
-            if task.twin == name:
-                return spec, task
-    return None
+    return _task_that(lambda task: task.twin == name)
+
+
+def _task_that(holds: Callable[[TaskSpec], bool]) -> tuple[BenchmarkSpec, TaskSpec] | None:
+    return next(((spec, task) for spec in specs().values() for task in spec.tasks if holds(task)), None)
 
 
 def _suggestion(name: str) -> str:

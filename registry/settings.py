@@ -5,6 +5,7 @@ Every read of one goes through here; `reelbench settings` lists them, and the RE
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 
 from reelbench.registry.credentials import without_credentials
 
@@ -30,6 +31,11 @@ class Setting:
     def get(self) -> str:
         """Return the value, without blanks around it; the default where it is unset or blank."""
         return os.environ.get(self.name, "").strip() or self.default
+
+    @property
+    def paths(self) -> list[Path]:
+        """The value as paths, separated as the system separates them; none where there is none."""
+        return [Path(part).expanduser() for part in self.get().split(os.pathsep) if part]
 
     @property
     def is_set(self) -> bool:

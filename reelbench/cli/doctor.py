@@ -6,7 +6,6 @@ import platform
 import shutil
 import sys
 from collections.abc import Callable
-from importlib.metadata import PackageNotFoundError, distribution, entry_points
 from pathlib import Path
 
 from reelbench import __version__
@@ -87,6 +86,8 @@ def _program() -> dict[str, object]:
 
 def _version(name: str) -> str | None:
     """Return a package's version, None where it isn't installed; nothing is imported."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
     try:
         return distribution(name).version
     except PackageNotFoundError:
@@ -115,15 +116,26 @@ def _folders() -> dict[str, object]:
     from reelbench.registry.home import home
 
     frames = FrameStore().info()
-    replies = home() / "judge.sqlite"
-    media = [Path(part).expanduser() for part in settings.MEDIA.get().split(":") if part]
     return {
         "home": f"{home()} ({_size(home())})",
         "free there": _gigabytes(shutil.disk_usage(_existing(home())).free),
         "frames": f"{frames.root} ({_gigabytes(frames.size_bytes)} of {_gigabytes(frames.cap_bytes)})",
-        "replies": f"{replies} ({_gigabytes(replies.stat().st_size) if replies.is_file() else 'none yet'})",
-        "media": ", ".join(f"{path} ({'here' if path.is_dir() else 'not there'})" for path in media) or "none set",
+        "replies": _replies(),
+        "media": ", ".join(f"{path} ({'here' if path.is_dir() else 'not there'})" for path in settings.MEDIA.paths)
+        or "none set",
     }
+
+
+def _replies() -> str:
+    from reelbench.llm.ask_options import cache_place
+    from reelbench.llm.cache import is_address
+    from reelbench.registry.credentials import without_credentials
+
+    place = cache_place()
+    if is_address(place):
+        return without_credentials(str(place))
+    file = Path(place)
+    return f"{file} ({_gigabytes(file.stat().st_size) if file.is_file() else 'none yet'})"
 
 
 def _existing(path: Path) -> Path:
@@ -145,6 +157,8 @@ def _gigabytes(size: int) -> str:
 
 
 def _benchmarks() -> dict[str, object]:
+    from importlib.metadata import entry_points
+
     from reelbench.registry import discovery
     from reelbench.registry.data import presence
 

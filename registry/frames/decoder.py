@@ -7,7 +7,6 @@ through the file with all threads. Frames are handed on as they come, so memory 
 """
 
 import itertools
-import os
 import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -28,6 +27,7 @@ from reelbench.registry.frames.picture import prepared, to_rgb
 from reelbench.registry.frames.reader import DecodingRun, Reader
 from reelbench.registry.frames.sampling import FrameSampling, Timeline
 from reelbench.registry.frames.sound import copy_sound
+from reelbench.registry.workers import allotted
 
 T = TypeVar("T")
 
@@ -236,9 +236,8 @@ def _plan(index: FrameIndex, wanted: np.ndarray) -> list[DecodingRun] | None:
 
 
 def _threads(index: FrameIndex) -> int:
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     room = int(_READER_MEMORY / (index.width * index.height * 1.5 * 20))
-    return max(1, min(cores, room, 8))
+    return max(1, min(allotted(), room))
 
 
 def _decoded(index: FrameIndex, wanted: np.ndarray, size: tuple[int, int], deadline: Deadline) -> Iterator[Frame]:

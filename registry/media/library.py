@@ -77,7 +77,7 @@ def fetched_root(spec: BenchmarkSpec) -> Path:
 
 def roots(spec: BenchmarkSpec, data: Path | None = None) -> list[Path]:
     """Return the folders that are searched, in order, whether or not they exist; `data` is the user's own data."""
-    users = [Path(part).expanduser() for part in settings.MEDIA.get().split(os.pathsep) if part]
+    users = settings.MEDIA.paths
     if (named := sources.user_data(spec, data)) is not None:
         users.append(named[0].parent if named[0].is_file() else named[0])
     known = [

@@ -50,6 +50,13 @@ def test_doctor_knows_versions_folders_and_settings_without_their_secrets(tmp_pa
     assert "FFmpeg" in report["tools"]["decoder"]
 
 
+def test_doctor_says_where_replies_are_kept_without_a_password():
+    env = {"REELBENCH_CACHE": "postgresql://ada:pass-word@db.example/replies"}
+    printed = run("doctor", "--json", env=env)
+    assert json.loads(printed)["folders"]["replies"] == "postgresql://***@db.example/replies"
+    assert "pass-word" not in printed
+
+
 def test_doctor_goes_on_over_what_is_broken(tmp_path):
     (tmp_path / "home").write_text("a file where a folder should be", encoding="utf-8")
     text = run("doctor", env={"REELBENCH_HOME": str(tmp_path / "home"), "REELBENCH_FRAMES_CAP_GB": "much"})
