@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator
 from functools import partial, wraps
 from importlib.metadata import entry_points
 from importlib.util import find_spec
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -277,11 +276,11 @@ def _task_of_declaration(manager: Any, asked: Any) -> Any:  # noqa: ANN401 - lmm
         return asked
     from reelbench.registry import discovery
     from reelbench.tasks.lmms import declared
+    from reelbench.tasks.lmms.process import option_value
 
     spec = discovery.specs().get(str(asked["id"]))
     if spec is None:
-        named = next((word for before, word in pairwise(sys.argv) if before == "--tasks"), "")
-        spec = discovery.find(named)
+        spec = discovery.find(option_value(sys.argv, "--tasks") or "")
     for name, entry in declared.index().items():
         if manager.task_index.setdefault(name, entry) is entry and name not in manager.all_tasks:
             manager.all_tasks.append(name)

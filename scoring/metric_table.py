@@ -47,13 +47,17 @@ def rows(spec: BenchmarkSpec, result: Numbers) -> list[tuple[str, ...]]:
 def cells(spec: BenchmarkSpec, metric: Metric, value: MetricValue, result: Numbers) -> tuple[str, str, str]:
     """Return a metric's value, unit and interval as they are printed."""
     unit = metric.in_unit
-    digits = unit.long_digits
     if value.value is None:
-        return "N/A", unit.label, ""
+        return number(metric, value), unit.label, ""
     partial = _behind(spec, metric, result) < _WHOLE * result.counts.items
-    number = f"{value.value:.{digits}f}" + (f" ({value.n} of {result.counts.items})" if partial else "")
-    interval = "" if value.ci95 is None else " to ".join(f"{bound:.{digits}f}" for bound in value.ci95)
-    return number, unit.label, interval
+    shown = number(metric, value) + (f" ({value.n} of {result.counts.items})" if partial else "")
+    interval = "" if value.ci95 is None else " to ".join(f"{bound:.{unit.long_digits}f}" for bound in value.ci95)
+    return shown, unit.label, interval
+
+
+def number(metric: Metric, value: MetricValue) -> str:
+    """Return a metric's value as it is printed, in its unit."""
+    return "N/A" if value.value is None else f"{value.value:.{metric.in_unit.long_digits}f}"
 
 
 def without_interval(spec: BenchmarkSpec, result: Numbers) -> str | None:

@@ -1,4 +1,4 @@
-"""Scoring as a second command: predictions from files, or from what lmms-eval left, to a result on disk.
+"""Scoring as a second command: predictions from files to a result on disk; `score_runs` scores what lmms-eval left.
 
 The model is never run again. One path serves all benchmarks: `formats` reads, `scoring.aggregation` scores.
 """
@@ -15,10 +15,9 @@ from reelbench.judges import modes
 from reelbench.judges.verdicts import JUDGE_PENDING, JUDGE_REASONS, JUDGE_UNPARSABLE
 from reelbench.registry import about as abouts
 from reelbench.registry.data import ownership
-from reelbench.registry.data.loading import locate, named, upstream_split
+from reelbench.registry.data.loading import named, upstream_split
 from reelbench.registry.decoding import Answering
-from reelbench.registry.errors import InputError, PendingError, ReelbenchError
-from reelbench.registry.files import read_json
+from reelbench.registry.errors import InputError
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.question_ids import QuestionIds
@@ -34,28 +33,13 @@ from reelbench.registry.records import (
     SettingsRecord,
     SourceRecord,
 )
-from reelbench.registry.spec import BenchmarkSpec, Corpus, TaskSpec
-from reelbench.scoring import aggregation, cognitive_profile, result_files
+from reelbench.registry.spec import BenchmarkSpec, Corpus
+from reelbench.scoring import aggregation, result_files
 from reelbench.tasks import hub_predictions, predictions, questions
 from reelbench.tasks.agent_log import with_looks
 from reelbench.tasks.earlier import OTHER_JUDGE, EarlierResult
-from reelbench.tasks.lmms.option_scores import compared_anew
-from reelbench.tasks.lmms.run_logs import (
-    LoggedTask,
-    data_name,
-    logged_items,
-    logged_tasks,
-    media_missing,
-    model_of,
-    settings_of,
-    settings_of_twin,
-    source_of,
-    spec_and_task,
-    with_question,
-)
-from reelbench.tasks.lmms.twins import twin_items
 from reelbench.tasks.predictions import Columns
-from reelbench.tasks.submissions import Inputs, PredictionSet, frames_given, submission_suffix, tagged, write_submission
+from reelbench.tasks.submissions import Inputs, PredictionSet, frames_given, submission_suffix, write_submission
 
 if TYPE_CHECKING:
     from reelbench.judges import JudgeOptions
@@ -339,7 +323,7 @@ def evaluation(
         items, settings = merged(spec, earlier, submission.items, settings, options.note)
         submission = replace(submission, items=items)
     model, settings = abouts.applied(options.about, spec.id, model, settings)
-    judge = _Judge(options)
+    judge = NotedJudge(options)
     scored = aggregation.score(
         spec,
         submission.items,
@@ -388,7 +372,7 @@ def merged(
     return together, settings.model_copy(update={"frames_given": frames_given(together)})
 
 
-class _Judge:
+class NotedJudge:
     """The judge that was named, if any, and its notes."""
 
     def __init__(self, options: Options) -> None:
@@ -397,6 +381,7 @@ class _Judge:
 
     @property
     def batch(self) -> modes.Judge | None:
+        """What judges many answers, or None."""
         return replace(self._options, note=self._note).asked()
 
     def failed(self, scored: aggregation.ScoredItems) -> str | None:
@@ -416,184 +401,3 @@ class _Judge:
     def _note(self, line: str) -> None:
         self._notes.append(line)
         self._options.note(line)
-
-
-# --- from lmms-eval's output ----------------------------------------------------------------------------------------
-
-
-def run_evaluations(
-    run: Path,
-    folder: Path | None,
-    options: Options,
-    *,
-    tags: Path | None = None,
-    tasks: Sequence[str] | None = None,
-    label: str | None = None,
-    failed: Callable[[str, ReelbenchError], None] | None = None,
-) -> Iterator[tuple[Evaluation, Path]]:
-    """Score the tasks of ours in an lmms-eval output folder; yield each one's evaluation, and where it belongs.
-
-    That is `reelbench/<task>` beside lmms-eval's own files, or `<task>` under `folder` where one is given. `tags` go to
-    the tasks whose questions they name. `label` is what the user says of how the answers were made, where the
-    run itself doesn't. `failed` is called with each task that can't be scored, and why; without it that is raised, and
-    ends all.
-
-    Raises:
-        InputError: The tags name no question of the run, or one of `tasks` is not in it.
-    """
-    logged = logged_tasks(run)
-    if tasks:
-        there = {task.task for task in logged}
-        if absent := [name for name in tasks if name not in there]:
-            raise InputError(f"{run}: has no task {absent[0]!r}; it has {', '.join(sorted(there))}")
-        logged = [task for task in logged if task.task in tasks]
-    of_tags = set() if tags is None else _tagged_tasks(logged, tags)
-    several_models = len({task.results.parent for task in logged}) > 1
-    for task in logged:
-        place = scores_folder(task)
-        if folder is not None:
-            place = (folder / task.results.parent.name if several_models else folder) / task.task
-        try:
-            evaluated = _evaluated(task, place, options, tags=tags if task.task in of_tags else None)
-        except ReelbenchError as error:
-            if failed is None or isinstance(error, PendingError):
-                raise
-            failed(task.task, error)
-        else:
-            yield evaluated.labelled(label), place
-
-
-def _tagged_tasks(logged: Sequence[LoggedTask], path: Path) -> set[str]:
-    """Return the tasks that a tags file is about; of a run with one task, that one: `tagged` says what doesn't fit."""
-    if len(logged) == 1:
-        return {logged[0].task}
-    tags = cognitive_profile.read_tags(path)
-    about = {task.task for task in logged if any(name in tags for name in _ids(task))}
-    if not about:
-        raise InputError(f"{path}: none of its {len(tags)} qids is among the questions of the run")
-    return about
-
-
-def _ids(logged: LoggedTask) -> list[str]:
-    spec, task = spec_and_task(logged.task)
-    if task.name == logged.task:
-        return [item.id for item in logged_items(logged.samples).items]
-    return [item.id for item in twin_items(logged.samples, spec, locate(task.name, fetch=False).read()).items]
-
-
-def scores_folder(logged: LoggedTask) -> Path:
-    """Return where a logged task's scores lie: beside lmms-eval's own files."""
-    return logged.results.parent / "reelbench" / logged.task
-
-
-def check_scored(name: str) -> tuple[BenchmarkSpec, TaskSpec]:
-    """Return the benchmark and the task called `name`; InputError where its answers may rest on cues."""
-    spec, task = spec_and_task(name)
-    if task.reasoned:
-        raise InputError(f"{name}: its answers may rest on cues, so they have no score; use `reelbench diagnose run`")
-    return spec, task
-
-
-def score_logged(
-    logged: LoggedTask, folder: Path, options: Options, *, tags: Path | None = None, label: str | None = None
-) -> Outcome:
-    """Score one task from its logged samples."""
-    return _evaluated(logged, folder, options, tags=tags).labelled(label).write(folder)
-
-
-def _evaluated(logged: LoggedTask, folder: Path, options: Options, *, tags: Path | None = None) -> Evaluation:
-    spec, task = check_scored(logged.task)
-    if task.name != logged.task:
-        return _of_twin(logged, folder, options, tags)
-    document = read_json(logged.results)
-    data = data_name(document, logged)
-    run = logged_items(logged.samples)
-    source, asked = source_of(spec, data)
-    items = run.items + media_missing(data, {item.id for item in run.items}, options.note)
-    items = [with_question(item, asked) for item in items]
-    if options.answering is not None:
-        data, items = compared_anew(task, data, items, options.answering)
-    model, settings = model_of(document), settings_of(spec, document, task, data, items, heard=run.heard)
-    before = _before(folder)
-    about = options.about or (before and before.model.about)
-    settings = settings.model_copy(update={"preset": options.preset or (before and before.settings.preset)})
-    if (earlier := options.earlier) is not None:
-        earlier.check_apart(folder)
-        settings = settings.model_copy(update={"limit": earlier.result.settings.limit})  # of what was asked anew
-        earlier.check(spec, task.split, model.id, settings, judge=options.judge, known=None)
-        items, settings = merged(spec, earlier, items, settings, options.note)
-        about = about or earlier.result.model.about
-    elif options.only is not None or data.ids is not None:
-        items = [item for item in items if options.only is None or item.id in options.only.ids]
-        settings = settings.model_copy(update={"limit": len(items)})
-    items, notes, beside = _with_tags(spec, items, tags)
-    judge = _Judge(options)
-    scored = aggregation.score(
-        spec,
-        items,
-        overlap=options.overlap,
-        judge=judge.batch or run.judge,
-        duplicate=len(run.duplicate),
-        **beside,
-    )
-    return Evaluation(
-        spec,
-        task.split,
-        source,
-        items,
-        scored,
-        *abouts.applied(about, spec.id, model, settings),
-        {"duplicate": run.duplicate, "notes": notes},
-        judge_failed=judge.failed(scored),
-        own_rows=data.data == "own",
-    )
-
-
-def _of_twin(logged: LoggedTask, folder: Path, options: Options, tags: Path | None) -> Evaluation:
-    """Score a run of lmms-eval's own task on rows that are ours too."""
-    if options.earlier is not None or options.only is not None or options.answering is not None:
-        raise InputError(f"{logged.task}: a run of lmms-eval's own task is scored whole, as it was answered")
-    spec, task = check_scored(logged.task)
-    located = locate(task.name, fetch=False)
-    run = twin_items(logged.samples, spec, located.read())
-    document = read_json(logged.results)
-    items, notes, beside = _with_tags(spec, run.items, tags)
-    judge = _Judge(options)
-    scored = aggregation.score(
-        spec, items, overlap=options.overlap, judge=judge.batch, duplicate=len(run.duplicate), **beside
-    )
-    before = _before(folder)
-    about = options.about or (before and before.model.about)
-    figures = document.get("results", {}).get(logged.task, {})
-    return Evaluation(
-        spec,
-        task.split,
-        located.source,
-        items,
-        scored,
-        *abouts.applied(about, spec.id, model_of(document), settings_of_twin(document, logged.task)),
-        {
-            "duplicate": run.duplicate,
-            "notes": [run.note(logged.task, figures), *notes],
-        },
-        judge_failed=judge.failed(scored),
-    )
-
-
-def _before(folder: Path) -> Result | None:
-    """Return an earlier scoring of a run, if there is one: what people stated in it scoring again keeps."""
-    return result_files.read(folder) if (folder / result_files.RESULT_FILE).is_file() else None
-
-
-def _with_tags(
-    spec: BenchmarkSpec, items: list[Item], tags: Path | None
-) -> tuple[list[Item], list[str], dict[str, int]]:
-    """Return items with a tags file's labels, if any: the items, notes on what did not fit, and its counts."""
-    if tags is None:
-        return items, [], {}
-    labelled = tagged(spec, items, tags)
-    beside = {
-        "tags_without_question": len(labelled.without_question),
-        "questions_without_tags": len(labelled.without_tags),
-    }
-    return labelled.items, labelled.notes, beside

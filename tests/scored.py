@@ -3,7 +3,7 @@
 import pytest
 
 from reelbench import registry
-from reelbench.tasks import score
+from reelbench.tasks import score, score_runs
 
 
 def score_files(name, inputs, folder, options, *, model=None):
@@ -11,7 +11,7 @@ def score_files(name, inputs, folder, options, *, model=None):
 
 
 def score_run(*run, **more):
-    return [evaluation.write(folder) for evaluation, folder in score.run_evaluations(*run, **more)]
+    return [evaluation.write(folder) for evaluation, folder in score_runs.run_evaluations(*run, **more)]
 
 
 def benchmarks(names):

@@ -17,7 +17,7 @@ from reelbench import registry
 from reelbench.llm.ask_options import AskOptions
 from reelbench.methods import asking
 from reelbench.registry.files import write_text
-from reelbench.tasks import score as scoring_runs
+from reelbench.tasks import score_runs as scoring_runs
 from reelbench.tasks.lmms import adapters, worker
 from reelbench.tasks.score import Options
 from tests.registry.frames import clips

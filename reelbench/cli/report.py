@@ -126,12 +126,8 @@ def show_by(outcomes: Sequence["Outcome"], facet: str) -> None:
         names = [metric.name for metric in spec.metrics if any(metric.name in row for row in labels.values())]
         table = console.table(f"{spec.id} by {facet}", facet, *(f"#{name}" for name in names), "#n")
         for label, values in labels.items():
-            cells = [
-                metric_table.cells(spec, spec.metric(name), values[name], result)[0] if name in values else ""
-                for name in names
-            ]
-            number = max((value.n for value in values.values()), default=0)
-            table.add_row(label, *(cell.partition(" (")[0] for cell in cells), str(number))
+            cells = [metric_table.number(spec.metric(name), values[name]) if name in values else "" for name in names]
+            table.add_row(label, *cells, str(max((value.n for value in values.values()), default=0)))
         console.show(table)
 
 

@@ -154,7 +154,8 @@ def score(
     """
     from reelbench.cli import loggers
     from reelbench.registry.decoding import Answering
-    from reelbench.tasks.score import Options, run_evaluations
+    from reelbench.tasks.score import Options
+    from reelbench.tasks.score_runs import run_evaluations
 
     if template:
         write_template(name, files, output)

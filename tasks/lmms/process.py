@@ -20,7 +20,8 @@ from reelbench.registry.presets import SAMPLING
 from reelbench.registry.records import PresetRecord
 from reelbench.tasks.lmms import adapters
 from reelbench.tasks.lmms.run_logs import LoggedTask, logged_tasks, spec_and_task
-from reelbench.tasks.score import Options, Outcome, check_scored, score_logged, scores_folder
+from reelbench.tasks.score import Options, Outcome
+from reelbench.tasks.score_runs import check_scored, score_logged, scores_folder
 
 _MAX_NEW_TOKENS = "max_new_tokens"
 

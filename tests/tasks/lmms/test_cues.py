@@ -12,7 +12,7 @@ from reelbench.registry.cues import Cues
 from reelbench.registry.data.rows_on_disk import DataName, RowsOnDisk
 from reelbench.registry.errors import InputError
 from reelbench.scoring.evidence.isolation import last_line
-from reelbench.tasks.score import check_scored
+from reelbench.tasks.score_runs import check_scored
 
 REASONED = [
     (spec, task) for spec in discovery.specs().values() for task in spec.tasks if task.reasoned and task.split == "mini"
