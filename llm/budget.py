@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from reelbench.llm.reply import Reply
 
 
-_COUNTS = ("items", "questions", "unread", "replies", "calls", "requests", "prompt_tokens", "completion_tokens")
-
-
 @dataclass(slots=True)
 class Tally:
     """What asking has come to so far.

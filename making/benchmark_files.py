@@ -124,12 +124,10 @@ def _declaration(
         lines += ["kind: open", "judge: {prompts: moviecore}", "facets: [classification]"]
         lines += ['separators: {classification: ","}']
     elif any(entry.get("options") for entry in entries):
-        columns = (
-            "{id: qid, video: vid, question: question, options: options, answer: ans, span: span, category: category}"
-        )
+        columns = f"{{{_MOMENT}, options: options, answer: ans}}"
         lines += ["kind: grounded_choice", "answer_is: letter", "facets: [category]"]
     else:
-        columns = "{id: qid, video: vid, question: question, span: span, category: category}"
+        columns = f"{{{_MOMENT}}}"
         lines += ["kind: span", "facets: [category]"]
     lines += [f"columns: {columns}", f"source: {{file: {next(iter(files.values()))}}}"]
     if len(files) > 1:

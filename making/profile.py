@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 SIDES = ("question", "answer")
 _TOP = 200
-_MOST_NOTED = 3
 
 
 @dataclass(frozen=True, slots=True)
