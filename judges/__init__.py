@@ -11,6 +11,8 @@ What is named here is loaded when it is first used: who only reads a verdict nee
 
 from typing import TYPE_CHECKING
 
+from reelbench.registry.lazy import names_of
+
 if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions, default_api_key, default_url
     from reelbench.judges.judge_run import JudgeRun, LiveJudge, judge_items
@@ -41,18 +43,15 @@ __all__ = [
     "load_prompts",
 ]
 
-_MODULES = {
-    "judge_options": ("JudgeOptions", "default_api_key", "default_url"),
-    "judge_run": ("JudgeRun", "LiveJudge", "judge_items"),
-    "prompting": ("PromptSet", "load_prompts"),
-}
-_HOMES = {name: module for module, names in _MODULES.items() for name in names}
-
-
-def __getattr__(name: str) -> object:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    value = globals()[name] = getattr(import_module(f"{__name__}.{_HOMES.get(name, 'verdicts')}"), name)
-    return value
+__getattr__ = names_of(
+    __name__,
+    {
+        "reelbench.judges.judge_options": ("JudgeOptions", "default_api_key", "default_url"),
+        "reelbench.judges.judge_run": ("JudgeRun", "LiveJudge", "judge_items"),
+        "reelbench.judges.prompting": ("PromptSet", "load_prompts"),
+        "reelbench.judges.verdicts": (
+            *("JUDGE_BUDGET", "JUDGE_REFUSED", "JUDGE_REJECTED", "JUDGE_UNAVAILABLE", "JUDGE_UNPARSABLE"),
+            "Verdict",
+        ),
+    },
+)

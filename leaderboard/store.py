@@ -313,18 +313,21 @@ def _with_about(result: Result, about: About) -> Result:
 
 def _without_secrets(result: Result) -> Result:
     """Return a result without what an earlier version, or somebody else's, wrote of keys into it."""
-    model = result.model.model_copy(update={"args": without_secrets(result.model.args)})
-    settings = result.settings.model_copy(update={"generation": without_secrets(result.settings.generation)})
+    return _with_arguments(result, without_secrets)
+
+
+def _with_arguments(result: Result, change: Callable[[Any], Any]) -> Result:
+    """Return a result with its model's arguments and what it was generated with as `change` makes them."""
+    model = result.model.model_copy(update={"args": change(result.model.args)})
+    settings = result.settings.model_copy(update={"generation": change(result.settings.generation)})
     return result.model_copy(update={"model": model, "settings": settings})
 
 
 def public(result: Result) -> Result:
     """Return a result without the paths of the machine that made it: of each its last part."""
-    model = result.model.model_copy(update={"args": without_folders(result.model.args)})
     source = result.benchmark.source.model_copy(update={"location": without_folders(result.benchmark.source.location)})
-    settings = result.settings.model_copy(update={"generation": without_folders(result.settings.generation)})
     benchmark = result.benchmark.model_copy(update={"source": source})
-    return result.model_copy(update={"model": model, "benchmark": benchmark, "settings": settings})
+    return _with_arguments(result, without_folders).model_copy(update={"benchmark": benchmark})
 
 
 def _calibration(folder: Path) -> str | None:

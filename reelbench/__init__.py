@@ -12,6 +12,8 @@ change with any version, except what `docs/api.md` lists for the packages of oth
 
 from typing import TYPE_CHECKING
 
+from reelbench.registry.lazy import names_of
+
 if TYPE_CHECKING:
     from reelbench.api import Scored, compare, evaluate, open_result, results, score
     from reelbench.judges.judge_options import JudgeOptions
@@ -39,23 +41,17 @@ __all__ = [
     "score",
 ]
 
-_MODULES = {
-    "reelbench.api": ("Scored", "compare", "evaluate", "open_result", "results", "score"),
-    "reelbench.judges.judge_options": ("JudgeOptions",),
-    "reelbench.registry.data.loading": ("load",),
-    "reelbench.registry.errors": ("DataUnavailableError", "InputError", "MediaError", "ReelbenchError"),
-    "reelbench.scoring.answers": ("read_option", "read_span"),
-}
-_HOMES = {name: module for module, names in _MODULES.items() for name in names}
+__getattr__ = names_of(
+    __name__,
+    {
+        "reelbench.api": ("Scored", "compare", "evaluate", "open_result", "results", "score"),
+        "reelbench.judges.judge_options": ("JudgeOptions",),
+        "reelbench.registry.data.loading": ("load",),
+        "reelbench.registry.errors": ("DataUnavailableError", "InputError", "MediaError", "ReelbenchError"),
+        "reelbench.scoring.answers": ("read_option", "read_span"),
+    },
+)
 
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(_HOMES[name]), name)

@@ -9,6 +9,7 @@ drops reasoning needs none of them.
 
 from typing import TYPE_CHECKING
 
+from reelbench.registry.lazy import names_of
 from reelbench.scoring.answers.version import VERSION
 
 if TYPE_CHECKING:
@@ -30,22 +31,13 @@ __all__ = [
     "strip_reasoning",
 ]
 
-_HOMES = {
-    "LETTERS": "reelbench.registry.rows",
-    "flags": "reelbench.scoring.answers.scored",
-    "parse": "reelbench.scoring.answers.scored",
-    "past_reasoning": "reelbench.scoring.answers.reasoning",
-    "read_option": "reelbench.scoring.answers.options",
-    "read_span": "reelbench.scoring.answers.spans",
-    "reread": "reelbench.scoring.answers.scored",
-    "strip_reasoning": "reelbench.scoring.answers.reasoning",
-}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
-    return value
+__getattr__ = names_of(
+    __name__,
+    {
+        "reelbench.registry.rows": ("LETTERS",),
+        "reelbench.scoring.answers.options": ("read_option",),
+        "reelbench.scoring.answers.reasoning": ("past_reasoning", "strip_reasoning"),
+        "reelbench.scoring.answers.scored": ("flags", "parse", "reread"),
+        "reelbench.scoring.answers.spans": ("read_span",),
+    },
+)

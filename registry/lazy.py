@@ -1,0 +1,22 @@
+"""A package's names that are loaded when they are first used, so that who needs one doesn't wait for all."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+
+def names_of(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[str], object]:
+    """Return a package's `__getattr__`.
+
+    Args:
+        package: Its import name, for the error.
+        modules: Import name of a module -> the names that it gives the package.
+    """
+    homes = {name: module for module, names in modules.items() for name in names}
+
+    def load(name: str) -> object:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        from importlib import import_module
+
+        return getattr(import_module(homes[name]), name)
+
+    return load
