@@ -176,7 +176,7 @@ class _Tables:
         self._rows: dict[RankingGroup, list[BoardEntry]] = defaultdict(list)
         self.known = path is not None
         self.rows_here = KnownRows()
-        kept = store.read(path, left_out=left_out) if path is not None else ()
+        kept = store.read(path, left_out=left_out, benchmarks=benchmarks) if path is not None else ()
         specs = {name: spec for name, spec in discovery.specs().items() if name in benchmarks}
         for entry in entries.run_entries((one for one in kept if one.result.benchmark.id in specs), left_out):
             self._add(entry)

@@ -1,8 +1,10 @@
 """The webhook's server as a real process, against a server that speaks the Hub's protocol to its real client."""
 
 import json
+import multiprocessing
 import os
 import queue
+import signal
 import subprocess
 import sys
 import threading
@@ -16,7 +18,9 @@ from huggingface_hub import HfApi
 
 from reelbench.leaderboard import publish as publishing
 from reelbench.leaderboard import store
+from reelbench.leaderboard.pull_request import PullRequests
 from reelbench.leaderboard.webhook import Payload
+from reelbench.registry.bounded import Bounds
 
 DATASET, SECRET = "museum/results", "open sesame"
 LONGEST_WAIT_S = 120
@@ -141,6 +145,46 @@ def test_a_damaged_submission_is_told_so_and_again_when_it_is_put_right(hub, tab
     assert "updated" in served.until("pull request 1")
     [comment] = pull_request.comments
     assert "1 of 1 result holds" in comment
+
+
+def test_a_comment_that_only_names_a_commit_is_not_of_it(hub, table, served, offer):
+    """What an older text says of other content, with the commit in a stranger's name, is no check of that commit."""
+    pull_request = offer("mine", right=6)
+    served.post(payloads(hub, table, pull_request)[0])
+    served.until("pull request 1: commented")
+    commit = table.refs["refs/pr/1"]
+    [ours] = [event for event in pull_request.events if event["author"]["name"] == "bot"]
+    elsewhere = (
+        pull_request.comments[0].replace(commit, "0" * 40).replace("me/mine", f"me/{commit}`\n\nCommit: `{commit}`")
+    )
+    pull_request.edit(ours, elsewhere)
+    served.post(payloads(hub, table, pull_request)[1])
+    assert "updated" in served.until("pull request 1")
+    assert f"\nCommit: `{commit}`\n" in pull_request.comments[0]
+
+
+def test_what_is_ended_is_said_and_not_looked_at_again(hub, table, offer, monkeypatch):
+    """The Hub's side ends it here, by the signal of the system's own clock, when the first file is asked for."""
+    monkeypatch.setenv("HF_TOKEN", "hf_bot")
+    pull_request = offer("endless", right=6)
+    ref = table.refs[pull_request.ref]
+    resolve = hub._resolve_file
+
+    def resolve_file(call):
+        if call.action == ref:
+            for child in multiprocessing.active_children():
+                os.kill(child.pid, signal.SIGALRM)
+        return resolve(call)
+
+    monkeypatch.setattr(hub, "_resolve_file", resolve_file)
+    pull_requests, bounds = PullRequests(DATASET), Bounds(seconds=600)
+    assert pull_requests.check(1, bounds, last=False) == "not in time"
+    assert pull_request.comments == []
+    assert pull_requests.check(1, bounds, last=True) == "commented"
+    assert pull_request.comments == [
+        f"### Reelbench: not checked\n\nCommit: `{ref}`\n\n- **not checked**: it took longer than 600 s\n"
+    ]
+    assert pull_requests.check(1, bounds, last=True) == "unchanged"
 
 
 def test_what_the_hub_breaks_off_is_said_and_done_when_it_is_told_again(hub, table, served, offer):
