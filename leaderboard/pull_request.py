@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
@@ -36,6 +37,7 @@ _FILES = (result_files.RESULT_FILE, result_files.SAMPLES_FILE, store.CHECK_FILE,
 # As the store names folders: no other name is one of ours, and not every name can be written here.
 _OF_RESULT = re.compile(rf"results((?:/(?!\.\.?/)[A-Za-z0-9._-]{{1,128}}){{4}})/(?:{'|'.join(map(re.escape, _FILES))})")
 _DOWNLOADS = 8
+_NOT_FOUND = 404
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +150,8 @@ class PullRequests:
         tell(Offer(change.commit, ours[-1].id if ours else None))
         if ours and submission_page.commit_of(ours[-1].content) == change.commit:
             return None
-        return submission_page.markdown(self._report(change, table, folder), commit=change.commit)
+        report = self._report(change, table, folder, details.author)
+        return submission_page.markdown(report, commit=change.commit)
 
     def _change(self, number: int) -> Change | None:
         """Compare what is offered with where it left `main`; None where it touches no results."""
@@ -178,8 +181,9 @@ class PullRequests:
         commits = self._repository.api.list_repo_commits(self.dataset, repo_type="dataset", revision=revision)
         return [commit.commit_id for commit in commits]
 
-    def _report(self, change: Change, table: Path, offered: Path) -> Report:
+    def _report(self, change: Change, table: Path, offered: Path, author: str) -> Report:
         notes: list[str] = []
+        is_of = partial(self._is_of, author)
         with discovery.learning_apart():
             _download(self.dataset, change.commit, change.files, offered)
             folders = sorted({(offered / path).parent for path in change.files})
@@ -190,11 +194,30 @@ class PullRequests:
                     table,
                     below=offered,
                     left_out=lambda key, why: notes.append(f"not held against {key}, which can't be read: {why}"),
+                    is_of=is_of,
                 )
             except InputError as error:  # `main` itself: no fault of the submission's
                 notes.append(f"not held against the table, which can't be read: {error}")
-                results = submission.read(checked, below=offered)
+                results = submission.read(checked, below=offered, is_of=is_of)
         return Report(results, change.problems, tuple(notes))
+
+    def _is_of(self, author: str, organisation: str) -> bool:
+        """Whether an author is an organisation, or one of its people, or of those whose dataset this is."""
+        owners = (organisation, self.dataset.partition("/")[0])
+        return any(author.casefold() in {owner.casefold(), *self._people_of(owner)} for owner in owners)
+
+    def _people_of(self, organisation: str) -> set[str]:
+        """Return the public members of an organisation; nobody where there is none of that name, or it is a person."""
+        from huggingface_hub.errors import HfHubHTTPError
+
+        with self._repository.errors_in_one_line():
+            try:
+                members = self._repository.api.list_organization_members(organisation)
+                return {member.username.casefold() for member in members}
+            except HfHubHTTPError as error:
+                if error.response.status_code != _NOT_FOUND:
+                    raise
+                return set()
 
     def _table(self) -> Path:
         """Bring the results of `main` here, and return the store: a folder for each commit, in which nothing changes.

@@ -4,6 +4,7 @@ The deadline holds everywhere. Memory is bounded where the system counts what a 
 `MEMORY_IS_BOUNDED` is False, and who runs such work says so.
 """
 
+import os
 import signal
 import sys
 from collections.abc import Callable
@@ -60,7 +61,8 @@ def run_bounded(
     # Never a copy of this process, which has threads.
     context = get_context("forkserver" if _FORKS else "spawn")
     receiving, sending = context.Pipe(duplex=False)
-    process = context.Process(target=_work, args=(sending, bounds, work, arguments), daemon=True)
+    given = (sending, bounds, dict(os.environ), work, arguments)
+    process = context.Process(target=_work, args=given, daemon=True)
     process.start()
     sending.close()
     end = monotonic() + bounds.seconds
@@ -91,8 +93,16 @@ def _ended(status: int | None, bounds: Bounds) -> EndedError:
     return EndedError(f"its process ended by itself (status {status}; out of memory?)")
 
 
-def _work(sending: Connection, bounds: Bounds, work: Callable[..., object], arguments: tuple[object, ...]) -> None:
+def _work(
+    sending: Connection,
+    bounds: Bounds,
+    environ: dict[str, str],
+    work: Callable[..., object],
+    arguments: tuple[object, ...],
+) -> None:
     """Run in the new process: bound it, work, and tell what came of it."""
+    os.environ.clear()
+    os.environ.update(environ)  # a copy has those of the time when what it is a copy of began
     if sys.platform == "linux":
         import resource
 

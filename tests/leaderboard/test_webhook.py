@@ -21,6 +21,8 @@ from reelbench.leaderboard import store
 from reelbench.leaderboard.pull_request import PullRequests
 from reelbench.leaderboard.webhook import Payload
 from reelbench.registry.bounded import Bounds
+from reelbench.registry.records import About
+from tests.servers.hub_repos import Token
 
 DATASET, SECRET = "museum/results", "open sesame"
 LONGEST_WAIT_S = 120
@@ -91,8 +93,9 @@ def served(hub, table, tmp_path):  # noqa: ARG001 - published before
 def offer(table, hub, rextime_run, tmp_path):
     """Offer a result as a pull request, as `publish --create-pr` does; `change` spoils it before."""
 
-    def run(name, *, change=None, **options):
-        [added] = store.add(rextime_run(name, model=f"me/{name}", **options), tmp_path / f"{name}-store")
+    def run(name, *, change=None, organisation=None, model=None, **options):
+        scored, about = rextime_run(name, model=model or f"me/{name}", **options), About(organisation=organisation)
+        [added] = store.add(scored, tmp_path / f"{name}-store", about=about if organisation else None)
         if change is not None:
             change(added.place)
         HfApi(endpoint=hub.url).upload_folder(
@@ -185,6 +188,30 @@ def test_what_is_ended_is_said_and_not_looked_at_again(hub, table, offer, monkey
         f"### Reelbench: not checked\n\nCommit: `{ref}`\n\n- **not checked**: it took longer than 600 s\n"
     ]
     assert pull_requests.check(1, bounds, last=True) == "unchanged"
+
+
+@pytest.mark.parametrize(
+    ("model", "about", "author", "verdict"),
+    [
+        ("ReXTime/floor", None, "visitor", "**refused**"),
+        ("rextime/floor", None, "visitor", "**refused**"),
+        ("me/floor", "ReXTime", "visitor", "**refused**"),
+        ("ReXTime/floor", None, "rex", "holds"),
+        ("ReXTime/floor", None, "museum", "holds"),
+        ("MovieCORE/floor", None, "visitor", "holds"),  # it is no owner of this benchmark's
+    ],
+)
+def test_nobody_else_hands_in_as_the_benchmarks_own_people(
+    *, model, about, author, verdict, hub, offer, monkeypatch, tmp_path
+):
+    hub.tokens |= {"hf_rex": Token("rex", orgs=("ReXTime",))}
+    monkeypatch.setenv("HF_TOKEN", f"hf_{author}")  # the museum's are of the dataset's own
+    offer("floor", model=model, organisation=about)
+    monkeypatch.setenv("HF_TOKEN", "hf_bot")
+    (tmp_path / "table").mkdir()
+    comment = PullRequests(DATASET).look(1, tmp_path / "table", tmp_path / "offered", lambda _: None)
+    assert f": {verdict}\n" in comment
+    assert ("only ReXTime's own people hand in results under it" in comment) == (verdict != "holds")
 
 
 def test_what_the_hub_breaks_off_is_said_and_done_when_it_is_told_again(hub, table, served, offer):
