@@ -26,6 +26,7 @@ class Form(StrEnum):
     """What to write."""
 
     PAGE = "page"
+    FOLDER = "folder"
     LABEL_STUDIO = "label-studio"
 
 
@@ -75,13 +76,26 @@ def page(
     strips: Annotated[
         bool, typer.Option("--strips", help="Add a strip of frames to each video, for browsers that can't play it.")
     ] = False,
-    form: Annotated[Form, typer.Option("--as", help="Our own page, or tasks for a Label Studio server.")] = Form.PAGE,
+    embed: Annotated[
+        bool,
+        typer.Option(
+            "--embed",
+            help="Put small clips of the videos into the page (18 MB at most), for reviewers who don't have them. "
+            "Videos are their owners': send it to your reviewers only.",
+        ),
+    ] = False,
+    form: Annotated[
+        Form,
+        typer.Option(
+            "--as", help="A page; with --embed, a folder of page and clips to zip; or tasks for a Label Studio server."
+        ),
+    ] = Form.PAGE,
     media_url: Annotated[
         str | None,
         typer.Option(metavar="PREFIX", help="Prefix of the videos' paths for Label Studio."),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option(help="The page's file (default review-NAME.html), or the folder for Label Studio.")
+        Path | None, typer.Option(help="The page's file (default review-NAME.html), or the folder for --as.")
     ] = None,
 ) -> None:
     """Write a page on which people rate, answer, audit, tag, score, choose or write; or one per rater."""
@@ -95,6 +109,10 @@ def page(
     name = discovery.plain_name(name)
     if (form is Form.LABEL_STUDIO) == (media_url is None):
         raise InputError("--as label-studio and --media-url PREFIX go together")
+    if (form is Form.FOLDER and not embed) or (embed and form is Form.LABEL_STUDIO):
+        raise InputError("--as folder goes with --embed: page and clips in one folder; Label Studio has its own videos")
+    if embed and strips:
+        raise InputError("--strips and --embed: give one of them; browsers play the clips")
     if (diagnosis is None) == (ask is KindName.NODES):
         raise InputError("--diagnosis names what `reelbench diagnose` wrote: with --ask nodes, and only there")
     if (graphs is None) == (ask is KindName.GRAPHS):
@@ -120,11 +138,24 @@ def page(
         console.note(f"{tasks.number} tasks; make a project with {tasks.config}, and import {tasks.tasks}")
         console.write(str(tasks.tasks.parent))
         return
-    written = pages.write(content, output or Path(_file_name(name, ask)), draw, data=data, note=console.note)
+    clips: pages.Clips | None = ("folder" if form is Form.FOLDER else "page") if embed else None
+    named = Path(_file_name(name, ask))
+    written = pages.write(
+        content,
+        output or (named.with_suffix("") if form is Form.FOLDER else named),
+        draw,
+        data=data,
+        clips=clips,
+        note=console.note,
+        bar=console.progress,
+    )
     if written.videos < sample and not consensus and per is None:
         console.note(f"{name} has {written.videos} videos: all of them are on the page")
     _report_missing(written.missing)
     console.note(f"{written.videos} videos, {written.questions} questions; open the page in a browser")
+    if embed:
+        where = "zip the folder, and send" if form is Form.FOLDER else "send"
+        console.note(f"{where} it to your reviewers only: {content.spec.title}'s videos stay their owners', as the page says")
     for path in written.paths:
         console.write(str(path))
 
