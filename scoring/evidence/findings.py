@@ -9,7 +9,7 @@ in order and stops at the first that fits the model's first mistake. The label *
 causes that it says apply; it favours early ones (Fig. 9's wrong name is a matter of knowledge, too, and not called so).
 
 A reply in the paper's own shape (Fig. 7) is read as well; there the tagger states the status itself. That shape has no
-place for the model's time or whether it matters, so ±5 s is the tagger's word there, unless a prompt asks for both keys.
+place for the model's time or whether it matters, so ±5 s is the tagger's word there, unless a prompt asks for both.
 """
 
 from collections.abc import Mapping, Sequence
