@@ -5,7 +5,9 @@ import base64
 import csv
 import json
 import os
+import subprocess
 import sys
+import threading
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -125,6 +127,29 @@ class TestServe:
             assert str(tmp_path / "films") not in text
         assert (good.is_error, len(pictures(good))) == (False, 2)
         assert lines(log) == [{"question": None, "video": "good", "start": 0, "end": 1, "times": [0.0, 1.0]}]
+
+    def test_an_id_with_half_a_character_is_answered_too(self, tmp_path):
+        def message(method, params, **more):
+            return json.dumps({"jsonrpc": "2.0", "method": method, "params": params, **more}) + "\n"
+
+        hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
+        command = [Path(sys.executable).with_name("reelbench"), "frames", "serve", "rextime_mini"]
+        with subprocess.Popen(
+            [*command, "--log", tmp_path / "looks.jsonl"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as server:
+            unanswered = threading.Timer(120, server.kill)
+            unanswered.start()
+            for line in (
+                message("initialize", hello, id=1),
+                message("notifications/initialized", {}),
+                message("tools/call", {"name": "info", "arguments": {"video": "\ud800 \U0001f3ac"}}, id=2),
+            ):
+                server.stdin.write(line)
+                server.stdin.flush()
+            replies = [server.stdout.readline() for _ in range(2)]
+            unanswered.cancel()
+            server.kill()
+        assert "no video '? \U0001f3ac'; there are" in replies[1]
 
     def test_videos_that_are_pictures_are_looked_at_too(self, reelbench_home, tmp_path):
         row = locate("dramaqa_cogme_mini").read()[0]
