@@ -210,7 +210,7 @@ def answers(tmp_path):
 
 
 def look(question="mini1", video=VIDEO, times=(1.0, 2.0), **more):
-    return {"question": question, "video": video, "start": 0, "end": 9, "times": list(times), **more}
+    return {"question": question, "video": video, "start": 0, "end": 9, "times": list(times)} | more
 
 
 def logged(tmp_path, *looks):
@@ -257,6 +257,15 @@ class TestLooked:
             (look(video="other"), f"line 2: is a look at 'other', question 'mini1' is on '{VIDEO}'"),
             (look(another=1), "line 2: field another: Extra inputs are not permitted"),
             (look(times=["soon"]), "line 2: field times.0: Input should be a valid number"),
+            (look(times=[-5]), "line 2: field times.0: Input should be greater than or equal to 0"),
+            (look(times=[1, float("nan")]), "line 2: field times.1: Input should be a finite number"),
+            (look(times=[99999]), "line 2: the object: Value error, 99999 s is outside its window, 0 to 9 s"),
+            (
+                look(start=4, times=[1, 2, 5]),
+                "line 2: the object: Value error, 2 s is outside its window, 4 to 9 s",
+            ),
+            (look(end=-1), "line 2: field end: Input should be greater than or equal to 0"),
+            (look(start=9), "line 2: the object: Value error, its window ends at 9 s, and begins at 9 s"),
             ([1], "line 2: the object: Input should be a valid dictionary"),
         ],
     )
