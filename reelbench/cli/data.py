@@ -12,12 +12,10 @@ from reelbench.cli.completion import benchmark_names
 from reelbench.cli.option_groups import reports_status
 from reelbench.registry.progress import Show
 
-app = App("Fetch a benchmark's annotations and videos, and check what is here.")
+app = App("Fetch a benchmark's annotations and videos, and check them.")
 
-Name = Annotated[
-    str, typer.Argument(metavar="NAME", help="Benchmark, or one of its tasks.", autocompletion=benchmark_names)
-]
-Split = Annotated[str | None, typer.Option(help="Split, if not the default one.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.", autocompletion=benchmark_names)]
+Split = Annotated[str | None, typer.Option(help="Split; default: the benchmark's main one.")]
 Data = Annotated[Path | None, typer.Option(help="Your own annotations: a file, or a folder in upstream layout.")]
 
 _COMES_ALONG = "{spec} {split}: comes with Reelbench, and its clips are made on first use; there is nothing to fetch"
@@ -30,11 +28,11 @@ def fetch(
     *,
     split: Split = None,
     data: Data = None,
-    media: Annotated[bool, typer.Option("--media", help="The videos too.")] = False,
-    limit: Annotated[int | None, typer.Option(help="Only the first so many videos.", min=1)] = None,
-    refresh: Annotated[bool, typer.Option(help="Ask upstream anew; moves an unpinned revision on.")] = False,
+    media: Annotated[bool, typer.Option("--media", help="Fetch the videos too.")] = False,
+    limit: Annotated[int | None, typer.Option(help="Only the first N videos.", min=1)] = None,
+    refresh: Annotated[bool, typer.Option(help="Check upstream again; updates an unpinned revision.")] = False,
 ) -> None:
-    """Fetch annotations, and with --media the videos: resumable, each file verified, failures listed at the end."""
+    """Fetch annotations, and videos with --media: resumable, every file verified, failures listed at the end."""
     from reelbench.registry.data import fetch, loading
 
     spec, split, _ = loading.named(name, split)
@@ -63,7 +61,10 @@ def fetch(
 
 @app.command()
 def check(name: Name, *, split: Split = None, data: Data = None) -> None:
-    """Say what is here, what is missing or broken, and whether upstream has moved; exits with 1 if anything lacks."""
+    """Show what is here, what is missing or broken, and whether upstream has changed.
+
+    Exits with 1 if anything is missing or broken.
+    """
     from reelbench.registry.data import check as checking
     from reelbench.registry.data import loading, sources
 
