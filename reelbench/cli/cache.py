@@ -46,7 +46,7 @@ def info(
     if models:
         table = console.table("", "model", "#replies", "first", "last")
         for one in models:
-            table.add_row(one.model, f"{one.replies:,}", _day(one.first), _day(one.last))
+            table.add_row(one.model, f"{one.replies:,}", _day(one.first) or "?", _day(one.last) or "?")
         console.show(table)
 
 
@@ -111,5 +111,9 @@ def _counted(models: "Sequence[ModelReplies]") -> str:
     return f"{sum(one.replies for one in models):,} replies of {len(models)} models"
 
 
-def _day(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).date().isoformat()
+def _day(at: float) -> str | None:
+    """Return a moment's day; None where a damaged file has no moment there, but a text or a number beyond all years."""
+    try:
+        return datetime.fromtimestamp(at, UTC).date().isoformat()
+    except (TypeError, ValueError, OverflowError):
+        return None

@@ -16,7 +16,7 @@ from random import Random
 from typing import Any
 
 from tools.fuzzing import commands, damage, seeds
-from tools.fuzzing.holding import LIMIT_S, Finding, hold, one_line, require
+from tools.fuzzing.holding import LIMIT_S, hold, one_line, require
 
 SAMPLINGS = ("uniform:8", "fps:3", "keyframe:5", "window:1-3,4", "all", "uniform:4,size=64", "uniform:3,as=images")
 
