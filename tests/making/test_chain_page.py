@@ -17,6 +17,7 @@ from reelbench.making.discussion import Discussion, DiscussionOptions, run
 from reelbench.making.discussion_files import read_videos
 from reelbench.making.funnel_svg import to_svg
 from reelbench.registry.errors import InputError
+from tests.checkers import invalid, violations
 from tests.making.conftest import video
 from tests.servers import roles
 from tests.servers.judge import Answer
@@ -206,3 +207,20 @@ def test_the_command_writes_it(reelbench, made):
     done = reelbench("make", "page", made, "--video", "film0")
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == str(made / "film0.html")
+
+
+@pytest.mark.browser
+def test_axe_and_the_validator_find_nothing_and_nothing_scrolls_sideways(chromium, checkers, moments):
+    path = chain_page.write(moments)
+    assert invalid([path], checkers, moments) == set()
+    for width, scheme in ((1440, "light"), (390, "dark")):
+        context = chromium.new_context(viewport={"width": width, "height": 844}, color_scheme=scheme)
+        tab = context.new_page()
+        tab.on("pageerror", lambda error: pytest.fail(str(error)))
+        tab.goto(path.as_uri())
+        tab.get_by_text("The reply as it came").click()
+        assert violations(tab, checkers) == []
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width
+        tab.get_by_role("button", name="Dark mode").press("Enter")
+        assert tab.evaluate("document.documentElement.dataset.theme") == {"light": "dark", "dark": "light"}[scheme]
+        context.close()
