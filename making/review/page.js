@@ -144,7 +144,7 @@ function digit(number) {
   if (!wanted) return;
   latest = box;
   wanted.click();
-  wanted.blur(); // so that the next digit goes to the next question
+  if (box.contains(document.activeElement)) document.activeElement.blur(); // the next digit goes to the next question
   const next = point();
   const seen = next && next.getBoundingClientRect();
   if (seen && (seen.bottom > innerHeight || seen.top < 0)) next.scrollIntoView({ block: "center" });

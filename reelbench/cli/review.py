@@ -12,12 +12,12 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.completion import task_names
-from reelbench.cli.option_groups import Json
+from reelbench.cli.option_groups import Json, Per, strata
 from reelbench.making.review.kind_names import KindName
 from reelbench.registry.errors import InputError, first_of
 
 if TYPE_CHECKING:
-    from reelbench.making.review.pages import Content, Draw
+    from reelbench.making.review.pages import Clips, Content, Draw
 
 _SHOWN = 10
 
@@ -42,10 +42,7 @@ def page(
         int,
         typer.Option(help="Number of videos, each with all its questions (nodes, graphs: number of questions).", min=1),
     ] = 30,
-    per: Annotated[
-        str | None,
-        typer.Option(metavar="FACET=N", help="Instead of --sample: N questions for each label of a facet (locale=10)."),
-    ] = None,
+    per: Per = None,
     seed: Annotated[int, typer.Option(help="Seed of the draw; files of the same draw can be merged.")] = 0,
     raters: Annotated[int, typer.Option(help="Number of pages, one per rater.", min=1)] = 1,
     overlap: Annotated[int, typer.Option(help="Raters per video.", min=1)] = 1,
@@ -103,20 +100,11 @@ def page(
     from reelbench.making.review import pages
     from reelbench.making.review.kinds import KINDS
     from reelbench.registry import discovery
-    from reelbench.registry.strata import Strata
 
-    draw = pages.Draw(sample, seed, raters, overlap, strips, Strata.parse(per) if per else None)
+    draw = pages.Draw(sample, seed, raters, overlap, strips, strata(per))
     name = discovery.plain_name(name)
-    if (form is Form.LABEL_STUDIO) == (media_url is None):
-        raise InputError("--as label-studio and --media-url PREFIX go together")
-    if (form is Form.FOLDER and not embed) or (embed and form is Form.LABEL_STUDIO):
-        raise InputError("--as folder goes with --embed: page and clips in one folder; Label Studio has its own videos")
-    if embed and strips:
-        raise InputError("--strips and --embed: give one of them; browsers play the clips")
-    if (diagnosis is None) == (ask is KindName.NODES):
-        raise InputError("--diagnosis names what `reelbench diagnose` wrote: with --ask nodes, and only there")
-    if (graphs is None) == (ask is KindName.GRAPHS):
-        raise InputError("--graphs names graphs.jsonl of `reelbench diagnose`: with --ask graphs, and only there")
+    _check_form(form, media_url, embed=embed, strips=strips)
+    _check_source(ask, diagnosis, graphs)
     if consensus:
         drawn = None
         if diagnosis is not None:
@@ -138,14 +126,13 @@ def page(
         console.note(f"{tasks.number} tasks; make a project with {tasks.config}, and import {tasks.tasks}")
         console.write(str(tasks.tasks.parent))
         return
-    clips: pages.Clips | None = ("folder" if form is Form.FOLDER else "page") if embed else None
     named = Path(_file_name(name, ask))
     written = pages.write(
         content,
         output or (named.with_suffix("") if form is Form.FOLDER else named),
         draw,
         data=data,
-        clips=clips,
+        clips=_clips(form) if embed else None,
         note=console.note,
         bar=console.progress,
     )
@@ -155,7 +142,8 @@ def page(
     console.note(f"{written.videos} videos, {written.questions} questions; open the page in a browser")
     if embed:
         where = "zip the folder, and send" if form is Form.FOLDER else "send"
-        console.note(f"{where} it to your reviewers only: {content.spec.title}'s videos stay their owners', as the page says")
+        title = content.spec.title
+        console.note(f"{where} it to your reviewers only: {title}'s videos stay their owners', as the page says")
     for path in written.paths:
         console.write(str(path))
 
@@ -224,6 +212,26 @@ def agree(
         review_tables.show_annotator_tests(agreement["alternative_annotator"])
     if agreement["only_a"] or agreement["only_b"]:
         console.note(f"left out: {agreement['only_a']} items tagged by a alone, {agreement['only_b']} by b alone")
+
+
+def _check_form(form: Form, media_url: str | None, *, embed: bool, strips: bool) -> None:
+    if (form is Form.LABEL_STUDIO) == (media_url is None):
+        raise InputError("--as label-studio and --media-url PREFIX go together")
+    if (form is Form.FOLDER and not embed) or (embed and form is Form.LABEL_STUDIO):
+        raise InputError("--as folder goes with --embed: page and clips in one folder; Label Studio has its own videos")
+    if embed and strips:
+        raise InputError("--strips and --embed: give one of them; browsers play the clips")
+
+
+def _check_source(ask: KindName, diagnosis: Path | None, graphs: Path | None) -> None:
+    if (diagnosis is None) == (ask is KindName.NODES):
+        raise InputError("--diagnosis names what `reelbench diagnose` wrote: with --ask nodes, and only there")
+    if (graphs is None) == (ask is KindName.GRAPHS):
+        raise InputError("--graphs names graphs.jsonl of `reelbench diagnose`: with --ask graphs, and only there")
+
+
+def _clips(form: Form) -> "Clips":
+    return "folder" if form is Form.FOLDER else "page"
 
 
 def _file_name(name: str, ask: KindName) -> str:
