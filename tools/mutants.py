@@ -89,7 +89,9 @@ TESTS: dict[str, list[str]] = {
     "leaderboard/bridge": ["leaderboard/test_pairs.py", "leaderboard/test_rejudgement.py"],
     **{f"leaderboard/{name}": ["leaderboard/test_about.py"] for name in ("calibrations", "usage")},
     "leaderboard/choices": ["leaderboard/test_ways.py", "methods/test_ace.py", "tasks/test_every_way_is_added.py"],
-    "leaderboard/columns": [*(f"leaderboard/{name}.py" for name in ("exports/test_tables", "test_about", "test_publish"))],
+    "leaderboard/columns": [
+        *(f"leaderboard/{name}.py" for name in ("exports/test_tables", "test_about", "test_publish"))
+    ],
     "leaderboard/common_videos": ["leaderboard/test_videos.py"],
     "leaderboard/community": ["leaderboard/test_community.py"],
     "leaderboard/easy_questions": ["leaderboard/test_overall.py", "leaderboard/test_shortcuts.py"],
