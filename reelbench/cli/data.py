@@ -88,6 +88,9 @@ def check(name: Name, *, split: Split = None, data: Data = None) -> None:
         console.write(
             f"videos: {len(report.here)} of {total} here, {len(report.missing)} missing, {len(report.broken)} broken"
         )
+    if lengths := report.seconds:
+        mean = sum(lengths) / len(lengths)
+        console.write(f"lengths: {mean:.1f} s in the mean, {min(lengths):.1f} to {max(lengths):.1f} s")
     for key in report.missing:
         console.write(f"missing: {key}")
     for key, path, reason in report.broken:
