@@ -142,14 +142,8 @@ def page(
     console.note(f"{written.videos} videos, {written.questions} questions; open the page in a browser")
     if embed:
         where = "zip the folder, and send" if form is Form.FOLDER else "send"
-<<<<<<< HEAD
         title = content.spec.title
         console.note(f"{where} it to your reviewers only: {title}'s videos stay their owners', as the page says")
-=======
-        console.note(
-            f"{where} it to your reviewers only: {content.spec.title}'s videos stay their owners', as the page says"
-        )
->>>>>>> t-papers
     for path in written.paths:
         console.write(str(path))
 
