@@ -214,7 +214,7 @@ def test_nobody_else_hands_in_as_the_benchmarks_own_people(
     assert ("only ReXTime's own people hand in results under it" in comment) == (verdict != "holds")
 
 
-def test_paths_that_no_disk_or_no_store_has_are_said_and_never_written(hub, table, offer, monkeypatch, tmp_path):
+def test_paths_that_no_disk_or_no_store_has_are_said_and_never_written(table, offer, monkeypatch, tmp_path):
     monkeypatch.setenv("HF_TOKEN", "hf_bot")
     pull_request = offer("honest", right=6)
     strange = ["a\0b", "..\\..\\evil", "C:\\evil", "a\nb", "x" * 300, "\ud83d", "aux ", "..", "é"]
