@@ -154,7 +154,7 @@
       published = rows.filter((row) => row.source === "published");
     const ran = groups.filter((g) => runs.some((row) => row.group === g.i));
     const title = (g) => R.benchmarks.get(g.benchmark).title.replace(/ \(.*/, "");
-    const judged = Map.groupBy(ran, (g) => g.judge && R.judgeName(g));
+    const judged = Map.groupBy(ran, (g) => R.judgeName(g.judge, g.benchmark));
     const judges = [...judged].map(([judge, of]) => `${[...new Set(of.map(title))].join(", ")} ${judge ? `judged by ${judge}` : "scored by rule"}`);
     const videos = ran.reduce((sum, g) => sum + g.videos, 0);
     const newest = most(runs.filter((row) => row.date).map((row) => Date.parse(row.date)));
