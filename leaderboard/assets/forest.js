@@ -147,7 +147,7 @@
   // --- what stands above a table ---
   /** Words and names in turn. */
   const headline = (parts) =>
-    h("p", { class: "headline" }, parts.map((part, i) => (i % 2 ? h("a", { href: R.modelHref(part) }, bdi(part)) : part)));
+    h("p", { class: "headline" }, parts.map((part, i) => (i % 2 ? h("a", { href: R.modelHref(part) }, bdi(part)) : part.replaceAll(" %", "\u00a0%"))));
   /** What makes the table credible: runs, judges, videos, the newest date. */
   function trust(rows, groups) {
     const runs = rows.filter((row) => row.source === "run"),
