@@ -34,6 +34,7 @@ _TOKENS = re.compile(
     r"\"(?:[^\"\\]|\\.)*\"|(?<=[\[{(,:\s])'(?:[^'\\]|\\.)*'|[\[{(\])}]", re.DOTALL
 )  # strings, brackets
 _FENCE = re.compile(r"```(?:json|python|py)?[ \t]*\n?(.*?)\n?[ \t]*```", re.DOTALL | re.IGNORECASE)
+_EMPTY_FENCE = re.compile(r"```(?:json|python|py)?\s*```", re.IGNORECASE)
 _OPENING = re.compile(r"```(?:json|python|py)?[ \t]*\n?", re.IGNORECASE)
 
 _CONTRADICTION = "the reply has two whole JSON objects that differ; give one"
@@ -83,6 +84,17 @@ def last_dictionary(text: str) -> dict[Any, Any] | None:
         return None
     last = candidates[-1]
     return None if any(other.keys() == last.keys() and other != last for other in candidates) else last
+
+
+def beside_dictionary(text: str) -> tuple[str, dict[Any, Any] | None]:
+    """Return what stands around the dictionary that `last_dictionary` reads, and it; the text as it is without one."""
+    whole, place = last_dictionary(text), 0
+    while whole is not None and (start := _STARTS.search(text, place)) is not None:
+        place = _end_of(text, start.start()) or len(text)
+        if dictionary(text[start.start() : place]) == whole:
+            around = f"{text[: start.start()].rstrip()}\n{text[place:].lstrip()}"
+            return _EMPTY_FENCE.sub("", around).strip(), whole
+    return text.strip(), whole
 
 
 _UNABLE = (
