@@ -37,6 +37,9 @@ GITHUB_RAW = settings.GITHUB_RAW.default
 """Where owners' prompts come from; `REELBENCH_GITHUB_RAW` names a mirror, which the sha256 keeps honest."""
 
 
+_ANCHOR = re.compile(r"^(\d+) [-–] (\S.*)$", re.MULTILINE)
+
+
 @dataclass(frozen=True, slots=True)
 class PromptSet:
     """The prompts for one benchmark.
@@ -71,6 +74,10 @@ class PromptSet:
         system = self.system[criterion]
         messages = [{"role": "user", "content": valid_text(text)}]
         return messages if system is None else [{"role": "system", "content": system}, *messages]
+
+    def anchors(self, criterion: str) -> dict[int, str]:
+        """Return score -> what it means, as the prompt's lines `4 - nearly all of it` say; empty where it has none."""
+        return {int(score): meaning for score, meaning in _ANCHOR.findall(self.system[criterion] or "")}
 
 
 def load_prompts(spec: BenchmarkSpec, prompts: str) -> PromptSet:

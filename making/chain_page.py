@@ -4,14 +4,14 @@ To be opened from the disk; it reads without its script, which is for light and 
 is escaped, and the page may load nothing.
 """
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from importlib import resources
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from reelbench.making.chain_files import funnel_stages, made_questions, trace_lines
 from reelbench.making.chain_text import (
     Span,
     clock,
@@ -23,7 +23,7 @@ from reelbench.making.chain_text import (
 )
 from reelbench.making.chain_turns import texts_left, turns, verdicts
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_json, write_text
+from reelbench.registry.files import write_text
 from reelbench.registry.rows import LETTERS
 from reelbench.registry.shell_page import shell_page
 
@@ -43,14 +43,14 @@ def write(folder: Path, video: str | None = None, out: Path | None = None) -> Pa
         out: The page's file; by default it is in `folder`, called after the video.
 
     Raises:
-        InputError: The folder holds no chain, or not this video.
+        InputError: The folder holds no chain, or not this video, or a file of it is damaged.
     """
-    lines = list(_lines(folder / "trace.jsonl", video))
+    lines = list(trace_lines(folder / "trace.jsonl", video))
     if not lines:
         raise InputError(f"{folder / 'trace.jsonl'}: nothing was asked{f' for {video!r}' if video else ''}")
     name = lines[0]["video"]
-    made = [entry for file in _MADE for entry in _made(folder / file, name)]
-    first = list(_made(folder / _FIRST, name))
+    made = [entry for file in _MADE for entry in made_questions(folder / file, name)]
+    first = list(made_questions(folder / _FIRST, name))
     said = [line for line in lines if line["role"] not in _COUNTED]
     length = max((float(entry.get("duration") or 0) for entry in made), default=0.0)
     head = "What survived" if made else "Nothing survived"
@@ -65,38 +65,13 @@ def write(folder: Path, video: str | None = None, out: Path | None = None) -> Pa
         texts_left([line for line in lines if line["role"] in _COUNTED]),
         "</section>",
         "<section id='videos' aria-labelledby='h-videos'><h2 id='h-videos'>All videos</h2>",
-        _funnel(read_json(folder / "funnel.json")["stages"]),
+        _funnel(funnel_stages(folder / "funnel.json")),
         "</section>",
     ]
     style = (resources.files("reelbench.making") / "chain_page.css").read_text(encoding="utf-8")
     path = out or folder / f"{quote(name, safe='')}.html"
     write_text(path, shell_page(f"{name}: what was made of it", "\n".join(body), style=style, links=_LINKS))
     return path
-
-
-def _lines(path: Path, video: str | None) -> Iterator[dict[str, Any]]:
-    """Yield the lines of one video; the file, which may be long, is read line by line."""
-    try:
-        file = path.open(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path}: can't be read ({error.strerror}); give the folder that a chain wrote") from None
-    with file:
-        for number, text in enumerate(file, start=1):
-            try:
-                line = json.loads(text)
-                name = line["video"]
-            except (ValueError, LookupError, TypeError):
-                raise InputError(f"{path}, line {number}: not a line of a chain's trace; is the file whole?") from None
-            video = name if video is None else video
-            if name == video:
-                yield line
-
-
-def _made(path: Path, video: str) -> Iterator[Mapping[str, Any]]:
-    if path.is_file():
-        document = read_json(path)
-        entries = document.values() if isinstance(document, dict) else document
-        yield from (entry for entry in entries if video in (entry.get("video"), entry.get("vid")))
 
 
 # --- the result -------------------------------------------------------------------------------------------------------

@@ -203,7 +203,7 @@ def score(  # a parameter for each option of `reelbench score` that is not the j
             else shaped the answers), `url` (where they are described), `revision`, `parameters`, `licence`, and what
             else `--about` takes.
         split: The split, if not the task's or the benchmark's default one.
-        data: The benchmark's own data, where it isn't found by itself.
+        data: Path of the benchmark's data, if it isn't found automatically.
         id_column: A table's column of ids, where its name doesn't tell.
         text_column: Its column of texts.
         overlap: Whether BLEU, CIDEr and METEOR are computed; they take a Java process.
@@ -327,7 +327,7 @@ def evaluate(
         limit: Only the first so many questions.
         judge: As `score` takes it.
         model: The model's name, for the record; by default the function's.
-        data: The benchmark's own data, where it isn't found by itself.
+        data: Path of the benchmark's data, if it isn't found automatically.
 
     Returns:
         The scores. A question without its video is unscored (`media_missing`), as is one at which `fn` raised

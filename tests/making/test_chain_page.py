@@ -183,6 +183,28 @@ def test_times_are_read_on_a_strip_and_json_is_behind_a_fold(moments):
     assert "no time left 1" in page
 
 
+@pytest.mark.parametrize(
+    ("file", "edit", "says"),
+    [
+        ("trace.jsonl", lambda line: line["messages"][0].pop("role"), "trace.jsonl, line 1, field messages.0.role"),
+        ("trace.jsonl", lambda line: line.update(attempt="x"), "trace.jsonl, line 1, field attempt"),
+        ("annotations.json", lambda made: made.update(film0_9="a text"), "annotations.json, entry film0_9: not a ques"),
+        ("annotations.json", lambda made: made["film0_1"].pop("answer"), "entry film0_1, field answer"),
+        ("funnel.json", lambda funnel: funnel.pop("stages"), "funnel.json, field stages"),
+        ("funnel.json", lambda funnel: funnel["stages"][0].update(dropped=[1]), "funnel.json, field stages.0.dropped"),
+    ],
+)
+def test_a_damaged_file_is_one_line_that_names_the_place(made, file, edit, says):
+    first, newline, rest = (made / file).read_text().partition("\n") if file == "trace.jsonl" else (
+        (made / file).read_text(), "", "",
+    )  # fmt: skip
+    document = json.loads(first)
+    edit(document)
+    (made / file).write_text(json.dumps(document) + newline + rest)
+    with pytest.raises(InputError, match=re.escape(says)):
+        chain_page.write(made, "film0")
+
+
 def test_the_command_writes_it(reelbench, made):
     done = reelbench("make", "page", made, "--video", "film0")
     assert done.returncode == 0, done.stderr

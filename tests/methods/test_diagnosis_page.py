@@ -319,7 +319,9 @@ def test_an_interval_is_claimed_where_it_is_drawn_and_the_graph_fits_its_frame(o
     )
 
     tab = opened([(f"q{n}", f"v{n}", "en-GB", ["T+" if n < 9 else "R+"], "all_evaluated") for n in range(12)])
-    expect(tab.locator("#result")).to_contain_text(re.compile(r"75 % \(95 % interval 4[0-4] to 9[0-4] %\) are Temporal"))
+    expect(tab.locator("#result")).to_contain_text(
+        re.compile(r"75 % \(95 % interval 4[0-4] to 9[0-4] %\) are Temporal")
+    )
     expect(tab.locator("#kinds")).to_contain_text("with its 95 % interval over videos; n = 12")
     expect(tab.locator("#kinds line.ends")).to_have_count(3 * 7)  # six labels and perception, each with two caps
     ends = tab.locator("#labels tbody tr").first.locator("[data-ci-low]")
