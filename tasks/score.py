@@ -239,8 +239,8 @@ def _cut(spec: BenchmarkSpec, scored: aggregation.ScoredItems) -> Iterator[str]:
     overlap = [metric.name for metric in spec.metrics if isinstance(metric.aggregate, Corpus)]
     if scored.metrics.keys() & set(overlap) and (number := aggregation.too_long(scored.samples)):
         yield (
-            f"{number} answers have more than {aggregation.LONGEST_OVERLAP} characters: {', '.join(overlap)} read their "
-            "last ones"
+            f"{number} answers have more than {aggregation.LONGEST_OVERLAP} characters: {', '.join(overlap)} read "
+            "their last ones"
         )
 
 
