@@ -22,9 +22,9 @@ READERS = {
     "reasoning": reasoning.strip_reasoning,
 }
 REPEATED = (
-    "\\boxed{I'm sorry ", "\\boxed{{12 ", "<answer>A or ", "<answer>12 ", "{\"a\": ", "[1, ", "(A) ", "the answer is A ",
-    "from 1 to 2 ", "1:0", "12", "1.1", "1,", "starts at 3 ", "end time \"a\" ", "He left because ", "<think>", "</think>",
-    "<|channel|>final<", "~~a", "**", "a\u0300", "'a ", "\\", "option ", "not ", "\n", "\uFDFA ",
+    "\\boxed{I'm sorry ", "\\boxed{{12 ", "<answer>A or ", "<answer>12 ", '{"a": ', "[1, ", "(A) ", "the answer is A ",
+    "from 1 to 2 ", "1:0", "12", "1.1", "1,", "starts at 3 ", 'end time "a" ', "He left because ", "<think>",
+    "</think>", "<|channel|>final<", "~~a", "**", "a\u0300", "'a ", "\\", "option ", "not ", "\n", "\uFDFA ",
 )  # fmt: skip
 MOST = 2.2
 
@@ -81,4 +81,4 @@ def test_twice_the_answer_takes_at_most_about_twice_the_steps(reader, repeated, 
 def test_beyond_a_stated_length_the_end_is_read(reader, steps):
     text = "The road goes on and on. " * 8_000 + "From 1 to 2 s. (A) 12"
     whole, end = (steps(READERS[reader], part) for part in (text, text[-texts.TAIL - 500 :]))
-    assert whole - end <= 2 * len(text)
+    assert whole - end <= 3 * len(text)  # for tags of reasoning, which may stand anywhere
