@@ -16,7 +16,7 @@ Three kinds of prompt set:
 import ast
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -35,6 +35,9 @@ from reelbench.registry.spec import BenchmarkSpec, JudgeSpec, UrlFile
 
 GITHUB_RAW = settings.GITHUB_RAW.default
 """Where owners' prompts come from; `REELBENCH_GITHUB_RAW` names a mirror, which the sha256 keeps honest."""
+
+
+_ANCHOR = re.compile(r"^(\d+) [-–] (\S.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,10 @@ class PromptSet:
         messages = [{"role": "user", "content": valid_text(text)}]
         return messages if system is None else [{"role": "system", "content": system}, *messages]
 
+    def anchors(self, criterion: str) -> dict[int, str]:
+        """Return score -> what it means, as the prompt's lines `4 - nearly all of it` say; empty where it has none."""
+        return {int(score): meaning for score, meaning in _ANCHOR.findall(self.system[criterion] or "")}
+
 
 def load_prompts(spec: BenchmarkSpec, prompts: str) -> PromptSet:
     """Return the prompt set called `prompts` (`reelbench`, `official`, or a path) for a benchmark.
@@ -85,8 +92,23 @@ def load_prompts(spec: BenchmarkSpec, prompts: str) -> PromptSet:
     return load_scale_prompts(spec.id, spec.judge, judge_folder(spec, spec.judge), prompts)
 
 
-def load_scale_prompts(name: str, judge: JudgeSpec, own: Traversable, prompts: str) -> PromptSet:
-    """Return the prompt set called `prompts` for any scale; `own` is the folder of ours, `name` is for errors."""
+def load_scale_prompts(
+    name: str,
+    judge: JudgeSpec,
+    own: Traversable,
+    prompts: str,
+    *,
+    places: Sequence[str] = ("question", "reference", "answer"),
+) -> PromptSet:
+    """Return the prompt set called `prompts` for any scale.
+
+    Args:
+        name: For errors.
+        judge: The scale.
+        own: The folder of our prompts.
+        prompts: `reelbench`, `official`, or a path.
+        places: What a file of the user's must have places for.
+    """
     if prompts == "reelbench":
         return _own(name, judge, own)
     if prompts == "official":
@@ -96,7 +118,7 @@ def load_scale_prompts(name: str, judge: JudgeSpec, own: Traversable, prompts: s
                 " prints as a text file and give its path"
             )
         return _official(judge, judge.official_prompts)
-    return _from_file(Path(prompts).expanduser(), judge)
+    return _from_file(Path(prompts).expanduser(), judge, places)
 
 
 # --- our own ---------------------------------------------------------------------------------------------------------
@@ -147,7 +169,7 @@ _PAPER_PLACES = {
 }
 
 
-def _from_file(path: Path, judge: JudgeSpec) -> PromptSet:
+def _from_file(path: Path, judge: JudgeSpec, places: Sequence[str]) -> PromptSet:
     try:
         raw = path.read_bytes()
         template = raw.decode("utf-8-sig").replace("\r\n", "\n")
@@ -160,7 +182,7 @@ def _from_file(path: Path, judge: JudgeSpec) -> PromptSet:
     for name, line in _PAPER_PLACES.items():
         if f"{{{name}}}" not in template:
             template = line.sub(lambda match, name=name: f"{match[1]}{{{name}}}", template)
-    wanted = ["question", "reference", "answer", *(["criterion"] if len(judge.criteria) > 1 else [])]
+    wanted = [*places, *(["criterion"] if len(judge.criteria) > 1 else [])]
     missing = [f"{{{name}}}" for name in wanted if f"{{{name}}}" not in template]
     if missing:
         raise InputError(

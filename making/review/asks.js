@@ -6,13 +6,25 @@ const group = (ask, ...children) => h("fieldset", {},
 const asks = {
   scale(ask, item, changed) {
     const scale = h("div", { class: "scale" });
+    const { anchors } = ask;
+    // A word on each score, not only on the ends: that of the one that is pointed at, or else chosen.
+    const words = Object.keys(anchors).length > 2 ? h("p", { class: "meaning hint" }) : null;
+    const chosen = () => scale.querySelector("input:checked");
+    const tell = (input) => {
+      if (words) words.textContent = input && anchors[input.value] ? `${input.value}: ${anchors[input.value]}` : "";
+    };
     for (let value = ask.low; value <= ask.high; value++) {
-      const input = h("input", { type: "radio", name: `${item.key}|${ask.name}`, value: String(value), checked: marksOf(item)[ask.name] === value, "aria-label": `${named(item, ask)} ${value}` });
-      input.addEventListener("change", () => changed(value));
-      scale.append(h("label", {}, input, String(value)));
+      const input = h("input", { type: "radio", name: `${item.key}|${ask.name}`, value: String(value), checked: marksOf(item)[ask.name] === value, "aria-label": `${named(item, ask)} ${value}${anchors[value] ? `: ${anchors[value]}` : ""}` });
+      input.addEventListener("change", () => { changed(value); tell(input); });
+      const box = h("label", {}, input, String(value));
+      box.addEventListener("pointerenter", () => tell(input));
+      scale.append(box);
     }
+    scale.addEventListener("focusin", (event) => tell(event.target));
+    for (const name of ["pointerleave", "focusout"]) scale.addEventListener(name, () => tell(chosen()));
+    tell(chosen());
     return group(ask, scale, h("div", { class: "ends" },
-      h("span", { text: `${ask.low}: ${ask.ends[0]}` }), h("span", { text: `${ask.high}: ${ask.ends[1]}` })));
+      h("span", { text: `${ask.low}: ${anchors[ask.low]}` }), h("span", { text: `${ask.high}: ${anchors[ask.high]}` })), words);
   },
 
   choice(ask, item, changed) {

@@ -5,17 +5,22 @@ own time.
 """
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import quote
 
 from reelbench.registry.errors import MediaError
+from reelbench.registry.files import address
 from reelbench.registry.media.library import Library
 from reelbench.registry.rows import Row
 
+Facts = Mapping[str, object]
+"""What a page knows of a video."""
+
 _PLAYED = frozenset({"h264", "vp8", "vp9", "av1"})
 _PLAYED_IN = frozenset({".mp4", ".m4v", ".webm"})
+NOT_HERE: Facts = {"source": None, "fps": None, "duration": None, "strip": None}
+"""What a page knows of a video that was not here when it was made."""
 STRIP = "uniform:48,size=240,as=images"
 """Frames of a strip."""
 
@@ -37,14 +42,6 @@ def find_video(library: Library, row: Row) -> Path | None:
         return None
 
 
-def address(path: Path, page: Path) -> str:
-    """Return a file's address on the page: relative where it lies beside or below it, else the full path."""
-    path, folder = path.absolute(), page.absolute().parent
-    if path.is_relative_to(folder):
-        return quote(path.relative_to(folder).as_posix())
-    return path.as_uri()
-
-
 def read_clock(path: Path) -> Clock:
     """Read a video's clock from its header; MediaError where it is no video."""
     from reelbench.registry.frames.index import open_container, video_stream
@@ -62,7 +59,7 @@ def read_clock(path: Path) -> Clock:
     return Clock(float(rate) if rate else None, float(length) if length is not None else None, plays)
 
 
-def describe_video(path: Path | None, page: Path, *, strips: bool, note: Callable[[str], None]) -> dict[str, object]:
+def describe_video(path: Path | None, page: Path, *, strips: bool, note: Callable[[str], None]) -> Facts:
     """Return what a page knows of a video: `source`, `fps`, `duration`, and `strip` as pairs of source and seconds.
 
     Args:
@@ -72,7 +69,7 @@ def describe_video(path: Path | None, page: Path, *, strips: bool, note: Callabl
         note: Told what can't be read.
     """
     if path is None:
-        return {"source": None, "fps": None, "duration": None, "strip": None}
+        return NOT_HERE
     try:
         clock = read_clock(path)
         strip = _strip(path, page) if strips or not clock.plays else None

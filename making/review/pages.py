@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Any, Literal
 
-from reelbench.making.review import page_videos
+from reelbench.making.review import excerpts, page_videos
 from reelbench.making.review.preferences import DISCUSSION
 from reelbench.making.review.review_files import KIND
 from reelbench.making.review.review_items import Place
@@ -18,9 +19,13 @@ from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import in_script, page_asset, write_text
 from reelbench.registry.media.library import Library
+from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.strata import Strata
+
+Clips = Literal["page", "folder"]
+"""Where the clips of a page that is to be sent are: in it, or beside it in its folder."""
 
 _SAVED = "What you say is kept in this browser at once. Save it to a file when you are done, or in between."
 _SCRIPTS = ("state.js", "text_checks.js", "player.js", "asks.js", "graph_ask.js", "page.js")
@@ -49,7 +54,7 @@ class Draw:
     def names(self, spec: BenchmarkSpec, rows: Sequence[Row]) -> list[str]:
         """Return the ids of drawn questions, for pages whose `sample` counts these."""
         if self.per is not None:
-            return [row["id"] for row in self.per.draw(spec, rows, self.seed)]
+            return [row["id"] for row in self.per.draw_rows(spec, rows, self.seed)]
         names = sorted(row["id"] for row in rows)
         return random.Random(self.seed).sample(names, min(self.sample, len(names)))  # noqa: S311 - no secret
 
@@ -123,7 +128,7 @@ def draw_content(
     located = loading.locate(name, split, data)
     rows = located.read()
     if draw.per is not None:
-        rows = draw.per.draw(located.spec, rows, draw.seed)
+        rows = draw.per.draw_rows(located.spec, rows, draw.seed)
     by_video = rows_by_video(rows)
     sample = len(by_video) if draw.per is not None else min(draw.sample, len(by_video))
     drawn = random.Random(draw.seed).sample(sorted(by_video), sample)  # noqa: S311 - no secret
@@ -180,20 +185,47 @@ def write(
     draw: Draw,
     *,
     data: Path | None = None,
+    clips: Clips | None = None,
     note: Callable[[str], None] = lambda _: None,
+    bar: Bar = no_bar,
 ) -> WrittenPages:
-    """Write the pages of a draw."""
+    """Write the pages of a draw.
+
+    Args:
+        content: What is on them.
+        output: The page's file, or the folder for the page and its clips.
+        draw: For how many people.
+        data: The benchmark's own data.
+        clips: Where small clips of the videos go; None: the page shows the videos where they lie on this machine.
+        note: Told what can't be read.
+        bar: Shows how far cutting clips has come.
+
+    Raises:
+        InputError: The benchmark forbids clips of its videos, or they are more than a page holds.
+    """
+    said = excerpts.terms(content.spec, content.split) if clips else ""
     parts = share_among_raters(content.places, draw)
     library = Library(content.spec, content.split, data)
     paths = {video: page_videos.find_video(library, row) for video, row in content.rows.items()}
+    first = output / "review.html" if clips == "folder" else output
     single = draw.raters == 1
-    outputs = [output] if single else [output.with_stem(f"{output.stem}-{n}") for n in range(1, draw.raters + 1)]
-    shown = {
-        video: page_videos.describe_video(path, output, strips=draw.strips, note=note) for video, path in paths.items()
-    }
-    page = fingerprint(content)
-    for part, (places, path) in enumerate(zip(parts, outputs, strict=True), start=1):
-        write_text(path, _html(_document(content, places, shown, page, None if single else part)))
+    outputs = [first] if single else [first.with_stem(f"{first.stem}-{n}") for n in range(1, draw.raters + 1)]
+    with TemporaryDirectory(prefix="reelbench-review-") as aside:
+        shown, made = {}, None
+        if clips:
+            most = excerpts.PAGE_BYTES if clips == "page" else None
+            made = excerpts.cut(parts, paths, Path(aside), most=most, note=note, bar=bar)
+            shown = made.in_folder(output) if clips == "folder" else {}
+        else:
+            for video, path in paths.items():
+                shown[video] = page_videos.describe_video(path, output, strips=draw.strips, note=note)
+        page = fingerprint(content)
+        for part, (places, path) in enumerate(zip(parts, outputs, strict=True), start=1):
+            videos, elements = shown, ""
+            if made is not None and clips == "page":
+                videos, elements = made.in_page(dict.fromkeys(place.video for place in places))
+            document = _document(content, places, videos, page, None if single else part) | {"terms": said}
+            write_text(path, _html(document, elements))
     items = [item for place in content.places for item in place.items if item["part"] != "caption"]
     questions = len({item["about"].get("question", item["id"]) for item in items})
     missing = tuple(video for video, path in paths.items() if path is None)
@@ -239,11 +271,12 @@ def _document(
     }
 
 
-def _html(document: Mapping[str, Any]) -> str:
+def _html(document: Mapping[str, Any], clips: str) -> str:
     folder = resources.files("reelbench.making.review")
     text = {name: (folder / name).read_text(encoding="utf-8") for name in ("page.html", "page.css", *_SCRIPTS)}
-    page = text["page.html"].replace("/*STYLE*/", page_asset("palette.css") + text["page.css"].rstrip())
-    scripts = [page_asset("elements.js"), *(text[name] for name in _SCRIPTS)]
-    page = page.replace("/*SCRIPT*/", "\n".join(script.rstrip() for script in scripts))
+    styles = [page_asset("palette.css"), page_asset("shell.css"), text["page.css"]]
+    page = text["page.html"].replace("/*STYLE*/", "\n".join(style.rstrip() for style in styles))
+    scripts = [page_asset("elements.js"), page_asset("shell.js"), *(text[name] for name in _SCRIPTS)]
+    page = page.replace("/*SCRIPT*/", "\n".join(script.rstrip() for script in scripts)).replace("<!--CLIPS-->", clips)
     # Last, so that nothing in a text is taken for one of ours.
     return page.replace("/*REVIEW*/null", in_script(document), 1)

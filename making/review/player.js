@@ -5,13 +5,16 @@ const player = {
   shown: null, // key of the video that is loaded
   stripTime: 0,
   looped: null, // [start, end], while the span is looped
+  chosen: {}, // key of a video -> the file that the reviewer chose for it
   get facts() { return review.videos[this.shown] || {}; },
-  get time() { return strip.hidden ? video.currentTime : this.stripTime; },
-  get length() { return (strip.hidden && Number.isFinite(video.duration) ? video.duration : this.facts.duration) || 0; },
+  // A clip may be cut from a longer video: all times are the video's.
+  get from() { return (!this.chosen[this.shown] && this.facts.from) || 0; },
+  get time() { return strip.hidden ? video.currentTime + this.from : this.stripTime; },
+  get length() { return (strip.hidden && Number.isFinite(video.duration) ? video.duration + this.from : this.facts.duration) || 0; },
   get frame() { return 1 / (this.facts.fps || 25); },
   seek(time) {
-    time = Math.min(Math.max(0, time), this.length || time);
-    if (strip.hidden) video.currentTime = time;
+    time = Math.min(Math.max(this.from, time), this.length || time);
+    if (strip.hidden) video.currentTime = time - this.from;
     else { this.stripTime = time; this.markStrip(); }
     this.tick();
   },
@@ -23,15 +26,38 @@ const player = {
     this.shown = key;
     this.stripTime = 0;
     this.looped = null;
-    const { source } = this.facts;
-    at("path").textContent = source ? decodeURI(source) : `${key}: not on the machine that made this page`;
     this.asStrip(false);
+    const source = this.address();
     if (source) video.src = source;
     else video.removeAttribute("src");
     video.load();
-    at("replace").value = "";
     if (!source) this.asStrip(true);
+    this.lack(!source && strip.hidden);
     this.tick();
+  },
+  // Where the video is played from: a chosen file, a clip in the page, or a file on this computer.
+  address() {
+    if (clip) URL.revokeObjectURL(clip);
+    clip = null;
+    const file = this.chosen[this.shown];
+    const { source } = this.facts;
+    if (!file && !(source || "").startsWith("clip:")) return source;
+    return (clip = URL.createObjectURL(file || clipOf(source)));
+  },
+  // What is played, by its name alone: a path says nothing on another computer.
+  lack(lacks) {
+    const file = this.chosen[this.shown];
+    const name = nameOf(this.shown);
+    const clipped = ((this.facts.source || "").startsWith("clip") && !file) || false;
+    const cut = clipped && this.facts.from ? `, from ${clock(this.facts.from)} on` : "";
+    at("source").classList.toggle("lacking", lacks);
+    video.hidden = lacks || !strip.hidden;
+    at("clock").hidden = lacks && strip.hidden;
+    at("choose").textContent = lacks ? "Select the file; it stays on this computer." : "Video not playing? Select the file";
+    if (lacks && file) at("path").textContent = `${file.name} can't be played by this browser.`;
+    else if (lacks && this.facts.source) at("path").textContent = `${name} isn't on this computer, or this browser can't play it.`;
+    else if (lacks) at("path").textContent = `${name} was not on the machine that made this page.`;
+    else at("path").textContent = file ? file.name : clipped ? `${name}: a small clip${cut}` : name;
   },
   asStrip(wanted) {
     const frames = this.facts.strip || [];
@@ -60,9 +86,36 @@ const player = {
     const share = this.length ? 100 * this.time / this.length : 0;
     for (const now of document.querySelectorAll(".bar .now")) now.style.left = `${share}%`;
     const [start, end] = this.looped || [];
-    if (this.looped && !video.paused && (video.currentTime >= end || video.currentTime < start - .5)) video.currentTime = start;
+    if (this.looped && !video.paused && (this.time >= end || this.time < start - .5)) this.seek(start);
   },
 };
+let clip = null; // address of what is played out of memory
+// "clip:7" -> the clip that is in the page.
+function clipOf(source) {
+  const text = atob(at(source.replace(":", "-")).textContent);
+  return new Blob([Uint8Array.from(text, (letter) => letter.charCodeAt(0))], { type: "video/mp4" });
+}
+// A video's name as its file has it.
+const nameOf = (key) => {
+  const { source } = review.videos[key];
+  return decodeURI((source && !source.startsWith("clip") ? source : key).split("/").pop());
+};
+const stem = (name) => name.split("/").pop().replace(/\.[^.]+$/, "").toLowerCase();
+// Files are taken for the videos that are called like them; one that is called like none, for the video that is shown.
+function choose(files) {
+  const keys = Object.keys(review.videos);
+  let taken = 0;
+  for (const file of files) {
+    const key = keys.find((name) => stem(name) === stem(file.name) || stem(nameOf(name)) === stem(file.name)) ?? (files.length === 1 ? player.shown : null);
+    if (!key) continue;
+    player.chosen[key] = file;
+    taken += 1;
+  }
+  const key = player.shown;
+  player.shown = null;
+  player.load(key);
+  if (files.length > 1) tell(`${taken} of ${files.length} files are videos of this page, by their names.`);
+}
 // Seconds are what is written; minutes help the eye.
 function clock(time) {
   const seconds = `${(time || 0).toFixed(2)} s`;
@@ -76,7 +129,16 @@ function secondsOf(text) {
 }
 const rounded = (time) => Math.round(time * 1000) / 1000;
 
-video.addEventListener("error", () => { if (video.hasAttribute("src") && player.facts.strip) player.asStrip(true); });
+video.addEventListener("error", () => {
+  if (!video.hasAttribute("src")) return;
+  if (player.facts.strip && !player.chosen[player.shown]) player.asStrip(true);
+  player.lack(strip.hidden);
+});
+video.addEventListener("loadedmetadata", () => {
+  const { duration } = player.facts;
+  if (player.chosen[player.shown] && duration && Math.abs(video.duration - duration) > Math.max(1, duration / 50) && !player.facts.from)
+    tell(`This file lasts ${clock(video.duration)}, the page's video ${clock(duration)}: is it the right one?`);
+});
 for (const event of ["timeupdate", "seeked", "loadedmetadata", "durationchange"]) video.addEventListener(event, () => player.tick());
 video.addEventListener("loadedmetadata", () => document.dispatchEvent(new Event("length")));
 (function smooth() { if (!video.paused) player.tick(); requestAnimationFrame(smooth); })();
@@ -92,8 +154,7 @@ strip.addEventListener("keydown", (event) => {
   strip.children[next].focus();
 });
 at("replace").addEventListener("change", () => {
-  if (!at("replace").files[0]) return;
-  player.asStrip(false);
-  video.hidden = false;
-  video.src = URL.createObjectURL(at("replace").files[0]);
+  const files = [...at("replace").files];
+  if (files.length) choose(files);
+  at("replace").value = "";
 });

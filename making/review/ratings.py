@@ -183,7 +183,10 @@ def ratings_in(review: Review) -> list[tuple[str, str, str, int]]:
 
 def _scales(spec: BenchmarkSpec, part: str) -> list[Part]:
     ends = dict(DIMENSIONS[part]) | ({"answerability": _SEARCHED} if spec.people_search and part != "caption" else {})
-    return [parts.scale_ask(name, LOWEST, HIGHEST, meanings) for name, meanings in ends.items()]
+    return [
+        parts.scale_ask(name, LOWEST, HIGHEST, {LOWEST: lowest, HIGHEST: highest})
+        for name, (lowest, highest) in ends.items()
+    ]
 
 
 def _row_items(spec: BenchmarkSpec, row: Row) -> list[Item]:

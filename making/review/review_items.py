@@ -4,7 +4,7 @@ An item has `shows` (texts, spans, other raters' marks) and `asks` (`scale`, `ch
 `span`), each answer under its ask's name. On a blind page nothing else of the row may be in it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -89,9 +89,11 @@ def right_answer(spec: BenchmarkSpec, row: Row) -> tuple[str, list[str]]:
 # --- what is asked --------------------------------------------------------------------------------------------------
 
 
-def scale_ask(name: str, low: int, high: int, ends: tuple[str, str]) -> Part:
-    """Return a scale of whole numbers; `ends` says what its lowest and its highest mean."""
-    return {"type": "scale", "name": name, "title": capitalised(name), "low": low, "high": high, "ends": ends}
+def scale_ask(name: str, low: int, high: int, anchors: Mapping[int, str]) -> Part:
+    """Return a scale of whole numbers; `anchors` says what some of them mean, the lowest and the highest at least."""
+    words = {str(score): meaning for score, meaning in anchors.items() if low <= score <= high}
+    words = {str(low): "not at all", str(high): "fully"} | words
+    return {"type": "scale", "name": name, "title": capitalised(name), "low": low, "high": high, "anchors": words}
 
 
 def choice_ask(name: str, title: str, options: Iterable[tuple[str, str]], **more: object) -> Part:

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from reelbench.judges.prompting import PromptSet, load_prompts
 from reelbench.making.review import review_items as parts
 from reelbench.making.review.kind_names import KindName
 from reelbench.making.review.review_files import Marks, Reviews
@@ -26,8 +27,6 @@ from reelbench.registry.spec import JudgeSpec
 from reelbench.scoring import result_files
 from reelbench.stats.agreement import krippendorff_alpha
 
-_ENDS = ("wrong, or nothing of it", "right, and all of it")
-
 
 class JudgeScores(ReviewKind):
     """A result's answers, scored on the judge's scale."""
@@ -37,7 +36,8 @@ class JudgeScores(ReviewKind):
     verb = "scored"
     source = "result"
     advice = (
-        "Score the model's answer against the reference, on the scale that the judge has.",
+        "Score the model's answer against the reference. Each scale means what the judge is told that it means.",
+        "Score each dimension by itself: a wrong answer may be coherent, and a right one shallow.",
         "Watch the video where the reference alone doesn't settle it.",
     )
 
@@ -52,8 +52,9 @@ class JudgeScores(ReviewKind):
         if (benchmark.id, benchmark.split) != (spec.id, drawn.split):
             raise InputError(f"{folder}: a result on {benchmark.id} {benchmark.split}, not on {spec.id} {drawn.split}")
         predictions = {sample.id: sample.prediction for sample in result_files.read_samples(folder)}
+        prompts = load_prompts(spec, "reelbench")
         places = [
-            Place(row["video"], row["id"], [score_item(spec.judge, row, text)])
+            Place(row["video"], row["id"], [score_item(spec.judge, prompts, row, text)])
             for rows in drawn.by_video.values()
             for row in rows
             if isinstance(text := predictions.get(row["id"]), str) and text.strip()
@@ -90,14 +91,18 @@ class JudgeScores(ReviewKind):
 SCORES = JudgeScores()
 
 
-def score_item(judge: JudgeSpec, row: Row, answer: str) -> Item:
-    """Return a model's answer as an item to score on the judge's scale; nothing of the judge's own score is in it."""
+def score_item(judge: JudgeSpec, prompts: PromptSet, row: Row, answer: str) -> Item:
+    """Return a model's answer as an item to score on the judge's scale; nothing of the judge's own score is in it.
+
+    What a score means is what `prompts` tells the judge: people and judge go by one rubric.
+    """
     shows = [
         parts.shown_question(row),
         parts.shown_text("Reference", row["answer"], row["language"]),
         parts.shown_text("The model's answer", answer, row["language"]),
     ]
-    return parts.row_item(row, shows, [parts.scale_ask(name, judge.low, judge.high, _ENDS) for name in judge.criteria])
+    asks = [parts.scale_ask(name, judge.low, judge.high, prompts.anchors(name)) for name in judge.criteria]
+    return parts.row_item(row, shows, asks)
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,11 +159,14 @@ async function openFile(file) {
   labels();
   show();
   keep();
-  tell(`Going on from ${file.name}.` + (here ? ` ${here} more were marked here already, and stay.` : ""));
+  tell(`Loaded ${file.name}.` + (here ? ` ${here} more were marked here already, and stay.` : ""));
 }
 function tell(line = "") {
   const where = handle ? "kept in the file" : keeps ? "kept in this browser" : "NOT kept: this browser stores nothing for this page; save to a file";
-  at("state").textContent = `${done.size} of ${items.length} ${review.verb}, ${where}.` + (line ? " " + line : "");
+  const place = review.places[state.place];
+  const here = place.items.length > 1 ? ` (${place.items.filter((item) => done.has(item.key)).length} of ${place.items.length} here)` : "";
+  at("state").textContent = `${done.size} of ${items.length} ${review.verb}${here}, ${where}.` + (line ? " " + line : "");
+  Object.assign(at("whole"), { max: items.length || 1, value: done.size });
 }
 // Another tab with this page keeps under the same key: what it said is taken over, so that neither writes over the other.
 addEventListener("storage", (event) => {

@@ -11,7 +11,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.judging import takes_judge
-from reelbench.cli.option_groups import reports_status
+from reelbench.cli.option_groups import Per, reports_status, strata
 from reelbench.registry.errors import InputError, ReelbenchError
 
 if TYPE_CHECKING:
@@ -25,11 +25,14 @@ if TYPE_CHECKING:
 def anchors(
     result: Annotated[Path, typer.Argument(help="A judged result: its folder, or its result.json.")],
     *,
-    out: Annotated[Path, typer.Option(help="Folder of the anchors; those that it has stay.")],
-    number: Annotated[int, typer.Option(metavar="N", help="Answers to draw, at equal steps of their scores.")] = 40,
+    out: Annotated[Path, typer.Option(help="Folder of the anchors; existing ones are kept.")],
+    number: Annotated[
+        int, typer.Option(metavar="N", help="Number of answers to draw, at equal steps of their scores.")
+    ] = 40,
+    per: Per = None,
     judge: "JudgeOptions | None",
 ) -> None:
-    """Draw a few answers of a result, by quantile of score, and with --judge ask that judge about them anew.
+    """Draw a few answers of a result, by quantile of score; with --judge, ask that judge about them again.
 
     Kept replies are not used, so each call pays for all anchors. `judge agree` says how far the judge has drifted.
     """
@@ -43,7 +46,7 @@ def anchors(
     if not (out / result_files.RESULT_FILE).is_file():
         given = read_one(result)
         spec = discovery.get(given.result.benchmark.id)
-        drawn = drawing.draw(spec, given.samples, number) if given.result.judge and spec.judge else []
+        drawn = drawing.draw(spec, given.samples, number, strata(per)) if given.result.judge and spec.judge else []
         if not drawn:
             raise InputError(f"{result}: no answer in it has a judge's score; judge it first (reelbench score --judge)")
         metrics, breakdowns = aggregation.aggregate(spec, drawn, overlap=False)

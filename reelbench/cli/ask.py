@@ -13,7 +13,7 @@ from reelbench.cli.about import takes_about
 from reelbench.cli.asking import check_apart, shared_budget, takes_llm, takes_output_limit, takes_questions
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
-from reelbench.cli.option_groups import Json, Quiet, chosen, given, reports_status
+from reelbench.cli.option_groups import Json, Per, Quiet, chosen, given, reports_status, strata
 from reelbench.cli.report import check_judged, report
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError, ReelbenchError
@@ -28,7 +28,7 @@ _FRAMES = "uniform:32"
 
 Names = Annotated[
     list[str],
-    typer.Argument(help="Benchmarks, or their tasks (rextime_mini).", autocompletion=task_names),
+    typer.Argument(help="Benchmarks or tasks (rextime_mini).", autocompletion=task_names),
 ]
 Frames = Annotated[
     str | None,
@@ -59,12 +59,17 @@ def ask(
     names: Names,
     *,
     frames: Frames = None,
-    split: Annotated[str | None, typer.Option(help="Split to ask, if not the default one.")] = None,
-    data: Annotated[Path | None, typer.Option(help="The benchmark's own data, where it isn't found by itself.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many questions of each.")] = None,
+    split: Annotated[str | None, typer.Option(help="Split; default: the benchmark's main one.")] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Path of the benchmark's data, if it isn't found automatically.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first N questions of each benchmark.")] = None,
+    per: Per = None,
     candidates: SampledAnswers = None,
     label: run_options.Label = None,
-    output: Annotated[Path | None, typer.Option(help="Folder; each benchmark's result lies in one of its own.")] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="Output folder; each benchmark's result gets a folder in it.")
+    ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
     no_overlap: Annotated[bool, typer.Option("--no-overlap", help="Leave out BLEU, CIDEr and METEOR.")] = False,
@@ -92,6 +97,7 @@ def ask(
 
     note = console.noted(quiet=quiet)
     earlier = chosen_questions.earlier
+    of_each = strata(per, limit=limit, ids=chosen_questions.ids, **{"from": earlier})
     several = chosen(candidates, Candidates)
     stated = output_limit.preset.get("frames") if output_limit.preset and frames is None else frames
     spec = stated or settings.FRAMES.get() or _FRAMES
@@ -117,7 +123,9 @@ def ask(
         )
     outcomes, failed = [], []
     for name in names:
-        questions = asking.questions(name, spec, split=split, limit=limit, data=data, only=chosen_questions.ids)
+        questions = asking.questions(
+            name, spec, split=split, limit=limit, data=data, only=chosen_questions.ids, per=of_each
+        )
         try:
             outcomes.append(evaluated(questions).labelled(label).write(folder / discovery.plain_name(name)))
         except InputError:

@@ -9,7 +9,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.judging import JudgeEstimate, takes_judge
-from reelbench.cli.option_groups import Json, reports_status
+from reelbench.cli.option_groups import Json, Per, reports_status, strata
 from reelbench.registry.errors import InputError, ReelbenchError, first_of
 from reelbench.registry.home import home
 
@@ -23,18 +23,17 @@ if TYPE_CHECKING:
 def rejudge(
     *,
     store: Annotated[Path, typer.Option(help="Folder of the results store.")],
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for the new results; by default one in Reelbench's home.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Output folder; default: one in Reelbench's home.")] = None,
     sample: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Judge N answers of each result only: how the judges relate, and no rank."),
+        typer.Option(metavar="N", help="Judge only N answers of each result: relates the judges, gives no rank."),
     ] = None,
+    per: Per = None,
     as_json: Json = False,
     judge_estimate: JudgeEstimate = False,
     judge: "JudgeOptions | None",
 ) -> None:
-    """Judge a store's answers by another judge, file each new result beside the old one, and relate the two.
+    """Judge a store's answers with another judge, file each new result beside the old one, and relate the two.
 
     Answers and their judge's replies stay. What the new judge has scored is not asked again: run it once more after an
     interruption.
@@ -45,7 +44,9 @@ def rejudge(
 
     if judge is None:
         raise InputError("rejudge needs --judge MODEL, the judge that is to score the stored answers")
-    work = Rejudgement(store, judge, sample=sample, note=console.note, bar=console.progress)
+    work = Rejudgement(
+        store, judge, sample=sample, per=strata(per, sample=sample), note=console.note, bar=console.progress
+    )
     if judge_estimate:
         from reelbench.cli.score import show_estimates
 

@@ -132,6 +132,15 @@ class Library:
                     return root / folder / name
         return None
 
+    def named(self, path: str) -> Path | None:
+        """Return a file that another file names, where it lies in a folder that is searched; a stranger names any."""
+        folders = [clips.folder(self.spec.id)] if is_mini(self.split) else self.roots
+        try:
+            file = Path(path).resolve(strict=True)
+        except (OSError, ValueError):
+            return None
+        return file if file.is_file() and any(file.is_relative_to(root.resolve()) for root in folders) else None
+
     def subtitles(self, row: Row) -> Path | None:
         """Return the file of subtitles beside the row's video, or beside where that would be; None where none is.
 

@@ -1,0 +1,130 @@
+"""A small mp4 of a video or of a part of it, for people to watch in a browser: few frames, small, with its sound.
+
+Unlike a clip for models (`clip`) it is compressed as film: H.264 with a keyframe every two seconds, which every browser
+plays and seeks in, some 25 kB a second. Each frame keeps the time that it has in the video.
+"""
+# pyright: reportUnknownMemberType=false
+
+import logging
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import av
+from av.audio.resampler import AudioResampler
+from av.error import FFmpegError
+
+from reelbench.registry.errors import MediaError, first_line
+from reelbench.registry.frames.clip import CLOCK
+from reelbench.registry.frames.decoder import Frame, VideoFile
+from reelbench.registry.frames.index import open_container
+from reelbench.registry.frames.sampling import FrameSampling
+from reelbench.registry.frames.sound import Beside
+
+if TYPE_CHECKING:
+    from av.video.stream import VideoStream
+
+log = logging.getLogger("reelbench")
+
+FPS = 12
+"""Most frames a second."""
+SIDE = 320
+"""Most pixels of the short side."""
+_PICTURE = {"preset": "medium", "crf": "31", "g": str(2 * FPS), "bf": "0", "threads": "1"}
+_SOUND_RATE, _SOUND_BITS = 24_000, 32_000  # Hz, bits per second
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A written excerpt: from when to when in the video, in seconds, at how many frames a second."""
+
+    start: float
+    end: float
+    fps: float
+
+
+def write_excerpt(video: Path, target: Path, start: float = 0.0, end: float | None = None) -> Excerpt:
+    """Write a small mp4 of `video` from `start` to `end` seconds (None: to its end).
+
+    Sound that can't be decoded is left out.
+
+    Raises:
+        MediaError: The video can't be decoded.
+    """
+    source = VideoFile(video)
+    length = source.info.duration
+    start, end = max(0.0, start), length if end is None else min(end, length)
+    if (start, end) == (0.0, length):
+        sampling = FrameSampling(kind="fps", fps=min(FPS, source.info.fps), size=SIDE)
+    else:
+        most = max(1, round((end - start) * min(FPS, source.info.fps)))
+        sampling = FrameSampling(kind="window", start=start, end=end, frames=most, size=SIDE)
+    sound = target.with_suffix(".sound.mp4")
+    try:
+        heard = source.info.sound and _write_sound(video, sound, start, end)
+        _write(target, source.frames(sampling), start, end, sound if heard else None)
+    finally:
+        sound.unlink(missing_ok=True)
+    return Excerpt(start, end, min(FPS, source.info.fps))
+
+
+def _write(target: Path, frames: Iterator[Frame], start: float, end: float, sound: Path | None) -> None:
+    """Write frames at their own times; each lasts until the next, the last one until `end`."""
+    options = {"movflags": "+faststart"}
+    with ExitStack() as opened:
+        container = opened.enter_context(av.open(str(target), "w", format="mp4", options=options))
+        stream: VideoStream | None = None
+        beside = None
+        for frame in frames:
+            if stream is None:
+                stream = container.add_stream("libx264", rate=FPS, options=dict(_PICTURE))
+                stream.width, stream.height, stream.pix_fmt = frame.picture.width, frame.picture.height, "yuv420p"
+                stream.time_base = stream.codec_context.time_base = Fraction(1, CLOCK)
+                beside = opened.enter_context(closing(Beside(sound, container))) if sound else None
+            picture = frame.picture
+            at = max(0.0, frame.timestamp - start)  # of a window, what is on screen when it begins is a little older
+            picture.pts, picture.time_base, picture.pict_type = round(at * CLOCK), Fraction(1, CLOCK), 0
+            _mux(container, stream.encode(picture), beside)
+        packets = stream.encode(None) if stream else []
+        if packets and packets[-1].pts is not None:
+            packets[-1].duration = max(1, round((end - start) * CLOCK) - packets[-1].pts)
+        _mux(container, packets, beside)
+        if beside is not None:
+            beside.until(None)
+
+
+def _mux(container: av.container.OutputContainer, packets: list[av.Packet], beside: Beside | None) -> None:
+    for packet in packets:
+        if beside is not None:
+            beside.until((packet.pts or 0) / CLOCK)
+        container.mux(packet)
+
+
+def _write_sound(video: Path, target: Path, start: float, end: float) -> bool:
+    """Write what sounds between two times as one channel of AAC; return whether anything does."""
+    written = False
+    try:
+        with open_container(video) as source, av.open(str(target), "w", format="mp4") as out:
+            stream = source.streams.best("audio")
+            pictures = source.streams.video[0]
+            begins = float((pictures.start_time or 0) * (pictures.time_base or 1))
+            copy = out.add_stream("aac", rate=_SOUND_RATE, layout="mono", bit_rate=_SOUND_BITS)
+            resampler = AudioResampler(format="fltp", layout="mono", rate=_SOUND_RATE)
+            for heard in source.decode(stream):
+                if heard.time is None or not start <= heard.time - begins < end:
+                    continue
+                heard.pts = round((heard.time - begins - start) / heard.time_base)
+                for part in resampler.resample(heard):
+                    out.mux(copy.encode(part))
+                    written = True
+            for part in resampler.resample(None):
+                out.mux(copy.encode(part))
+            out.mux(copy.encode(None))
+    except (FFmpegError, ValueError, MediaError) as error:
+        target.unlink(missing_ok=True)
+        log.warning("%s: its sound is left out: %s", video, first_line(error))
+        return False
+    return written
