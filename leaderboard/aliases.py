@@ -1,6 +1,7 @@
 """Which names are one model's: `aliases.yaml` of the package, and of a store, where it has one."""
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -36,12 +37,30 @@ class Aliases:
             raise InputError(f"{where}: {name!r} is a name of {model!r} and of {there!r}; a name has one model")
 
     def models(self, names: Iterable[str]) -> dict[str, str]:
-        """Return name -> the model's one name: its id, or of names that differ in case alone the first by letters."""
-        known = sorted(set(names))
-        first: dict[str, str] = {}
-        for name in known:
-            first.setdefault(name.casefold(), name)
-        return {name: self._ids.get(name.casefold(), first[name.casefold()]) for name in known}
+        """Return name -> the model's one name: its id, or one spelling of all that differ in case alone.
+
+        Owners have one spelling as well: `OpenAI/b` beside `openai/a` is `openai/b`.
+        """
+        known = list(names)
+        models = {name: self._ids.get(name.casefold(), spelling) for name, spelling in one_spelling(known).items()}
+        owners = one_spelling([*self._ids.values(), *models.values()], lambda name: name.partition("/")[0])
+        return {
+            name: "".join((owners[model], *model.partition("/")[1:])) if "/" in model else model
+            for name, model in models.items()
+        }
+
+
+def one_spelling(names: Iterable[str], part: Callable[[str], str] = lambda name: name) -> dict[str, str]:
+    """Return name -> how it, or the part of it that is meant, is spelled: the one of all that differ in case alone.
+
+    It is the spelling that most names have, and of two with as many the first by letters.
+    """
+    distinct = set(names)
+    counted = Counter(map(part, distinct))
+    spellings: dict[str, str] = {}
+    for spelling in sorted(counted, key=lambda spelling: (-counted[spelling], spelling)):
+        spellings.setdefault(spelling.casefold(), spelling)
+    return {name: spellings[part(name).casefold()] for name in distinct}
 
 
 def read(store: Path | None = None) -> Aliases:

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from reelbench.leaderboard import aliases, common_videos, community, entries, overall, ranking, store
 from reelbench.leaderboard.aliases import Aliases
@@ -83,6 +84,7 @@ def make(path: Path, *, published: bool = True, workers: Workers = ALONE, common
 
 def ranked_board(specs: dict[str, BenchmarkSpec], rows: Sequence[BoardEntry], known: Aliases | None = None) -> Board:
     """Return the board of some rows; `known` says which names are one model, by default as the package does."""
+    rows = _in_one_spelling(rows)
     names = (known or aliases.read()).models(row.model for row in rows)
     by_group: dict[RankingGroup, list[BoardEntry]] = defaultdict(list)
     for entry in rows:
@@ -126,6 +128,22 @@ def ranked_board(specs: dict[str, BenchmarkSpec], rows: Sequence[BoardEntry], kn
         other_judges=by_other_judges(specs, bridges),
         overall=overall.overall(ordered, ranks, main, specs, names, noise=noise),
     )
+
+
+def _in_one_spelling(rows: Sequence[BoardEntry]) -> list[BoardEntry]:
+    """Return the rows with one spelling of each judge and organisation: other cases of a name are no other's table."""
+    owners = aliases.one_spelling(row.about.organisation or "" for row in rows)
+    judges = aliases.one_spelling(row.group.judge or "" for row in rows)
+    spelled: list[BoardEntry] = []
+    for row in rows:
+        organisation, judge = row.about.organisation, row.group.judge
+        changes: dict[str, Any] = {}
+        if organisation and owners[organisation] != organisation:
+            changes["about"] = row.about.model_copy(update={"organisation": owners[organisation]})
+        if judge and judges[judge] != judge:
+            changes["group"] = replace(row.group, judge=judges[judge])
+        spelled.append(replace(row, **changes) if changes else row)
+    return spelled
 
 
 def _blind(

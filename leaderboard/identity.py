@@ -15,11 +15,12 @@ from typing import Any
 from reelbench.judges.identity import NOT_STATED, returned_ids, single_judges
 from reelbench.registry import about as abouts
 from reelbench.registry.records import BASELINE_ADAPTER, PEOPLE_ADAPTER, About, JudgeRecord, Result
+from reelbench.registry.spec import BenchmarkSpec
 
 LONGEST = 200
 """Characters of a name; the Hub's repositories have at most 96."""
 
-_OURS = "reelbench/"
+_OURS = "reelbench"
 _SAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _LONGEST_FOLDER = 80
 # Letters, marks and signs by category, and blank: Hangul fillers, an empty Braille cell, joiners, variation selectors.
@@ -35,8 +36,8 @@ def problems(result: Result) -> Iterator[str]:
     """Yield what is wrong with a result's names."""
     model = result.model
     yield from _id("model.id", model.id)
-    if model.id.casefold().startswith(_OURS) and model.adapter not in (PEOPLE_ADAPTER, BASELINE_ADAPTER):
-        yield f"model.id is {model.id[:LONGEST]!r}, and {_OURS} is for the baselines and people of Reelbench itself"
+    if _owner(model.id) == _OURS and model.adapter not in (PEOPLE_ADAPTER, BASELINE_ADAPTER):
+        yield f"model.id is {model.id[:LONGEST]!r}, and {_OURS}/ is for the baselines and people of Reelbench itself"
     if model.about is not None and model.about.organisation:
         yield from _id("model.about.organisation", model.about.organisation)
     texts = [
@@ -63,6 +64,20 @@ def problems(result: Result) -> Iterator[str]:
             yield f"provenance.{field} has the character U+{ord(unseen):04X}, which can't be seen"
     if provenance.url and not provenance.url.startswith(("https://", "http://")):
         yield f"provenance.url is {provenance.url[:60]!r}, expected one that begins with https://"
+
+
+def reserved(spec: BenchmarkSpec, result: Result) -> str | None:
+    """Return the organisation whose name a result bears and under which nobody else hands in, or None.
+
+    It is ours, whose floors others are read against, or the benchmark's own.
+    """
+    named = {_owner(result.model.id), ((result.model.about and result.model.about.organisation) or "").casefold()}
+    return next((name for name in (_OURS, spec.organisation) if name and name.casefold() in named), None)
+
+
+def _owner(model: str) -> str:
+    owner, slash, _ = model.casefold().partition("/")
+    return owner if slash else ""
 
 
 def _judge(judge: JudgeRecord) -> Iterator[str]:

@@ -1,13 +1,18 @@
 """A pull request to a results dataset on the Hub: what it changes is checked, and said in one comment on it.
 
-Only results are read, each from the commit that was offered; nothing of it is run. A comment names its commit, so a
-second look at the same commit writes nothing, and a new commit's text takes the place of the old one.
+Only results are read, each from the commit that was offered, by a process that is ended when it takes too much; nothing
+of it is run. A comment names its commit, so a second look at the same commit writes nothing, and a new commit's text
+takes the place of the old one.
 """
 
+import os
 import re
-from collections.abc import Mapping, Sequence
+import shutil
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
@@ -15,6 +20,7 @@ from typing import Literal
 from reelbench.leaderboard import store, submission, submission_page
 from reelbench.leaderboard.submission import Report
 from reelbench.registry import discovery
+from reelbench.registry.bounded import Bounds, EndedError, OverrunError, run_bounded
 from reelbench.registry.data import hub
 from reelbench.registry.data.hub import RemoteFile
 from reelbench.registry.data.hub_write import Repository, differs
@@ -22,14 +28,16 @@ from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.home import home
 from reelbench.scoring import calibration_file, result_files
 
-Done = Literal["commented", "updated", "unchanged", "skipped"]
+Done = Literal["commented", "updated", "unchanged", "skipped", "not in time"]
 
 LARGEST = 200_000_000
 """Bytes of all files of a pull request; more is left to the maintainers."""
 
 _FILES = (result_files.RESULT_FILE, result_files.SAMPLES_FILE, store.CHECK_FILE, calibration_file.FILE)
-_OF_RESULT = re.compile(rf"results((?:/(?!\.\.?/)[^/]+){{4}})/(?:{'|'.join(map(re.escape, _FILES))})")
+# As the store names folders: no other name is one of ours, and not every name can be written here.
+_OF_RESULT = re.compile(rf"results((?:/(?!\.\.?/)[A-Za-z0-9._-]{{1,128}}){{4}})/(?:{'|'.join(map(re.escape, _FILES))})")
 _DOWNLOADS = 8
+_NOT_FOUND = 404
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,36 +55,87 @@ class Change:
     problems: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """The commit that a pull request offers, and the comment on it that is ours already, if any."""
+
+    commit: str
+    comment: str | None
+
+
 class PullRequests:
     """The pull requests to one results dataset, as whoever `HF_TOKEN` names sees them."""
 
-    def __init__(self, dataset: str) -> None:
+    def __init__(self, dataset: str, me: str | None = None) -> None:
         """Raises InputError where `dataset` is not ORG/NAME, ReelbenchError where the Hub refuses the token."""
         self._repository = Repository(dataset, "dataset")
+        self._bringing = threading.Lock()
         self.dataset = dataset
         with self._repository.errors_in_one_line():
-            self._me = self._repository.api.whoami()["name"]
+            self._me = me or self._repository.api.whoami()["name"]
 
-    def open(self) -> list[int]:
-        """Return the numbers of the open ones, the oldest first."""
+    def open(self) -> dict[int, str]:
+        """Return the numbers of the open ones, the oldest first, and who opened each."""
         with self._repository.errors_in_one_line():
             pull_requests = self._repository.api.get_repo_discussions(
                 self.dataset, repo_type="dataset", discussion_type="pull_request", discussion_status="open"
             )
-            return sorted(pull_request.num for pull_request in pull_requests)
+            return {one.num: one.author for one in sorted(pull_requests, key=lambda one: one.num)}
 
-    def comment(self, number: int) -> Done:
+    def author(self, number: int) -> str:
+        """Return who opened a pull request."""
+        with self._repository.errors_in_one_line():
+            return self._repository.api.get_discussion_details(self.dataset, number, repo_type="dataset").author
+
+    def check(self, number: int, bounds: Bounds, last: bool) -> Done:
         """Check what a pull request offers at this moment, and say so in the one comment that is ours.
+
+        What takes longer than it may is `not in time`; with `last` the comment says so, as of any look that was ended.
 
         Raises:
             ReelbenchError: The Hub refused or broke off.
+        """
+        table, offers = self._table(), list[Offer]()
+        with TemporaryDirectory(prefix="reelbench-pull-request-") as folder:
+            arguments = ((self.dataset, self._me), number, table, Path(folder))
+            try:
+                text = run_bounded(_look, *arguments, bounds=bounds, hear=offers.append)
+            except EndedError as error:
+                if isinstance(error, OverrunError) and not last:
+                    return "not in time"
+                if not offers:
+                    raise
+                text = submission_page.unchecked(offers[-1].commit, str(error))
+        if not offers:
+            return "skipped"
+        if text is None:
+            return "unchanged"
+        return self._say(number, offers[-1], text)
+
+    def _say(self, number: int, offer: Offer, text: str) -> Done:
+        api = self._repository.api
+        with self._repository.errors_in_one_line():
+            if offer.comment is not None:
+                api.edit_discussion_comment(self.dataset, number, offer.comment, text, repo_type="dataset")
+                return "updated"
+            api.comment_discussion(self.dataset, number, text, repo_type="dataset")
+            return "commented"
+
+    def look(self, number: int, table: Path, folder: Path, tell: Callable[[Offer], None]) -> str | None:
+        """Return what is to be said of a pull request, None where that is nothing; `tell` gets what is offered first.
+
+        Args:
+            number: The pull request.
+            table: The store that its results are held against.
+            folder: Where they are brought to.
+            tell: Not called where no results are offered.
         """
         from huggingface_hub import DiscussionComment
 
         with self._repository.errors_in_one_line():
             details = self._repository.api.get_discussion_details(self.dataset, number, repo_type="dataset")
         if not details.is_pull_request or details.status not in ("open", "draft"):
-            return "skipped"
+            return None
         ours = [
             event
             for event in details.events
@@ -87,17 +146,12 @@ class PullRequests:
         ]
         change = self._change(number)
         if change is None:
-            return "skipped"
-        if ours and change.commit in ours[-1].content:
-            return "unchanged"
-        text = submission_page.markdown(self._report(change), commit=change.commit)
-        with self._repository.errors_in_one_line():
-            api = self._repository.api
-            if ours:
-                api.edit_discussion_comment(self.dataset, number, ours[-1].id, text, repo_type="dataset")
-                return "updated"
-            api.comment_discussion(self.dataset, number, text, repo_type="dataset")
-            return "commented"
+            return None
+        tell(Offer(change.commit, ours[-1].id if ours else None))
+        if ours and submission_page.commit_of(ours[-1].content) == change.commit:
+            return None
+        report = self._report(change, table, folder, details.author)
+        return submission_page.markdown(report, commit=change.commit)
 
     def _change(self, number: int) -> Change | None:
         """Compare what is offered with where it left `main`; None where it touches no results."""
@@ -127,44 +181,79 @@ class PullRequests:
         commits = self._repository.api.list_repo_commits(self.dataset, repo_type="dataset", revision=revision)
         return [commit.commit_id for commit in commits]
 
-    def _report(self, change: Change) -> Report:
+    def _report(self, change: Change, table: Path, offered: Path, author: str) -> Report:
         notes: list[str] = []
-        with discovery.learning_apart(), TemporaryDirectory(prefix="reelbench-pull-request-") as name:
-            offered = Path(name)
+        is_of = partial(self._is_of, author)
+        with discovery.learning_apart():
             _download(self.dataset, change.commit, change.files, offered)
             folders = sorted({(offered / path).parent for path in change.files})
             checked = store.check(*folders) if folders else []
             try:
-                rows = self._rows({folder.parent.name for folder in folders})
                 results = submission.read(
                     checked,
-                    rows,
+                    table,
                     below=offered,
                     left_out=lambda key, why: notes.append(f"not held against {key}, which can't be read: {why}"),
+                    is_of=is_of,
                 )
             except InputError as error:  # `main` itself: no fault of the submission's
                 notes.append(f"not held against the table, which can't be read: {error}")
-                results = submission.read(checked, below=offered)
+                results = submission.read(checked, below=offered, is_of=is_of)
         return Report(results, change.problems, tuple(notes))
 
-    def _rows(self, benchmarks: set[str]) -> Path:
-        """Bring the results of `main` on these benchmarks here, and return the store."""
+    def _is_of(self, author: str, organisation: str) -> bool:
+        """Whether an author is an organisation, or one of its people, or of those whose dataset this is."""
+        owners = (organisation, self.dataset.partition("/")[0])
+        return any(author.casefold() in {owner.casefold(), *self._people_of(owner)} for owner in owners)
+
+    def _people_of(self, organisation: str) -> set[str]:
+        """Return the public members of an organisation; nobody where there is none of that name, or it is a person."""
+        from huggingface_hub.errors import HfHubHTTPError
+
         with self._repository.errors_in_one_line():
-            main = self._repository.head()
-        wanted = benchmarks & discovery.specs().keys()
-        files = {
-            path: file
-            for path, file in main.files.items()
-            if _OF_RESULT.fullmatch(path) and path.split("/")[3] in wanted
-        }
-        folder = home() / "submissions" / self.dataset.replace("/", "--")
-        there = folder / "results"
-        there.mkdir(parents=True, exist_ok=True)
-        for path in there.rglob("*"):
-            if path.is_file() and path.relative_to(folder).as_posix() not in files:
-                path.unlink()
-        _download(self.dataset, str(main.commit), files, folder)
-        return there
+            try:
+                members = self._repository.api.list_organization_members(organisation)
+                return {member.username.casefold() for member in members}
+            except HfHubHTTPError as error:
+                if error.response.status_code != _NOT_FOUND:
+                    raise
+                return set()
+
+    def _table(self) -> Path:
+        """Bring the results of `main` here, and return the store: a folder for each commit, in which nothing changes.
+
+        Looks of the commit before may still be going on: its folder stays until the one after it is here.
+        """
+        with self._bringing:
+            with self._repository.errors_in_one_line():
+                main = self._repository.head()
+            folder = home() / "submissions" / self.dataset.replace("/", "--")
+            here = folder / str(main.commit)
+            if not here.is_dir():
+                before = sorted(folder.glob("[0-9a-f]*"), key=lambda path: path.stat().st_mtime)
+                aside = folder / f".{main.commit}"
+                (aside / "results").mkdir(parents=True, exist_ok=True)
+                files = {path: file for path, file in main.files.items() if _OF_RESULT.fullmatch(path)}
+                if before:
+                    _link(before[-1], aside, files)
+                _download(self.dataset, str(main.commit), files, aside)
+                aside.rename(here)
+                for older in before[:-1]:
+                    shutil.rmtree(older)
+            return here / "results"
+
+
+def _look(tell: Callable[[Offer], None], whose: tuple[str, str], number: int, table: Path, folder: Path) -> str | None:
+    return PullRequests(*whose).look(number, table, folder, tell)
+
+
+def _link(before: Path, folder: Path, files: Mapping[str, RemoteFile]) -> None:
+    """Give a folder the files that an earlier commit's has already."""
+    for path, file in files.items():
+        there, here = before / path, folder / path
+        if not here.exists() and there.is_file() and not differs(there, file):
+            here.parent.mkdir(parents=True, exist_ok=True)
+            os.link(there, here)
 
 
 def _download(dataset: str, commit: str, files: Mapping[str, RemoteFile], folder: Path) -> None:

@@ -13,7 +13,7 @@ import json
 import os
 import shutil
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -399,7 +399,11 @@ def _made(result: Result) -> datetime:
 
 
 def read(
-    store: Path, workers: Workers = ALONE, *, left_out: Callable[[str, str], None] | None = None
+    store: Path,
+    workers: Workers = ALONE,
+    *,
+    left_out: Callable[[str, str], None] | None = None,
+    benchmarks: Collection[str] | None = None,
 ) -> list[StoredResult]:
     """Return every result in a store, in the order of their keys.
 
@@ -407,11 +411,14 @@ def read(
         store: The results store.
         workers: Who reads.
         left_out: Called with the key of each result that can't be read, and why; without it that is raised.
+        benchmarks: Only results on these are read.
 
     Raises:
         InputError: There is no store, a file in it was changed after it was checked, or is a link.
     """
     paths, known = _checks(store), KnownRows()
+    if benchmarks is not None:
+        paths = [path for path in paths if path.parent.parent.name in benchmarks]
     if workers.alone(len(paths)):
         kept = [_read_or_refused(path, store, known) for path in paths]
     else:

@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from reelbench.leaderboard import entries, ranking, store
+from reelbench.leaderboard import entries, identity, ranking, store
 from reelbench.leaderboard.against_data import KnownRows
-from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value
+from reelbench.leaderboard.entries import BoardEntry, metric_value
 from reelbench.leaderboard.identity import key_of, keys_of
 from reelbench.leaderboard.rereading import is_current
 from reelbench.leaderboard.standing import ranked_samples
@@ -147,6 +147,7 @@ def read(
     *,
     below: Path | None = None,
     left_out: Callable[[str, str], None] = lambda *_: None,
+    is_of: Callable[[str], bool] | None = None,
 ) -> tuple[SubmittedResult, ...]:
     """Return what people should know of results that were checked; refused ones first.
 
@@ -155,6 +156,7 @@ def read(
         against: The store whose rows they are held against.
         below: Folder that theirs are named from.
         left_out: Called with the key of each row of the store that can't be read, and why.
+        is_of: Whether who hands them in is of an organisation; None where nobody knows who that is.
 
     Raises:
         InputError: The store can't be read.
@@ -162,7 +164,8 @@ def read(
     tables = _Tables(against, {added.result.benchmark.id for added in checked if added.result is not None}, left_out)
     of_all = [
         replace(
-            _submission_or_refused(added, tables), folder=added.source.relative_to(below) if below else added.source
+            _submission_or_refused(added, tables, is_of),
+            folder=added.source.relative_to(below) if below else added.source,
         )
         for added in checked
     ]
@@ -173,10 +176,10 @@ class _Tables:
     """Group -> rows of a store, and what others published; without a store nothing is `known`."""
 
     def __init__(self, path: Path | None, benchmarks: set[str], left_out: Callable[[str, str], None]) -> None:
-        self._rows: dict[RankingGroup, list[BoardEntry]] = defaultdict(list)
+        self._rows: dict[str, list[BoardEntry]] = defaultdict(list)  # names that differ in case alone are one
         self.known = path is not None
         self.rows_here = KnownRows()
-        kept = store.read(path, left_out=left_out) if path is not None else ()
+        kept = store.read(path, left_out=left_out, benchmarks=benchmarks) if path is not None else ()
         specs = {name: spec for name, spec in discovery.specs().items() if name in benchmarks}
         for entry in entries.run_entries((one for one in kept if one.result.benchmark.id in specs), left_out):
             self._add(entry)
@@ -185,27 +188,31 @@ class _Tables:
                 self._add(entry)
 
     def _add(self, entry: BoardEntry) -> None:
-        self._rows[entry.group].append(entry)
+        self._rows[entry.group.id.casefold()].append(entry)
 
     def beside(self, entry: BoardEntry) -> tuple[list[BoardEntry], BoardEntry | None]:
         """Return the rows that a new one would stand among, and the one that it replaces."""
-        rows, keys = self._rows.get(entry.group, []), keys_of(entry.stored.result) if entry.stored else ()
+        rows, keys = self._rows.get(entry.group.id.casefold(), []), keys_of(entry.stored.result) if entry.stored else ()
         return [row for row in rows if row.key not in keys], next((row for row in rows if row.key in keys), None)
 
 
-def _submission_or_refused(added: Added, tables: _Tables) -> SubmittedResult:
+def _submission_or_refused(added: Added, tables: _Tables, is_of: Callable[[str], bool] | None) -> SubmittedResult:
     try:
-        return _submission(added, tables)
+        return _submission(added, tables, is_of)
     except Exception as error:  # noqa: BLE001 - one bad result never stops the others
         return SubmittedResult(added.source, "refused", store.refusal_of(added.source, error), added.result)
 
 
-def _submission(added: Added, tables: _Tables) -> SubmittedResult:
+def _submission(added: Added, tables: _Tables, is_of: Callable[[str], bool] | None) -> SubmittedResult:
     result = added.result
     spec = discovery.specs().get(result.benchmark.id) if result else None
     metrics = _both(spec, result, added.metrics) if spec and result else {}
-    if added.check is None or result is None or spec is None:
+    owner = identity.reserved(spec, result) if spec and result else None
+    theirs = owner is None or is_of is None or is_of(owner)
+    if added.check is None or result is None or spec is None or not theirs:
         why = added.why.removeprefix(f"{added.source}: ").replace(f"{added.source}/", "")
+        if not theirs:
+            why = f"its name is {owner}'s, and only {owner}'s own people hand in results under it"
         return SubmittedResult(added.source, "refused", why, result, spec, metrics=metrics)
     stored = store.as_stored(key_of(result), added.source, result, added.check, tables.rows_here)
     entry = entries.run_entry(spec, stored)
@@ -224,7 +231,10 @@ def _submission(added: Added, tables: _Tables) -> SubmittedResult:
         metrics=metrics if is_current(result) else _both(spec, result, entry.metrics),
         rank=None if rank is None else (rank, len(ranks)),
         near=tuple(_near(spec, entry, samples, rows, replaced)),
-        missing=tuple(_missing(spec, entry, samples)),
+        missing=(
+            *((f"its name is {owner}'s: take it from {owner}'s own people alone",) if owner and is_of is None else ()),
+            *_missing(spec, entry, samples),
+        ),
     )
 
 
@@ -285,6 +295,8 @@ def _missing(spec: BenchmarkSpec, entry: BoardEntry, samples: Sequence[Sample]) 
     if score is not None and stated is not None:
         why = f"{unscored} unscored items count" if (unscored := entry.facts["unscored"]) else "today's rules read it"
         yield f"its row shows {spec.primary.name} {score:.2f}, where the result states {stated:.2f}: {why}"
+    if made := entry.facts["intervals"]:
+        yield f"its intervals are made by the method {made!r}, which is not today's: score it again"
     for name in entry.stored.check.stated or ():
         yield _AS_STATED[name]
     videos = len({sample.video for sample in samples if sample.state == "scored"})

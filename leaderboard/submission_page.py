@@ -4,6 +4,7 @@ What a stranger wrote stands in code spans alone: there nothing links, loads or 
 (GitHub notifies whoever stands behind an @ in any other text, an escaped one too).
 """
 
+import re
 from collections.abc import Iterator
 from importlib.metadata import version
 
@@ -18,6 +19,9 @@ LONGEST = 60_000
 
 TITLE = "### Reelbench:"
 """What every text begins with."""
+
+_COMMIT = re.compile(rf"{TITLE}[^\n]*\n\nCommit: `([0-9a-f]{{40}})`\n")
+"""The two lines of a text's head, in which nothing of a stranger's stands."""
 
 _NAME, _REASON = 80, 1000
 """Characters shown of a stranger's name, and of why a result is refused."""
@@ -51,6 +55,17 @@ def markdown(report: Report, *, commit: str | None = None) -> str:
     return text + "\n"
 
 
+def unchecked(commit: str, why: str) -> str:
+    """Return the text for what could not be looked at to its end."""
+    return f"{TITLE} not checked\n\nCommit: `{commit}`\n\n- **not checked**: {why}\n"
+
+
+def commit_of(text: str) -> str | None:
+    """Return the commit that a text of ours is about, as its head says; None where that names none."""
+    match = _COMMIT.match(text)
+    return match[1] if match else None
+
+
 def verbatim(text: str, longest: int = _NAME) -> str:
     """Return a stranger's text as a code span of one line, its middle left out where it is longer."""
     text = " ".join(printable(text[: 4 * longest] + text[4 * longest :][-longest:]).split())
@@ -67,8 +82,9 @@ def _head(report: Report, commit: str | None) -> Iterator[str]:
     number = len(report.submissions)
     held = number - report.refused
     yield f"{TITLE} {held} of {number} result{'s' if number != 1 else ''} hold{'s' if number == 1 else ''}"
-    checked = f"commit `{commit}`" if commit else "the files"
-    yield f"Every number of {checked} was computed again from its samples, by Reelbench {version('reelbench')}."
+    if commit:
+        yield f"Commit: `{commit}`"
+    yield f"Every number was computed again from its samples, by Reelbench {version('reelbench')}."
     lines = [f"- **refused**: {verbatim(problem, _REASON)}" for problem in report.problems[:_LISTED]]
     if len(report.problems) > _LISTED:
         lines.append(f"- and {len(report.problems) - _LISTED} more")

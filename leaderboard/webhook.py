@@ -9,12 +9,17 @@ import asyncio
 import hmac
 import re
 import socket
-from collections.abc import AsyncIterator, Callable
-from typing import TYPE_CHECKING, TypeVar
+import sys
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 
 from reelbench.leaderboard.pull_request import PullRequests
+from reelbench.leaderboard.turns import Turns
+from reelbench.registry import bounded
+from reelbench.registry.bounded import Bounds
 from reelbench.registry.errors import ReelbenchError, first_line
 
 if TYPE_CHECKING:
@@ -63,15 +68,30 @@ class Payload(BaseModel):
         return [*opened, *changed]
 
 
-class Server:
-    """Takes the Hub's calls, and looks at one pull request after the other."""
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """How long a look at a pull request may take, and how many are looked at at once."""
 
-    def __init__(self, pull_requests: PullRequests, secret: str, note: Note) -> None:
+    bounds: Bounds
+    workers: int
+
+
+LANES = (Lane(Bounds(seconds=10), workers=2), Lane(Bounds(seconds=300), workers=1))
+"""What takes longer than a lane allows comes again in the next; what takes longer than the last is said to."""
+
+
+class Server:
+    """Takes the Hub's calls, and looks at pull requests: submitters take turns, and long looks keep nobody waiting."""
+
+    def __init__(self, pull_requests: PullRequests, secret: str, note: Note, lanes: Sequence[Lane] = LANES) -> None:
         self._pull_requests = pull_requests
         self._secret = secret.encode()
         self._note = note
-        self._waiting: dict[int, None] = {}
-        self._more = asyncio.Event()
+        self._lanes = lanes
+        self._turns = Turns(len(lanes))
+        self._authors: dict[int, str] = {}
+        self._asking: set[asyncio.Task[None]] = set()
+        self._changed = asyncio.Condition()
 
     def application(self) -> "web.Application":
         """Return the aiohttp application: the webhook, and a page that says what this is."""
@@ -96,7 +116,10 @@ class Server:
         except ValidationError as error:
             return web.json_response({"error": f"not a webhook's payload: {first_line(error)}"}, status=400)
         numbers = payload.pull_requests(self._pull_requests.dataset)
-        self._add(numbers)
+        for number in numbers:
+            task = asyncio.create_task(self._add_by_author(number))
+            self._asking.add(task)
+            task.add_done_callback(self._asking.discard)
         return web.json_response({"pull_requests": numbers}, status=202)
 
     async def _page(self, _: "web.Request") -> "web.Response":
@@ -104,12 +127,23 @@ class Server:
 
         return web.Response(text=f"Checks results that are handed in to {self._pull_requests.dataset}.\n")
 
-    def _add(self, numbers: list[int]) -> None:
-        self._waiting |= dict.fromkeys(numbers)
-        self._more.set()
+    async def _add_by_author(self, number: int) -> None:
+        """Let a pull request wait among its author's; a webhook does not always say who that is, the Hub does."""
+        if number not in self._authors:
+            author = await self._tried(self._pull_requests.author, number)
+            if author is not None:
+                self._authors[number] = author
+        await self._add(number, self._authors.get(number, ""))
+
+    async def _add(self, number: int, author: str, lane: int = 0) -> None:
+        async with self._changed:
+            if (lost := self._turns.add(number, author, lane)) is not None:
+                self._note(f"pull request {lost}: too many wait; looked at when all open ones are")
+            self._changed.notify_all()
 
     async def _working(self, _: "web.Application") -> AsyncIterator[None]:
-        tasks = [asyncio.create_task(self._look()), asyncio.create_task(self._work())]
+        works = [self._work(lane) for lane, of_lane in enumerate(self._lanes) for _ in range(of_lane.workers)]
+        tasks = [asyncio.create_task(work) for work in (self._look(), *works)]
         yield
         for task in tasks:
             task.cancel()
@@ -117,37 +151,49 @@ class Server:
     async def _look(self) -> None:
         """Find open pull requests that nobody told of."""
         while True:
-            numbers = await self._tried(self._pull_requests.open)
-            if numbers is not None:
-                self._note(f"{len(numbers)} open pull requests")
-                self._add(numbers)
+            authors = await self._tried(self._pull_requests.open)
+            if authors is not None:
+                self._note(f"{len(authors)} open pull requests")
+                self._authors = dict(authors)
+                for number, author in authors.items():
+                    await self._add(number, author)
             await asyncio.sleep(EVERY_S)
 
-    async def _work(self) -> None:
+    async def _work(self, lane: int) -> None:
+        last = lane == len(self._lanes) - 1
         while True:
-            await self._more.wait()
-            self._more.clear()
-            while self._waiting:
-                number = next(iter(self._waiting))
-                # Gone first: a commit that comes while this one is looked at is looked at again.
-                del self._waiting[number]
-                done = await self._tried(self._pull_requests.comment, number)
-                if done is not None:
-                    self._note(f"pull request {number}: {done}")
+            async with self._changed:
+                while (taken := self._turns.take(lane)) is None:
+                    await self._changed.wait()
+            number, author = taken
+            try:
+                done = await self._tried(self._pull_requests.check, number, self._lanes[lane].bounds, last)
+            finally:
+                async with self._changed:
+                    self._turns.done(number)
+                    self._changed.notify_all()
+            if done == "not in time":
+                await self._add(number, author, lane + 1)
+            if done is not None:
+                self._note(f"pull request {number}: {done}")
 
-    async def _tried(self, ask: Callable[..., T], *arguments: int) -> T | None:
+    async def _tried(self, ask: Callable[..., T], *arguments: Any) -> T | None:  # noqa: ANN401
         """Ask the Hub in a thread; what fails is said, and never stops what comes after it."""
         try:
             return await asyncio.to_thread(ask, *arguments)
         except Exception as error:  # noqa: BLE001 - whatever it is, the next one may do
             why = str(error) if isinstance(error, ReelbenchError) else f"{type(error).__name__}: {first_line(error)}"
-            self._note("; ".join([*(f"pull request {number}" for number in arguments), why]))
+            self._note("; ".join([*(f"pull request {number}" for number in arguments[:1]), why]))
             return None
 
 
 def serve(pull_requests: PullRequests, secret: str, *, host: str, port: int, note: Note) -> None:
     """Serve until stopped; port 0 takes a free one, which `note` is told."""
     from aiohttp import web
+
+    bounded.prepare("reelbench.leaderboard.pull_request", "huggingface_hub.hf_api")
+    if not bounded.MEMORY_IS_BOUNDED:
+        note(f"a look at a pull request has a deadline, and no bound of memory on this system ({sys.platform})")
 
     async def run() -> None:
         with socket.create_server((host, port)) as listening:

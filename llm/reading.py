@@ -34,6 +34,7 @@ _TOKENS = re.compile(
     r"\"(?:[^\"\\]|\\.)*\"|(?<=[\[{(,:\s])'(?:[^'\\]|\\.)*'|[\[{(\])}]", re.DOTALL
 )  # strings, brackets
 _FENCE = re.compile(r"```(?:json|python|py)?[ \t]*\n?(.*?)\n?[ \t]*```", re.DOTALL | re.IGNORECASE)
+_EMPTY_FENCE = re.compile(r"```(?:json|python|py)?\s*```", re.IGNORECASE)
 _OPENING = re.compile(r"```(?:json|python|py)?[ \t]*\n?", re.IGNORECASE)
 
 _CONTRADICTION = "the reply has two whole JSON objects that differ; give one"
@@ -85,6 +86,17 @@ def last_dictionary(text: str) -> dict[Any, Any] | None:
     return None if any(other.keys() == last.keys() and other != last for other in candidates) else last
 
 
+def beside_dictionary(text: str) -> tuple[str, dict[Any, Any] | None]:
+    """Return what stands around the dictionary that `last_dictionary` reads, and it; the text as it is without one."""
+    whole, place = last_dictionary(text), 0
+    while whole is not None and (start := _STARTS.search(text, place)) is not None:
+        place = _end_of(text, start.start()) or len(text)
+        if dictionary(text[start.start() : place]) == whole:
+            around = f"{text[: start.start()].rstrip()}\n{text[place:].lstrip()}"
+            return _EMPTY_FENCE.sub("", around).strip(), whole
+    return text.strip(), whole
+
+
 _UNABLE = (
     r"(?:i|we)(?:['’]m| am| are)?\s+(?:can(?:no|['’]|\s+no)t|unable\s+to|not\s+able\s+to|won['’]t)\b[^.!?]{0,60}?\b"
 )
@@ -128,6 +140,8 @@ def _dictionaries(text: str) -> list[dict[Any, Any]]:
     Those inside others, or inside a broken one, aren't any.
     """
     text = text.strip().removeprefix("\ufeff").strip()
+    if (whole := dictionary(text)) is not None:
+        return [whole]
     values: list[dict[Any, Any]] = []
     place = tries = 0
     while tries < _TRIES and (start := _STARTS.search(text, place)) is not None:

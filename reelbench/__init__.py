@@ -12,7 +12,7 @@ change with any version, except what `docs/api.md` lists for the packages of oth
 
 from typing import TYPE_CHECKING
 
-from reelbench.registry.lazy import names_of
+from reelbench.registry.lazy import names_of as _names_of
 
 if TYPE_CHECKING:
     from reelbench.api import Scored, compare, evaluate, open_result, results, score
@@ -41,7 +41,7 @@ __all__ = [
     "score",
 ]
 
-__getattr__ = names_of(
+__getattr__ = _names_of(
     __name__,
     {
         "reelbench.api": ("Scored", "compare", "evaluate", "open_result", "results", "score"),

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reelbench.registry.errors import InputError
+from reelbench.registry.errors import InputError, first_line
 from reelbench.registry.progress import line_bar
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ def score(  # a parameter for each option of `reelbench score` that is not the j
             else shaped the answers), `url` (where they are described), `revision`, `parameters`, `licence`, and what
             else `--about` takes.
         split: The split, if not the task's or the benchmark's default one.
-        data: The benchmark's own data, where it isn't found by itself.
+        data: Path of the benchmark's data, if it isn't found automatically.
         id_column: A table's column of ids, where its name doesn't tell.
         text_column: Its column of texts.
         overlap: Whether BLEU, CIDEr and METEOR are computed; they take a Java process.
@@ -231,7 +231,7 @@ def score(  # a parameter for each option of `reelbench score` that is not the j
     with tempfile.TemporaryDirectory() as folder:
         # As a file, so that a table and the owners' format are told apart in one way.
         path = Path(folder) / f"{_NAME}.json"
-        path.write_text(json.dumps(_records(predictions), default=_plain), encoding="utf-8")
+        path.write_text(_written(_records(predictions)), encoding="utf-8")
         try:
             return scored(path)
         except InputError as error:
@@ -327,7 +327,7 @@ def evaluate(
         limit: Only the first so many questions.
         judge: As `score` takes it.
         model: The model's name, for the record; by default the function's.
-        data: The benchmark's own data, where it isn't found by itself.
+        data: Path of the benchmark's data, if it isn't found automatically.
 
     Returns:
         The scores. A question without its video is unscored (`media_missing`), as is one at which `fn` raised
@@ -422,13 +422,21 @@ def _records(table: Any) -> Any:  # noqa: ANN401 - a list of dicts, a DataFrame 
         table = table.to_pandas()
     if isinstance(table, Mapping):
         return dict(table)
-    if hasattr(table, "to_dict"):
+    if hasattr(table, "to_dict") and hasattr(table, "columns"):  # a Series has but one of them
         return table.to_dict("records")
     if isinstance(table, Sequence):
         return list(table)
     raise InputError(
         f"predictions are a {type(table).__name__}, expected a path, a list of dicts, a DataFrame or a Dataset"
     )
+
+
+def _written(records: Any) -> str:  # noqa: ANN401 - a list or a dict
+    """Return predictions as JSON; InputError where they hold what JSON can't: themselves, a key that is no text, …."""
+    try:
+        return json.dumps(records, default=_plain)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"predictions hold what no file of them can ({first_line(error)})") from None
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a table holds

@@ -50,6 +50,7 @@ FileKind = Literal["choice", "span", "grounded_choice", "open", "exact"]
 KEYS = (
     *("id", "title", "kind", "source", "columns", "answer_is", "facets", "prompt", "judge", "media", "languages"),
     *("licence", "licence_note", "citation", "splits", "task", "twin", "version", "summary", "homepage", "separators"),
+    "organisation",
 )
 REQUIRED = ("id", "kind", "source", "columns")
 
@@ -247,6 +248,7 @@ class _Declaration:
             version=top.whole("version", 1),
             summary=top.text("summary") or "",
             homepage=top.text("homepage") or "",
+            organisation=top.text("organisation") or "",
             license=top.text("licence") or "",
             license_note=top.text("licence_note") or "",
             citation=top.text("citation") or "",

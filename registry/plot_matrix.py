@@ -4,7 +4,7 @@ Each row has its own scale of colours (as CURVE's Fig. 2): columns are compared 
 cells, so colour says nothing alone.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from html import escape
 
 from reelbench.registry.svg import framed, text
@@ -17,7 +17,15 @@ _LEAST, _MOST = 78, 130  # width of a cell
 _DEEPEST = (0, 114, 178)  # the first of the plots' colours
 
 
-def matrix(title: str, metric: str, rows: Mapping[str, Mapping[str, Cell]], columns: Sequence[str]) -> str:
+def matrix(
+    title: str,
+    metric: str,
+    rows: Mapping[str, Mapping[str, Cell]],
+    columns: Sequence[str],
+    *,
+    marked: Collection[tuple[str, str]] = (),
+    mark: str = "",
+) -> str:
     """Draw a matrix.
 
     Args:
@@ -25,12 +33,14 @@ def matrix(title: str, metric: str, rows: Mapping[str, Mapping[str, Cell]], colu
         metric: The score's name.
         rows: Row -> column -> cell; a column that is not there stays empty.
         columns: In their order.
+        marked: (row, column) of cells that are outlined.
+        mark: What an outline says.
     """
     known = ", 95 % interval" if any(ci95 for cells in rows.values() for _, ci95, _ in cells.values()) else ""
     wide = min(_MOST, max(_LEAST, 560 // max(len(columns), 1)))
     parts = [
         text(12, 28, title, size=17, weight="bold"),
-        text(12, 50, f"{metric}{known}; darker is higher within a row", size=13),
+        text(12, 50, f"{metric}{known}; darker is higher within a row{f'; {mark}' if mark else ''}", size=13),
     ]
     parts += [text(_LABEL + wide * (n + 0.5), _HEAD - 8, name, "middle", size=13) for n, name in enumerate(columns)]
     for number, (name, cells) in enumerate(rows.items()):
@@ -40,12 +50,13 @@ def matrix(title: str, metric: str, rows: Mapping[str, Mapping[str, Cell]], colu
         for place, column in enumerate(columns):
             if column in cells:
                 x = _LABEL + place * wide
-                parts += _cell((x, top, wide), f"{name}, {column}", cells[column], values)
+                outline = " stroke='#000' stroke-width='2'" if (name, column) in marked else ""
+                parts += _cell((x, top, wide), f"{name}, {column}", cells[column], values, outline)
     width = max(_LABEL + wide * len(columns) + 16, 480)
     return framed(title, _HEAD + len(rows) * _TALL + 14, parts, width=width)
 
 
-def _cell(place: tuple[float, float, float], name: str, cell: Cell, row: Sequence[float]) -> list[str]:
+def _cell(place: tuple[float, float, float], name: str, cell: Cell, row: Sequence[float], outline: str) -> list[str]:
     (x, y, wide), (value, ci95, n) = place, cell
     share = (value - min(row)) / (max(row) - min(row)) if max(row) > min(row) else 0.0
     # From white to a blue on which black text has a contrast of 4.5 and more.
@@ -54,7 +65,7 @@ def _cell(place: tuple[float, float, float], name: str, cell: Cell, row: Sequenc
     hover = escape(f"{name}: {value:.2f}" + (f" ({known})" if known else "") + f", n = {n}")
     size = f"width='{wide - 2:.1f}' height='{_TALL - 2}'"
     return [
-        f"<rect x='{x + 1:.1f}' y='{y + 1:.1f}' {size} fill='{fill}'><title>{hover}</title></rect>",
+        f"<rect x='{x + 1:.1f}' y='{y + 1:.1f}' {size} fill='{fill}'{outline}><title>{hover}</title></rect>",
         text(x + wide / 2, y + 20, f"{value:.1f}", "middle", size=14),
         *([text(x + wide / 2, y + 36, known, "middle", size=10)] if known else []),
     ]

@@ -98,10 +98,10 @@ globalThis.Plots = (() => {
       ),
     );
   /** An interval with caps that stand out behind its dot. */
-  const whiskers = (from, to, y, kind) => [
+  const whiskers = (from, to, y, kind, half = 6) => [
     line(from, y, to, y, kind),
-    line(from, y - 6, from, y + 6, kind),
-    line(to, y - 6, to, y + 6, kind),
+    line(from, y - half, from, y + half, kind),
+    line(to, y - half, to, y + half, kind),
   ];
 
   // --- one number on its scale, in a table ---
@@ -119,6 +119,18 @@ globalThis.Plots = (() => {
       rules.map((rule) => h("i", { class: `rule ${rule.kind}`, style: `left:${at(rule.at)}` })),
       ends && h("i", { class: "ends", style: `left:${at(ends[0])};right:calc(100% - ${at(ends[1])})` }),
       h("i", { class: `dot${hollow ? " hollow" : ""}`, style: `left:${at(value)}`, "data-value": value, ...numbers }),
+    );
+  }
+  /** A share (0 to 1) as a bar from 0, with its interval where it has one; `tip` says it in words. */
+  function share({ value, ends, tip }) {
+    const at = (x) => `${(100 * x).toFixed(2)}%`;
+    return h(
+      "span",
+      { class: "lane share", ...told(tip) },
+      h("i", { class: "fill", style: `width:${at(value)}`, "data-value": value }),
+      ends && h("i", {
+        class: "ends", style: `left:${at(ends[0])};right:calc(100% - ${at(ends[1])})`, "data-ci-low": ends[0], "data-ci-high": ends[1],
+      }),
     );
   }
   /** The numbers at the ends of an axis, and of zero where it holds it inside. */
@@ -159,6 +171,43 @@ globalThis.Plots = (() => {
     const rows = lines.flatMap(({ label, marks }) => marks.map((m) => [label, names?.[m.i] ?? "", m.at, ...(m.ends || ["", ""])]));
     return {
       nodes: [names && legend(names), canvas(width, bottom + 22, ...parts.flat())],
+      rows: [["label", "series", "value", "low", "high"], ...rows],
+    };
+  }
+  /**
+   * Bars from 0: a line per label, a bar in it per series: {label, bars: [{at, ends, i, show, text}]}. `names` are the
+   * series', `axis` prints a number of the axis.
+   */
+  function bars(width, lines, names, axis = minus) {
+    const left = Math.min(width * 0.42, most(lines.map(({ label }) => wide(label))) + 14);
+    const steps = ticks(0, most(lines.flatMap((one) => one.bars.flatMap(({ at, ends }) => [at, ...(ends || [])]))) || 1, 4);
+    const room = most(lines.flatMap((one) => one.bars.map(({ show }) => wide(show)))) + 8;
+    const x = scale(steps, left, width - Math.max(18, room));
+    const thick = names.length > 1 ? 12 : 15;
+    const parts = [];
+    let y = 4;
+    for (const { label, bars } of lines) {
+      const middle = y + (bars.length * thick) / 2;
+      parts.push(put(left - 6, middle + 4, cut(label, left - 10), { "text-anchor": "end" }));
+      bars.forEach((bar, k) => {
+        const top = y + k * thick,
+          centre = top + thick / 2;
+        const box = { x: left, y: top + 1, width: Math.max(0, x(bar.at) - left), height: thick - 2, ...told(bar.text) };
+        parts.push(
+          svg("rect", { ...box, class: `mark c${bar.i % FORMS.length}`, "fill-opacity": bar.ends ? 0.55 : 0.8 }, svg("title", {}, bar.text)),
+          ...(bar.ends ? whiskers(x(bar.ends[0]), x(bar.ends[1]), centre, "ends", thick / 2 - 2) : []),
+          put(Math.max(x(bar.at), bar.ends ? x(bar.ends[1]) : 0) + 5, centre + 4, bar.show, { class: "over" }),
+        );
+      });
+      y += bars.length * thick + 8;
+    }
+    const grid = steps.flatMap((step) => [
+      line(x(step), 0, x(step), y, "gridline"),
+      put(x(step), y + 14, axis(step), { "text-anchor": "middle", class: "soft" }),
+    ]);
+    const rows = lines.flatMap(({ label, bars }) => bars.map((bar) => [label, names[bar.i] ?? "", bar.at, ...(bar.ends || ["", ""])]));
+    return {
+      nodes: [names.length > 1 && legend(names), canvas(width, y + 20, ...grid, ...parts)],
       rows: [["label", "series", "value", "low", "high"], ...rows],
     };
   }
@@ -535,5 +584,5 @@ globalThis.Plots = (() => {
     next.focus();
   });
 
-  return { ticks, around, powers, months, track, axis, lanes, radars, heat, matrix, points, figure, clear, csv, save, most };
+  return { ticks, around, powers, months, track, share, axis, bars, lanes, radars, heat, matrix, points, figure, clear, csv, save, most };
 })();

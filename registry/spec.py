@@ -337,6 +337,8 @@ class BenchmarkSpec(Declared):
     version: int
     summary: str = ""
     homepage: str = ""
+    organisation: str = ""
+    """Whose benchmark it is, by a name on the Hub that is its owners' alone: nobody else hands in results as it."""
     license: str = ""
     """SPDX-like id as the Hub writes it, of the annotations; empty where nobody states one."""
     license_note: str = ""

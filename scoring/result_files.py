@@ -190,7 +190,8 @@ def read_questions(folder: Path) -> dict[str, dict[str, Any]]:
     asked: dict[str, dict[str, Any]] = {}
     for number, line in read_jsonl(path) if path.is_file() else ():
         whole = is_object(line) and isinstance(line.get("question"), str) and isinstance(line.get("id"), str)
-        if not whole or not isinstance(line.get("options"), list):
+        media = line.get("media") if whole else None
+        if not whole or not isinstance(line.get("options"), list) or not (media is None or isinstance(media, str)):
             raise InputError(f"{path}, line {number}: expected an object with id, question, options and media")
         asked[line["id"]] = line
     return asked

@@ -22,7 +22,8 @@ from collections import Counter
 from pathlib import Path
 from random import Random
 
-from tools.fuzzing.targets import LIMIT_S, TARGETS, Finding
+from tools.fuzzing.holding import LIMIT_S, Finding
+from tools.fuzzing.targets import TARGETS
 
 SLICE = 50
 """Inputs of one process."""
@@ -63,6 +64,17 @@ def where_it_ends(name: str, folder: Path) -> str | None:
     return None
 
 
+def settled(place: Path) -> dict[str, str]:
+    """Return what the environment is to say: a home and a folder for temporary files of the run's own, no network."""
+    (place / "tmp").mkdir(exist_ok=True)
+    return {
+        "REELBENCH_HOME": str(place / "home"),
+        "XDG_CONFIG_HOME": str(place / "config"),
+        "TMPDIR": str(place / "tmp"),
+        "HF_HUB_OFFLINE": "1",
+    }
+
+
 class Run:
     """A run over all targets: what was tried, and what was found."""
 
@@ -78,7 +90,7 @@ class Run:
         first = self.tried[name]
         command = [sys.executable, "-m", "tools.fuzz", "--target", name, "--seed", str(self._seed)]
         command += ["--slice", str(first), str(first + inputs), str(self._place)]
-        environ = {**os.environ, "REELBENCH_HOME": str(self._place / "home"), "HF_HUB_OFFLINE": "1"}
+        environ = {**os.environ, **settled(self._place)}
         done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
         lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"number"')]
         for line in lines:
@@ -112,7 +124,7 @@ def fuzz(options: argparse.Namespace) -> int:
     names = options.target or list(TARGETS)
     end = time.monotonic() + 60 * options.minutes
     with tempfile.TemporaryDirectory() as place:
-        os.environ["REELBENCH_HOME"] = f"{place}/home"  # what findings are drawn from again
+        os.environ |= settled(Path(place))  # what findings are drawn from again
         run = Run(options.seed, options.out, Path(place))
         while time.monotonic() < end:
             left = {name: options.inputs - run.tried[name] if options.inputs else SLICE for name in names}
@@ -148,7 +160,7 @@ def main() -> int:
         return 0
     if options.again:
         with tempfile.TemporaryDirectory() as place:
-            os.environ["REELBENCH_HOME"] = f"{place}/home"
+            os.environ |= settled(Path(place))
             folder = Path(place) / "input"
             shutil.copytree(options.again, folder, ignore=shutil.ignore_patterns(TOLD))
             came = where_it_ends(options.again.name.rpartition("-")[0], folder)

@@ -26,47 +26,82 @@ from pathlib import Path
 
 from tools.link_rooms import ROOMS, ROOT
 
-ANSWERS = [f"scoring/answers/test_{name}.py" for name in ("reading", "unseen", "forms", "languages")]
+ANSWERS = [f"scoring/answers/test_{name}.py" for name in ("unseen", "reading", "forms", "languages")]
 STORE = [
-    "leaderboard/test_evidence.py",
-    "leaderboard/test_store.py",
-    "leaderboard/test_identity.py",
-    "leaderboard/test_tampering.py",
+    f"leaderboard/test_{name}.py"
+    for name in ("site", "ways", "videos", "standing", "tampering", "identity", "evidence", "store")
 ]
+BOARD = [f"leaderboard/test_{name}.py" for name in ("overall", "published", "site", "headline", "shortcuts", "ranking")]
 TESTS: dict[str, list[str]] = {
     **{f"scoring/answers/{name}": ANSWERS for name in ("json_literals", "options", "reasoning", "spans", "statements")},
-    **{f"scoring/answers/{name}": ANSWERS for name in ("texts", "times")},
+    **{f"scoring/answers/{name}": ANSWERS for name in ("texts", "times", "vocabulary")},
     "scoring/answers/scored": ["scoring/answers/test_reading.py", *STORE],
     "judges/parsing": ["judges/test_parsing.py", "judges/test_thinking.py"],
     "judges/verdicts": ["judges/test_verdicts.py", "judges/test_parsing.py", "judges/test_engine.py"],
-    "scoring/aggregation": ["scoring/test_aggregation.py", "tasks/test_moviecore.py", "tasks/test_rextime.py"],
+    "scoring/aggregation": [
+        *(f"scoring/test_{name}.py" for name in ("aggregation", "value_bounds", "side_by_side", "comparison")),
+        *("leaderboard/test_pairs.py", "tasks/test_moviecore.py", "tasks/test_rextime.py", "tasks/test_curve.py"),
+    ],
+    "scoring/anchors": ["leaderboard/test_rejudgement.py"],
+    "scoring/calibration_file": ["leaderboard/test_about.py"],
+    "scoring/candidates": ["scoring/test_candidates.py", "methods/test_repeated.py"],
+    "scoring/certificate_length": ["scoring/test_certificate_length.py"],
+    "scoring/choice": ["scoring/test_choice.py", "scoring/test_aggregation.py"],
+    "scoring/cognitive_profile": ["scoring/test_cognitive_profile.py", "tasks/test_dramaqa_cogme.py"],
+    "scoring/comparison": ["scoring/test_comparison.py", "cli/test_compare.py"],
+    "scoring/exact_match": ["scoring/test_exact_match.py"],
     "scoring/judge_agreement": ["scoring/test_judge_agreement.py"],
+    "scoring/label_comparison": ["scoring/test_label_comparison.py"],
+    "scoring/metric_table": ["cli/test_score_output.py", "test_api.py"],
+    "scoring/option_scores": ["scoring/test_option_scores.py", "leaderboard/test_ways.py"],
+    "scoring/pairing": [f"scoring/test_{name}.py" for name in ("choice", "temporal_span", "text_overlap")],
+    "scoring/panel_agreement": ["cli/test_judge_panel.py", "leaderboard/test_rejudgement.py"],
+    "scoring/pilots": ["cli/test_power.py"],
+    "scoring/profile_difference": ["scoring/test_profile_difference.py"],
+    "scoring/result_files": ["leaderboard/test_bounds.py", *STORE],
+    "scoring/shortcuts": ["scoring/test_shortcuts.py", "leaderboard/test_shortcuts.py"],
+    "scoring/side_by_side": ["scoring/test_side_by_side.py"],
+    "scoring/tag_agreement": ["scoring/test_tag_agreement.py"],
+    "scoring/temporal_span": ["scoring/test_temporal_span.py"],
+    "scoring/text_overlap": ["scoring/test_text_overlap.py"],
+    "scoring/value_bounds": ["scoring/test_value_bounds.py", "leaderboard/test_pairs.py"],
+    "scoring/videos": ["leaderboard/test_tampering.py", "leaderboard/test_site.py"],
+    **{
+        f"scoring/evidence/{name}": [f"scoring/evidence/test_{name}.py"]
+        for name in ("findings", "graph_text", "graphs", "isolation", "tagger_agreement", "timestamps")
+    },
+    "scoring/evidence/graph_export": ["scoring/evidence/test_graph_drawing.py"],
+    "stats/agreement": ["scoring/test_judge_agreement.py", "scoring/test_tag_agreement.py"],
     "stats/alternative_annotator": ["stats/test_alternative_annotator.py"],
     "stats/bootstrap": ["stats/test_bootstrap.py", "scoring/test_aggregation.py"],
     "stats/calibration": ["stats/test_calibration.py"],
-    "scoring/certificate_length": ["scoring/test_certificate_length.py"],
-    "scoring/choice": ["scoring/test_choice.py"],
-    "scoring/cognitive_profile": ["scoring/test_cognitive_profile.py"],
-    "scoring/comparison": ["scoring/test_comparison.py"],
-    "scoring/exact_match": ["scoring/test_exact_match.py"],
-    "scoring/evidence/findings": ["scoring/evidence/test_findings.py"],
-    "scoring/evidence/graphs": ["scoring/evidence/test_graphs.py"],
-    "scoring/evidence/isolation": ["scoring/evidence/test_isolation.py"],
-    "scoring/label_comparison": ["scoring/test_label_comparison.py"],
-    "scoring/tag_agreement": ["scoring/test_tag_agreement.py"],
-    "scoring/pairing": ["scoring/test_choice.py", "scoring/test_temporal_span.py", "scoring/test_text_overlap.py"],
     "stats/power": ["stats/test_power.py"],
+    "stats/rank_correlation": ["scoring/test_profile_difference.py", "leaderboard/test_rejudgement.py"],
     "stats/student_t": ["stats/test_student_t.py"],
-    "scoring/temporal_span": ["scoring/test_temporal_span.py"],
-    "scoring/text_overlap": ["scoring/test_text_overlap.py"],
-    "scoring/evidence/timestamps": ["scoring/evidence/test_timestamps.py"],
-    "leaderboard/against_data": STORE,
-    "leaderboard/differences": STORE,
+    **{
+        f"leaderboard/{name}": STORE
+        for name in ("against_data", "differences", "rereading", "standing", "checks", "identity", "store")
+    },
     "leaderboard/recompute": [*STORE, "leaderboard/test_about.py"],
     "leaderboard/replies": [*STORE, "cli/test_judge_panel.py"],
-    "leaderboard/ranking": ["leaderboard/test_ranking.py", "leaderboard/test_published.py"],
+    **{f"leaderboard/{name}": BOARD for name in ("aliases", "overall", "ranking", "headline")},
+    "leaderboard/board": [*BOARD, "leaderboard/test_standing.py", "leaderboard/test_about.py"],
+    "leaderboard/bridge": ["leaderboard/test_pairs.py", "leaderboard/test_rejudgement.py"],
+    **{f"leaderboard/{name}": ["leaderboard/test_about.py"] for name in ("calibrations", "usage")},
+    "leaderboard/choices": ["leaderboard/test_ways.py", "methods/test_ace.py", "tasks/test_every_way_is_added.py"],
+    "leaderboard/columns": [
+        *(f"leaderboard/{name}.py" for name in ("exports/test_tables", "test_about", "test_publish"))
+    ],
+    "leaderboard/common_videos": ["leaderboard/test_videos.py"],
+    "leaderboard/community": ["leaderboard/test_community.py"],
+    "leaderboard/easy_questions": ["leaderboard/test_overall.py", "leaderboard/test_shortcuts.py"],
+    "leaderboard/entries": [*BOARD, "leaderboard/test_community.py", "leaderboard/test_about.py"],
+    "leaderboard/pairs": ["leaderboard/test_pairs.py", "leaderboard/test_headline.py"],
+    "leaderboard/rejudge": ["leaderboard/test_evidence.py"],
+    "leaderboard/rejudgement": ["leaderboard/test_rejudgement.py"],
+    "leaderboard/submission": ["leaderboard/test_submission.py"],
 }
-"""Module -> the test files that hold its numbers, quickest first."""
+"""Module -> the test files that hold its numbers, quickest first. Left out is what draws, serves or publishes."""
 
 SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.LtE,
@@ -91,6 +126,8 @@ SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.And: ast.Or,
     ast.Or: ast.And,
 }
+FORMAL = frozenset({"strict", "encoding", "ensure_ascii", "indent", "timespec"})
+"""Arguments that say how, and never what."""
 LEFT_ALONE = (ast.Raise, ast.JoinedStr, ast.Assert, ast.Import, ast.ImportFrom)
 """What decides no number: messages, imports, and what only a type checker reads."""
 
@@ -133,7 +170,8 @@ def _only_read(node: ast.AST) -> bool:
     named = isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__"
     checked = isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
     typed = isinstance(node, ast.Subscript) and getattr(node.value, "id", "") in {"Literal", "Callable"}
-    return docstring or named or checked or typed
+    formal = isinstance(node, ast.keyword) and node.arg in FORMAL
+    return docstring or named or checked or typed or formal
 
 
 def change(node: ast.AST) -> str | None:
@@ -240,23 +278,27 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Change what decides a number and see whether tests notice.")
     parser.add_argument("--sample", type=int, default=120, help="mutants in all, as many of each module")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--part", default="1/1", metavar="K/N", help="the Kth of N parts of the sample")
     parser.add_argument("--module", action="append", choices=TESTS, metavar="ROOM/NAME", help="only this one")
     options = parser.parse_args()
     survivors: list[Mutant] = []
+    part, parts = map(int, options.part.split("/"))
     drawn = sample(options.module or list(TESTS), options.sample, options.seed)
-    seconds: dict[str, float] = {}
+    drawn = drawn[len(drawn) * (part - 1) // parts : len(drawn) * part // parts]
+    seconds: dict[tuple[str, ...], float] = {}
     with tempfile.TemporaryDirectory() as place:
         folder = copied(Path(place) / "checkout")
         for number, mutant in enumerate(drawn, start=1):
             file = folder / "reelbench" / f"{mutant.module}.py"
             original = file.read_text(encoding="utf-8")
-            if mutant.module not in seconds:
+            tests = tuple(TESTS[mutant.module])
+            if tests not in seconds:
                 started = time.monotonic()
                 if run_tests(folder, mutant.module, 900) != "passed":
                     raise SystemExit(f"{mutant.module}: its tests fail as it is")
-                seconds[mutant.module] = time.monotonic() - started
+                seconds[tests] = time.monotonic() - started
             file.write_text(mutant.text, encoding="utf-8")
-            came = run_tests(folder, mutant.module, 30 + 5 * seconds[mutant.module])
+            came = run_tests(folder, mutant.module, 30 + 5 * seconds[tests])
             file.write_text(original, encoding="utf-8")
             if came == "passed":
                 survivors.append(mutant)

@@ -113,7 +113,7 @@ class Strips:
     def _file(self, media: str | None, row: dict[str, Any]) -> Path | None:
         if self.library.in_pictures:
             return None
-        return Path(media) if media and Path(media).is_file() else self.library.find(row)
+        return (self.library.named(media) if media else None) or self.library.find(row)
 
     def _made(
         self,

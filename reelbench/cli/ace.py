@@ -37,28 +37,28 @@ def ace(
     *,
     source: "CandidateSource",
     mode: Annotated[
-        str, typer.Option(help="pointwise: a score from 0 to 10 for each candidate; listwise: one reply that picks.")
+        str, typer.Option(help="pointwise: a score from 0 to 10 for each candidate; listwise: one reply chooses.")
     ] = "pointwise",
-    llm_votes: Annotated[int, typer.Option("--llm-votes", metavar="K", min=1, help="Replies to each request.")] = 1,
+    llm_votes: Annotated[int, typer.Option("--llm-votes", metavar="K", min=1, help="Replies per request.")] = 1,
     retry_unread: RetryUnread = False,
     llm_batch: LlmBatch = False,
     k: Annotated[
         str | None,
         typer.Option(
-            "--k", metavar="N,N,…", help="Only each question's first N candidates; of several N a plot over N."
+            "--k", metavar="N,N,…", help="Use each question's first N candidates; several N give a plot over N."
         ),
     ] = None,
-    output: Annotated[Path | None, typer.Option(help="Folder; each of several N has its own in it.")] = None,
+    output: Annotated[Path | None, typer.Option(help="Output folder; several N each get a folder in it.")] = None,
     as_json: Json = False,
     no_overlap: Annotated[bool, typer.Option("--no-overlap", help="Leave out BLEU, CIDEr and METEOR.")] = False,
     no_controls: Annotated[
-        bool, typer.Option("--no-controls", help="Judge the chosen candidates alone, and compare with nothing.")
+        bool, typer.Option("--no-controls", help="Judge only the chosen candidates, without the comparisons.")
     ] = False,
     metadata: "RunMetadata",
     llm: "dict[str, AskOptions]",
     judge: "JudgeOptions | None",
 ) -> None:
-    """Choose among a model's candidates by a small language model (ACE), and say what that is worth.
+    """Choose among a model's candidates with a small language model (ACE), and measure the gain.
 
     The choice is a result of its own (MODEL + ACE). Beside it stand, from the same candidates: the first, one at
     random, the longest, and with a judge the best one. `--llm hf:MODEL` ranks in this process, by transformers.

@@ -25,12 +25,14 @@ if TYPE_CHECKING:
 def anchors(
     result: Annotated[Path, typer.Argument(help="A judged result: its folder, or its result.json.")],
     *,
-    out: Annotated[Path, typer.Option(help="Folder of the anchors; those that it has stay.")],
-    number: Annotated[int, typer.Option(metavar="N", help="Answers to draw, at equal steps of their scores.")] = 40,
+    out: Annotated[Path, typer.Option(help="Folder of the anchors; existing ones are kept.")],
+    number: Annotated[
+        int, typer.Option(metavar="N", help="Number of answers to draw, at equal steps of their scores.")
+    ] = 40,
     per: Per = None,
     judge: "JudgeOptions | None",
 ) -> None:
-    """Draw a few answers of a result, by quantile of score, and with --judge ask that judge about them anew.
+    """Draw a few answers of a result, by quantile of score; with --judge, ask that judge about them again.
 
     Kept replies are not used, so each call pays for all anchors. `judge agree` says how far the judge has drifted.
     """

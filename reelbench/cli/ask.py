@@ -28,7 +28,7 @@ _FRAMES = "uniform:32"
 
 Names = Annotated[
     list[str],
-    typer.Argument(help="Benchmarks, or their tasks (rextime_mini).", autocompletion=task_names),
+    typer.Argument(help="Benchmarks or tasks (rextime_mini).", autocompletion=task_names),
 ]
 Frames = Annotated[
     str | None,
@@ -59,13 +59,17 @@ def ask(
     names: Names,
     *,
     frames: Frames = None,
-    split: Annotated[str | None, typer.Option(help="Split to ask, if not the default one.")] = None,
-    data: Annotated[Path | None, typer.Option(help="The benchmark's own data, where it isn't found by itself.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many questions of each.")] = None,
+    split: Annotated[str | None, typer.Option(help="Split; default: the benchmark's main one.")] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Path of the benchmark's data, if it isn't found automatically.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first N questions of each benchmark.")] = None,
     per: Per = None,
     candidates: SampledAnswers = None,
     label: run_options.Label = None,
-    output: Annotated[Path | None, typer.Option(help="Folder; each benchmark's result lies in one of its own.")] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="Output folder; each benchmark's result gets a folder in it.")
+    ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
     no_overlap: Annotated[bool, typer.Option("--no-overlap", help="Leave out BLEU, CIDEr and METEOR.")] = False,

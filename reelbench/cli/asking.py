@@ -35,18 +35,18 @@ Models = Annotated[
     typer.Option(
         "--llm",
         metavar="[ROLE=]MODEL[@URL]",
-        help="Model, as its server knows it; ROLE= gives one role of several a model of its own (repeat the option).",
+        help="Model, by its server's name for it; ROLE=MODEL sets one role's model (repeat).",
         rich_help_panel=_PANEL,
     ),
 ]
 RetryUnread = Annotated[
-    bool, typer.Option("--retry-unread", help="Ask again where every cached reply was unreadable, up to 3 times more.")
+    bool, typer.Option("--retry-unread", help="Where every cached reply was unreadable, ask again, up to 3 times.")
 ]
 LlmBatch = Annotated[
     bool,
     typer.Option(
         "--llm-batch",
-        help="Use the server's Batch API at its lower price; rerun to collect replies and send what follows from them.",
+        help="Use the server's Batch API, at its lower price; rerun to collect replies and send the next requests.",
         rich_help_panel=_PANEL,
     ),
 ]
@@ -101,7 +101,7 @@ takes_llm = takes("llm", llm_options)
 
 MaxTokens = Annotated[
     int | None,
-    typer.Option("--max-tokens", metavar="N", min=1, help="Tokens of an answer at most, its reasoning included."),
+    typer.Option("--max-tokens", metavar="N", min=1, help="Maximum tokens of an answer, with its reasoning."),
 ]
 Thinking = Annotated[
     bool,
@@ -113,7 +113,7 @@ Preset = Annotated[
     str | None,
     typer.Option(
         metavar="NAME|FILE",
-        help="Ask as the model's owners say (`reelbench presets`).",
+        help="Use the settings that the model's owners state (`reelbench presets`).",
     ),
 ]
 
@@ -170,8 +170,8 @@ Ids = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="These questions alone: an id a line, or JSON Lines with `id`. With --from the result's other answers "
-        "stay, else the new result is of a part.",
+        help="Only these questions: one id per line, or JSON Lines with `id`. With --from the result's other "
+        "answers stay; without it the new result is partial.",
         rich_help_panel=_AGAIN,
     ),
 ]
@@ -179,15 +179,17 @@ Only = Annotated[
     str | None,
     typer.Option(
         metavar="WHICH",
-        help="Some questions of --from again, into a result of its own: cut_off, refused, unscored (whatever the "
-        "reason), unreadable, disagree (on which two results differ: --from twice, the first one's answers stay), or "
-        "other-judge (with `ask`: the judge alone, where it answered under another id than most often).",
+        help="Only these questions of --from, into a new result: cut_off, refused, unscored (for any reason), "
+        "unreadable, disagree (two results differ: give --from twice, the first one's answers stay), or other-judge "
+        "(with `ask`: judge again where the judge replied under an unusual id).",
         rich_help_panel=_AGAIN,
     ),
 ]
 From = Annotated[
     list[Path] | None,
-    typer.Option("--from", metavar="RESULT", help="The result's folder, for --only and --ids.", rich_help_panel=_AGAIN),
+    typer.Option(
+        "--from", metavar="RESULT", help="Folder of the result that --only and --ids refer to.", rich_help_panel=_AGAIN
+    ),
 ]
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from reelbench.llm.store import ModelReplies, ReplyStore
 
-app = App("Look after the replies that are kept of language models (REELBENCH_CACHE).")
+app = App("Manage the stored replies of language models (REELBENCH_CACHE).")
 
 _PLACE = "A file, or a database's address (postgresql://USER@HOST/DATABASE)"
 _DAY = 86_400.0
@@ -31,7 +31,7 @@ def info(
     *,
     as_json: Json = False,
 ) -> None:
-    """Say how many replies there are of each model, and since when."""
+    """Count the stored replies of each model, and show since when."""
     with _opened(place) as store:
         models, size, batches = store.models(), store.size(), store.under_way()
         name = store.name
@@ -46,7 +46,7 @@ def info(
     if models:
         table = console.table("", "model", "#replies", "first", "last")
         for one in models:
-            table.add_row(one.model, f"{one.replies:,}", _day(one.first), _day(one.last))
+            table.add_row(one.model, f"{one.replies:,}", _day(one.first) or "?", _day(one.last) or "?")
         console.show(table)
 
 
@@ -54,16 +54,16 @@ def info(
 @reports_status
 def copy(
     source: Annotated[str, typer.Argument(metavar="FROM", help=f"{_PLACE}.")],
-    target: Annotated[str, typer.Argument(metavar="TO", help="Likewise; what it holds already stays.")],
+    target: Annotated[str, typer.Argument(metavar="TO", help="Likewise; its own replies stay.")],
 ) -> None:
-    """Copy replies from a file into a database, or back: what is there already isn't copied again."""
+    """Copy replies from a file into a database, or back; skip what is already there."""
     from reelbench.llm.cache import is_address
     from reelbench.llm.copying import copy as copied_over
 
     if not is_address(source) and not Path(source).is_file():
         raise InputError(f"{source}: no such file")
     with _opened(source) as store, _opened(target) as other:
-        total = sum(one.replies for one in store.models())
+        total = sum(stored.replies for stored in store.models())
         with console.progress("replies", total) as show:
             done = copied_over(store, other, show)
         if batches := store.under_way():
@@ -76,11 +76,14 @@ def copy(
 def prune(
     place: Annotated[str | None, typer.Argument(help=f"{_PLACE}; by default where this machine keeps them.")] = None,
     *,
-    older_than: Annotated[int | None, typer.Option(metavar="DAYS", min=0, help="Replies that came before.")] = None,
-    model: Annotated[str | None, typer.Option(help="Replies of this model, by the name it was asked under.")] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Remove them; without it they are counted.")] = False,
+    older_than: Annotated[
+        int | None,
+        typer.Option(metavar="DAYS", min=0, help="Older than this many days."),
+    ] = None,
+    model: Annotated[str | None, typer.Option(help="Of this model, by the name that requests gave it.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Remove them; without it they are only counted.")] = False,
 ) -> None:
-    """Remove replies that are old, or a model's; what is needed of them is paid for again."""
+    """Remove old replies, or a model's; a reply that is needed again is paid for again."""
     if older_than is None and model is None:
         raise InputError("cache prune: give --older-than DAYS, --model MODEL, or both")
     before = None if older_than is None else time.time() - older_than * _DAY
@@ -108,5 +111,9 @@ def _counted(models: "Sequence[ModelReplies]") -> str:
     return f"{sum(one.replies for one in models):,} replies of {len(models)} models"
 
 
-def _day(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).date().isoformat()
+def _day(at: float) -> str | None:
+    """Return a moment's day; None where a damaged file has no moment there, but a text or a number beyond all years."""
+    try:
+        return datetime.fromtimestamp(at, UTC).date().isoformat()
+    except (TypeError, ValueError, OverflowError):
+        return None

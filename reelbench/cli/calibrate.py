@@ -21,11 +21,11 @@ def calibrate(
     people: Annotated[Path, typer.Argument(help="People's scores of a random sample, as CSV (id,score[,criterion]).")],
     *,
     write: Annotated[
-        bool, typer.Option("--write", help="Keep it beside the result; `leaderboard add` takes it from there.")
+        bool, typer.Option("--write", help="Save it beside the result, where `leaderboard add` reads it.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Correct the judge's mean by people's scores: beside it, never instead of it, and on the judge's own scale."""
+    """Correct the judge's mean with people's scores, on the judge's scale; shown beside the mean, never instead."""
     from reelbench.registry import discovery
     from reelbench.scoring import calibration_file, result_files
     from reelbench.scoring.judge_agreement import read_ratings

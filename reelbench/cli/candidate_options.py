@@ -25,12 +25,10 @@ Candidates = Annotated[
         help='JSON Lines {"id", "candidates": […]}, or the list [{"question_id", "answer": […]}] of LAVIS.',
     ),
 ]
-Benchmark = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Benchmark, or task, that the file's candidates answer.")
-]
-References = Annotated[Path | None, typer.Option(help="References, where the benchmark's own aren't meant.")]
-Split = Annotated[str | None, typer.Option(help="Split, if not the default one.")]
-Data = Annotated[Path | None, typer.Option(help="The benchmark's own data, where it isn't found by itself.")]
+Benchmark = Annotated[str | None, typer.Option(metavar="NAME", help="Benchmark or task that the candidates answer.")]
+References = Annotated[Path | None, typer.Option(help="References file; default: the benchmark's own.")]
+Split = Annotated[str | None, typer.Option(help="Split; default: the benchmark's main one.")]
+Data = Annotated[Path | None, typer.Option(help="Path of the benchmark's data, if it isn't found automatically.")]
 
 
 @dataclass(frozen=True, slots=True)

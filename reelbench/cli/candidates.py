@@ -26,14 +26,12 @@ if TYPE_CHECKING:
 def show_candidates(
     *,
     source: CandidateSource,
-    k: Annotated[
-        str | None, typer.Option("--k", metavar="N,N,…", help="Numbers of answers; by default each up to all.")
-    ] = None,
+    k: Annotated[str | None, typer.Option("--k", metavar="N,N,…", help="Values of k; default: 1 up to all.")] = None,
     as_json: Json = False,
     metadata: "RunMetadata",
     judge: "JudgeOptions | None",
 ) -> None:
-    """Tell what several answers to each question come to: pass@k, mean@k, and the answer that most give.
+    """Score several answers to each question: pass@k, mean@k, and the majority answer.
 
     pass@k (one of k answers is right) and mean@k are unbiased: over all ways to draw k of those that are kept. The
     majority is over the first k, for answers that are letters; of equally many the first. Open answers need --judge.

@@ -12,17 +12,15 @@ from reelbench.cli.completion import benchmark_names
 if TYPE_CHECKING:
     from reelbench.hub_cards.counts import Labels
 
-app = App("Dataset cards for the Hugging Face Hub.")
+app = App("Write and push dataset cards for the Hugging Face Hub.")
 
-Name = Annotated[
-    str, typer.Argument(metavar="NAME", help="Benchmark, or one of its tasks.", autocompletion=benchmark_names)
-]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.", autocompletion=benchmark_names)]
 Data = Annotated[
     Path | None,
-    typer.Option(help="The benchmark's own data, to count in; by default what is on this machine already."),
+    typer.Option(help="Path of the data to count; default: what this machine already has."),
 ]
 Framework = Annotated[
-    str, typer.Option(metavar="ID", help="Evaluation framework in eval.yaml, by an id that the Hub knows.")
+    str, typer.Option(metavar="ID", help="Evaluation framework in eval.yaml: an id known to the Hub.")
 ]
 Tags = Annotated[Path | None, typer.Option(help="CogME tags (JSON Lines) to count, for dramaqa_cogme.")]
 
@@ -31,13 +29,13 @@ Tags = Annotated[Path | None, typer.Option(help="CogME tags (JSON Lines) to coun
 def render(
     name: Name,
     *,
-    out: Annotated[Path, typer.Option(help="Folder for README.md, eval.yaml and plots/; may be a clone.")],
+    out: Annotated[Path, typer.Option(help="Output folder for README.md, eval.yaml and plots/; may be a clone.")],
     data: Data = None,
-    repo: Annotated[str | None, typer.Option(help="Dataset repository that the card is for, ORG/NAME.")] = None,
+    repo: Annotated[str | None, typer.Option(help="Dataset repository of the card, ORG/NAME.")] = None,
     tags: Tags = None,
     framework: Framework = "reelbench",
 ) -> None:
-    """Write a dataset card: README.md, eval.yaml, and plots where the data is at hand. Needs no network."""
+    """Write a dataset card: README.md, eval.yaml, and plots if the data is here. Needs no network."""
     from reelbench.hub_cards import files, material
     from reelbench.registry.data.loading import named
 
@@ -54,17 +52,17 @@ def render(
 def push(
     name: Name,
     *,
-    repo: Annotated[str, typer.Option(help="Dataset repository, ORG/NAME; created where you may.")],
+    repo: Annotated[str, typer.Option(help="Dataset repository, ORG/NAME; created if you have permission.")],
     create_pr: Annotated[
         bool | None,
         typer.Option(
-            "--create-pr/--no-create-pr", help="Offer a pull request; the default where you aren't the owner."
+            "--create-pr/--no-create-pr", help="Open a pull request; the default unless you own the repository."
         ),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the difference and change nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the difference; change nothing.")] = False,
     with_data: Annotated[
         bool,
-        typer.Option("--with-data", help="Push the rows as Parquet too, where the licence lets them be passed on."),
+        typer.Option("--with-data", help="Also push the rows as Parquet, if the licence allows it."),
     ] = False,
     eval_yaml: Annotated[
         bool, typer.Option("--eval-yaml", help="Push eval.yaml too; the Hub must know --framework.")
@@ -74,7 +72,7 @@ def push(
     tags: Tags = None,
     framework: Framework = "reelbench",
 ) -> None:
-    """Merge a dataset card with the one on the Hub, show the difference, and commit it or offer a pull request."""
+    """Merge a dataset card with the one on the Hub, show the difference, and commit it or open a pull request."""
     from reelbench.hub_cards.push import PushOptions, push
     from reelbench.registry.data.loading import named
 

@@ -22,32 +22,36 @@ if TYPE_CHECKING:
 _RATINGS = 10
 """Ratings by both from which on a label has rows of its own: over fewer no kappa says anything."""
 
-app = App("How far two judges, or a judge and people, agree.")
+app = App("Measure how far two judges, or a judge and people, agree.")
 
 
 def compare(
     a: Annotated[Path, typer.Argument(help="A result: its folder, or its result.json.")],
     b: Annotated[Path, typer.Argument(help="Another result on the same benchmark and split.")],
     *,
-    labels: Annotated[bool, typer.Option("--labels", help="Label by label (CogME), adjusted by Holm.")] = False,
+    labels: Annotated[
+        bool, typer.Option("--labels", help="Compare label by label (CogME), with Holm's correction.")
+    ] = False,
     picture: Annotated[
         Path | None, typer.Option(metavar="FILE", help="With --labels: draw both profiles as radars (SVG).")
     ] = None,
     items: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write both results of every item, as JSON Lines.")
+        Path | None, typer.Option(metavar="FILE", help="Write both results of each item to FILE (JSON Lines).")
     ] = None,
     videos_of: Annotated[
         list[Path] | None,
-        typer.Option(metavar="RESULT", help="Compare on the videos that this result had, too; several times at will."),
+        typer.Option(metavar="RESULT", help="Compare only on videos that this result had too (repeat)."),
     ] = None,
-    anyway: Annotated[bool, typer.Option("--anyway", help="Compare across judges and judge prompts.")] = False,
+    anyway: Annotated[bool, typer.Option("--anyway", help="Compare even if judges or judge prompts differ.")] = False,
     without_shortcuts: Annotated[
         list[Path] | None,
-        typer.Option(metavar="RUN", help="Leave out what runs without frames, or with one, have right (repeat)."),
+        typer.Option(
+            metavar="RUN", help="Leave out questions that this run, without frames or with one, answers right (repeat)."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Test two models on the items both answered: bootstrap over videos, McNemar where items are right or wrong."""
+    """Compare two models on the items both answered: bootstrap over videos; McNemar if items are right or wrong."""
     from reelbench.registry import discovery
     from reelbench.registry.files import write_jsonl, write_text
     from reelbench.scoring import side_by_side
@@ -213,9 +217,9 @@ def agree(
     *,
     as_json: Json = False,
 ) -> None:
-    """Give the scores of two judges side by side, their exact agreement and Cohen's kappa, with intervals.
+    """Show two judges' scores side by side, their exact agreement and Cohen's kappa, with intervals.
 
-    The tables have the labels with ten ratings or more by both; --json has all.
+    Tables show labels with ten or more ratings by both; --json has all.
     """
     from reelbench.registry import discovery
     from reelbench.scoring.judge_agreement import agree as agreement

@@ -15,12 +15,10 @@ from reelbench.registry.progress import Show
 if TYPE_CHECKING:
     from reelbench.registry.strata import Strata
 
-app = App("Fetch a benchmark's annotations and videos, and check what is here.")
+app = App("Fetch a benchmark's annotations and videos, and check them.")
 
-Name = Annotated[
-    str, typer.Argument(metavar="NAME", help="Benchmark, or one of its tasks.", autocompletion=benchmark_names)
-]
-Split = Annotated[str | None, typer.Option(help="Split, if not the default one.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.", autocompletion=benchmark_names)]
+Split = Annotated[str | None, typer.Option(help="Split; default: the benchmark's main one.")]
 Data = Annotated[Path | None, typer.Option(help="Your own annotations: a file, or a folder in upstream layout.")]
 
 _COMES_ALONG = "{spec} {split}: comes with Reelbench, and its clips are made on first use; there is nothing to fetch"
@@ -33,12 +31,12 @@ def fetch(
     *,
     split: Split = None,
     data: Data = None,
-    media: Annotated[bool, typer.Option("--media", help="The videos too.")] = False,
-    limit: Annotated[int | None, typer.Option(help="Only the first so many videos.", min=1)] = None,
+    media: Annotated[bool, typer.Option("--media", help="Fetch the videos too.")] = False,
+    limit: Annotated[int | None, typer.Option(help="Only the first N videos.", min=1)] = None,
     per: Per = None,
-    refresh: Annotated[bool, typer.Option(help="Ask upstream anew; moves an unpinned revision on.")] = False,
+    refresh: Annotated[bool, typer.Option(help="Check upstream again; updates an unpinned revision.")] = False,
 ) -> None:
-    """Fetch annotations, and with --media the videos: resumable, each file verified, failures listed at the end."""
+    """Fetch annotations, and videos with --media: resumable, every file verified, failures listed at the end."""
     from reelbench.registry.data import fetch, loading
 
     spec, split, _ = loading.named(name, split)
@@ -68,7 +66,10 @@ def fetch(
 
 @app.command()
 def check(name: Name, *, split: Split = None, data: Data = None) -> None:
-    """Say what is here, what is missing or broken, and whether upstream has moved; exits with 1 if anything lacks."""
+    """Show what is here, what is missing or broken, and whether upstream has changed.
+
+    Exits with 1 if anything is missing or broken.
+    """
     from reelbench.registry.data import check as checking
     from reelbench.registry.data import loading, sources
 
@@ -87,6 +88,9 @@ def check(name: Name, *, split: Split = None, data: Data = None) -> None:
         console.write(
             f"videos: {len(report.here)} of {total} here, {len(report.missing)} missing, {len(report.broken)} broken"
         )
+    if lengths := report.seconds:
+        mean = sum(lengths) / len(lengths)
+        console.write(f"lengths: {mean:.1f} s in the mean, {min(lengths):.1f} to {max(lengths):.1f} s")
     for key in report.missing:
         console.write(f"missing: {key}")
     for key, path, reason in report.broken:

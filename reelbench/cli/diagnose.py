@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from reelbench.methods.diagnosis.questions import ReasonedQuestion
     from reelbench.scoring.evidence.graphs import Graph
 
-app = App("Find out where answers went wrong: evidence graphs, and errors in them.")
+app = App("Find out where answers went wrong: evidence graphs and their errors.")
 
 Name = Annotated[
     str,
@@ -34,22 +34,20 @@ Name = Annotated[
     ),
 ]
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write to.")]
-Split = Annotated[str | None, typer.Option(help="Split, if not the default one.")]
-Data = Annotated[Path | None, typer.Option(help="The benchmark's own data, where it isn't found by itself.")]
+Split = Annotated[str | None, typer.Option(help="Split; default: the benchmark's main one.")]
+Data = Annotated[Path | None, typer.Option(help="Path of the benchmark's data, if it isn't found automatically.")]
 Graphs = Annotated[
     Path | None,
-    typer.Option("--graphs", metavar="FILE", help="graphs.jsonl; graphs that it lacks are made where they are needed."),
+    typer.Option("--graphs", metavar="FILE", help="graphs.jsonl; missing graphs are made."),
 ]
-Votes = Annotated[int, typer.Option("--llm-votes", metavar="K", min=1, help="Times that the tagger is asked.")]
+Votes = Annotated[int, typer.Option("--llm-votes", metavar="K", min=1, help="Replies of the tagger per answer.")]
 PromptFolder = Annotated[
     Path | None,
-    typer.Option("--prompts", metavar="DIR", help="Prompts to take in the place of ours: graph.txt, tag.txt, …"),
+    typer.Option("--prompts", metavar="DIR", help="Folder of prompts that replace ours: graph.txt, tag.txt, …"),
 ]
-Right = Annotated[
-    bool, typer.Option("--right", help="Also tag answers that are right at first, once: right for the right reasons?")
-]
+Right = Annotated[bool, typer.Option("--right", help="Also check right answers once: are their reasons right?")]
 SkipFailed = Annotated[
-    bool, typer.Option("--skip-failed", help="Leave questions that a model failed on, instead of asking them again.")
+    bool, typer.Option("--skip-failed", help="Skip questions that a model failed on, instead of asking again.")
 ]
 
 
@@ -68,11 +66,11 @@ def graphs(
     *,
     out: Out,
     given: Annotated[
-        Path | None, typer.Option("--from", metavar="FILE", help="Check and count graphs that exist; asks nobody.")
+        Path | None, typer.Option("--from", metavar="FILE", help="Check and count existing graphs; asks no model.")
     ] = None,
     retry_unread: RetryUnread = False,
     form: Annotated[
-        Literal["dot", "mermaid", "svg"] | None, typer.Option("--format", help="Also draw each graph into graphs/.")
+        Literal["dot", "mermaid", "svg"] | None, typer.Option("--format", help="Also draw each graph, in graphs/.")
     ] = None,
     prompts: PromptFolder = None,
     split: Split = None,
@@ -80,7 +78,7 @@ def graphs(
     as_json: Json = False,
     llm: "dict[str, AskOptions]",
 ) -> None:
-    """Make an evidence graph of each question's steps, or check graphs that exist, and count them.
+    """Make an evidence graph from each question's steps, or check existing graphs, and count them.
 
     DIR gets graphs.jsonl and statistics.json. Give NAME and --llm MODEL, or --from FILE.
     """
@@ -133,7 +131,7 @@ def errors(
     as_json: Json = False,
     llm: "dict[str, AskOptions]",
 ) -> None:
-    """Find where in their evidence the wrong answers of a result went wrong; the model is not asked again."""
+    """Find the first error in the evidence behind each wrong answer; the model is not asked again."""
     from reelbench.methods.diagnosis import attempts, loop
     from reelbench.methods.diagnosis import questions as rows
     from reelbench.registry.files import sha256_of
@@ -176,9 +174,7 @@ def run(
     context: typer.Context,
     name: Annotated[
         str,
-        typer.Argument(
-            metavar="NAME", help="Benchmark or task with a task that asks for steps.", autocompletion=task_names
-        ),
+        typer.Argument(metavar="NAME", help="Benchmark or task that asks for steps.", autocompletion=task_names),
     ],
     *,
     out: Out,
@@ -194,7 +190,7 @@ def run(
     judge: "JudgeOptions | None",
     llm: "dict[str, AskOptions]",
 ) -> None:
-    """Ask, find the first error, tell what is right there, and ask again: lmms-eval's arguments come after `--`.
+    """Ask, find the first error, give the right fact as a cue, and ask again; lmms-eval's arguments follow `--`.
 
     Roles of --llm: graph, tagger, translator. Rerun to resume. Answers that were given
     cues hold what is true: they lie in DIR alone, and have no score.
@@ -231,21 +227,21 @@ def run(
 
 @app.command()
 def report(
-    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="What `errors` or `run` wrote.")],
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Folders that `errors` or `run` wrote.")],
     *,
     people: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", help="What people saved on `review page --ask nodes` (repeat), of one DIR."),
+        typer.Option(metavar="FILE", help="A file saved on `review page --ask nodes`, for one DIR (repeat)."),
     ] = None,
     only: Annotated[
         int | None,
-        typer.Option("--round", metavar="N", min=1, help="Of two DIRs: hold the errors that round N found together."),
+        typer.Option("--round", metavar="N", min=1, help="With two DIRs: compare the errors of round N."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Count a diagnosis' errors and write its page; two or more are shown side by side.
+    """Count the errors of a diagnosis and write its page; several are shown side by side.
 
-    Of two, the shares of errors are compared on the questions that both lost.
+    Two are compared on the questions that both got wrong.
     """
     from reelbench.methods.diagnosis.folder import Folder
 

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from reelbench.registry.frames.store import FrameStore
     from reelbench.registry.media.named import Videos as Named
 
-app = App("Decode videos ahead of a run, and look after the store of frames.")
+app = App("Decode videos before a run, and manage the stored frames.")
 
 Videos = Annotated[
     list[str] | None,
-    typer.Argument(metavar="VIDEO|FOLDER|NAME...", help="Video files, folders of them, benchmarks or their tasks."),
+    typer.Argument(metavar="VIDEO|FOLDER|NAME...", help="Video files, folders, benchmarks or tasks."),
 ]
-Split = Annotated[str | None, typer.Option(help="Split of the benchmarks, if not the default one.")]
-Data = Annotated[Path | None, typer.Option(help="A benchmark's own data, where it isn't found by itself.")]
+Split = Annotated[str | None, typer.Option(help="Split; default: each benchmark's main one.")]
+Data = Annotated[Path | None, typer.Option(help="Path of a benchmark's data, if it isn't found automatically.")]
 Spec = Annotated[
     str | None,
     typer.Option(
@@ -39,7 +39,7 @@ Spec = Annotated[
 
 @app.command()
 def info(videos: Videos = None, *, frames: Spec = None, split: Split = None, data: Data = None) -> None:
-    """Say what videos hold and what the store has of them; without videos, how full the store is."""
+    """Show what videos contain and which frames are stored; without videos, how full the store is."""
     from reelbench.registry.frames.store import FrameStore
 
     store = FrameStore()
@@ -74,11 +74,11 @@ def extract(
     engine: Annotated[
         str, typer.Option(help="pool: processes here; ray: a Ray cluster (RAY_ADDRESS, or the one running here).")
     ] = "pool",
-    workers: Annotated[int | None, typer.Option(help="Videos at once.", min=1)] = None,
+    workers: Annotated[int | None, typer.Option(help="Videos decoded at once.", min=1)] = None,
 ) -> None:
-    """Decode frames into the store, so that a run finds them there; failures are listed at the end.
+    """Decode frames into the store before a run; failures are listed at the end.
 
-    What the store has is not decoded again: a run that was stopped goes on from there.
+    Stored frames are not decoded again: rerun to resume.
     """
     from reelbench.registry.frames.store import FrameStore
     from reelbench.registry.media import named
@@ -137,20 +137,20 @@ def clear(
 def serve_frames(
     videos: Videos,
     *,
-    log: Annotated[Path, typer.Option(metavar="FILE", help="Where each look is added, a line of JSON.")],
+    log: Annotated[Path, typer.Option(metavar="FILE", help="File to which each request is added (JSON Lines).")],
     question: Annotated[
         str | None,
-        typer.Option(metavar="ID", help="Question that is being answered: of a benchmark, its video alone is served."),
+        typer.Option(metavar="ID", help="Question being answered: serve only its video."),
     ] = None,
     size: Annotated[
-        int | None, typer.Option(metavar="PIXELS", min=16, help="Most pixels of a frame's short side.")
+        int | None, typer.Option(metavar="PIXELS", min=16, help="Maximum pixels of a frame's short side.")
     ] = None,
     split: Split = None,
     data: Data = None,
 ) -> None:
-    """Let an agent look at videos: an MCP server on stdin and stdout, with the tools `info` and `frames`.
+    """Serve videos to an agent: an MCP server on stdin and stdout, with the tools `info` and `frames`.
 
-    It reaches these videos by their ids and nothing else: a benchmark's, or their paths in the folder without suffix.
+    The agent sees only these videos, by id: a benchmark's id, or the path in the folder without suffix.
     """
     from reelbench.registry.media import named, served
 

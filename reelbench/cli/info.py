@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def info(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A benchmark or one of its tasks.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.")],
     *,
     as_json: Json = False,
 ) -> None:

@@ -25,7 +25,7 @@ JudgeModel = Annotated[
     typer.Option(
         "--judge",
         metavar="MODEL[@URL][,…]",
-        help="Judge open answers with MODEL; several, comma-separated, are a panel.",
+        help="Judge open answers with MODEL; several, comma-separated, form a panel.",
         rich_help_panel=_PANEL,
     ),
 ]
@@ -34,7 +34,7 @@ Preset = Annotated[
     typer.Option(
         "--judge-preset",
         metavar="NAME",
-        help="An open judge of `reelbench judge presets`, unvalidated, in the place of --judge.",
+        help="Instead of --judge: an open judge from `reelbench judge presets` (unvalidated).",
         rich_help_panel=_PANEL,
     ),
 ]
@@ -65,7 +65,7 @@ Prices = Annotated[
     typer.Option(
         "--judge-prices",
         metavar="FILE",
-        help="Prices of models: JSON as LiteLLM has it.",
+        help="Price list of models, JSON in LiteLLM's format.",
         rich_help_panel=_PANEL,
     ),
 ]
@@ -73,7 +73,7 @@ Batch = Annotated[
     bool,
     typer.Option(
         "--judge-batch",
-        help="Use the server's Batch API; run again to collect.",
+        help="Use the Batch API; rerun to collect.",
         rich_help_panel=_PANEL,
     ),
 ]
@@ -82,7 +82,7 @@ Temperature = Annotated[
     typer.Option(
         "--judge-temperature",
         metavar="T",
-        help="auto (what the prompt set says), none (reasoning models want none), or a number.",
+        help="auto (as the prompt set says), none (for reasoning models), or a number.",
         rich_help_panel=_PANEL,
     ),
 ]
@@ -90,14 +90,14 @@ Extra = Annotated[str | None, served("judge", "extra", _PANEL)]
 Timeout = Annotated[float, served("judge", "timeout", _PANEL)]
 Retry = Annotated[
     bool,
-    typer.Option("--retry-unscored", help="Ask again where no reply could be read.", rich_help_panel=_PANEL),
+    typer.Option("--retry-unscored", help="Ask again where no reply was readable.", rich_help_panel=_PANEL),
 ]
 
 JudgeEstimate = Annotated[
     bool,
     typer.Option(
         "--judge-estimate",
-        help="Estimate calls, tokens, cost and time of judging; ask nothing.",
+        help="Estimate calls, tokens, cost and time; ask no model.",
         rich_help_panel=_PANEL,
     ),
 ]
@@ -229,7 +229,7 @@ def _not_json(constant: str) -> None:
 
 
 def presets(*, as_json: Json = False) -> None:
-    """List the open judges that are pinned here: weights, how to serve them, what is sent, and where that is stated.
+    """List the pinned open judges: weights, how to serve them, what is sent, and the sources.
 
     None is validated, and none is ever a default: --judge-preset NAME is what asks one.
     """

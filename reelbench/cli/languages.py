@@ -71,6 +71,7 @@ def translated(
 
 def report_matrix(rows: Sequence[dict[str, Any]], output: Path, note: Callable[[str], None]) -> "list[Table]":
     """Write the scores of each locale in each language, by task, and return them as tables."""
+    from reelbench.registry.languages import language_of
     from reelbench.registry.plot_matrix import matrix
 
     documents, tables = [], []
@@ -93,9 +94,14 @@ def report_matrix(rows: Sequence[dict[str, Any]], output: Path, note: Callable[[
             name: {tag: (cell["value"], cell["ci95"], cell["n"]) for tag, cell in cells.items()}
             for name, cells in known.items()
         }
+        # The diagonal of CURVE's Fig. 2: questions in the language of the video.
+        own = {
+            (name, tag) for name in drawn for tag in languages if tag == NATIVE or language_of(tag) == language_of(name)
+        }
+        head = f"{task} · {points[0]['model']}", f"{metric.title}, {metric.in_unit.label}"
         write_text(
             output / f"languages_{task}.svg",
-            matrix(f"{task} · {points[0]['model']}", f"{metric.title}, {metric.in_unit.label}", drawn, languages),
+            matrix(*head, drawn, languages, marked=own, mark="outlined: the video's own language"),
         )
         table = console.table(f"{task}: {metric.title}", _FACET, *(f"#{tag}" for tag in languages))
         for name, cells in known.items():

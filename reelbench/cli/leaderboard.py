@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from reelbench.registry.records import About
     from reelbench.registry.workers import Workers
 
-app = App("Verified results, the leaderboard's page, and publishing.")
+app = App("Verify results, build the leaderboard's page, publish.")
 
 Store = Annotated[Path, typer.Option(help="Folder of the results store.")]
 NumberOfWorkers = Annotated[
@@ -34,7 +34,8 @@ Common = Annotated[
     list[str] | None,
     typer.Option(
         metavar="KEY",
-        help="Score these runs on the videos that all of them had; by default all of a table, where some lack videos.",
+        help="Score these runs only on videos that all of them had; "
+        "default: all runs of a table in which some lack videos.",
     ),
 ]
 _SHOWN = 20
@@ -55,9 +56,9 @@ def rejudge_options(
     *,
     rejudge: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Ask the judge of each judged result again about N items, and say who agrees."),
+        typer.Option(metavar="N", help="Ask each result's judge again about N items, and report the agreement."),
     ] = None,
-    rejudge_seed: Annotated[int, typer.Option(metavar="SEED", help="Which items are drawn.")] = 0,
+    rejudge_seed: Annotated[int, typer.Option(metavar="SEED", help="Seed of the draw.")] = 0,
     judge_url: JudgeUrl = None,
     judge_concurrency: Concurrency = 32,
     judge_prompts: Prompts = "reelbench",
@@ -87,7 +88,9 @@ def rejudge_options(
 @takes_workers
 @takes_about
 def add(
-    run_dir: Annotated[Path, typer.Argument(help="Folder with result.json and samples.jsonl, or with such folders.")],
+    run_dir: Annotated[
+        Path, typer.Argument(help="Folder with result.json and samples.jsonl, or a folder of such folders.")
+    ],
     *,
     store: Store,
     as_json: Json = False,
@@ -95,9 +98,9 @@ def add(
     about: "About | None",
     rejudge: "Rejudge | None",
 ) -> None:
-    """Compute every number of a result again from its samples, and file it; refuse what does not match.
+    """Recompute every number of a result from its samples, then file it; refuse what doesn't match.
 
-    A judge's replies are as the result states them: --rejudge asks anew about some, and costs what that many cost.
+    A judge's replies are taken from the result; --rejudge asks again about some, and costs as many calls.
     """
     from reelbench.leaderboard import store as stores
     from reelbench.registry.errors import InputError
@@ -166,7 +169,7 @@ def remove(
     *,
     store: Store,
 ) -> None:
-    """Remove results from a store; all of them or, where one isn't there, none."""
+    """Remove results from a store; if one is missing, nothing is removed."""
     from reelbench.leaderboard import store as stores
 
     for key in stores.remove(keys, store):
@@ -175,14 +178,14 @@ def remove(
 
 @app.command("import-hub")
 def import_hub(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Benchmark, or one of its tasks.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.")],
     *,
     store: Store,
     dataset: Annotated[
-        str | None, typer.Option(metavar="ORG/NAME", help="Dataset whose board it is; by default the benchmark's own.")
+        str | None, typer.Option(metavar="ORG/NAME", help="Dataset on the Hub; default: the benchmark's own.")
     ] = None,
 ) -> None:
-    """Read what the Hub's own board of a dataset lists: shown as a source of its own, and never ranked."""
+    """Import the Hub's own leaderboard of a dataset: shown as a separate source, never ranked."""
     from reelbench.leaderboard import community
     from reelbench.registry.data.loading import named
 
@@ -195,13 +198,13 @@ def import_hub(
 def build(
     *,
     store: Store,
-    out: Annotated[Path, typer.Option(help="Folder for the site; what an earlier build left there is replaced.")],
-    published: Annotated[bool, typer.Option(help="List what others published, too.")] = True,
+    out: Annotated[Path, typer.Option(help="Output folder; an earlier build there is replaced.")],
+    published: Annotated[bool, typer.Option(help="Also list published results.")] = True,
     common: Common = None,
     as_json: Json = False,
     spread: "Workers",
 ) -> None:
-    """Write the leaderboard's page, which works from a disk and on any static host."""
+    """Write the leaderboard's page; it works from disk and on any static host."""
     from reelbench.leaderboard import site
 
     made = site.build(store, out, published=published, workers=spread, common=common or ())
@@ -221,14 +224,12 @@ def check(
         list[Path], typer.Argument(metavar="FOLDER...", help="Folders of a pull request to the results dataset.")
     ],
     *,
-    store: Annotated[
-        Path | None, typer.Option(help="Store whose rows the results are held against: rank, paired differences.")
-    ] = None,
+    store: Annotated[Path | None, typer.Option(help="Store to compare with: rank, paired differences.")] = None,
     markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a Markdown report.")] = None,
     as_json: Json = False,
     spread: "Workers",
 ) -> None:
-    """Check results as the results dataset's CI does: every number again from the samples, and where they lie."""
+    """Check results as the results dataset's CI does: recompute every number, and check the paths."""
     from reelbench.leaderboard import store as stores
     from reelbench.leaderboard import submission, submission_page
     from reelbench.registry.errors import InputError
@@ -255,10 +256,10 @@ def tables(
     store: Store,
     style: Annotated[Literal["markdown", "latex"], typer.Option("--format", help="What to write.")] = "markdown",
     benchmark: Annotated[str | None, typer.Option(help="One benchmark only.")] = None,
-    published: Annotated[bool, typer.Option(help="List what others published, too.")] = True,
+    published: Annotated[bool, typer.Option(help="Also list published results.")] = True,
     common: Common = None,
 ) -> None:
-    """Print a table per benchmark, split and judge, ready for a paper."""
+    """Print a table for each benchmark, split and judge, ready for a paper."""
     from reelbench.leaderboard import board
     from reelbench.leaderboard.exports import tables as files
     from reelbench.registry import discovery
@@ -282,7 +283,7 @@ def publish(
         str | None, typer.Option(help="Dataset for the results, ORG/NAME; created if you have permission.")
     ] = None,
     create_pr: Annotated[
-        bool, typer.Option("--create-pr", help="Offer pull requests; to the dataset, of the results alone.")
+        bool, typer.Option("--create-pr", help="Open pull requests; the dataset's holds only results.")
     ] = False,
     webhook: Annotated[
         str | None,
@@ -290,9 +291,9 @@ def publish(
             metavar="ORG/NAME", help="Space that checks pull requests to --dataset; created if you have permission."
         ),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would change, and change nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change; change nothing.")] = False,
 ) -> None:
-    """Publish the page as a static Space, the results as a dataset, and a Space that checks what is handed in."""
+    """Publish the page as a static Space, the results as a dataset, and a Space that checks submissions."""
     from reelbench.leaderboard import publish as publishing
 
     done = publishing.publish(
@@ -309,9 +310,9 @@ def webhook(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "0.0.0.0",  # noqa: S104 - it is to be reached
     port: Annotated[int, typer.Option(metavar="N", help="Port to listen on; 0 takes a free one.")] = 7860,
 ) -> None:
-    """Serve the Hub's webhook of a results dataset: check each pull request, and say what came of it in a comment.
+    """Serve the Hub's webhook of a results dataset: check each pull request and comment with the outcome.
 
-    It comments as whoever HF_TOKEN names; WEBHOOK_SECRET is what the Hub sends along. `publish --webhook` makes a Space
+    It comments as the owner of HF_TOKEN; WEBHOOK_SECRET is the webhook's secret. `publish --webhook` makes a Space
     that runs it.
     """
     from reelbench.leaderboard import webhook as webhooks
@@ -340,7 +341,10 @@ def export(
     ] = None,
     organization: Annotated[str | None, typer.Option(help="Who ran the evaluations (eee).")] = None,
     relationship: Annotated[
-        str, typer.Option(help="Theirs to the models: first_party, third_party, collaborative or other (eee).")
+        str,
+        typer.Option(
+            help="Evaluator's relationship to the models: first_party, third_party, collaborative or other (eee)."
+        ),
     ] = "other",
 ) -> None:
     """Write results for others' leaderboards; unsupported results are skipped and listed."""

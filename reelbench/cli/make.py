@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from reelbench.making.chain import ChainSetup
     from reelbench.making.chain_prompts import Role
 
-app = App("Make a data set with language models.")
+app = App("Make a dataset with language models.")
 
 _FRAMES = "uniform:16,size=448,as=images"
 _FAILED = {"unavailable", "refused", "budget"}
@@ -43,14 +43,14 @@ PromptFolder = Annotated[
 ]
 Until = Annotated[
     str | None,
-    typer.Option(metavar="STAGE", help="Stop after a stage: DIR/STAGE.jsonl has what stands there, to be edited."),
+    typer.Option(metavar="STAGE", help="Stop after a stage and write DIR/STAGE.jsonl, which may be edited."),
 ]
 StartAfter = Annotated[
-    str | None, typer.Option("--from", metavar="STAGE", help="Go on from DIR/STAGE.jsonl, which --until wrote.")
+    str | None, typer.Option("--from", metavar="STAGE", help="Continue from DIR/STAGE.jsonl, which --until wrote.")
 ]
 Split = Annotated[
     list[str] | None,
-    typer.Option("--split", metavar="NAME=SHARE", help="A split by videos (test=0.2); what is left is train."),
+    typer.Option("--split", metavar="NAME=SHARE", help="Split by videos (test=0.2); the rest is train."),
 ]
 Media = Annotated[Path | None, typer.Option("--media", metavar="DIR", help="Folder of the videos.")]
 Frames = Annotated[str, typer.Option("--frames", metavar="SPEC", help="Frames shown to models that see the video.")]
@@ -86,12 +86,14 @@ takes_make_options = takes("making", make_options)
 
 @app.command()
 def page(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="What `make discussion` or `make moments` wrote.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Folder that `make discussion` or `make moments` wrote.")
+    ],
     *,
     video: Annotated[str | None, typer.Option(help="The video to show; default the first one.")] = None,
     out: Annotated[Path | None, typer.Option(help="The page's file; default DIR/VIDEO.html.")] = None,
 ) -> None:
-    """Write a page of who said what on one video, and what survived, with the funnel of them all."""
+    """Write a page of one video's discussion: turns, surviving questions, and the funnel of all videos."""
     from reelbench.making import chain_page
 
     console.write(str(chain_page.write(folder, video, out)))
@@ -144,7 +146,7 @@ def discussion(
     gates: GateRules,
     llm: "dict[str, AskOptions]",
 ) -> None:
-    """Write questions by letting models discuss: expert, skeptic, detective, meta reviewer, critic (MovieCORE, 3.2)."""
+    """Let models discuss and write questions: expert, skeptic, detective, meta reviewer, critic (MovieCORE, 3.2)."""
     from reelbench.making import discussion as discussing
     from reelbench.making.benchmark_files import SplitShares
     from reelbench.making.chain_prompts import ChainPrompts
@@ -207,7 +209,7 @@ def moments(
     out: Out = None,
     seed: Annotated[int, typer.Option(help="Seed of the options' order.")] = 0,
     no_options: Annotated[
-        bool, typer.Option("--no-options", help="No wrong options: the form of the training split.")
+        bool, typer.Option("--no-options", help="Write no wrong options, as in the training split.")
     ] = False,
     frames: Frames = _FRAMES,
     media: Media = None,
@@ -215,7 +217,7 @@ def moments(
     until: Until = None,
     start_after: StartAfter = None,
     mini_test: Annotated[
-        int, typer.Option(help="Questions of each category for a mini test of their own (mini_test.json).", min=0)
+        int, typer.Option(help="Questions of each category for a mini test (mini_test.json).", min=0)
     ] = 0,
     making: MakeOptions,
     rules: Rules,
@@ -223,7 +225,7 @@ def moments(
     gates: GateRules,
     llm: "dict[str, AskOptions]",
 ) -> None:
-    """Write questions on how two moments belong together, from captions or queries (ReXTime, supplement C)."""
+    """Write questions about how two moments relate, from captions or queries (ReXTime, supplement C)."""
     from reelbench.making import moments as pairing
     from reelbench.making.benchmark_files import SplitShares
     from reelbench.making.chain_prompts import ChainPrompts
@@ -275,13 +277,15 @@ def tags(
     visual: Annotated[
         Path | None, typer.Option(metavar="FILE", help="DramaQA's visual metadata, which says who is seen.")
     ] = None,
-    split: Annotated[str | None, typer.Option(help="Split, if not the default one.")] = None,
-    data: Annotated[Path | None, typer.Option(help="The benchmark's own data, where it isn't found by itself.")] = None,
+    split: Annotated[str | None, typer.Option(help="Split; default: the benchmark's main one.")] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Path of the benchmark's data, if it isn't found automatically.")
+    ] = None,
     per: Per = None,
     making: MakeOptions,
     llm: "dict[str, AskOptions]",
 ) -> None:
-    """Tag questions by what has to be understood (CogME's TARGET, CONTENT and THINKING)."""
+    """Tag questions by what must be understood (CogME's TARGET, CONTENT and THINKING)."""
     from reelbench.making import tagging
     from reelbench.making.chain_prompts import ChainPrompts
     from reelbench.making.video_frames import VideoFrames

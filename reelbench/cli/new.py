@@ -25,22 +25,22 @@ def new(
     ],
     kind: Annotated[
         Literal["choice", "span", "grounded_choice", "open", "exact"] | None,
-        typer.Option(help="What is asked; by default as the columns look."),
+        typer.Option(help="Kind of question; default: guessed from the columns."),
     ] = None,
     media: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder with its videos.")] = None,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder to write; default ./NAME.")] = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Output folder; default: ./NAME.")] = None,
     column: Annotated[
         list[str] | None,
         typer.Option(
             metavar="OURS=THEIRS",
-            help="A column that can't be guessed, such as answer=gold, options=a,b,c or id={film}_{n}; repeat.",
+            help="A column that can't be guessed: answer=gold, options=a,b,c, id={film}_{n} (repeat).",
         ),
     ] = None,
     answer_is: Annotated[
-        Literal["letter", "index0", "index1", "text"] | None, typer.Option(help="How the right option is named.")
+        Literal["letter", "index0", "index1", "text"] | None, typer.Option(help="How the right option is given.")
     ] = None,
 ) -> None:
-    """Write a benchmark's folder from a file of questions: what is which column is guessed, and said."""
+    """Make a benchmark's folder from a file of questions; columns are guessed, and each guess is shown."""
     from reelbench.making.benchmark_folder import NewBenchmark, make
     from reelbench.registry import discovery
     from reelbench.registry.data.loading import locate
@@ -95,7 +95,7 @@ def check(
     *,
     as_json: Json = False,
 ) -> None:
-    """Hold a benchmark's file, rows, prompts and videos to what they must be; a line for each thing that is wrong."""
+    """Check a benchmark's file, rows, prompts and videos; one line for each problem."""
     import json
 
     from reelbench.registry import discovery

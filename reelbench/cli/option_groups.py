@@ -58,7 +58,7 @@ CachePatience = Annotated[
     typer.Option(
         "--cache-patience",
         metavar="S",
-        help="Seconds to wait for a database (REELBENCH_CACHE) that is away.",
+        help="Seconds to wait if the reply database (REELBENCH_CACHE) is unreachable.",
     ),
 ]
 
@@ -117,7 +117,7 @@ StatusFile = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="File to keep at how far the work has come.",
+        help="File to update with the progress (JSON).",
     ),
 ]
 

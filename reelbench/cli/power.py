@@ -23,9 +23,11 @@ def power(
     of: Annotated[str, typer.Argument(metavar="NAME|RESULT", help="A result's folder; or a benchmark, with --icc.")],
     *,
     effect: Annotated[
-        float | None, typer.Option(metavar="POINTS", help="A true difference, in the metric's unit.")
+        float | None, typer.Option(metavar="POINTS", help="True difference, in the metric's unit.")
     ] = None,
-    videos: Annotated[int | None, typer.Option(min=2, help="Videos; by default as many as the result has.")] = None,
+    videos: Annotated[
+        int | None, typer.Option(min=2, help="Number of videos; default: as many as the result has.")
+    ] = None,
     paired: Annotated[
         Path | None, typer.Option(metavar="RESULT", help="Another model's result on the same questions.")
     ] = None,
@@ -34,14 +36,15 @@ def power(
         typer.Option(min=0, max=1, help="Correlation of questions within a video.", rich_help_panel=_ASSUMED),
     ] = None,
     score: Annotated[
-        float | None, typer.Option(help="A model's score; by default the median published.", rich_help_panel=_ASSUMED)
+        float | None,
+        typer.Option(help="The model's score; default: the median of published ones.", rich_help_panel=_ASSUMED),
     ] = None,
     questions: Annotated[
-        float | None, typer.Option(min=1, help="Questions to a video; by default the data's.", rich_help_panel=_ASSUMED)
+        float | None, typer.Option(min=1, help="Questions per video; default: the data's.", rich_help_panel=_ASSUMED)
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Give the smallest detectable difference for a number of videos, and the videos that a difference needs.
+    """Show the smallest detectable difference for N videos, and how many videos a difference needs.
 
     By t tests over videos, at a power of 80 %.
 

@@ -10,13 +10,11 @@ from reelbench.cli.option_groups import Json
 
 
 def show_presets(
-    named: Annotated[
-        str | None, typer.Argument(metavar="NAME|FILE", help="One of them, with the source of each value.")
-    ] = None,
+    named: Annotated[str | None, typer.Argument(metavar="NAME|FILE", help="The preset to show.")] = None,
     *,
     as_json: Json = False,
 ) -> None:
-    """List the presets for --preset of `run` and `ask`, or one of them with the source of each of its values.
+    """List the presets for --preset of `run` and `ask`, or show one with the source of each value.
 
     A preset of your own is a YAML file: `values`, each {value: ..., source: https://...}.
     """

@@ -29,22 +29,24 @@ def profile(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Benchmarks or tasks; several stand side by side.",
+            help="Benchmarks or tasks, shown side by side.",
             autocompletion=task_names,
         ),
     ] = None,
     *,
     input_files: Annotated[
         list[Path] | None,
-        typer.Option("--input", metavar="FILE", help="Your own rows: question and answer (JSON, JSON Lines)."),
+        typer.Option("--input", metavar="FILE", help="Your own rows with question and answer (JSON, JSON Lines)."),
     ] = None,
-    split: Annotated[str | None, typer.Option(help="Split, if not the default one.")] = None,
-    data: Annotated[Path | None, typer.Option(help="The benchmark's own data, where it isn't found by itself.")] = None,
+    split: Annotated[str | None, typer.Option(help="Split; default: the benchmark's main one.")] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Path of the benchmark's data, if it isn't found automatically.")
+    ] = None,
     tags: Annotated[Path | None, typer.Option(help="CogME tags of the questions (JSON Lines).")] = None,
     question_spans: Annotated[
         Path | None, typer.Option(help="Spans of what questions ask about (JSON Lines: qid, span), for QA-IoU.")
     ] = None,
-    result: Annotated[Path | None, typer.Option(help="Folder of a result: adds the accuracy of each label.")] = None,
+    result: Annotated[Path | None, typer.Option(help="A result's folder: adds the accuracy of each label.")] = None,
     spacy_model: Annotated[
         str | None, typer.Option(help="spaCy model, name or folder; default REELBENCH_SPACY_MODEL or en_core_web_sm.")
     ] = None,

@@ -23,19 +23,17 @@ if TYPE_CHECKING:
 def rejudge(
     *,
     store: Annotated[Path, typer.Option(help="Folder of the results store.")],
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for the new results; by default one in Reelbench's home.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Output folder; default: one in Reelbench's home.")] = None,
     sample: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Judge N answers of each result only: how the judges relate, and no rank."),
+        typer.Option(metavar="N", help="Judge only N answers of each result: relates the judges, gives no rank."),
     ] = None,
     per: Per = None,
     as_json: Json = False,
     judge_estimate: JudgeEstimate = False,
     judge: "JudgeOptions | None",
 ) -> None:
-    """Judge a store's answers by another judge, file each new result beside the old one, and relate the two.
+    """Judge a store's answers with another judge, file each new result beside the old one, and relate the two.
 
     Answers and their judge's replies stay. What the new judge has scored is not asked again: run it once more after an
     interruption.

@@ -30,46 +30,48 @@ class Form(StrEnum):
     LABEL_STUDIO = "label-studio"
 
 
-app = App("Have people review a dataset on a page, and merge their files.")
+app = App("Let people review a dataset on a page, and merge their files.")
 
 
 @app.command()
 def page(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.", autocompletion=task_names)],
     *,
-    ask: Annotated[KindName, typer.Option(help="What people are asked.")] = KindName.RATINGS,
+    ask: Annotated[KindName, typer.Option(help="Kind of task.")] = KindName.RATINGS,
     sample: Annotated[
         int,
         typer.Option(help="Number of videos, each with all its questions (nodes, graphs: number of questions).", min=1),
     ] = 30,
     per: Per = None,
-    seed: Annotated[int, typer.Option(help="Seed of the draw; files of one draw can be merged.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the draw; files of the same draw can be merged.")] = 0,
     raters: Annotated[int, typer.Option(help="Number of pages, one per rater.", min=1)] = 1,
     overlap: Annotated[int, typer.Option(help="Raters per video.", min=1)] = 1,
-    split: Annotated[str | None, typer.Option(help="Split, if not the default one.")] = None,
-    data: Annotated[Path | None, typer.Option(help="The benchmark's own data, where it isn't found by itself.")] = None,
+    split: Annotated[str | None, typer.Option(help="Split; default: the benchmark's main one.")] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Path of the benchmark's data, if it isn't found automatically.")
+    ] = None,
     answers: Annotated[
-        Path | None, typer.Option(metavar="RESULT", help="With --ask scores: folder of the result to score.")
+        Path | None, typer.Option(metavar="RESULT", help="With --ask scores: the result's folder.")
     ] = None,
     diagnosis: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="With --ask nodes: folder of the diagnosis.")
+        Path | None, typer.Option(metavar="DIR", help="With --ask nodes: the diagnosis' folder.")
     ] = None,
     made: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="With --ask preference: folder that `make discussion` wrote."),
     ] = None,
     graphs: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="With --ask graphs: graphs.jsonl, to be checked and mended.")
+        Path | None, typer.Option(metavar="FILE", help="With --ask graphs: the graphs.jsonl to check and correct.")
     ] = None,
     consensus: Annotated[
         list[Path] | None,
         typer.Option(
             metavar="FILE",
-            help="A rater's saved file (repeat): write a page to settle disagreements (ratings: what was rated low).",
+            help="A rater's saved file (repeat): write a page to settle disagreements (ratings: low-rated questions).",
         ),
     ] = None,
     strips: Annotated[
-        bool, typer.Option("--strips", help="Add a strip of frames to every video, for browsers that can't play it.")
+        bool, typer.Option("--strips", help="Add a strip of frames to each video, for browsers that can't play it.")
     ] = False,
     embed: Annotated[
         bool,
@@ -87,13 +89,13 @@ def page(
     ] = Form.PAGE,
     media_url: Annotated[
         str | None,
-        typer.Option(metavar="PREFIX", help="Where Label Studio finds the videos: what stands before their paths."),
+        typer.Option(metavar="PREFIX", help="Prefix of the videos' paths for Label Studio."),
     ] = None,
     output: Annotated[
         Path | None, typer.Option(help="The page's file (default review-NAME.html), or the folder for --as.")
     ] = None,
 ) -> None:
-    """Write a page on which people rate, answer, audit, tag, score, choose or write; or one for each rater."""
+    """Write a page on which people rate, answer, audit, tag, score, choose or write; or one per rater."""
     from reelbench.making.review import consensus as settling
     from reelbench.making.review import pages
     from reelbench.making.review.kinds import KINDS
@@ -149,7 +151,7 @@ def page(
 @app.command()
 def agree(
     a: Annotated[Path, typer.Argument(help="A tags file (JSON Lines).")],
-    b: Annotated[Path, typer.Argument(help="Another, by somebody else, or by a model.")],
+    b: Annotated[Path, typer.Argument(help="Another tags file, by another person or a model.")],
     *,
     result: Annotated[
         Path | None,
@@ -157,7 +159,7 @@ def agree(
     ] = None,
     machine: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="A model's tags: may it stand in for these people (alternative annotator)?"),
+        typer.Option(metavar="FILE", help="A model's tags: can it replace these people (alternative annotator test)?"),
     ] = None,
     person: Annotated[
         list[Path] | None, typer.Option(metavar="FILE", help="Another person's tags, beside A and B (repeat).")
@@ -165,16 +167,16 @@ def agree(
     epsilon: Annotated[
         float, typer.Option(help="With --machine: 0.2 for experts, 0.15 for skilled people, 0.1 for a crowd.")
     ] = 0.2,
-    benchmark: Annotated[str, typer.Option(help="Whose questions these are, for intervals over its videos.")] = (
+    benchmark: Annotated[str, typer.Option(help="Benchmark of the questions, for intervals over its videos.")] = (
         "dramaqa_cogme"
     ),
-    split: Annotated[str | None, typer.Option(help="Split, if not the default one.")] = None,
+    split: Annotated[str | None, typer.Option(help="Split; default: the benchmark's main one.")] = None,
     data: Annotated[
-        Path | None, typer.Option(help="The benchmark's own data, where it isn't agreement by itself.")
+        Path | None, typer.Option(help="Path of the benchmark's data, if it isn't found automatically.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Measure how far two taggers agree, by label and by set, with intervals over videos where the data is here."""
+    """Measure the agreement of two taggers, by label and by set, with intervals over videos if the data is here."""
     from dataclasses import asdict
 
     from reelbench.cli import review_tables
@@ -278,14 +280,17 @@ def _report_missing(missing: Sequence[str]) -> None:
 @app.command()
 def summarize(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="Saved files of reviewers, or an export of Label Studio.")
+        list[Path],
+        typer.Argument(metavar="FILE...", help="Files that reviewers saved, or an export from Label Studio."),
     ],
     *,
     write: Annotated[
-        Path | None, typer.Option(help="Write what they agreed on (rows, tags, scores; for answers a folder).")
+        Path | None, typer.Option(help="Write what they agreed on (rows, tags, scores; a folder for answers).")
     ] = None,
-    wage: Annotated[float, typer.Option(help="Dollars an hour of people's work, for the cost of what is kept.")] = 6.0,
-    data: Annotated[Path | None, typer.Option(help="The benchmark's own data, where it isn't found by itself.")] = None,
+    wage: Annotated[float, typer.Option(help="People's hourly wage in dollars, for the cost per kept question.")] = 6.0,
+    data: Annotated[
+        Path | None, typer.Option(help="Path of the benchmark's data, if it isn't found automatically.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Merge reviewers' files and report their agreement."""

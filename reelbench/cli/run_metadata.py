@@ -15,19 +15,23 @@ _PANEL = families.ANSWERS
 
 Model = Annotated[
     str | None,
-    typer.Option(metavar="ID", help="Model; by default the file's name without suffix.", rich_help_panel=_PANEL),
+    typer.Option(
+        metavar="ID", help="Name of the model; default: the file's name without suffix.", rich_help_panel=_PANEL
+    ),
 ]
 Frames = Annotated[
     str | None,
-    typer.Option(metavar="SPEC", help="Frames it was shown, e.g. uniform:32; else unknown.", rich_help_panel=_PANEL),
+    typer.Option(
+        metavar="SPEC", help="Frames that it was shown, e.g. uniform:32; default: unknown.", rich_help_panel=_PANEL
+    ),
 ]
 Label = Annotated[
     str | None,
-    typer.Option(metavar="TEXT", help='What else shaped the answers, e.g. "web search".', rich_help_panel=_PANEL),
+    typer.Option(metavar="TEXT", help='Other conditions of the answers, e.g. "web search".', rich_help_panel=_PANEL),
 ]
 Url = Annotated[
     str | None,
-    typer.Option(metavar="URL", help="Where the answers or the model are described.", rich_help_panel=_PANEL),
+    typer.Option(metavar="URL", help="Address of a page on the answers or the model.", rich_help_panel=_PANEL),
 ]
 
 

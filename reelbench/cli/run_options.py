@@ -12,7 +12,7 @@ from reelbench.registry.errors import InputError
 
 _SWEEP = families.SWEEP
 
-Label = Annotated[str | None, typer.Option(metavar="TEXT", help='What else shapes the answers, e.g. "web search".')]
+Label = Annotated[str | None, typer.Option(metavar="TEXT", help='Other conditions of the answers, e.g. "web search".')]
 Frames = Annotated[
     str | None,
     typer.Option(
@@ -43,7 +43,7 @@ Processes = Annotated[
     typer.Option(
         metavar="N",
         min=1,
-        help="Processes that divide the questions, a GPU each.",
+        help="Number of processes that share the questions, one GPU each.",
     ),
 ]
 
@@ -99,8 +99,8 @@ def sweep_options(
         str | None,
         typer.Option(
             metavar="TAG,TAG,...",
-            help="Run once with the questions as they are and once in each language (en,es,ja), translated by "
-            "--llm translator=MODEL or in --translations.",
+            help="Run once in the original language and once in each of these (en,es,ja), "
+            "translated by --llm translator=MODEL or read from --translations.",
             rich_help_panel=_SWEEP,
         ),
     ] = None,
@@ -116,7 +116,7 @@ def sweep_options(
         str | None,
         typer.Option(
             metavar="FACET",
-            help="A line for each label of a facet, e.g. locale, beside all.",
+            help="One line per label of a facet (locale), beside the total.",
             rich_help_panel=_SWEEP,
         ),
     ] = None,

@@ -55,22 +55,24 @@ def file_options(
             "Parquet, Excel; hf://datasets/ORG/NAME, with @REVISION and /FILE at will).",
         ),
     ] = None,
-    references: Annotated[Path | None, typer.Option(help="References; by default the benchmark's own data.")] = None,
+    references: Annotated[Path | None, typer.Option(help="References file; default: the benchmark's own data.")] = None,
     looked: Annotated[
         Path | None,
         typer.Option(
             metavar="LOG",
-            help="What an agent looked at for its answers, as `frames serve` logged it.",
+            help="Log of `frames serve`: what an agent looked at for its answers.",
             rich_help_panel=families.ANSWERS,
         ),
     ] = None,
-    split: Annotated[str | None, typer.Option(help="Split to score, if not the default one.")] = None,
-    data: Annotated[Path | None, typer.Option(help="The benchmark's own data, where it isn't found by itself.")] = None,
+    split: Annotated[str | None, typer.Option(help="Split; default: the benchmark's main one.")] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Path of the benchmark's data, if it isn't found automatically.")
+    ] = None,
     id_column: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column of the ids.", rich_help_panel=_TABLE)
+        str | None, typer.Option(metavar="COLUMN", help="Column with the ids.", rich_help_panel=_TABLE)
     ] = None,
     text_column: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column of the texts.", rich_help_panel=_TABLE)
+        str | None, typer.Option(metavar="COLUMN", help="Column with the texts.", rich_help_panel=_TABLE)
     ] = None,
 ) -> FileOptions:
     """Return what was given."""
@@ -89,12 +91,13 @@ class RunOptions:
 def run_options(
     *,
     run: Annotated[Path | None, typer.Option(help="Output folder of an lmms-eval run with --log_samples.")] = None,
-    task: Annotated[
-        list[str] | None, typer.Option(help="With --run: this task only; may be given several times.")
-    ] = None,
+    task: Annotated[list[str] | None, typer.Option(help="With --run: only this task (repeat).")] = None,
     answering: Annotated[
         str | None,
-        typer.Option(metavar="SPEC", help="With --run: compare an `_options` task's scores so (options:norm=sum)."),
+        typer.Option(
+            metavar="SPEC",
+            help="With --run: how to compare the options' likelihood in `_options` tasks (options:norm=sum).",
+        ),
     ] = None,
 ) -> RunOptions:
     """Return what was given."""
@@ -112,27 +115,25 @@ def score(
     context: typer.Context,
     name: Annotated[
         str | None,
-        typer.Argument(help="Benchmark, or one of its tasks; left out with --run.", autocompletion=task_names),
+        typer.Argument(help="Benchmark or task; not with --run.", autocompletion=task_names),
     ] = None,
     *,
     files: FileOptions,
     of_run: RunOptions,
     tags: Annotated[Path | None, typer.Option(help="CogME tags of the questions (JSON Lines).")] = None,
     output: Annotated[
-        Path | None, typer.Option(help="Folder for result.json and samples.jsonl; with --template, the file.")
+        Path | None, typer.Option(help="Output folder for result.json and samples.jsonl; with --template, the file.")
     ] = None,
     by: Annotated[
-        str | None, typer.Option(metavar="FACET", help="Show the metrics for each label of a facet too.")
+        str | None, typer.Option(metavar="FACET", help="Also show the metrics for each label of a facet.")
     ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
     strict: Annotated[
-        bool, typer.Option(help="Exit with 1 if anything is unscored, missing, extra or double.")
+        bool, typer.Option(help="Exit with 1 if any answer is unscored, missing, extra or duplicated.")
     ] = False,
     no_overlap: Annotated[bool, typer.Option("--no-overlap", help="Leave out BLEU, CIDEr and METEOR.")] = False,
-    log: Annotated[
-        str | None, typer.Option(metavar="WHERE", help="Send the result's numbers to wandb as well.")
-    ] = None,
+    log: Annotated[str | None, typer.Option(metavar="WHERE", help="Also log the result's numbers to wandb.")] = None,
     template: Annotated[
         bool,
         typer.Option(

@@ -23,14 +23,16 @@ FRAMES_MATTER = "frames matter"
 
 
 def show_shortcuts(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Results, or folders of them, with any frames.")],
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", help="Results, or folders of results, with any frames.")
+    ],
     *,
     write: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write each question's columns, as JSON Lines.")
+        Path | None, typer.Option(metavar="FILE", help="Write each question's columns to FILE (JSON Lines).")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Tell which questions need no watching: those that most runs without frames, or with one, have right.
+    """List questions that need no video: most runs without frames, or with one, answer them right.
 
     Make such runs with --frames none and --frames uniform:1. A single run's lucky guesses count, most of several few.
     Beside runs that showed several frames, it also tells how often frames matter: most of those have the question

@@ -15,9 +15,11 @@ _MINUTE, _HOUR = 60, 3600
 
 
 def show_status(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="What --status-file named.")], *, as_json: Json = False
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file named by --status-file.")],
+    *,
+    as_json: Json = False,
 ) -> None:
-    """Tell how far a command has come, from the file that its --status-file names.
+    """Show a command's progress, from its --status-file.
 
     Exit status: 0 while it runs and where it is done, 1 where it failed, was stopped, or its process is gone.
     """

@@ -17,11 +17,11 @@ def view(
     ],
     *,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder for the page; by default one in Reelbench's home.")
+        Path | None, typer.Option(metavar="DIR", help="Output folder; default: one in Reelbench's home.")
     ] = None,
-    pictures: Annotated[int, typer.Option(help="Small pictures of frames at most; 0 for none.", min=0)] = 2000,
+    pictures: Annotated[int, typer.Option(help="Maximum number of thumbnails; 0 for none.", min=0)] = 2000,
 ) -> None:
-    """Make a page of a run's questions and answers, or of several runs side by side, to open from the disk.
+    """Make a page of a run's questions and answers, or of several runs side by side; it opens from disk.
 
     It holds what the benchmark's owners wrote, so it is for this machine. Its path is printed; where the runs are of
     several benchmarks, there is a page for each.

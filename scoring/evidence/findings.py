@@ -8,7 +8,8 @@ Fig. 6 has two readings, and both are on record. The label is of the *first caus
 in order and stops at the first that fits the model's first mistake. The label *by order* is of the earliest of all
 causes that it says apply; it favours early ones (Fig. 9's wrong name is a matter of knowledge, too, and not called so).
 
-A reply in the paper's own shape (Fig. 7) is read as well; there the tagger states the status itself.
+A reply in the paper's own shape (Fig. 7) is read as well; there the tagger states the status itself. That shape has no
+place for the model's time or whether it matters, so ±5 s is the tagger's word there, unless a prompt asks for both.
 """
 
 from collections.abc import Mapping, Sequence
@@ -251,8 +252,11 @@ def _read_solution(
 def _stated_verdict(outputs: Mapping[str, Any]) -> NodeVerdict | None:
     """Return a node's verdict as the paper's tagger states it; None where it calls the node undetermined."""
     retrieved, why = outputs.get("evidence_retrieved"), outputs.get("justification")
+    critical, time = outputs.get("time_critical"), outputs.get("model_time")
     kept: dict[str, Any] = {
         "found": retrieved if retrieved in ("yes", "partial", "no") else None,
+        "time_critical": critical if isinstance(critical, bool) else None,
+        "model_time": time if isinstance(time, str) and read_windows(time) else None,
         "why": why.strip() if isinstance(why, str) and why.strip() not in ("", NOT_APPLICABLE) else None,
     }
     status = outputs.get("status")

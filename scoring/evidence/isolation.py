@@ -156,9 +156,9 @@ def advance(
     cue = next_cue(graph, tags, cued)
     if cue is not None:
         told, corrects = _chosen(cues, votes, graph, cue.correction.id) or cue.text, cue.correction.id
-    elif any(tags[key].status == "undetermined" and _is_known(graph, key, tags, cued) for key in graph.order):
+    elif history and any(tags[key].status == "undetermined" and _is_known(graph, key, tags, cued) for key in tags):
         told, corrects = history[-1].cue, history[-1].corrects  # it was not taken up: told once more
-    else:  # what is open lies behind nodes on which the votes differ
+    else:  # what is open lies behind nodes on which the votes differ, or no vote judged it and nothing was told yet
         return Round(id=graph.id, round=number, nodes=tags, stop="no_consensus")
     if number >= rounds:
         return Round(id=graph.id, round=number, nodes=tags, stop="limit")

@@ -105,6 +105,7 @@ SPEC = BenchmarkSpec(
     version=1,
     summary="Open-ended questions on films that need deep, System-2 understanding; answers judged on five dimensions.",
     homepage="https://huggingface.co/datasets/MovieCORE/MovieCORE",
+    organisation="MovieCORE",
     license="mit",
     license_note="Stated in the README of the authors' repository.",
     languages=("en",),

@@ -42,6 +42,7 @@ SPEC = BenchmarkSpec(
     version=1,
     summary="Reasoning across time: choose the right option and ground it in a span of the video.",
     homepage="https://huggingface.co/datasets/ReXTime/ReXTime",
+    organisation="ReXTime",
     license="cc-by-nc-sa-4.0",
     license_note="Annotations; the authors' code is MIT.",
     languages=("en",),

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -92,3 +93,13 @@ def test_damaged_replies_are_not_copied(tmp_path):
     cache.close()
     printed = reelbench("cache", "copy", tmp_path / "from.sqlite", tmp_path / "to.sqlite")
     assert printed == "1 replies copied, 0 were there already, 1 damaged and left out\n"
+
+
+@pytest.mark.parametrize("filled", ["file"], indirect=True)  # PostgreSQL holds its columns to their kinds
+def test_a_moment_that_is_none_is_said_to_be_unknown(filled):
+    with sqlite3.connect(filled) as file:
+        file.execute("UPDATE replies SET at = 'soon' WHERE model = 'judge-a'")
+        file.execute("UPDATE replies SET at = 1e300 WHERE model = 'judge-b'")
+    models = json.loads(reelbench("cache", "info", filled, "--json"))["models"]
+    assert [(one["replies"], one["first"], one["last"]) for one in models] == [(2, None, None)] * 2
+    assert "?" in reelbench("cache", "info", filled)

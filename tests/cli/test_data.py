@@ -31,9 +31,11 @@ def test_annotations_and_videos_then_offline(hub, tmp_path, reelbench):
     assert "missing: AWA-6" in check.stdout
     assert "has not moved" in check.stdout
 
-    server.repos["dataset", "Enxin/MovieChat-1K-test"].commit({"videos/AWA-6.mp4": clip(tmp_path, "AWA-6")}, "more")
+    server.repos["dataset", "Enxin/MovieChat-1K-test"].commit({"videos/AWA-6.mp4": clip(tmp_path, "AWA-6", 3)}, "more")
     assert reelbench("data", "fetch", "moviecore", "--media", "--refresh", env=env).returncode == 0
-    assert reelbench("data", "check", "moviecore", env={**env, "HF_HUB_OFFLINE": "1"}).returncode == 0
+    check = reelbench("data", "check", "moviecore", env={**env, "HF_HUB_OFFLINE": "1"})
+    assert check.returncode == 0
+    assert "lengths: 2.0 s in the mean, 1.0 to 3.0 s" in check.stdout
 
 
 def test_videos_of_so_many_questions_of_each_label_are_fetched(hub, tmp_path, reelbench):

@@ -24,19 +24,25 @@ def point(language, score, **locales):
 
 
 def test_a_matrix_of_locales_and_languages(tmp_path, capsys):
-    rows = [point("native", 50.0, ja_JP=60.0, en_GB=40.0), point("es", 25.0, ja_JP=20.0, en_GB=30.0)]
+    rows = [
+        point("native", 50.0, ja_JP=60.0, en_GB=40.0),
+        point("es", 25.0, ja_JP=20.0, en_GB=30.0),
+        point("en", 45.0, ja_JP=50.0, en_GB=40.0),
+    ]
     told = []
     for table in report_matrix(rows, tmp_path, told.append):
         console.show(table)
     assert told == [f"written to {tmp_path / 'languages.json'}; native is a plain run's"]
     (task,) = json.loads((tmp_path / "languages.json").read_text())["tasks"]
-    assert (task["task"], task["metric"], task["languages"]) == ("curve", "score", ["native", "es"])
+    assert (task["task"], task["metric"], task["languages"]) == ("curve", "score", ["native", "es", "en"])
     assert list(task["locales"]) == ["all", "en-GB", "ja-JP"]
     assert task["locales"]["ja-JP"]["es"] == {"value": 20.0, "ci95": [19.0, 21.0], "n": 3}
     drawn = ET.parse(tmp_path / "languages_curve.svg").getroot()  # noqa: S314 - our own file
     assert "ja-JP, es: 20.00 (19.0 to 21.0), n = 3" in {title.text for title in drawn.iter() if len(title) == 0}
+    outlined = {cell[0].text.partition(":")[0] for cell in drawn.iter() if cell.get("stroke") == "#000"}
+    assert outlined == {"all, native", "ja-JP, native", "en-GB, native", "en-GB, en"}
     printed = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert ["ja-JP", "60.00", "20.00"] in printed
+    assert ["ja-JP", "60.00", "20.00", "50.00"] in printed
 
 
 def test_a_language_that_nobody_judged_leaves_its_cells_empty(tmp_path):

@@ -8,6 +8,7 @@ from reelbench.leaderboard import aliases, board
 from reelbench.leaderboard.entries import RankingGroup
 from reelbench.registry import discovery
 from reelbench.registry.errors import InputError
+from reelbench.registry.records import About
 from tests.leaderboard.rows import CURVE, DRAMA, MOVIECORE, REXTIME, entry
 
 OPEN = (REXTIME, CURVE, MOVIECORE)
@@ -132,6 +133,24 @@ def test_a_store_says_what_its_own_models_are_called(tmp_path):
     (tmp_path / "aliases.yaml").write_text("lab/model-b: [Model B]\n")
     names = aliases.read(tmp_path).models(["model b", "gpt-5", "x"])
     assert names == {"model b": "lab/model-b", "gpt-5": "openai/gpt-5", "x": "x"}
+
+
+def test_owners_that_differ_in_case_alone_are_one():
+    names = aliases.read().models(["OpenAI/new-model", "Lab/a", "lab/b", "lab/c", "x", "lab"])
+    assert names["OpenAI/new-model"] == "openai/new-model"  # as the package spells it
+    assert [names[name] for name in ("Lab/a", "lab/b", "x", "lab")] == ["lab/a", "lab/b", "x", "lab"]
+
+
+def test_judges_and_organisations_that_differ_in_case_alone_are_one():
+    rows = [
+        entry(name, score, group=dataclasses.replace(CURVE, judge=judge), kind="run", about=About(organisation=owner))
+        for name, score, judge, owner in (("a", 2.0, "Gemini-2.5", "Lab"), ("b", 1.0, "gemini-2.5", "LAB"))
+    ]
+    made = board.ranked_board(discovery.specs(), rows)
+    [group] = made.groups["curve"]
+    assert group.judge == "Gemini-2.5"
+    assert [made.ranks[row.key] for row in made.entries] == [1, 2]
+    assert {row.about.organisation for row in made.entries} == {"LAB"}
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import hashlib
 import json
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -129,6 +130,39 @@ def test_frames_of_a_video_in_pictures(asked, tmp_path):
     assert data["agreed"]
     assert data["items"][0]["runs"][0]["strip"] == 0
     assert (tmp_path / "view" / "frames" / "0" / "3.jpg").is_file()
+
+
+def test_a_run_names_no_file_outside_the_folders_of_videos(asked, tmp_path, monkeypatch):
+    """A run's folder may be a stranger's, and the page may be sent on."""
+    run = asked("run", right_below(6))
+    lines = [json.loads(line) for line in (run / "questions.jsonl").read_text().splitlines()]
+    [_, own, *_], videos, elsewhere = lines, tmp_path / "videos", tmp_path / "private.mp4"
+    videos.mkdir()
+    elsewhere.write_bytes(Path(own["media"]).read_bytes())
+    shutil.copy(elsewhere, videos / "mine.mp4")
+    (videos / "link.mp4").symlink_to(elsewhere)
+    monkeypatch.setenv("REELBENCH_MEDIA", str(videos))
+    outside = [str(elsewhere), f"{videos}/../private.mp4", str(videos / "link.mp4"), "/etc/passwd", "a\0b", "\ud800"]
+    for line, media in zip(lines, [*outside, str(videos / "mine.mp4")], strict=False):
+        line["media"] = media
+    samples = [json.loads(line) for line in (run / "samples.jsonl").read_text().splitlines()]
+    for sample in samples:
+        sample["video"] = f"no {sample['video']}"  # none that is found by its name
+    for name, changed in (("questions", lines), ("samples", samples)):
+        (run / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in changed))
+    document = json.loads((run / "result.json").read_text())
+    document["benchmark"]["split"] = "val"
+    (run / "result.json").write_text(json.dumps(document))
+    items = data_of(made(tmp_path / "view", run))["items"]
+    assert [item["file"] for item in items if "file" in item] == [(videos / "mine.mp4").as_uri()]
+
+
+def test_a_question_whose_media_is_no_text_is_a_line(asked, tmp_path):
+    run = asked("run", right_below(6))
+    lines = (run / "questions.jsonl").read_text().splitlines()
+    (run / "questions.jsonl").write_text("\n".join([lines[0], json.dumps(json.loads(lines[1]) | {"media": [5]})]))
+    with pytest.raises(InputError, match=r"questions\.jsonl, line 2: expected an object with id, question"):
+        made(tmp_path / "view", run)
 
 
 def test_questions_come_from_beside_the_samples_or_from_the_rows_that_are_here(asked, tmp_path, monkeypatch):

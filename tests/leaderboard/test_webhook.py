@@ -1,8 +1,10 @@
 """The webhook's server as a real process, against a server that speaks the Hub's protocol to its real client."""
 
 import json
+import multiprocessing
 import os
 import queue
+import signal
 import subprocess
 import sys
 import threading
@@ -16,7 +18,11 @@ from huggingface_hub import HfApi
 
 from reelbench.leaderboard import publish as publishing
 from reelbench.leaderboard import store
+from reelbench.leaderboard.pull_request import PullRequests
 from reelbench.leaderboard.webhook import Payload
+from reelbench.registry.bounded import Bounds
+from reelbench.registry.records import About
+from tests.servers.hub_repos import Token
 
 DATASET, SECRET = "museum/results", "open sesame"
 LONGEST_WAIT_S = 120
@@ -87,8 +93,9 @@ def served(hub, table, tmp_path):  # noqa: ARG001 - published before
 def offer(table, hub, rextime_run, tmp_path):
     """Offer a result as a pull request, as `publish --create-pr` does; `change` spoils it before."""
 
-    def run(name, *, change=None, **options):
-        [added] = store.add(rextime_run(name, model=f"me/{name}", **options), tmp_path / f"{name}-store")
+    def run(name, *, change=None, organisation=None, model=None, **options):
+        scored, about = rextime_run(name, model=model or f"me/{name}", **options), About(organisation=organisation)
+        [added] = store.add(scored, tmp_path / f"{name}-store", about=about if organisation else None)
         if change is not None:
             change(added.place)
         HfApi(endpoint=hub.url).upload_folder(
@@ -141,6 +148,82 @@ def test_a_damaged_submission_is_told_so_and_again_when_it_is_put_right(hub, tab
     assert "updated" in served.until("pull request 1")
     [comment] = pull_request.comments
     assert "1 of 1 result holds" in comment
+
+
+def test_a_comment_that_only_names_a_commit_is_not_of_it(hub, table, served, offer):
+    """What an older text says of other content, with the commit in a stranger's name, is no check of that commit."""
+    pull_request = offer("mine", right=6)
+    served.post(payloads(hub, table, pull_request)[0])
+    served.until("pull request 1: commented")
+    commit = table.refs["refs/pr/1"]
+    [ours] = [event for event in pull_request.events if event["author"]["name"] == "bot"]
+    elsewhere = (
+        pull_request.comments[0].replace(commit, "0" * 40).replace("me/mine", f"me/{commit}`\n\nCommit: `{commit}`")
+    )
+    pull_request.edit(ours, elsewhere)
+    served.post(payloads(hub, table, pull_request)[1])
+    assert "updated" in served.until("pull request 1")
+    assert f"\nCommit: `{commit}`\n" in pull_request.comments[0]
+
+
+def test_what_is_ended_is_said_and_not_looked_at_again(hub, table, offer, monkeypatch):
+    """The Hub's side ends it here, by the signal of the system's own clock, when the first file is asked for."""
+    monkeypatch.setenv("HF_TOKEN", "hf_bot")
+    pull_request = offer("endless", right=6)
+    ref = table.refs[pull_request.ref]
+    resolve = hub._resolve_file
+
+    def resolve_file(call):
+        if call.action == ref:
+            for child in multiprocessing.active_children():
+                os.kill(child.pid, signal.SIGALRM)
+        return resolve(call)
+
+    monkeypatch.setattr(hub, "_resolve_file", resolve_file)
+    pull_requests, bounds = PullRequests(DATASET), Bounds(seconds=600)
+    assert pull_requests.check(1, bounds, last=False) == "not in time"
+    assert pull_request.comments == []
+    assert pull_requests.check(1, bounds, last=True) == "commented"
+    assert pull_request.comments == [
+        f"### Reelbench: not checked\n\nCommit: `{ref}`\n\n- **not checked**: it took longer than 600 s\n"
+    ]
+    assert pull_requests.check(1, bounds, last=True) == "unchanged"
+
+
+@pytest.mark.parametrize(
+    ("model", "about", "author", "verdict"),
+    [
+        ("ReXTime/floor", None, "visitor", "**refused**"),
+        ("rextime/floor", None, "visitor", "**refused**"),
+        ("me/floor", "ReXTime", "visitor", "**refused**"),
+        ("ReXTime/floor", None, "rex", "holds"),
+        ("ReXTime/floor", None, "museum", "holds"),
+        ("MovieCORE/floor", None, "visitor", "holds"),  # it is no owner of this benchmark's
+    ],
+)
+def test_nobody_else_hands_in_as_the_benchmarks_own_people(
+    *, model, about, author, verdict, hub, offer, monkeypatch, tmp_path
+):
+    hub.tokens |= {"hf_rex": Token("rex", orgs=("ReXTime",))}
+    monkeypatch.setenv("HF_TOKEN", f"hf_{author}")  # the museum's are of the dataset's own
+    offer("floor", model=model, organisation=about)
+    monkeypatch.setenv("HF_TOKEN", "hf_bot")
+    (tmp_path / "table").mkdir()
+    comment = PullRequests(DATASET).look(1, tmp_path / "table", tmp_path / "offered", lambda _: None)
+    assert f": {verdict}\n" in comment
+    assert ("only ReXTime's own people hand in results under it" in comment) == (verdict != "holds")
+
+
+def test_paths_that_no_disk_or_no_store_has_are_said_and_never_written(table, offer, monkeypatch, tmp_path):
+    monkeypatch.setenv("HF_TOKEN", "hf_bot")
+    pull_request = offer("honest", right=6)
+    strange = ["a\0b", "..\\..\\evil", "C:\\evil", "a\nb", "x" * 300, "\ud83d", "aux ", "..", "é"]
+    table.commit({f"results/{name}/1/rextime/ab/result.json": "{}" for name in strange}, branch=pull_request.ref)
+    (tmp_path / "table").mkdir()
+    text = PullRequests(DATASET).look(1, tmp_path / "table", tmp_path / "offered", lambda _: None)
+    assert text.startswith("### Reelbench: 1 of 1 result holds\n")
+    assert text.count("- **refused**: `results/") == len(strange)
+    assert {path.name for path in (tmp_path / "offered" / "results").iterdir()} == {"me__honest"}
 
 
 def test_what_the_hub_breaks_off_is_said_and_done_when_it_is_told_again(hub, table, served, offer):

@@ -1,6 +1,9 @@
 """The page of a chain, and the funnel's picture."""
 
 import asyncio
+import base64
+import hashlib
+import json
 import re
 from html.parser import HTMLParser
 from xml.etree import ElementTree as ET
@@ -14,6 +17,7 @@ from reelbench.making.discussion import Discussion, DiscussionOptions, run
 from reelbench.making.discussion_files import read_videos
 from reelbench.making.funnel_svg import to_svg
 from reelbench.registry.errors import InputError
+from tests.checkers import invalid, violations
 from tests.making.conftest import video
 from tests.servers import roles
 from tests.servers.judge import Answer
@@ -31,7 +35,7 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         self.elements.append(tag)
-        self.attributes += [(tag, name) for name, _ in attrs]
+        self.attributes += [(tag, name, value) for name, value in attrs]
 
     def handle_data(self, data):
         self.text.append(data)
@@ -57,7 +61,7 @@ def test_a_page_tells_who_said_what_and_what_survived(made):
     heads = ["expert", "skeptic · round 1", "detective · round 1", "meta reviewer · round 1", "expert · round 1"]
     places = [text.index(head) for head in heads]
     assert places == sorted(places)
-    assert "What survived" in text[places[-1] :]
+    assert text.index("What survived") < places[0]  # the result first, the talk after it
     assert text.count("Why does step 5") >= 3
     # Both of the expert's turns are lists of questions, as what survived is.
     assert (page.elements.count("dl"), page.elements.count("dt")) == (3, 15)
@@ -68,11 +72,17 @@ def test_a_page_tells_who_said_what_and_what_survived(made):
 def test_nothing_that_others_wrote_is_more_than_text(made):
     path = chain_page.write(made, "film1")
     page = Page(path.read_text())
-    assert not {"script", "img", "iframe", "link", "form"} & set(page.elements)
-    assert not [name for _, name in page.attributes if name.startswith("on") or name in {"src", "href"}]
+    # Two scripts are the page's own: its data, and the one that its policy names by hash.
+    assert page.elements.count("script") == 2
+    assert not {"img", "iframe", "form"} & set(page.elements)
+    addresses = {value for _, name, value in page.attributes if name in {"src", "href"}}
+    assert addresses == {"data:,", "#main", "#survived", "#said", "#videos"}
+    assert not [name for _, name, _ in page.attributes if name.startswith("on")]
     policy = re.search(r'http-equiv="Content-Security-Policy"\s+content="([^"]+)"', path.read_text())
+    script = path.read_text().rpartition("<script>")[2].partition("</script>")[0]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     assert "default-src 'none'" in policy[1]
-    assert "script" not in policy[1]
+    assert re.findall(r"script-src ([^;]+)", policy[1]) == [f"'sha256-{digest}'"]
 
 
 def test_a_video_with_any_name_gets_a_page_in_the_folder(made):
@@ -101,7 +111,118 @@ def test_the_funnel_is_drawn_with_its_losses():
     assert float(bars[3].get("width")) == 0
 
 
+def test_a_refined_question_shows_what_changed(tmp_path, videos, models, server):
+    words = {1: ("Why does he light the lamp?", "Why does he light the lamp early?"), 2: ("Who left?", "Who left?")}
+
+    def script(call):
+        if call.body["model"] != "expert":
+            return Answer("Say when. {}")
+        refined = "Say when" in roles.text_of(call)
+        return Answer(
+            json.dumps(
+                {"questions": [{"id": n, "question": pair[refined], "answer": "A."} for n, pair in words.items()]}
+            )
+        )
+
+    server.script(script)
+    discussion = Discussion(ChainPrompts("discussion"), DiscussionOptions(questions=2))
+    (tmp_path / "out").mkdir()
+    asyncio.run(run(read_videos(videos(1), 8), discussion, ChainSetup(models(*roles.DISCUSSION), tmp_path / "out")))
+    text = chain_page.write(tmp_path / "out").read_text()
+    page = "".join(Page(text).text)
+    assert "2 questions came of 6 replies. The discussion changed 1 of 2 drafts." in page
+    assert "film0_1 question changed" in page
+    assert "film0_2 as drafted" in page
+    # Beside its draft, and once more in the turn that changed it.
+    assert text.count("light the <del>lamp?</del> <ins>lamp early?</ins>") == 1
+    assert text.count("Why does he light the <ins>lamp early?</ins>") == 1
+
+
+@pytest.fixture
+def moments(tmp_path):
+    """What `make moments` leaves of one video, written by hand."""
+    reply = {"event1": "She fills it.", "event1_timestamp": [0, 18], "event2": "It boils.", "Directness": 3}
+    line = {"role": "relation", "video": "v", "vote": 0, "attempt": 0, "read": True, "model": "m", "key": "k"}
+    line |= {"messages": [{"role": "user", "content": "?"}], "tokens": {"prompt": 1, "completion": 1}}
+    lines = [line | {"reply": f"As seen.\n```json\n{json.dumps(reply)}\n```", "vote": vote} for vote in (0, 1)]
+    lines.insert(0, line | {"reply": "No <idea>.", "read": False})
+    (tmp_path / "trace.jsonl").write_text("".join(json.dumps(each) + "\n" for each in lines))
+    (tmp_path / "funnel.json").write_text(
+        '{"stages": [{"name": "pairs", "in": 4, "out": 3, "dropped": {"no_time_left": 1}}]}'
+    )
+    row = {
+        "vid": "v",
+        "duration": 3700,
+        "question": "What is first?",
+        "answer": "From <s0> to <e0>, steam.",
+        "ans": "B",
+    }
+    row |= {"span": [61.5, 3610], "question_span": [0, 18], "options": ["tea", "steam"], "category": "cause-effect"}
+    (tmp_path / "rextime.json").write_text(json.dumps([row]))
+    return tmp_path
+
+
+def test_times_are_read_on_a_strip_and_json_is_behind_a_fold(moments):
+    text = chain_page.write(moments).read_text()
+    page = " ".join("".join(Page(text).text).split())
+    assert "From 01:01.5 to 1:00:10, steam." in page
+    assert "<s0>" not in page
+    assert re.findall(r"left:([\d.]+)%;width:([\d.]+)%' data-start='([\d.]+)' data-end='([\d.]+)'", text) == [
+        ("0.000", "0.486", "0", "18"),  # 18 of 3,700 s
+        ("1.662", "95.905", "61.5", "3610"),
+        ("0.000", "0.486", "0", "18"),
+    ]
+    assert "B ✓ steam" in page
+    # The two votes are the same to the last word: once, with their number; the JSON once, behind its fold.
+    assert page.count("As seen.") == 2
+    assert "2 times the sameAs seen.event 1: She fills it. 00:00 to 00:18" in page
+    assert page.count('"event1_timestamp"') == 1
+    assert page.index("The reply as it came") < page.index('"event1_timestamp"')
+    assert "No <idea>.m · 1 token read, 1 written could not be used" in page
+    assert "1 question came of 3 replies." in page
+    assert "no time left 1" in page
+
+
+@pytest.mark.parametrize(
+    ("file", "edit", "says"),
+    [
+        ("trace.jsonl", lambda line: line["messages"][0].pop("role"), "trace.jsonl, line 1, field messages.0.role"),
+        ("trace.jsonl", lambda line: line.update(attempt="x"), "trace.jsonl, line 1, field attempt"),
+        ("annotations.json", lambda made: made.update(film0_9="a text"), "annotations.json, entry film0_9: not a ques"),
+        ("annotations.json", lambda made: made["film0_1"].pop("answer"), "entry film0_1, field answer"),
+        ("funnel.json", lambda funnel: funnel.pop("stages"), "funnel.json, field stages"),
+        ("funnel.json", lambda funnel: funnel["stages"][0].update(dropped=[1]), "funnel.json, field stages.0.dropped"),
+    ],
+)
+def test_a_damaged_file_is_one_line_that_names_the_place(made, file, edit, says):
+    first, newline, rest = (made / file).read_text().partition("\n") if file == "trace.jsonl" else (
+        (made / file).read_text(), "", "",
+    )  # fmt: skip
+    document = json.loads(first)
+    edit(document)
+    (made / file).write_text(json.dumps(document) + newline + rest)
+    with pytest.raises(InputError, match=re.escape(says)):
+        chain_page.write(made, "film0")
+
+
 def test_the_command_writes_it(reelbench, made):
     done = reelbench("make", "page", made, "--video", "film0")
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == str(made / "film0.html")
+
+
+@pytest.mark.browser
+def test_axe_and_the_validator_find_nothing_and_nothing_scrolls_sideways(chromium, checkers, moments):
+    path = chain_page.write(moments)
+    assert invalid([path], checkers, moments) == set()
+    for width, scheme in ((1440, "light"), (390, "dark")):
+        context = chromium.new_context(viewport={"width": width, "height": 844}, color_scheme=scheme)
+        tab = context.new_page()
+        tab.on("pageerror", lambda error: pytest.fail(str(error)))
+        tab.goto(path.as_uri())
+        tab.get_by_text("The reply as it came").click()
+        assert violations(tab, checkers) == []
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width
+        tab.get_by_role("button", name="Dark mode").press("Enter")
+        assert tab.evaluate("document.documentElement.dataset.theme") == {"light": "dark", "dark": "light"}[scheme]
+        context.close()

@@ -167,6 +167,8 @@ class HubServer(FileServer):
             return fixed[path](request)
         if found := re.fullmatch(r"/api/(models|datasets|spaces)/([^/]+/[^/]+)(?:/([^/]+)(?:/(.*))?)?", path):
             return self._api(request, _KINDS[found[1]], found[2], found[3] or "info", found[4] or "")
+        if found := re.fullmatch(r"/api/organizations/([^/]+)/members", path):
+            return self._members(found[1])
         if found := re.fullmatch(r"(?:/(datasets|spaces))?/([^/]+/[^/]+)/resolve/([^/]+)/(.+)", path):
             kind = _KINDS[found[1] or "models"]
             return self._resolve_file(self._call(request, kind, found[2], unquote(found[3]), unquote(found[4])))
@@ -411,6 +413,12 @@ class HubServer(FileServer):
                 "auth": {"type": "access_token", "accessToken": {"displayName": "test", "role": token.role}},
             }
         )
+
+    def _members(self, organization: str) -> Response:
+        users = [token.user for token in self.tokens.values() if organization in token.orgs]
+        if not users:
+            raise _HubError(404, None, "This organization does not exist")
+        return _json([{"user": user, "fullname": user, "type": "user", "avatarUrl": "/a.svg"} for user in users])
 
     def _create(self, request: Request) -> Response:
         asked = json.loads(request.body)

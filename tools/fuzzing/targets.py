@@ -10,22 +10,15 @@ import json
 import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from reelbench.registry.errors import ReelbenchError
-from tools.fuzzing import damage, seeds
+from tools.fuzzing import commands, damage, events, neighbours, python_face, seeds
+from tools.fuzzing.holding import LIMIT_S, hold, one_line, require
 
-LIMIT_S = 60
-"""Seconds that one input may take, on a busy machine."""
-MOST_CHARACTERS = 2000
-"""Of an error's line."""
 SAMPLINGS = ("uniform:8", "fps:3", "keyframe:5", "window:1-3,4", "all", "uniform:4,size=64", "uniform:3,as=images")
-
-
-class Finding(Exception):  # noqa: N818 - what it is
-    """What must never happen."""
 
 
 @dataclass(frozen=True)
@@ -35,27 +28,6 @@ class Target:
     write: Callable[[Random, Path], None]
     check: Callable[[Path], None]
     weight: int
-
-
-def hold(work: Callable[[], Any]) -> Any:  # noqa: ANN401 - what the work returns
-    """Do the work; None where it ends in an error as ours must be: of our own kind, in one readable line."""
-    try:
-        return work()
-    except ReelbenchError as error:
-        one_line(str(error))
-        return None
-
-
-def one_line(told: str) -> None:
-    """Hold what users are told to one readable line."""
-    if not told.isprintable() or not told.strip() or len(told) > MOST_CHARACTERS:
-        raise Finding(f"an error that is not one readable line: {told[:300]!r}")
-
-
-def require(holds: object, what: str) -> None:
-    """Finding where something does not hold."""
-    if not holds:
-        raise Finding(what)
 
 
 def _note(folder: Path, **said: object) -> None:
@@ -393,4 +365,11 @@ TARGETS = {
     "answers": Target(write_answers, check_answers, 8),
     "replies": Target(write_replies, check_replies, 6),
     "videos": Target(write_video, check_video, 16),
+    "neighbours": Target(neighbours.write, neighbours.check, 12),
+    "python": Target(python_face.write, python_face.check, 8),
+    "webhook": Target(events.write, events.check, 4),
+    **{
+        name: Target(partial(commands.write, name), partial(commands.check, name), surface.weight)
+        for name, surface in commands.SURFACES.items()
+    },
 }

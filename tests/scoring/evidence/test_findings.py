@@ -187,6 +187,21 @@ def test_a_reply_in_the_papers_shape_states_status_and_reason(reason, label, sub
     assert (verdicts["a"].found, verdicts["a"].why) == ("partial", "It names another.")
 
 
+@pytest.mark.parametrize(
+    ("more", "kept"),
+    [
+        ({"time_critical": True, "model_time": "1:07 - 1:10"}, (True, "1:07 - 1:10")),
+        ({"time_critical": "yes", "model_time": "late"}, (None, None)),
+        ({"time_critical": False, "model_time": "N/A"}, (False, None)),
+        ({}, (None, None)),  # as the paper prints it
+    ],
+)
+def test_times_that_a_prompt_of_the_users_asks_for_are_kept_in_the_papers_shape(more, kept):
+    verdicts, problems = read_findings(solution(a={"status": "right"} | more, b=("right", None)), GRAPH, ["a", "b"])
+    assert problems == []
+    assert (verdicts["a"].time_critical, verdicts["a"].model_time) == kept
+
+
 def test_another_path_and_the_cue_in_the_papers_shape():
     reply = solution(a={"divergence": True, "status": None}, b=("right", None)) | {
         "next_attempt_cue": " Look at 1:00. "

@@ -340,6 +340,15 @@ def test_a_node_that_no_vote_judges_waits_and_a_hint_that_is_ignored_is_told_aga
     assert play(NAME, *[{"mistake": "R-"}] * 3, rounds=3)[-1].stop == "limit"
 
 
+def test_a_first_round_in_which_no_vote_judges_a_known_node_ends_without_consensus():
+    # Each vote (Fig. 7's shape) leaves the last node out, behind another parent; two of three find each parent.
+    graph = graph_of(a=[], b=[], c=[], d=["a", "b", "c"])
+    votes = [{"a": "S", "b": "+", "c": "+"}, {"a": "+", "b": "S", "c": "+"}, {"a": "+", "b": "+", "c": "S"}]
+    (record,) = play(graph, votes)
+    assert signs(record) == {"a": "right", "b": "right", "c": "right", "d": "undetermined"}
+    assert record.stop == "no_consensus"
+
+
 def test_the_cue_is_that_of_the_first_vote_whose_first_failing_node_is_the_majoritys():
     votes = [
         {"mistake": verdict("+"), "commentator": verdict("S")},
