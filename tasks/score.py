@@ -174,11 +174,9 @@ class Evaluation:
             self.scored,
             split=self.split,
             source=self.source,
-            data=self.whose,
             model=self.model,
             settings=self.settings,
-            url=self.url,
-            note=self.note,
+            attribution=result_files.Attribution(data=self.whose, url=self.url, note=self.note),
         )
         fits = {name: list(entries) for name, entries in self.fits.items()}
         if "answers_hidden" in self.scored.counts.unscored:
