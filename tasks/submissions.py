@@ -7,7 +7,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from pydantic import ValidationError
+
 from reelbench.registry import rows
+from reelbench.registry.base_record import first_wrong_field
 from reelbench.registry.data.loading import imported, locate, upstream_split
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import sha256_of, write_jsonl, write_text
@@ -189,6 +192,21 @@ def frames_given(shown: Iterable[Item | Sample]) -> dict[str, int]:
     return {str(frames): number for frames, number in given.items()}
 
 
+def _item(reference: Reference, given: Prediction | None) -> Item:
+    return Item(
+        id=reference.id,
+        video=reference.video,
+        target=reference.target,
+        facets=reference.facets,
+        question=reference.question,
+        options=reference.options,
+        prediction=given.prediction if given else None,
+        parsed=given.parsed if given else None,
+        flags=given.flags if given else (),
+        reason=given.reason if given else aggregation.PREDICTION_MISSING,
+    )
+
+
 def join(
     predictions: Mapping[str, Prediction],
     references: list[Reference],
@@ -215,20 +233,10 @@ def join(
     while references:
         reference = references.pop()
         given = predictions.get(reference.id)
-        items.append(
-            Item(
-                id=reference.id,
-                video=reference.video,
-                target=reference.target,
-                facets=reference.facets,
-                question=reference.question,
-                options=reference.options,
-                prediction=given.prediction if given else None,
-                parsed=given.parsed if given else None,
-                flags=given.flags if given else (),
-                reason=given.reason if given else aggregation.PREDICTION_MISSING,
-            )
-        )
+        try:
+            items.append(_item(reference, given))
+        except ValidationError as error:
+            raise InputError(f"the question {reference.id[:80]!r}: {first_wrong_field(error)}") from None
     return PredictionSet(items, source, split, extra, list(notes))
 
 
