@@ -190,6 +190,11 @@ def test_who_chose_the_answers_is_told_in_words(way_of_asking):
     assert asked == "candidates beam:5, ranker model=small k=5 mode=pointwise votes=1 prompt_sha256=01234567"
 
 
+def test_what_every_run_has_or_chooses_for_itself_is_no_way_of_asking(way_of_asking):
+    spec = discovery.get("moviecore")
+    assert way_of_asking(spec, SettingsRecord(frames="uniform:8", limit=5, seed=3, generation={"top_k": 5})) is None
+
+
 def test_facts_are_given_one_by_one_or_in_a_file(tmp_path, reelbench):
     (tmp_path / "model.yaml").write_text("parameters: 7B\nlicence: MIT\n", encoding="utf-8")
     answers = tmp_path / "answers.csv"
