@@ -186,6 +186,9 @@ AFTER: tuple[BoardColumn, ...] = (  # files are read by place, too: what is new 
                 "What other judges make of the same answers, and by how much their scores differ on those that both "
                 "scored, with its 95 % interval. No value is converted.", part=SCORE),
     BoardColumn("preset", "Preset", "text", about="The settings of the model's owners that it was asked by."),
+    BoardColumn("intervals", "Intervals", "text", part=TRUST,
+                about="How the run's intervals were made, where that is not today's way: percentiles are too narrow "
+                "over few videos."),
 )
 # fmt: on
 

@@ -34,6 +34,7 @@ from reelbench.registry.records import (
     SettingsRecord,
 )
 from reelbench.registry.spec import BenchmarkSpec
+from reelbench.scoring.aggregation import INTERVAL
 
 Kind = Literal["run", "published", "community", "baseline", "human"]
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
@@ -191,6 +192,7 @@ def _facts(spec: BenchmarkSpec, stored: StoredResult, shown: Standing) -> dict[s
         "readers": result.answers,
         "judge_asked": _judge_asked(result.judge),
         "data": result.data,
+        "intervals": _intervals(result),
         "times": _times(result.settings.frames),
         "videos": shown.videos,
         **asdict(mean_usage(stored)),
@@ -258,6 +260,13 @@ def _preset(preset: PresetRecord | None) -> str | None:
     if preset is None:
         return None
     return preset.name + (f" (but for {', '.join(preset.changed)})" if preset.changed else "")
+
+
+def _intervals(result: Result) -> str | None:
+    """Return how a result's intervals were made; None where as today, or where it has none."""
+    if result.interval == INTERVAL or not any(metric.ci95 for metric in result.metrics.values()):
+        return None
+    return result.interval
 
 
 def _times(frames: str) -> str | None:

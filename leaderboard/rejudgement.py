@@ -28,6 +28,7 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.records import Item, Result, Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus
+from reelbench.registry.strata import Strata
 from reelbench.scoring import aggregation, result_files
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
@@ -73,6 +74,7 @@ class Rejudgement:
         store: The results store.
         options: The new judge.
         sample: Judge so many answers of each result only, the same questions of each; None judges all.
+        per: Judge so many of each label of a field only, in the place of `sample`.
         note: Called with each line that the user should know.
         bar: Shows how far judging is.
 
@@ -90,6 +92,7 @@ class Rejudgement:
         options: JudgeOptions,
         *,
         sample: int | None = None,
+        per: Strata | None = None,
         note: Callable[[str], None] = lambda _: None,
         bar: Bar = no_bar,
     ) -> None:
@@ -98,6 +101,7 @@ class Rejudgement:
         self._store = store
         self._options = options
         self._sample = sample
+        self._per = per
         self._note = note
         self._bar = bar
         self._known = KnownRows()
@@ -152,14 +156,17 @@ class Rejudgement:
     def _planned(self) -> Iterator[StoredAnswers]:
         for spec, others, new in self._by_answers():
             one = StoredAnswers(spec, others, new)
-            yield replace(one, wanted=self._wanted(result_files.read_samples(one.source.folder), new))
+            yield replace(one, wanted=self._wanted(spec, result_files.read_samples(one.source.folder), new))
 
-    def _wanted(self, samples: Iterable[Sample], new: StoredResult | None) -> frozenset[str]:
+    def _wanted(self, spec: BenchmarkSpec, samples: Iterable[Sample], new: StoredResult | None) -> frozenset[str]:
         """Return the ids to be judged, all of them or the sample; none where the new judge has scored them all."""
-        # By hash: of every result on the same questions the sample is the same.
+        samples = list(samples)
         answered = {sample.id: sample.reason not in aggregation.UNANSWERED for sample in samples}
-        by_hash = {hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest(): name for name in answered}
-        drawn = {by_hash[digest] for digest in sorted(by_hash)[: self._sample]}
+        if self._per is not None:
+            drawn = self._per.draw(spec.id, {sample.id: sample.facets for sample in samples})
+        else:  # by hash: of every result on the same questions the sample is the same
+            by_hash = {hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest(): name for name in answered}
+            drawn = {by_hash[digest] for digest in sorted(by_hash)[: self._sample]}
         final = set[str | None]() if self._options.retry_unread else {JUDGE_UNPARSABLE}
         judged = {
             sample.id
@@ -215,18 +222,16 @@ class Rejudgement:
             why = notes[-1] if notes else f"no reply of the judge {options.name} at {options.host} could be read"
             return Rejudged(one.source.key, why=f"{why}; no answer is judged", failed=True)
         folder = out / (_UNSAFE.sub("_", options.name) or "judge") / one.source.key
+        said = source.provenance
         result_files.write(
             folder,
             spec,
             replace(scored, metrics={**scored.metrics, **overlap}) if same_words else scored,
             split=source.benchmark.split,
             source=source.benchmark.source,
-            data=source.data,
             model=source.model,
             settings=source.settings,
-            citation=source.provenance.citation,
-            url=source.provenance.url,
-            note=source.provenance.note,
+            attribution=result_files.Attribution(source.data, said.citation, said.url, said.note),
         )
         [added] = stores.add(folder, self._store)
         refused = added.outcome == "refused"

@@ -295,6 +295,8 @@ def _missing(spec: BenchmarkSpec, entry: BoardEntry, samples: Sequence[Sample]) 
     if score is not None and stated is not None:
         why = f"{unscored} unscored items count" if (unscored := entry.facts["unscored"]) else "today's rules read it"
         yield f"its row shows {spec.primary.name} {score:.2f}, where the result states {stated:.2f}: {why}"
+    if made := entry.facts["intervals"]:
+        yield f"its intervals are made by the method {made!r}, which is not today's: score it again"
     for name in entry.stored.check.stated or ():
         yield _AS_STATED[name]
     videos = len({sample.video for sample in samples if sample.state == "scored"})

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import SplitResult, parse_qsl, urlsplit
@@ -137,12 +138,11 @@ class AskOptions:
         """Host (and port) of the server: all of the URL that may be shown or stored; `local` of one in this process."""
         if self.local:
             return "local"
-        parts = self._parts
         try:
-            port = parts.port
+            return _host_of(self.url or OPENAI_URL)
         except ValueError:
+            self._parts  # noqa: B018 - raises where it is no URL at all
             raise InputError(f"{self.option}-url: the port is not a number") from None
-        return f"{parts.hostname}:{port}" if port else str(parts.hostname)
 
     @property
     def local(self) -> bool:
@@ -209,9 +209,19 @@ class AskOptions:
 
     @property
     def _secrets(self) -> list[str]:
-        query = parse_qsl(self._parts.query)
-        secrets = (self.api_key or "", *(value for name, value in query if name != "api-version"))
-        return [secret for secret in secrets if len(secret) >= SHORTEST_SECRET]
+        return [secret for secret in (self.api_key or "", *_values_in(self.url)) if len(secret) >= SHORTEST_SECRET]
+
+
+@lru_cache(maxsize=64)  # asked for with every call, as `_values_in` is
+def _host_of(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
+
+
+@lru_cache(maxsize=64)
+def _values_in(url: str | None) -> tuple[str, ...]:
+    """Return what a URL's query says, which may be secret."""
+    return tuple(value for name, value in parse_qsl(urlsplit(url or "").query) if name != "api-version")
 
 
 def cache_place() -> Path | str:

@@ -88,7 +88,7 @@ class ReplyCache:
     def get(self, key: bytes) -> Reply | None:
         """Return the reply kept under `key`, or None."""
         if not self.store.is_remote:
-            stored = self.store.get((key,)).get(key)
+            stored = self._ahead.pop(key, None) or self.store.get((key,)).get(key)
         elif key in self._ahead:
             stored = self._ahead.pop(key)
         else:
@@ -117,6 +117,8 @@ class ReplyCache:
 
     def claim(self, key: bytes) -> Claimed:
         """Claim the right to ask for `key`, unless its reply is here by now or it is being asked for elsewhere."""
+        if not self.store.is_remote:
+            return self.store.claim((key,))[key]
         return self._patiently(lambda: self.store.claim([key]))[key]
 
     async def claim_soon(self, key: bytes) -> Claimed:
@@ -131,16 +133,20 @@ class ReplyCache:
         """Make this process's claims last a full lease again."""
         self._patiently(self.store.renew)
 
-    def put(self, key: bytes, model: str, reply: Reply) -> None:
-        """Keep a reply, for good, and give up the claim on it."""
-        self._put([stored_now(key, model, reply)])
+    def put(self, key: bytes, model: str, reply: Reply) -> StoredReply | None:
+        """Keep a reply, for good, and give up the claim on it; return what a file then has, where that is known."""
+        stored = stored_now(key, model, reply)
+        if not self.store.is_remote:
+            return stored if self.store.put((stored,)) else None
+        self._put((stored,))
+        return None
 
     async def put_soon(self, key: bytes, model: str, reply: Reply) -> None:
         """Keep a reply likewise, with whatever else has come at the time."""
         if self.store.is_remote:
             await self._puts.do(stored_now(key, model, reply))
-        else:
-            self.put(key, model, reply)
+        elif (stored := self.put(key, model, reply)) is not None:
+            self._ahead[key] = stored  # its asker reads it next
 
     def _put(self, replies: Sequence[StoredReply]) -> None:
         if self._away_since is None:

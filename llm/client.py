@@ -16,7 +16,6 @@ from collections.abc import Mapping, Sequence
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit, urlunsplit
-from urllib.request import getproxies, proxy_bypass
 
 from reelbench.llm.ask_options import OPENAI_URL, AskOptions
 from reelbench.llm.messages import Message, on_the_wire
@@ -296,6 +295,8 @@ def _certificates() -> ssl.SSLContext:
 
 def _proxy(parts: SplitResult) -> str | None:
     """Return the proxy that the environment (`HTTPS_PROXY`, `NO_PROXY`, …) names for an address, or None."""
+    from urllib.request import getproxies, proxy_bypass
+
     # Not by aiohttp's own `trust_env`: that looks for a password in ~/.netrc at every call.
     proxies = getproxies()
     return None if proxy_bypass(parts.netloc) else proxies.get(parts.scheme) or proxies.get("all")

@@ -140,6 +140,8 @@ def _dictionaries(text: str) -> list[dict[Any, Any]]:
     Those inside others, or inside a broken one, aren't any.
     """
     text = text.strip().removeprefix("\ufeff").strip()
+    if (whole := dictionary(text)) is not None:
+        return [whole]
     values: list[dict[Any, Any]] = []
     place = tries = 0
     while tries < _TRIES and (start := _STARTS.search(text, place)) is not None:

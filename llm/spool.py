@@ -12,13 +12,14 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
-from typing import IO
-
-from filelock import FileLock, Timeout
+from typing import IO, TYPE_CHECKING
 
 from reelbench.llm.reply import Reply
 from reelbench.llm.store import StoredReply
 from reelbench.registry.home import home
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
 
 
 class Spool:
@@ -27,7 +28,7 @@ class Spool:
     def __init__(self, name: str) -> None:
         self._stem = f"replies-{sha256(name.encode()).hexdigest()[:12]}"
         self.path = folder() / f"{self._stem}-{os.getpid()}-{secrets.token_hex(4)}.jsonl"
-        self._lock = FileLock(_lock_of(self.path))
+        self._lock: BaseFileLock | None = None
         self._file: IO[bytes] | None = None
         self._held: dict[bytes, StoredReply] = {}
 
@@ -42,6 +43,9 @@ class Spool:
         """Write a reply to the disk; OSError where that can't be done."""
         if self._file is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
+            from filelock import FileLock  # here, and below: few processes ever need it
+
+            self._lock = FileLock(_lock_of(self.path))
             self._lock.acquire()
             self._file = self.path.open("ab")
         self._file.write(_line(reply))
@@ -62,7 +66,7 @@ class Spool:
 
     def close(self) -> None:
         """Leave what is here to the next process."""
-        if self._file is not None:
+        if self._file is not None and self._lock is not None:
             self._file.close()
             self._file = None
             self._lock.release()
@@ -70,6 +74,8 @@ class Spool:
 
     def left_over(self) -> Iterator["tuple[list[StoredReply], Path]"]:
         """Yield what each process that is no more has left, with its file: to be removed once it is in the store."""
+        from filelock import FileLock, Timeout
+
         for path in sorted(self.path.parent.glob(f"{self._stem}-*.jsonl")):
             lock = FileLock(_lock_of(path))
             try:

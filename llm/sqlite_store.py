@@ -53,6 +53,10 @@ _REPLY = REPLY_FIELDS[:6]  # of schema 1
 _COLUMNS = ("key", "model", "at", "checksum", *REPLY_FIELDS)
 _STORED = f"SELECT key, model, at, checksum, edited, {', '.join(REPLY_FIELDS)} FROM replies"  # noqa: S608 - our own names
 _ONE = f"{_STORED} WHERE key = ?"
+_KEEP = f"INSERT OR IGNORE INTO replies ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})"  # noqa: S608
+_STATE = """SELECT EXISTS (SELECT 1 FROM replies WHERE key = ?1 AND edited IS NULL),
+    EXISTS (SELECT 1 FROM batched WHERE key = ?1),
+    (SELECT owner FROM claims WHERE key = ?1), (SELECT until FROM claims WHERE key = ?1)"""
 _MEANT = "WHERE (? IS NULL OR at < ?) AND (? IS NULL OR model = ?)"
 _AT_ONCE = 1000  # rows read, or keys asked for, in one query
 
@@ -432,12 +436,12 @@ def _alive(pid: int) -> bool:
 
 def _state_of(connection: sqlite3.Connection, key: bytes, owner: str, now: float) -> Claimed:
     """Return who may ask for `key`, inside a transaction."""
-    if connection.execute("SELECT 1 FROM replies WHERE key = ? AND edited IS NULL", (key,)).fetchone():
+    stored, batched, *claim = connection.execute(_STATE, (key,)).fetchone()
+    if stored:
         return "stored"
-    if connection.execute("SELECT 1 FROM batched WHERE key = ?", (key,)).fetchone():
+    if batched:
         return "batched"
-    claim = connection.execute("SELECT owner, until FROM claims WHERE key = ?", (key,)).fetchone()
-    return "theirs" if claim and _holds(claim, owner, now) else "mine"
+    return "theirs" if claim[0] is not None and _holds(claim, owner, now) else "mine"
 
 
 def _holds(claim: Sequence[Any], owner: str, now: float) -> bool:
@@ -471,9 +475,7 @@ def _insert(connection: sqlite3.Connection, reply: StoredReply) -> int:
     """Keep a reply unless there is one under its key that is as it arrived -> replies kept."""
     connection.execute("DELETE FROM replies WHERE key = ? AND edited", (reply.key,))
     values = (reply.key, reply.model, reply.at, reply.checksum, *reply.reply.values)
-    places = ", ".join("?" * len(_COLUMNS))
-    command = f"INSERT OR IGNORE INTO replies ({', '.join(_COLUMNS)}) VALUES ({places})"  # noqa: S608 - our own names
-    return connection.execute(command, values).rowcount
+    return connection.execute(_KEEP, values).rowcount
 
 
 def _bring_up_to_date(connection: sqlite3.Connection) -> None:

@@ -2,7 +2,10 @@
 
 Six levels from remembering (1) to creating (6); 4 and up are higher-order thinking (MovieCORE, section 4.1 and appendix
 III, which asks GPT-4o-mini). Each text is classified by itself: the same question at the same temperature, asked again
-with the error where a reply can't be read, by `profile` through a judge and by `make discussion` as a role.
+with the error where a reply can't be read, by `profile` through a judge and by `make discussion` as a role. A prompt of
+the user's (`profile --judge-prompts FILE`; the authors print theirs as a picture, Fig. S8) says `{answer}` where the
+text stands, and may say `{question}` where it is told whether that is a question or an answer. What judges is imported
+by whoever asks: chains read the levels' names alone.
 """
 
 import re
@@ -12,19 +15,17 @@ from functools import cache, partial
 from importlib import resources
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from reelbench.judges.modes import told
-from reelbench.judges.parsing import parse_score
-from reelbench.judges.prompting import PromptSet, load_scale_prompts
 from reelbench.llm.material import PromptFiles
 from reelbench.llm.messages import Message
 from reelbench.llm.reading import UnreadableError
 from reelbench.registry.progress import Bar, no_bar
-from reelbench.registry.records import Item, JudgeRecord
 from reelbench.registry.spec import JudgeSpec
 from reelbench.scoring.answers import past_reasoning
 
 if TYPE_CHECKING:
     from reelbench.judges import JudgeOptions
+    from reelbench.judges.prompting import PromptSet
+    from reelbench.registry.records import Item, JudgeRecord
 
 LEVELS = ("Remember", "Understand", "Apply", "Analyze", "Evaluate", "Create")
 HIGHER_ORDER = 4
@@ -54,6 +55,8 @@ def read_level(reply: str) -> int:
     Raises:
         UnreadableError: It is none of these, or number and name contradict each other.
     """
+    from reelbench.judges.parsing import parse_score
+
     if (score := parse_score(reply, SCALE.low, SCALE.high, bare_integer=True)) is not None:
         return score
     named = _NAMED.fullmatch(reply)
@@ -71,20 +74,23 @@ def prompt_sha256() -> str:
 
 
 @cache
-def _prompts(prompts: str = "reelbench") -> PromptSet:
+def _prompts(prompts: str = "reelbench") -> "PromptSet":
+    from reelbench.judges.prompting import load_scale_prompts
+
     own = resources.files("reelbench.making") / "prompts" / "bloom"
-    return replace(
-        load_scale_prompts("bloom", SCALE, own, prompts), read=past_reasoning(read_level), again=PromptFiles(own).again
-    )
+    loaded = load_scale_prompts("bloom", SCALE, own, prompts, places=("answer",))
+    return replace(loaded, read=past_reasoning(read_level), again=PromptFiles(own).again)
 
 
-def _item(place: int, text: BloomText) -> Item:
+def _item(place: int, text: BloomText) -> "Item":
+    from reelbench.registry.records import Item
+
     return Item(id=str(place), video="", target={"text": ""}, prediction=text.text, question=text.side)
 
 
 def classify(
     texts: Iterable[BloomText], options: "JudgeOptions", note: Callable[[str], None], bar: Bar = no_bar
-) -> tuple[list[int | None], JudgeRecord]:
+) -> "tuple[list[int | None], JudgeRecord]":
     """Return each text's level, None where the judge gave none, and the judge's record.
 
     Raises:
@@ -92,6 +98,7 @@ def classify(
         ReelbenchError: The cache of replies can't be written.
     """
     from reelbench.judges.judge_run import JudgeRun
+    from reelbench.judges.modes import told
 
     prompts = _prompts(options.prompts)
     items = [_item(place, text) for place, text in enumerate(texts)]

@@ -187,6 +187,7 @@ class Chain:
         runner = Runner(self._askers.values(), self._show if shown else no_show, at_once=self._concurrency)
         async for case, result in runner.run(map(ChainCase, items), worked):
             self.trace.add(case.lines)
+            case.lines.clear()
             yield case, result
         if pending:
             raise PendingError(pending_shown(pending))

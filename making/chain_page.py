@@ -182,6 +182,6 @@ def _funnel(stages: Sequence[Mapping[str, Any]]) -> str:
         )
     heads = "<th scope='col'>Stage</th><th scope='col' colspan='2'>Came through</th><th scope='col'>Dropped</th>"
     return (
-        "<div class='card scroll' tabindex='0' role='region' aria-label='Stages'><table>"
-        f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
+        "<section class='card scroll' tabindex='0' aria-label='Stages'><table>"
+        f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></section>"
     )

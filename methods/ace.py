@@ -16,7 +16,6 @@ from reelbench.methods.ranking import CandidateSet, Ranked, Ranker
 from reelbench.registry import discovery
 from reelbench.registry.data.loading import locate, named
 from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.files import read_jsonl
 from reelbench.registry.languages import words
 from reelbench.registry.records import Item, Metrics, MetricValue, ModelRecord, Sample, SettingsRecord
 from reelbench.registry.spec import BenchmarkSpec, Corpus
@@ -91,10 +90,9 @@ def candidates_of_file(
 
 def _asked(folder: Path, spec: BenchmarkSpec, split: str) -> dict[str, tuple[str, tuple[str, ...]]]:
     """Return id -> question and options: from beside the samples, else from the benchmark's data where that is here."""
-    path = folder / QUESTIONS_FILE
-    if path.is_file():
-        lines = (line for _, line in read_jsonl(path) if isinstance(line, dict))
-        return {line["id"]: (line.get("question") or "", tuple(line.get("options") or ())) for line in lines}
+    if (folder / QUESTIONS_FILE).is_file():
+        asked = result_files.read_questions(folder)
+        return {name: (line["question"], tuple(line["options"])) for name, line in asked.items()}
     try:
         rows = locate(spec.id, split, fetch=False).read()
     except ReelbenchError:

@@ -27,6 +27,7 @@ from reelbench.registry.progress import Show
 from reelbench.registry.question_ids import QuestionIds
 from reelbench.registry.records import ModelRecord
 from reelbench.registry.rows import Row
+from reelbench.registry.strata import Strata
 from reelbench.tasks.lmms.visuals import Shown
 from reelbench.tasks.score import Evaluation, Options
 from reelbench.tasks.submissions import Prediction, answered
@@ -48,6 +49,7 @@ def questions(
     limit: int | None = None,
     data: Path | None = None,
     only: QuestionIds | None = None,
+    per: Strata | None = None,
 ) -> QuestionSet:
     """Return the questions of a benchmark or a task, with what is to be shown of their videos.
 
@@ -59,6 +61,7 @@ def questions(
         limit: Only the first so many questions.
         data: The benchmark's own data, where it isn't found by itself.
         only: These questions alone; the result is of a part then, as with a limit.
+        per: In its place so many questions for each label of a field.
 
     Raises:
         InputError: The name, the split or the frames are none, or a limit is given beside `only`.
@@ -72,7 +75,10 @@ def questions(
         sampling = sampling.as_images()
     elif sampling.decodes:
         stated = sampling.stated
-    return replace(QuestionSet.load(name, sampling, split=split, limit=limit, data=data, frames=stated), only=only)
+    asked = QuestionSet.load(name, sampling, split=split, limit=limit, data=data, frames=stated)
+    if per is not None:
+        only = QuestionIds(frozenset(row["id"] for row in per.draw_rows(asked.spec, asked.rows)))
+    return replace(asked, only=only)
 
 
 def ask(

@@ -67,9 +67,13 @@ class Run:
     stdout: str
 
 
-def run(command: Command, home: str | Path) -> Run:
-    """Run a process, with a `REELBENCH_HOME` of its own, to its end; raises where it fails."""
-    environ = os.environ | {"REELBENCH_HOME": str(home)}
+def run(command: Command, home: str | Path, more: Mapping[str, str] | None = None) -> Run:
+    """Run a process, with a `REELBENCH_HOME` of its own and `more` of the environment, to its end; raises if it fails.
+
+    Of `more`, what is empty is taken out of the environment.
+    """
+    every = {**os.environ, **(more or {}), "REELBENCH_HOME": str(home)}
+    environ = {name: value for name, value in every.items() if value}
     before, began = _cpu(), time.perf_counter()
     done = subprocess.run([str(part) for part in command], env=environ, check=True, capture_output=True, text=True)
     return Run(time.perf_counter() - began, _cpu() - before, done.stdout)

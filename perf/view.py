@@ -80,6 +80,16 @@ _PRESS = """(name) => new Promise((done) => {
     requestAnimationFrame(() => setTimeout(() => done((performance.now() - start) / 1000), 0));
 })"""
 """From the key press to the next frame on the screen, measured inside the page."""
+_FOLLOW = """(text) => new Promise((done) => {
+    const start = performance.now();
+    new MutationObserver((_, observer) => {
+        observer.disconnect();
+        done((performance.now() - start) / 1000);
+    }).observe(document.getElementById('sample'), { childList: true });
+    const box = document.getElementById('q');
+    box.value = text; box.dispatchEvent(new Event('input'));
+})"""
+"""From the key press to the card of the first question that it leaves, another than the open one."""
 
 
 def opened(path: Path) -> dict[str, float]:
@@ -107,11 +117,14 @@ def opened(path: Path) -> dict[str, float]:
                 tab.wait_for_selector("#sample article")
 
             measured("open", open_it)
+            tab.locator("#tools").evaluate("tools => tools.scrollIntoView()")  # the list is in view, so it is drawn
             tab.wait_for_timeout(3000)  # a reader looks before searching; the texts are made meanwhile
             for text in ("t", "train late", "item-09999", "nothing at all", ""):
                 measured("search", lambda text=text, tab=tab: tab.evaluate(_TYPE, text))
             for name in ("wrong", "one", "differ", ""):
                 measured("filter", lambda name=name, tab=tab: tab.evaluate(_PRESS, name))
+            tab.wait_for_timeout(500)
+            measured("question", lambda tab=tab: tab.evaluate(_FOLLOW, "item-05000"))
             tab.close()
         chromium.close()
     return {name: statistics.median(seconds) for name, seconds in took.items()}

@@ -135,7 +135,7 @@ def address(path: Path, page: Path) -> str:
 
 def valid_text(text: str) -> str:
     """Return `text` with lone surrogates (half an emoji, cut by a tokenizer) made U+FFFD: UTF-8 can't hold them."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _valid(value: Any) -> Any:  # noqa: ANN401 - any JSON value

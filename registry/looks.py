@@ -2,15 +2,18 @@
 
 import json
 from pathlib import Path
+from typing import Self
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
-from reelbench.registry.base_record import Record, first_wrong_field
+from reelbench.registry.base_record import Amount, Record, first_wrong_field
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import read_jsonl
 
 AGENTIC = "agentic"
 """Frames, and label, of answers by an agent that chose for each question what it looked at."""
+
+_ROUNDED = 1e-3  # seconds
 
 
 class Look(Record):
@@ -18,9 +21,20 @@ class Look(Record):
 
     question: str | None = Field(description="Id of the question that was being answered; null where nobody said.")
     video: str
-    start: float = Field(description="Of the window that was asked for, in seconds from the video's first frame.")
-    end: float
-    times: list[float] = Field(description="Of the frames that were given, in seconds from the video's first frame.")
+    start: Amount = Field(description="Of the window that was asked for, in seconds from the video's first frame.")
+    end: Amount
+    times: list[Amount] = Field(description="Of the frames that were given, in seconds from the video's first frame.")
+
+    @model_validator(mode="after")
+    def _is_of_its_window(self) -> Self:
+        if self.end <= self.start:
+            raise ValueError(f"its window ends at {self.end:g} s, and begins at {self.start:g} s")
+        # The frame that is on screen when the window begins came on before.
+        before = sorted(time for time in self.times if time < self.start - _ROUNDED)
+        after = [time for time in self.times if time > self.end + _ROUNDED]
+        if outside := [*before[1:], *after]:
+            raise ValueError(f"{outside[0]:g} s is outside its window, {self.start:g} to {self.end:g} s")
+        return self
 
 
 def append(log: Path, look: Look) -> None:

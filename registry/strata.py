@@ -1,44 +1,62 @@
-"""Draws of so many questions for each label of a facet."""
+"""Draws of so many questions for each label of a field: the same ones wherever `--per` is given."""
 
-import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 
 from reelbench.registry.errors import InputError
-from reelbench.registry.rows import Row
+from reelbench.registry.rows import Row, facets
 from reelbench.registry.spec import BenchmarkSpec
+
+Labels = Mapping[str, Mapping[str, Sequence[str]]]
+"""Id -> field -> the question's labels."""
 
 
 @dataclass(frozen=True, slots=True)
 class Strata:
-    """So many questions for each label of a facet."""
+    """So many questions for each label of a field (a facet of the benchmark)."""
 
-    facet: str
+    field: str
     number: int
 
     @classmethod
     def parse(cls, text: str) -> "Strata":
         """Read `locale=10`."""
-        facet, _, number = text.partition("=")
-        if not facet or not number.isdecimal() or int(number) < 1:
-            raise InputError(f"--per {text}: expected a facet and a number of questions, as in locale=10")
-        return cls(facet, int(number))
+        field, _, number = text.partition("=")
+        if not field or not number.isdecimal() or int(number) < 1:
+            raise InputError(f"--per {text}: expected a field and a number of questions, as in locale=10")
+        return cls(field, int(number))
 
-    def draw(self, spec: BenchmarkSpec, rows: Iterable[Row], seed: int = 0) -> list[Row]:
-        """Return the rows drawn, in their order: of each label its `number`, or all where there are fewer.
+    def groups(self, where: str, labels: Labels) -> dict[str, list[str]]:
+        """Return label -> ids; InputError, which names the fields there are, where `where` hasn't this one."""
+        known = dict.fromkeys(name for of_item in labels.values() for name in of_item)
+        if self.field not in known:
+            raise InputError(f"--per {self.field}: {where} has the fields {', '.join(known) or '(none)'}")
+        groups: dict[str, list[str]] = {}
+        for name, of_item in labels.items():
+            for label in of_item.get(self.field, ()):
+                groups.setdefault(label, []).append(name)
+        if not groups:
+            raise InputError(f"--per {self.field}: no question of {where} has a label of it")
+        return groups
 
-        A label's draw depends on its own questions alone, so that other labels may come and go.
+    def draw(self, where: str, labels: Labels, seed: int = 0) -> set[str]:
+        """Return the ids drawn: of each label its `number`, or all where there are fewer.
+
+        Those with the lowest sha256 of seed, label and id: other questions may come and go, and other labels too.
         """
-        known = [facet.name for facet in spec.facets if facet.in_rows]
-        if self.facet not in known:
-            raise InputError(f"--per {self.facet}: {spec.id} has the facets {', '.join(known) or '(none)'}")
+
+        def place(label: str, name: str) -> bytes:
+            return sha256(f"{seed}|{label}|{name}".encode("utf-8", "surrogatepass")).digest()
+
+        return {
+            name
+            for label, names in self.groups(where, labels).items()
+            for name in sorted(names, key=lambda name: place(label, name))[: self.number]
+        }
+
+    def draw_rows(self, spec: BenchmarkSpec, rows: Iterable[Row], seed: int = 0) -> list[Row]:
+        """Return the rows drawn, in their order."""
         rows = list(rows)
-        by_label: dict[str, list[str]] = {}
-        for row in rows:
-            for label in row[self.facet]:
-                by_label.setdefault(label, []).append(row["id"])
-        drawn: set[str] = set()
-        for label, names in by_label.items():
-            chance = random.Random(f"{seed}|{label}")  # noqa: S311 - no secret
-            drawn |= set(chance.sample(sorted(names), min(self.number, len(names))))
+        drawn = self.draw(spec.id, {row["id"]: facets(spec, row) for row in rows}, seed)
         return [row for row in rows if row["id"] in drawn]

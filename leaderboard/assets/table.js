@@ -58,7 +58,9 @@
       { class: "scroll", tabindex: 0, "aria-label": `${label}, scrolls sideways` },
       h("table", { class: "rows", "aria-label": label, "data-marks": true }, head, body),
     );
-    holder.replaceChildren(note, scroll, h("div", { class: "table-foot" }, info, pages), key || "");
+    const parts = [note, key, scroll, h("div", { class: "table-foot" }, info, pages)].filter(Boolean);
+    holder.replaceChildren(...parts);
+    if (key && R.narrow.matches) holder.append(key); // where it would be half of the screen
     // A shadow at the edge says that more lies beyond it.
     const edge = () => holder.classList.toggle("cut", scroll.scrollLeft + scroll.clientWidth < scroll.scrollWidth - 2);
     scroll.addEventListener("scroll", edge, { passive: true });

@@ -140,6 +140,8 @@ def _lines(board: Board, spec: BenchmarkSpec, entries: Sequence[BoardEntry], plu
             f"not ranked: {entry.unranked}" if entry.unranked else "",
             f"{unscored} unscored" if (unscored := entry.facts.get("unscored")) else "",
             f"{videos} videos" if (videos := entry.facts.get("videos")) else "",
+            f"as stated: {stated}" if (stated := entry.facts.get("stated")) else "",
+            f"intervals: {made}" if (made := entry.facts.get("intervals")) else "",
             "data unstated" if entry.facts.get("data") == "unstated" else "",
         ]
         name += "".join(f" ({mark})" for mark in marks if mark)

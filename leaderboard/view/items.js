@@ -8,7 +8,8 @@
   const [benchmark] = data.benchmarks;
   const several = runs.length > 1;
   const [primary] = benchmark.metrics;
-  const SIZE = 40;
+  const SIZE = 25;
+  const REST = 100; // ms: the list answers a key or press at once; the question and the address follow when these rest
   const $ = (id) => document.getElementById(id);
 
   // What the records call a state of an answer, where that is no English -> what a reader calls it.
@@ -113,7 +114,8 @@
     current = null,
     found = null, // the search and filters that `view` is of
     typed = false, // the address was last written for a search that is being typed
-    writing = 0;
+    writing = 0,
+    revealing = 0;
   function find() {
     const words = (state.get("q") || "").toLowerCase().split(/\s+/).filter(Boolean);
     if (words.length) prepare(() => false);
@@ -144,18 +146,9 @@
     const scored = run?.score != null;
     const tells = `${several ? `${runs[i].letter}: ` : ""}${word}${scored ? `, ${R.num(run.score, primary.unit)}` : ""}`;
     const share = scored ? (run.score - primary.low) / (primary.high - primary.low) : 0;
-    return h(
-      "span",
-      { class: "cell", title: tells, style: `--share:${(60 * share).toFixed(0)}%` },
-      h("span", { "aria-hidden": "true" }, sign),
-      h("span", { class: "sr" }, ` ${tells} `),
-    );
+    return h("i", { class: "cell", role: "img", "aria-label": tells, title: tells, style: `--share:${(60 * share).toFixed(0)}%` }, sign);
   }
-  const address = (item) => {
-    const query = new URLSearchParams(state);
-    query.set("sample", item.id);
-    return `#${query}`;
-  };
+  const address = (item) => `#${state}${state.size ? "&" : ""}sample=${encodeURIComponent(item.id)}`;
   const here = () => `${current ? address(current) : `#${state}`}${turned ? `&page=${page + 1}` : ""}`;
   const row = (item) =>
     h(
@@ -169,7 +162,7 @@
           "span",
           { class: "what" },
           bdi(item.id, { class: "id" }),
-          item.question && h("span", { class: "sub" }, bdi(item.question.slice(0, 140))),
+          item.question && h("span", { class: "sub" }, bdi(item.question.slice(0, 110))),
         ),
       ),
     );
@@ -205,21 +198,20 @@
   }
   function write(wait, typing = false) {
     clearTimeout(writing);
-    // Browsers take their time over each change of the address, so it waits for a rest.
     writing = setTimeout(() => {
+      R.follow(current);
       const same = here() === location.hash;
       if (!same) history[typing && typed ? "replaceState" : "pushState"](null, "", here());
       typed = typing;
     }, wait);
   }
-  /** Show what is searched and filtered; the open question stays open where it is among that. */
+  /** Show what is searched and filtered; the open question stays open where it is among that, else the first follows. */
   function apply(typing) {
     turned = false;
     find();
-    if (view.includes(current)) open(current);
-    else R.show(view[0]);
+    open(view.includes(current) ? current : view[0]);
     R.say(`${view.length} questions`);
-    write(typing ? 150 : 0, typing);
+    write(REST, typing);
   }
   const set = (name, value) => (value ? state.set(name, value) : state.delete(name));
 
@@ -306,6 +298,14 @@
     current = item || null;
     if (!turned) page = Math.floor(Math.max(0, view.indexOf(item)) / SIZE);
     draw();
+    clearTimeout(revealing);
+    // It measures the list, which costs nothing once a frame has been drawn.
+    requestAnimationFrame(() => {
+      clearTimeout(revealing);
+      revealing = setTimeout(reveal);
+    });
+  }
+  function reveal() {
     const row = $("list").querySelector("[aria-current]")?.parentElement;
     if (!row) return;
     const top = row.offsetTop - $("list").offsetTop;

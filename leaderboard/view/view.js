@@ -43,11 +43,18 @@
   R.summary($("summary"));
 
   // --- going about ---
-  function show(item) {
+  let shown = null;
+  function card(item) {
+    shown = item;
     $("sample").replaceChildren(item ? R.sampleCard(item) : h("p", { class: "note", text: "No question to show." }));
-    R.items.open(item); // last, as it measures the page
   }
-  R.show = show;
+  function show(item) {
+    card(item);
+    R.items.open(item);
+  }
+  R.follow = (item) => {
+    if (item !== shown) card(item);
+  };
   function render() {
     const asked = R.items.read();
     const item = R.items.byId(asked);

@@ -125,20 +125,17 @@ def cut(
                 else:
                     paths[video] = target
                     facts[video] = NOT_HERE | {"fps": made.fps, "duration": made.end, "from": made.start}
-                    _weigh(held, parts, video, target.stat().st_size, most, (number, len(videos)))
+                    for part, places in enumerate(parts):
+                        held[part] += any(place.video == video for place in places) and target.stat().st_size
+                    if most is not None and max(held) > most:
+                        raise _too_large(max(held), most, number, len(videos))
             show(number, video)
     return Excerpts(paths, facts)
 
 
-def _weigh(
-    held: list[int], parts: Sequence[Sequence[Place]], video: str, size: int, most: int | None, so_far: tuple[int, int]
-) -> None:
-    """Add a clip to the pages that show it; InputError where one of them is too large then."""
-    for part, places in enumerate(parts):
-        held[part] += size if any(place.video == video for place in places) else 0
-    if most is not None and max(held) > most:
-        raise InputError(
-            f"--embed: after {so_far[0]} of {so_far[1]} videos the clips take {max(held) / 1e6:.0f} MB, more than the "
-            f"{most / 1e6:.0f} MB that a page to be mailed may hold; add --as folder (a folder to zip), or draw fewer "
-            "videos (--sample), or share them among more people (--raters)"
-        )
+def _too_large(size: int, most: int, done: int, of: int) -> InputError:
+    return InputError(
+        f"--embed: after {done} of {of} videos the clips take {size / 1e6:.0f} MB, more than the {most / 1e6:.0f} MB "
+        "that a page to be mailed may hold; add --as folder (a folder to zip), draw fewer videos (--sample), or share "
+        "them among more people (--raters)"
+    )

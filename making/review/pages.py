@@ -54,7 +54,7 @@ class Draw:
     def names(self, spec: BenchmarkSpec, rows: Sequence[Row]) -> list[str]:
         """Return the ids of drawn questions, for pages whose `sample` counts these."""
         if self.per is not None:
-            return [row["id"] for row in self.per.draw(spec, rows, self.seed)]
+            return [row["id"] for row in self.per.draw_rows(spec, rows, self.seed)]
         names = sorted(row["id"] for row in rows)
         return random.Random(self.seed).sample(names, min(self.sample, len(names)))  # noqa: S311 - no secret
 
@@ -128,7 +128,7 @@ def draw_content(
     located = loading.locate(name, split, data)
     rows = located.read()
     if draw.per is not None:
-        rows = draw.per.draw(located.spec, rows, draw.seed)
+        rows = draw.per.draw_rows(located.spec, rows, draw.seed)
     by_video = rows_by_video(rows)
     sample = len(by_video) if draw.per is not None else min(draw.sample, len(by_video))
     drawn = random.Random(draw.seed).sample(sorted(by_video), sample)  # noqa: S311 - no secret

@@ -27,6 +27,7 @@ from reelbench.registry.spec import JudgeSpec
 from reelbench.scoring import result_files
 from reelbench.stats.agreement import krippendorff_alpha
 
+
 class JudgeScores(ReviewKind):
     """A result's answers, scored on the judge's scale."""
 

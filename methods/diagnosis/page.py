@@ -1,6 +1,6 @@
 """A diagnosis as one static page: figures, and every question's graph round by round. It needs no server.
 
-The data stand as JSON in the page; a graph is put into it when its question is looked at.
+The data stand as JSON in the page; a graph is drawn when its question is looked at.
 """
 
 from collections.abc import Sequence
@@ -10,19 +10,18 @@ from typing import Any, get_args
 
 from reelbench.methods.diagnosis.folder import Folder
 from reelbench.methods.diagnosis.questions import ReasonedQuestion
-from reelbench.methods.diagnosis.report import picture
 from reelbench.methods.diagnosis.tagging import Attempt
 from reelbench.registry import discovery
 from reelbench.registry.errors import MediaError
-from reelbench.registry.files import address, in_script, page_asset, write_text
+from reelbench.registry.files import address, write_text
 from reelbench.registry.media.library import Library
+from reelbench.registry.shell_page import shell_page
 from reelbench.scoring.evidence.findings import LABELS
-from reelbench.scoring.evidence.graph_svg import to_svg
 from reelbench.scoring.evidence.graphs import Graph
-from reelbench.scoring.evidence.isolation import NodeTag, Round, Status, Stop
+from reelbench.scoring.evidence.isolation import NodeTag, Round, Stop
 
 PAGE = "report.html"
-_DATA = "/*DIAGNOSIS*/null"
+_LINKS = (("questions", "Questions"), ("errors", "Errors"), ("locales", "Locales"), ("ends", "How it ended"))
 _LATER = {"hint_ignored": "wrong again though told", "recovered": "found later without being told"}
 
 
@@ -43,23 +42,33 @@ def write(folders: Sequence[Folder], figures: Sequence[dict[str, Any]], out: Pat
             entry["diagnoses"][place] = rounds
     data = {
         "diagnoses": [
-            {
-                "name": folder.path.absolute().name,
-                "settings": setting,
-                "figures": each,
-                "picture": picture(each, setting.get("model")),
-            }
+            {"name": folder.path.absolute().name, "settings": setting, "figures": each}
             for folder, setting, each in zip(folders, settings, figures, strict=True)
         ],
+        "benchmark": _title(settings[0]),
         "labels": LABELS,
         "stops": get_args(Stop),
         "questions": list(shown.values()),
     }
-    template = (resources.files("reelbench.methods.diagnosis") / "page.html").read_text(encoding="utf-8")
-    page = template.replace("/*PALETTE*/\n", page_asset("palette.css"), 1)
-    page = page.replace("/*ELEMENTS*/\n", page_asset("elements.js"), 1)
-    # The data last, so that nothing in a text is taken for one of ours.
-    write_text(out, page.replace(_DATA, in_script(data), 1))
+    page = shell_page(
+        "Where answers went wrong",
+        _asset("page.html"),
+        style=_asset("page.css"),
+        script=_asset("page.js"),
+        data=data,
+        links=_LINKS,
+    )
+    write_text(out, page)
+
+
+def _asset(name: str) -> str:
+    return (resources.files("reelbench.methods.diagnosis") / name).read_text(encoding="utf-8")
+
+
+def _title(settings: dict[str, Any]) -> str:
+    name = str(settings.get("benchmark"))
+    spec = discovery.specs().get(name)
+    return name if spec is None else spec.title
 
 
 def _library(settings: dict[str, Any]) -> Library | None:
@@ -102,8 +111,6 @@ def _video(question: ReasonedQuestion, library: Library | None, page: Path) -> s
 
 
 def _round(record: Round, attempt: Attempt, graph: Graph | None, cue: str | None) -> dict[str, Any]:
-    states: dict[str, Status] = {key: tag.status for key, tag in record.nodes.items()}
-    labels = {key: tag.label for key, tag in record.nodes.items() if tag.label}
     return {
         "round": record.round,
         "stop": record.stop,
@@ -111,18 +118,23 @@ def _round(record: Round, attempt: Attempt, graph: Graph | None, cue: str | None
         "answer": attempt.answer,
         "output": attempt.output,
         "right": attempt.right,
-        "svg": "" if graph is None else to_svg(graph, states, labels, title=f"{graph.id}, round {record.round}"),
-        "nodes": [] if graph is None else [_node(graph, key, tag) for key, tag in record.nodes.items()],
+        "nodes": [] if graph is None else [_node(graph, key, record.nodes.get(key)) for key in graph.order],
     }
 
 
-def _node(graph: Graph, key: str, tag: NodeTag) -> dict[str, Any]:
+def _node(graph: Graph, key: str, tag: NodeTag | None) -> dict[str, Any]:
     node = graph.by_id[key]
-    return {
+    about = {
         "id": key,
         "evidence": node.evidence,
         "time": node.timestamp,
         "seconds": node.windows[0][0] if node.windows else None,
+        "parents": node.parents,
+        "depth": graph.depths[key],
+    }
+    if tag is None:
+        return about
+    return about | {
         "status": tag.status,
         "label": tag.label,
         "sub_cause": tag.sub_cause,

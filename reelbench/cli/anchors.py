@@ -11,7 +11,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.judging import takes_judge
-from reelbench.cli.option_groups import reports_status
+from reelbench.cli.option_groups import Per, reports_status, strata
 from reelbench.registry.errors import InputError, ReelbenchError
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ def anchors(
     number: Annotated[
         int, typer.Option(metavar="N", help="Number of answers to draw, at equal steps of their scores.")
     ] = 40,
+    per: Per = None,
     judge: "JudgeOptions | None",
 ) -> None:
     """Draw a few answers of a result, by quantile of score; with --judge, ask that judge about them again.
@@ -45,7 +46,7 @@ def anchors(
     if not (out / result_files.RESULT_FILE).is_file():
         given = read_one(result)
         spec = discovery.get(given.result.benchmark.id)
-        drawn = drawing.draw(spec, given.samples, number) if given.result.judge and spec.judge else []
+        drawn = drawing.draw(spec, given.samples, number, strata(per)) if given.result.judge and spec.judge else []
         if not drawn:
             raise InputError(f"{result}: no answer in it has a judge's score; judge it first (reelbench score --judge)")
         metrics, breakdowns = aggregation.aggregate(spec, drawn, overlap=False)
@@ -96,8 +97,7 @@ def _write(folder: Path, of: "Result", scored: "ScoredItems") -> None:
         scored,
         split=of.benchmark.split,
         source=of.benchmark.source,
-        data=of.data,
         model=of.model,
         settings=of.settings,
-        note="anchors: a few answers, to ask a judge about again",
+        attribution=result_files.Attribution(of.data, note="anchors: a few answers, to ask a judge about again"),
     )

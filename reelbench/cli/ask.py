@@ -13,16 +13,19 @@ from reelbench.cli.about import takes_about
 from reelbench.cli.asking import check_apart, shared_budget, takes_llm, takes_output_limit, takes_questions
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
-from reelbench.cli.option_groups import Json, Quiet, chosen, given, reports_status
+from reelbench.cli.option_groups import Json, Per, Quiet, chosen, given, reports_status, strata
 from reelbench.cli.report import check_judged, report
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError, ReelbenchError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from reelbench.cli.asking import OutputLimit, QuestionChoice
     from reelbench.judges.judge_options import JudgeOptions
     from reelbench.llm.ask_options import AskOptions
     from reelbench.registry.records import About
+    from reelbench.tasks.score import Outcome
 
 _FRAMES = "uniform:32"
 
@@ -64,6 +67,7 @@ def ask(
         Path | None, typer.Option(help="Path of the benchmark's data, if it isn't found automatically.")
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first N questions of each benchmark.")] = None,
+    per: Per = None,
     candidates: SampledAnswers = None,
     label: run_options.Label = None,
     output: Annotated[
@@ -96,6 +100,7 @@ def ask(
 
     note = console.noted(quiet=quiet)
     earlier = chosen_questions.earlier
+    of_each = strata(per, limit=limit, ids=chosen_questions.ids, **{"from": earlier})
     several = chosen(candidates, Candidates)
     stated = output_limit.preset.get("frames") if output_limit.preset and frames is None else frames
     spec = stated or settings.FRAMES.get() or _FRAMES
@@ -119,20 +124,31 @@ def ask(
             candidates=several,
             budget=shared_budget(llm),
         )
-    outcomes, failed = [], []
-    for name in names:
-        questions = asking.questions(name, spec, split=split, limit=limit, data=data, only=chosen_questions.ids)
-        try:
-            outcomes.append(evaluated(questions).labelled(label).write(folder / discovery.plain_name(name)))
-        except InputError:
-            raise
-        except ReelbenchError as error:  # of one benchmark: the others' results are printed
-            failed.append(str(error))
+
+    def outcome(name: str) -> "Outcome":
+        only = chosen_questions.ids
+        questions = asking.questions(name, spec, split=split, limit=limit, data=data, only=only, per=of_each)
+        return evaluated(questions).labelled(label).write(folder / discovery.plain_name(name))
+
+    outcomes, failed = _each(names, outcome)
     if outcomes:
         report(outcomes, as_json=as_json, again=["reelbench", "ask", *given(context)], quiet=quiet)
     if failed:
         raise ReelbenchError("; ".join(failed))
     check_judged(outcomes)
+
+
+def _each(names: list[str], outcome: "Callable[[str], Outcome]") -> "tuple[list[Outcome], list[str]]":
+    """Return the benchmarks' outcomes, and why others have none: theirs are printed all the same."""
+    outcomes, failed = [], []
+    for name in names:
+        try:
+            outcomes.append(outcome(name))
+        except InputError:
+            raise
+        except ReelbenchError as error:
+            failed.append(str(error))
+    return outcomes, failed
 
 
 def _check_own(folders: "list[Path]", llm: "dict[str, AskOptions]") -> None:

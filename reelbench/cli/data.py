@@ -2,15 +2,18 @@
 
 import threading
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.completion import benchmark_names
-from reelbench.cli.option_groups import reports_status
+from reelbench.cli.option_groups import Per, reports_status, strata
 from reelbench.registry.progress import Show
+
+if TYPE_CHECKING:
+    from reelbench.registry.strata import Strata
 
 app = App("Fetch a benchmark's annotations and videos, and check them.")
 
@@ -30,6 +33,7 @@ def fetch(
     data: Data = None,
     media: Annotated[bool, typer.Option("--media", help="Fetch the videos too.")] = False,
     limit: Annotated[int | None, typer.Option(help="Only the first N videos.", min=1)] = None,
+    per: Per = None,
     refresh: Annotated[bool, typer.Option(help="Check upstream again; updates an unpinned revision.")] = False,
 ) -> None:
     """Fetch annotations, and videos with --media: resumable, every file verified, failures listed at the end."""
@@ -39,6 +43,7 @@ def fetch(
     if loading.is_mini(split):
         console.write(_COMES_ALONG.format(spec=spec.id, split=split))
         return
+    of_each = strata(per, limit=limit)
     failed: list[fetch.Failure] = []
 
     def bring(wanted: list[str]) -> None:
@@ -51,7 +56,7 @@ def fetch(
 
     bring([])
     if media and not failed:
-        bring(wanted_videos(name, split, data))  # the rows name the videos, so these come second
+        bring(wanted_videos(name, split, data, of_each))  # the rows name the videos, so these come second
     for what, reason in failed:
         console.note(f"not fetched: {what}: {reason}")
     if failed:
@@ -83,6 +88,9 @@ def check(name: Name, *, split: Split = None, data: Data = None) -> None:
         console.write(
             f"videos: {len(report.here)} of {total} here, {len(report.missing)} missing, {len(report.broken)} broken"
         )
+    if lengths := report.seconds:
+        mean = sum(lengths) / len(lengths)
+        console.write(f"lengths: {mean:.1f} s in the mean, {min(lengths):.1f} to {max(lengths):.1f} s")
     for key in report.missing:
         console.write(f"missing: {key}")
     for key, path, reason in report.broken:
@@ -122,8 +130,10 @@ class _Shown:
             self._show(self._transferred, f"{self._finished}/{self._names}")
 
 
-def wanted_videos(name: str, split: str, data: Path | None) -> list[str]:
-    """Return the media keys of a split's rows, in order."""
+def wanted_videos(name: str, split: str, data: Path | None, per: "Strata | None" = None) -> list[str]:
+    """Return the media keys of a split's rows, in order; of those that `per` draws, where there is one."""
     from reelbench.registry.data import loading
 
-    return [row["video"] for row in loading.locate(name, split, data).read()]
+    located = loading.locate(name, split, data)
+    rows = located.read()
+    return [row["video"] for row in (rows if per is None else per.draw_rows(located.spec, rows))]

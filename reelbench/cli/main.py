@@ -1,5 +1,6 @@
 """`reelbench`: the commands, and what happens when one fails."""
 
+import gc
 import logging
 import sys
 from errno import EACCES, EEXIST, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS
@@ -147,7 +148,7 @@ def main() -> None:
     arguments = _flags_first(sys.argv[1:])
     debug = "--debug" in arguments[: len(_FLAGS)]
     try:
-        app(arguments)
+        app.part_for(arguments)(arguments)
     except ReelbenchError as error:
         if debug:
             raise
@@ -169,3 +170,5 @@ def main() -> None:
         where = f"{error.filename}: " if error.filename else ""
         console.note(f"reelbench: {where}{error.strerror or error}")
         sys.exit(InputError.exit_code if error.errno in _CALLERS else ReelbenchError.exit_code)
+    finally:
+        gc.freeze()  # the process ends: a last search of all it holds for garbage would take a tenth of a rerun

@@ -14,7 +14,7 @@ from reelbench.cli import console, families
 from reelbench.cli.app import App
 from reelbench.cli.asking import LlmBatch, RetryUnread, by_role, finished, shared_budget, takes_llm
 from reelbench.cli.completion import task_names
-from reelbench.cli.option_groups import Json, reports_status, takes
+from reelbench.cli.option_groups import Json, Per, reports_status, strata, takes
 from reelbench.making.gate_rules import GateRules
 from reelbench.making.moment_rules import Cuts, Rules
 from reelbench.registry.errors import InputError
@@ -281,6 +281,7 @@ def tags(
     data: Annotated[
         Path | None, typer.Option(help="Path of the benchmark's data, if it isn't found automatically.")
     ] = None,
+    per: Per = None,
     making: MakeOptions,
     llm: "dict[str, AskOptions]",
 ) -> None:
@@ -294,7 +295,10 @@ def tags(
     if out is None and not making.plan:
         raise InputError("--out: name an output file, or give --plan, which writes nothing")
     located = loading.locate(name, split, data)
+    of_each = strata(per, limit=making.limit)
     rows = located.read()[: making.limit]
+    if of_each is not None:
+        rows = of_each.draw_rows(located.spec, rows)
     pictures = None
     if frames is not None:
         pictures = VideoFrames(Library(located.spec, located.split, data), frames, plan=making.plan)

@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
+from reelbench.registry.errors import InputError
+
 if TYPE_CHECKING:
     from typer import _click
 
     from reelbench.registry.decoding import Answering, Candidates
     from reelbench.registry.frames.sampling import FrameSampling
+    from reelbench.registry.strata import Strata
 
 
 def option_of(parameter: "_click.Parameter") -> str:
@@ -27,7 +30,28 @@ def before_dashes(arguments: Sequence[str]) -> Sequence[str]:
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON (a list for several results).")]
+Per = Annotated[
+    str | None,
+    typer.Option(
+        "--per",
+        metavar="FIELD=N",
+        help="N questions for each label of a field instead, as in locale=10: the same ones in every command.",
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors, and --json.")]
+
+
+def strata(per: str | None, **other: object) -> "Strata | None":
+    """Return what `--per` says; InputError where it is wrong, or an `other` option that draws is given too."""
+    from reelbench.registry.strata import Strata
+
+    if per is None:
+        return None
+    for name, value in other.items():
+        if value is not None:
+            raise InputError(f"--per and --{name}: give one of them")
+    return Strata.parse(per)
+
 
 CachePatience = Annotated[
     float,

@@ -9,7 +9,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.judging import JudgeEstimate, takes_judge
-from reelbench.cli.option_groups import Json, reports_status
+from reelbench.cli.option_groups import Json, Per, reports_status, strata
 from reelbench.registry.errors import InputError, ReelbenchError, first_of
 from reelbench.registry.home import home
 
@@ -28,6 +28,7 @@ def rejudge(
         int | None,
         typer.Option(metavar="N", help="Judge only N answers of each result: relates the judges, gives no rank."),
     ] = None,
+    per: Per = None,
     as_json: Json = False,
     judge_estimate: JudgeEstimate = False,
     judge: "JudgeOptions | None",
@@ -43,7 +44,9 @@ def rejudge(
 
     if judge is None:
         raise InputError("rejudge needs --judge MODEL, the judge that is to score the stored answers")
-    work = Rejudgement(store, judge, sample=sample, note=console.note, bar=console.progress)
+    work = Rejudgement(
+        store, judge, sample=sample, per=strata(per, sample=sample), note=console.note, bar=console.progress
+    )
     if judge_estimate:
         from reelbench.cli.score import show_estimates
 

@@ -32,7 +32,8 @@ class CheckReport:
     """What was found, without fetching anything.
 
     `annotations` is None where they are not here, and `problem` then says how to get them. `here`, `missing` and
-    `broken` are media keys, the last with the file and what is wrong with it; `looked_in` are the folders searched.
+    `broken` are media keys, the last with the file and what is wrong with it; `looked_in` are the folders searched;
+    `seconds` are the lengths of the videos that are here, where their files state any.
     """
 
     annotations: sources.Resolved | None
@@ -42,6 +43,7 @@ class CheckReport:
     broken: tuple[tuple[str, Path, str], ...]
     looked_in: tuple[Path, ...]
     upstream: tuple[Upstream, ...]
+    seconds: tuple[float, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -71,6 +73,8 @@ def check(spec: BenchmarkSpec, split: str, data: Path | None = None, wanted: Seq
     found = [_find(library, key) for key in keys]
     with ThreadPoolExecutor(max_workers=fetch.WORKERS) as pool:
         reasons = list(pool.map(partial(_broken, verified), found))
+        whole = [path for path, reason in zip(found, reasons, strict=True) if path is not None and reason is None]
+        lengths = list(pool.map(playable.seconds, whole))
     for key, path, reason in zip(keys, found, reasons, strict=True):
         if path is None:
             missing.append(key)
@@ -86,6 +90,7 @@ def check(spec: BenchmarkSpec, split: str, data: Path | None = None, wanted: Seq
         broken=tuple(broken),
         looked_in=tuple(library.roots),
         upstream=tuple(_upstream(spec, split, annotations)),
+        seconds=tuple(length for length in lengths if length is not None),
     )
 
 

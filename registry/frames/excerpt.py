@@ -11,11 +11,11 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import av
 from av.audio.resampler import AudioResampler
 from av.error import FFmpegError
-from av.video.stream import VideoStream
 
 from reelbench.registry.errors import MediaError, first_line
 from reelbench.registry.frames.clip import CLOCK
@@ -23,6 +23,9 @@ from reelbench.registry.frames.decoder import Frame, VideoFile
 from reelbench.registry.frames.index import open_container
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.frames.sound import Beside
+
+if TYPE_CHECKING:
+    from av.video.stream import VideoStream
 
 log = logging.getLogger("reelbench")
 

@@ -31,6 +31,25 @@ def broken(path: Path) -> str | None:
         return f"can't be read ({first_line(error)})"
 
 
+def seconds(path: Path) -> float | None:
+    """Return the length that a playable file states; None where it states none."""
+    from reelbench.registry.frames.index import open_container, video_stream
+
+    length = None
+    with open_container(path) as container:
+        length = _length(container, video_stream(container, path))
+    return None if length is None else float(length)
+
+
+def _length(container: Any, stream: Any) -> Fraction | None:  # noqa: ANN401 - PyAV's classes, imported lazily
+    import av
+
+    # Matroska and WebM state a length for the container only.
+    if stream.time_base and stream.duration:
+        return stream.duration * stream.time_base
+    return Fraction(container.duration, av.time_base) if stream.time_base and container.duration else None
+
+
 def _unplayable(container: Any, stream: Any) -> str | None:  # noqa: ANN401 - PyAV's classes, imported lazily
     if next(container.decode(stream), None) is None:
         return "no frame can be decoded"
@@ -38,16 +57,8 @@ def _unplayable(container: Any, stream: Any) -> str | None:  # noqa: ANN401 - Py
 
 
 def _is_cut_off(container: Any, stream: Any) -> bool:  # noqa: ANN401 - PyAV's classes, imported lazily
-    import av
-
-    # Matroska and WebM state a length for the container only.
-    base = stream.time_base
-    start = stream.start_time or 0
-    if base and stream.duration:
-        length = stream.duration * base
-    elif base and container.duration:
-        length = Fraction(container.duration, av.time_base)
-    else:
+    length, base, start = _length(container, stream), stream.time_base, stream.start_time or 0
+    if length is None:
         return False
     slack = max(_SLACK_S, _SLACK * length)
     container.seek(start + int(max(0, length - slack) / base), stream=stream)

@@ -4,13 +4,16 @@ It reaches the videos that it was given, each by its id, and nothing else. Every
 """
 
 import asyncio
+import json
 import signal
+import sys
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
@@ -160,12 +163,22 @@ def serve(served: Served) -> None:
     )
 
     async def run() -> None:
-        async with stdio_server() as (requests, replies):
+        async with stdio_server(stdin=_readable(sys.stdin.buffer)) as (requests, replies):  # type: ignore[arg-type]
             await server.run(requests, replies, server.create_initialization_options())
 
     # A Ctrl-C would else wait for the thread that reads stdin; each look is whole in the log by then.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     asyncio.run(run())
+
+
+async def _readable(stdin: BinaryIO) -> AsyncIterator[str]:
+    """Yield a client's lines, with a mark for each half of a character: the SDK answers none that has one."""
+    while line := await asyncio.to_thread(stdin.readline):
+        text = line.decode("utf-8", "replace")
+        if "\\u" in text:
+            with suppress(ValueError, RecursionError):  # then it is no message at all
+                text = json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8", "replace").decode()
+        yield text
 
 
 def _answer(served: Served, asked: Named) -> "list[types.ContentBlock]":

@@ -20,6 +20,16 @@ _FRAMES = {
     "Gemini-2.5-Pro": "256",
 }
 """Supplement, Table 2."""
+_SETTINGS = {
+    "Qwen-2.5-VL": "the defaults of Together AI's API",
+    "Qwen-3-VL": "vLLM, sequences of up to 128k",
+    "Claude-Sonnet-4": "10,000 tokens of thinking",
+    "GPT-5-mini": "high reasoning effort, default verbosity and output length",
+    "GPT-5": "high reasoning effort, default verbosity and output length",
+    "Gemini-2.5-Flash": "temperature 0, dynamic thinking, default seed and sampling",
+    "Gemini-2.5-Pro": "temperature 0, dynamic thinking, default seed and sampling",
+}
+"""The same table's last column."""
 
 # Supplement, Table 3: Gemini-2.5-Pro by locale, judged by Gemini-2.5-Flash and by GPT-5-mini.
 _BY_LOCALE = {
@@ -61,7 +71,10 @@ def _row(model: str, score: float, **fields: Any) -> PublishedResult:  # noqa: A
         "cite": _SUPPLEMENT.format(3),
         "url": _URL,
     }
-    return PublishedResult(**(values | fields))
+    values |= fields
+    if model in _SETTINGS:
+        values["note"] = f"Asked with {_SETTINGS[model]} (supplement, Table 2). {values.get('note', '')}".strip()
+    return PublishedResult(**values)
 
 
 def _locales(judge: int) -> dict[str, dict[str, dict[str, float]]]:

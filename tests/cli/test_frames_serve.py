@@ -5,7 +5,9 @@ import base64
 import csv
 import json
 import os
+import subprocess
 import sys
+import threading
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -126,6 +128,29 @@ class TestServe:
         assert (good.is_error, len(pictures(good))) == (False, 2)
         assert lines(log) == [{"question": None, "video": "good", "start": 0, "end": 1, "times": [0.0, 1.0]}]
 
+    def test_an_id_with_half_a_character_is_answered_too(self, tmp_path):
+        def message(method, params, **more):
+            return json.dumps({"jsonrpc": "2.0", "method": method, "params": params, **more}) + "\n"
+
+        hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
+        command = [Path(sys.executable).with_name("reelbench"), "frames", "serve", "rextime_mini"]
+        with subprocess.Popen(
+            [*command, "--log", tmp_path / "looks.jsonl"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as server:
+            unanswered = threading.Timer(120, server.kill)
+            unanswered.start()
+            for line in (
+                message("initialize", hello, id=1),
+                message("notifications/initialized", {}),
+                message("tools/call", {"name": "info", "arguments": {"video": "\ud800 \U0001f3ac"}}, id=2),
+            ):
+                server.stdin.write(line)
+                server.stdin.flush()
+            replies = [server.stdout.readline() for _ in range(2)]
+            unanswered.cancel()
+            server.kill()
+        assert "no video '? \U0001f3ac'; there are" in replies[1]
+
     def test_videos_that_are_pictures_are_looked_at_too(self, reelbench_home, tmp_path):
         row = locate("dramaqa_cogme_mini").read()[0]
         log = tmp_path / "looks.jsonl"
@@ -185,7 +210,7 @@ def answers(tmp_path):
 
 
 def look(question="mini1", video=VIDEO, times=(1.0, 2.0), **more):
-    return {"question": question, "video": video, "start": 0, "end": 9, "times": list(times), **more}
+    return {"question": question, "video": video, "start": 0, "end": 9, "times": list(times)} | more
 
 
 def logged(tmp_path, *looks):
@@ -232,6 +257,15 @@ class TestLooked:
             (look(video="other"), f"line 2: is a look at 'other', question 'mini1' is on '{VIDEO}'"),
             (look(another=1), "line 2: field another: Extra inputs are not permitted"),
             (look(times=["soon"]), "line 2: field times.0: Input should be a valid number"),
+            (look(times=[-5]), "line 2: field times.0: Input should be greater than or equal to 0"),
+            (look(times=[1, float("nan")]), "line 2: field times.1: Input should be a finite number"),
+            (look(times=[99999]), "line 2: the object: Value error, 99999 s is outside its window, 0 to 9 s"),
+            (
+                look(start=4, times=[1, 2, 5]),
+                "line 2: the object: Value error, 2 s is outside its window, 4 to 9 s",
+            ),
+            (look(end=-1), "line 2: field end: Input should be greater than or equal to 0"),
+            (look(start=9), "line 2: the object: Value error, its window ends at 9 s, and begins at 9 s"),
             ([1], "line 2: the object: Input should be a valid dictionary"),
         ],
     )

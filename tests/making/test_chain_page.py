@@ -17,6 +17,7 @@ from reelbench.making.discussion import Discussion, DiscussionOptions, run
 from reelbench.making.discussion_files import read_videos
 from reelbench.making.funnel_svg import to_svg
 from reelbench.registry.errors import InputError
+from tests.checkers import invalid, violations
 from tests.making.conftest import video
 from tests.servers import roles
 from tests.servers.judge import Answer
@@ -144,6 +145,7 @@ def moments(tmp_path):
     line = {"role": "relation", "video": "v", "vote": 0, "attempt": 0, "read": True, "model": "m", "key": "k"}
     line |= {"messages": [{"role": "user", "content": "?"}], "tokens": {"prompt": 1, "completion": 1}}
     lines = [line | {"reply": f"As seen.\n```json\n{json.dumps(reply)}\n```", "vote": vote} for vote in (0, 1)]
+    lines.insert(0, line | {"reply": "No <idea>.", "read": False})
     (tmp_path / "trace.jsonl").write_text("".join(json.dumps(each) + "\n" for each in lines))
     (tmp_path / "funnel.json").write_text(
         '{"stages": [{"name": "pairs", "in": 4, "out": 3, "dropped": {"no_time_left": 1}}]}'
@@ -176,7 +178,8 @@ def test_times_are_read_on_a_strip_and_json_is_behind_a_fold(moments):
     assert "2 times the sameAs seen.event 1: She fills it. 00:00 to 00:18" in page
     assert page.count('"event1_timestamp"') == 1
     assert page.index("The reply as it came") < page.index('"event1_timestamp"')
-    assert "1 question came of 2 replies." in page
+    assert "No <idea>.m · 1 token read, 1 written could not be used" in page
+    assert "1 question came of 3 replies." in page
     assert "no time left 1" in page
 
 
@@ -206,3 +209,20 @@ def test_the_command_writes_it(reelbench, made):
     done = reelbench("make", "page", made, "--video", "film0")
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == str(made / "film0.html")
+
+
+@pytest.mark.browser
+def test_axe_and_the_validator_find_nothing_and_nothing_scrolls_sideways(chromium, checkers, moments):
+    path = chain_page.write(moments)
+    assert invalid([path], checkers, moments) == set()
+    for width, scheme in ((1440, "light"), (390, "dark")):
+        context = chromium.new_context(viewport={"width": width, "height": 844}, color_scheme=scheme)
+        tab = context.new_page()
+        tab.on("pageerror", lambda error: pytest.fail(str(error)))
+        tab.goto(path.as_uri())
+        tab.get_by_text("The reply as it came").click()
+        assert violations(tab, checkers) == []
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width
+        tab.get_by_role("button", name="Dark mode").press("Enter")
+        assert tab.evaluate("document.documentElement.dataset.theme") == {"light": "dark", "dark": "light"}[scheme]
+        context.close()

@@ -201,5 +201,5 @@ def test_the_single_pass_stands_beside_the_last_questions_with_the_changes_marke
         read(tmp_path / "made", n)["film <b>_2"]["answer"] for n in ("single_pass.json", "annotations.json")
     )
     changed = first.split()[2], last.split()[2]
-    assert f"<p>Because of <del>{changed[0]}</del> part 2; the door" in page
-    assert f"<p>Because of <ins>{changed[1]}</ins> part 2; the door" in page
+    assert f">Because of <del>{changed[0]}</del> part 2; the door" in page
+    assert f">Because of <ins>{changed[1]}</ins> part 2; the door" in page

@@ -257,7 +257,8 @@ def test_a_question_is_read_by_keyboard(opened):
     expect(tab.locator("#detail h3").first).to_have_text("Question q2 </script><b>?", use_inner_text=True)
     expect(buttons.nth(1)).to_have_attribute("aria-current", "true")
     tab.keyboard.press("ArrowUp")
-    expect(tab.locator("#detail svg [data-node]")).to_have_count(2)
+    expect(tab.locator("#detail .graph [data-node]")).to_have_count(2)
+    expect(tab.locator("#detail .graph path.head")).to_have_count(1)
     tab.get_by_role("button", name="Round 2").focus()
     tab.keyboard.press("Enter")
     expect(tab.get_by_role("button", name="Round 2")).to_have_attribute("aria-pressed", "true")
@@ -318,3 +319,30 @@ def test_axe_and_the_validator_find_nothing(opened, checkers, tmp_path, options)
     drawn = tmp_path / "drawn.html"
     drawn.write_text(tab.content(), encoding="utf-8")
     assert invalid([tmp_path / "page.html", drawn], checkers, tmp_path) == set()
+
+
+@pytest.mark.browser
+def test_an_interval_is_claimed_where_it_is_drawn_and_the_graph_fits_its_frame(opened):
+    from playwright.sync_api import expect
+
+    tab = opened(ROWS, viewport={"width": 390, "height": 844})
+    expect(tab.locator("#result")).to_have_text(
+        "4 of 4 answers were wrong. Of 4 errors, 50 % are Temporal Localization; 75 % are errors of perception."
+    )
+    expect(tab.locator("#kinds")).to_contain_text("no interval, as the errors are on fewer than ten videos; n = 4")
+    expect(tab.locator("#labels thead")).not_to_contain_text("95 %")
+    assert tab.locator("[data-ci-low], #kinds line.ends").count() == 0
+    expect(tab.locator("#facts")).to_contain_text("1 of them is of reasoning")
+    boxes = [box.bounding_box() for box in tab.locator("#detail .graph, #detail [data-node]").all()]
+    assert all(
+        box["x"] >= boxes[0]["x"] and box["x"] + box["width"] <= boxes[0]["x"] + boxes[0]["width"] for box in boxes
+    )
+
+    tab = opened([(f"q{n}", f"v{n}", "en-GB", ["T+" if n < 9 else "R+"], "all_evaluated") for n in range(12)])
+    expect(tab.locator("#result")).to_contain_text(
+        re.compile(r"75 % \(95 % interval 4[0-4] to 9[0-4] %\) are Temporal")
+    )
+    expect(tab.locator("#kinds")).to_contain_text("with its 95 % interval over videos; n = 12")
+    expect(tab.locator("#kinds line.ends")).to_have_count(3 * 7)  # six labels and perception, each with two caps
+    ends = tab.locator("#labels tbody tr").first.locator("[data-ci-low]")
+    assert float(ends.get_attribute("data-ci-low")) == pytest.approx(0.4222, abs=0.02)

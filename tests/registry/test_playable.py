@@ -6,7 +6,7 @@ import av
 import numpy as np
 import pytest
 
-from reelbench.registry.media.playable import broken
+from reelbench.registry.media.playable import broken, seconds
 
 CODECS = {"mp4": "libx264", "mkv": "libx264", "webm": "libvpx-vp9", "avi": "mpeg4", "mov": "libx264"}
 
@@ -37,7 +37,9 @@ def sound(path):
 @pytest.mark.parametrize("suffix", CODECS)
 @pytest.mark.parametrize("frames", [1, 48])
 def test_a_whole_video_is_not_broken(tmp_path, suffix, frames):
-    assert broken(film(tmp_path / f"a.{suffix}", frames)) is None
+    path = film(tmp_path / f"a.{suffix}", frames)
+    assert broken(path) is None
+    assert seconds(path) == pytest.approx(frames / 8, abs=0.13)  # a container may end where its last frame begins
 
 
 @pytest.mark.parametrize("kept", [0.8, 0.5, 0.1])

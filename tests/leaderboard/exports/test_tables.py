@@ -7,11 +7,12 @@ import re
 import pyarrow.parquet
 import pytest
 
-from reelbench.leaderboard import board, columns, publish, site, store
+from reelbench.leaderboard import board, columns, publish, site, store, submission
 from reelbench.leaderboard.columns import BoardColumn
 from reelbench.leaderboard.entries import RankingGroup
 from reelbench.leaderboard.exports import tables
 from reelbench.registry import discovery
+from reelbench.scoring import aggregation, result_files
 from tests.leaderboard.test_ranking import entry
 
 HOSTILE = [
@@ -45,7 +46,7 @@ HEAD = (
     "items,scored,partial,ids,open_weights,date,citation,url,note,rank_range,"
     "asked,calibrated,blind,unreadable,stated,rejudged,calibration,tokens_in,tokens_out,seconds,judge_cost,"
     "parameters,size,organisation,released,licence,trained_on,sound,ranks_over_judges,label,unscored,stated_score,readers,judge_asked,data,times,"
-    "without_shortcuts,videos,other_judges,preset"
+    "without_shortcuts,videos,other_judges,preset,intervals"
 )
 
 
@@ -55,7 +56,7 @@ def test_a_row_of_the_csv_is_as_it_has_always_been():
     )
     text = tables.as_csv(board.ranked_board(discovery.specs(), [row]), "rextime")
     cells = f"1,a,,published,zero-shot,val,,1,,,unknown,62.25,60.0,64.5{',' * 12},10,10,,,True,2026-01-02,Table 2,,,"
-    cells += "," * 30
+    cells += "," * 31
     assert text == f"{HEAD}\r\n{cells}\r\n"
 
 
@@ -121,3 +122,37 @@ def test_the_interval_stands_beside_the_primary_metric(rextime_run, tmp_path):
     [line] = [line for line in tables.tables(made_board, "markdown").splitlines() if "org/model" in line]
     low, high = made_board.entries[0].metrics["accuracy_at_iou_0.5"].ci95
     assert f"| 50.0 ± {(high - low) / 2:.1f} |" in line
+
+
+@pytest.mark.usefixtures("few_videos")
+def test_intervals_of_another_method_are_marked_wherever_the_row_stands(rextime_run, tamper, tmp_path):
+    spec, folder = discovery.get("rextime"), rextime_run()
+    samples = list(result_files.read_samples(folder))
+    metrics, breakdowns = aggregation.aggregate(spec, samples, interval="percentile")
+    of_parts = {
+        facet: {
+            label: {name: m.model_dump(mode="json") for name, m in values.items()} for label, values in part.items()
+        }
+        for facet, part in breakdowns.items()
+    }
+    by_percentiles = {
+        "metrics": {name: metric.model_dump(mode="json") for name, metric in metrics.items()},
+        "breakdowns": of_parts,
+        "statistics": {"interval": "percentile"},
+    }
+    [added] = store.add(tamper(folder, result=lambda document: document.update(by_percentiles)), tmp_path / "store")
+    assert added.outcome == "added", added.why
+    made_board = board.make(tmp_path / "store", published=False)
+    assert "(intervals: percentile)" in tables.tables(made_board, "markdown")
+    assert rows_of(tables.as_csv(made_board, "rextime"))[0]["intervals"] == "percentile"
+    [submitted] = submission.read(store.check(folder))
+    assert (
+        "its intervals are made by the method 'percentile', which is not today's: score it again" in submitted.missing
+    )
+
+
+def test_what_nobody_but_its_submitter_vouches_for_is_marked_in_a_papers_table():
+    text = tables.tables(
+        board.ranked_board(discovery.specs(), [entry("a", 1.0, stated="answers, judge replies")]), "latex"
+    )
+    assert "a (zero-shot) (as stated: answers, judge replies)" in text

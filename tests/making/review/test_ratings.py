@@ -103,7 +103,7 @@ def test_a_review_outlives_a_reload_and_is_saved_resumed_and_summarised(data_of,
     other = opened(path)
     expect(other.get_by_label("Your name")).to_have_value("")
     other.locator("#file").set_input_files(str(ada))
-    expect(other.get_by_role("status")).to_contain_text("Going on from Ada.json")
+    expect(other.get_by_role("status")).to_contain_text("Loaded Ada.json")
     other.get_by_label("Video", exact=True).select_option(str(place))
     depth = other.locator('section[data-part="question"]').first.get_by_label("question depth 2")
     expect(depth).to_be_checked()
