@@ -123,8 +123,14 @@ class Folder:
     # --- rounds -----------------------------------------------------------------------------------------------------
 
     def rounds(self) -> list[Round]:
-        """Return every question's rounds, of the rounds that are over."""
-        return _records(self.path / ISOLATION, Round) if (self.path / ISOLATION).is_file() else []
+        """Return every question's rounds, of the rounds that are over; InputError where one is of no question here."""
+        path = self.path / ISOLATION
+        records = _records(path, Round) if path.is_file() else []
+        known = {question.id for question in self.questions} if records else set()
+        for record in records:
+            if record.id not in known:
+                raise InputError(f"{path}: round {record.round} is of {record.id[:60]!r}, which {_QUESTIONS} lacks")
+        return records
 
     def over(self, number: int) -> list[Round] | None:
         """Return a round's records; None where it is not over."""

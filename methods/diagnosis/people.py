@@ -1,6 +1,7 @@
 """A diagnosis as people may judge it: each attempt with the nodes that were settled on it."""
 
-from reelbench.methods.diagnosis.folder import ISOLATION, Folder
+from reelbench.methods.diagnosis.evidence import GRAPHS
+from reelbench.methods.diagnosis.folder import Folder
 from reelbench.registry.errors import InputError
 from reelbench.scoring.evidence.isolation import NodeTag
 from reelbench.scoring.evidence.tagger_agreement import Judged
@@ -15,11 +16,6 @@ def judged(folder: Folder) -> list[Judged]:
     folder.settings()
     questions = {question.id: question for question in folder.questions}
     graphs, records = folder.graphs, folder.rounds()
-    for record in records:
-        if record.id not in questions or record.id not in graphs:
-            raise InputError(
-                f"{folder.path / ISOLATION}: round {record.round} of {record.id[:60]!r}, which has no question or no graph here"
-            )
     attempts = {number: folder.answers(number) for number in {record.round for record in records}}
     order = {key: place for place, key in enumerate(questions)}
     cues: dict[str, str] = {}
@@ -28,6 +24,8 @@ def judged(folder: Folder) -> list[Judged]:
         labels = {key: _code(tag) for key, tag in record.nodes.items() if tag.settled == record.round}
         attempt = attempts[record.round].get(record.id)
         if labels and attempt is not None:
+            if record.id not in graphs:
+                raise InputError(f"{folder.path / GRAPHS}: lacks {record.id[:60]!r}, whose nodes were tagged")
             question = questions[record.id]
             texts = {"question": question.question, "answer": question.answer, "notes": question.steps}
             attempts_judged.append(

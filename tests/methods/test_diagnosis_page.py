@@ -121,7 +121,13 @@ def test_a_round_of_a_question_that_is_not_here_is_told_by_its_id(tmp_path):
     folder = diagnosed(tmp_path, ROWS)
     path = tmp_path / "isolation.jsonl"
     path.write_text(path.read_text().replace('"q3"', '"q9"'))
-    with pytest.raises(InputError, match="round 1 of 'q9', which has no question or no graph here"):
+    for read in (people.judged, report.figures):
+        with pytest.raises(InputError, match=r"round 1 is of 'q9', which questions.jsonl lacks"):
+            read(folder)
+    path.write_text(path.read_text().replace('"q9"', '"q3"'))
+    graphs = tmp_path / "graphs.jsonl"
+    graphs.write_text(graphs.read_text().replace('"id": "q3"', '"id": "q9"'))
+    with pytest.raises(InputError, match=r"graphs.jsonl: lacks 'q3', whose nodes were tagged"):
         people.judged(folder)
 
 
