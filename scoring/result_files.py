@@ -8,6 +8,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -46,6 +47,19 @@ QUESTIONS_FILE = "questions.jsonl"
 _PACKAGES = ("reelbench", "lmms_eval", "numpy", "pycocoevalcap", "openai", "av", "transformers", "torch")
 
 
+@dataclass(frozen=True, slots=True)
+class Attribution:
+    """What a record says beside the answers: whose data they were scored on, who to cite, where they are described."""
+
+    data: Data = "unstated"
+    citation: str | None = None
+    url: str | None = None
+    note: str | None = None
+
+
+_UNSTATED = Attribution()
+
+
 def write(
     folder: Path,
     spec: BenchmarkSpec,
@@ -53,12 +67,9 @@ def write(
     *,
     split: str,
     source: SourceRecord,
-    data: Data = "unstated",
     model: ModelRecord,
     settings: SettingsRecord,
-    citation: str | None = None,
-    url: str | None = None,
-    note: str | None = None,
+    attribution: Attribution = _UNSTATED,
 ) -> Result:
     """Write both files to `folder` (made if needed) and return the result.
 
@@ -76,7 +87,7 @@ def write(
             benchmark=BenchmarkRecord(
                 id=spec.id, version=spec.version, split=split, source=source, declaration=declaration(spec)
             ),
-            data=data,
+            data=attribution.data,
             model=model,
             settings=settings,
             judge=panel_agreement.completed(spec, scored.samples, scored.judge),
@@ -89,11 +100,11 @@ def write(
             statistics=StatisticsRecord(interval=INTERVAL),
             provenance=Provenance(
                 kind="run",
-                url=url,
-                citation=citation,
+                url=attribution.url,
+                citation=attribution.citation,
                 date=datetime.now(UTC).isoformat(timespec="seconds"),
                 samples_sha256=sha256_of(aside),
-                note=note,
+                note=attribution.note,
                 defaults=dict(FILE_DEFAULTS) or None,
             ),
         )

@@ -174,11 +174,9 @@ class Evaluation:
             self.scored,
             split=self.split,
             source=self.source,
-            data=self.whose,
             model=self.model,
             settings=self.settings,
-            url=self.url,
-            note=self.note,
+            attribution=result_files.Attribution(data=self.whose, url=self.url, note=self.note),
         )
         fits = {name: list(entries) for name, entries in self.fits.items()}
         if "answers_hidden" in self.scored.counts.unscored:
@@ -239,8 +237,8 @@ def _cut(spec: BenchmarkSpec, scored: aggregation.ScoredItems) -> Iterator[str]:
     overlap = [metric.name for metric in spec.metrics if isinstance(metric.aggregate, Corpus)]
     if scored.metrics.keys() & set(overlap) and (number := aggregation.too_long(scored.samples)):
         yield (
-            f"{number} answers have more than {aggregation.LONGEST_OVERLAP} characters: {', '.join(overlap)} read their "
-            "last ones"
+            f"{number} answers have more than {aggregation.LONGEST_OVERLAP} characters: {', '.join(overlap)} read "
+            "their last ones"
         )
 
 

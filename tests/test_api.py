@@ -112,6 +112,8 @@ def test_a_table_without_texts_says_so_and_names_no_file_of_ours():
         reelbench.score("rextime_mini", [{"id": "mini1", "q": "A"}])
     with pytest.raises(InputError, match="predictions are a int, expected a path, a list of dicts"):
         reelbench.score("rextime_mini", 7)
+    with pytest.raises(TypeError, match="no argument 'colum'"):
+        reelbench.score("rextime_mini", [], colum="q")
 
 
 def test_to_frame_has_a_row_an_item_with_what_was_read_and_scored():
