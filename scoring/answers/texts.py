@@ -5,7 +5,8 @@ import unicodedata
 from dataclasses import dataclass
 from functools import cache
 
-from reelbench.registry.languages import MARKS, UNSPACED_SCRIPTS, ascii_digits, ascii_signs
+from reelbench.registry.languages import MARKS, UNSPACED_SCRIPTS, ascii_signs
+from reelbench.registry.numerals import ascii_digits
 from reelbench.scoring.answers.vocabulary import KINDS, SUFFIXES
 
 # An answer stands at the end: of what is left without the reasoning, so many characters are read.
