@@ -22,6 +22,7 @@ help:
 	@echo 'make tasks    write the YAML and lmms.py of our tasks from their specs'
 	@echo 'make dist     build the sdist and the wheel of a release, and try them'
 	@echo 'make docs     write what the documents repeat of the code, and build their site in docs/_site'
+	@echo 'make pictures   the pictures of README and docs, of the pages that the demo makes'
 	@echo 'make verification   our numbers beside others'"'"', into docs/verification.md'
 	@echo 'make perf     the measurements of perf/README.md'
 
@@ -41,6 +42,10 @@ $(VENV)/.installed: setup.cfg pyproject.toml requirements-dev.txt tools/link_roo
 
 demo: install
 	$(BIN)/python -m tools.demo
+
+.PHONY: pictures
+pictures: demo checkers
+	$(BIN)/python -m tools.pictures
 
 # One process more than there are cores, as tests wait for servers and browsers nearly as long as they compute. A file's tests
 # share what starts slowly, so a file stays with one process.

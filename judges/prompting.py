@@ -16,7 +16,7 @@ Three kinds of prompt set:
 import ast
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -92,8 +92,23 @@ def load_prompts(spec: BenchmarkSpec, prompts: str) -> PromptSet:
     return load_scale_prompts(spec.id, spec.judge, judge_folder(spec, spec.judge), prompts)
 
 
-def load_scale_prompts(name: str, judge: JudgeSpec, own: Traversable, prompts: str) -> PromptSet:
-    """Return the prompt set called `prompts` for any scale; `own` is the folder of ours, `name` is for errors."""
+def load_scale_prompts(
+    name: str,
+    judge: JudgeSpec,
+    own: Traversable,
+    prompts: str,
+    *,
+    places: Sequence[str] = ("question", "reference", "answer"),
+) -> PromptSet:
+    """Return the prompt set called `prompts` for any scale.
+
+    Args:
+        name: For errors.
+        judge: The scale.
+        own: The folder of our prompts.
+        prompts: `reelbench`, `official`, or a path.
+        places: What a file of the user's must have places for.
+    """
     if prompts == "reelbench":
         return _own(name, judge, own)
     if prompts == "official":
@@ -103,7 +118,7 @@ def load_scale_prompts(name: str, judge: JudgeSpec, own: Traversable, prompts: s
                 " prints as a text file and give its path"
             )
         return _official(judge, judge.official_prompts)
-    return _from_file(Path(prompts).expanduser(), judge)
+    return _from_file(Path(prompts).expanduser(), judge, places)
 
 
 # --- our own ---------------------------------------------------------------------------------------------------------
@@ -154,7 +169,7 @@ _PAPER_PLACES = {
 }
 
 
-def _from_file(path: Path, judge: JudgeSpec) -> PromptSet:
+def _from_file(path: Path, judge: JudgeSpec, places: Sequence[str]) -> PromptSet:
     try:
         raw = path.read_bytes()
         template = raw.decode("utf-8-sig").replace("\r\n", "\n")
@@ -167,7 +182,7 @@ def _from_file(path: Path, judge: JudgeSpec) -> PromptSet:
     for name, line in _PAPER_PLACES.items():
         if f"{{{name}}}" not in template:
             template = line.sub(lambda match, name=name: f"{match[1]}{{{name}}}", template)
-    wanted = ["question", "reference", "answer", *(["criterion"] if len(judge.criteria) > 1 else [])]
+    wanted = [*places, *(["criterion"] if len(judge.criteria) > 1 else [])]
     missing = [f"{{{name}}}" for name in wanted if f"{{{name}}}" not in template]
     if missing:
         raise InputError(

@@ -20,8 +20,8 @@ told from a run if it lies outside the run's 95 % interval, and from another pub
 ranked, and below all that are: floors, human rows, what the Hub's own board states, runs on a part of what was asked,
 and rows without the primary metric.
 
-**A few items without a score** (at most {MOST_UNSCORED:.0%}) don't bar a run: each is counted at the scale's lowest, so
-that leaving out is as answering wrong and never pays. Its value is that lower bound, shown as "≥ 41.2, 3 unscored"; its
+**A few items without a score** (at most {100 * MOST_UNSCORED:g} %) don't bar a run: each counts at the scale's lowest,
+so leaving out is as answering wrong and never pays. Its value is that lower bound, shown as "≥ 41.2, 3 unscored"; its
 interval runs from the lower bound's low end to the high end with each of them at the scale's highest, and its range of
 ranks leaves both open. A run with more of them is listed and not ranked. Items whose video was not there are no part of
 this: a run without them is ranked among those that lack the same ones.

@@ -99,7 +99,7 @@ def _asset(name: str) -> str:
 
 
 def _lean(name: str, text: str) -> str:
-    """Return a page's file without what is for who reads its source: indentation, comments, breaks, the spaces of CSS."""
+    """Return a page's file without what is for who reads its source: indents, comments, breaks, the spaces of CSS."""
     text = re.sub(r"^ *(?://.*|/\*(?:[^*]|\*(?!/))*\*/) *\n|^ +|(?<=[;,{(]) // .*$", "", text, flags=re.MULTILINE)
     if name.endswith(".js"):
         return re.sub(r"(?<=[,;{(\[])\n|\n(?=[})\]])", "", text)

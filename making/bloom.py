@@ -2,8 +2,10 @@
 
 Six levels from remembering (1) to creating (6); 4 and up are higher-order thinking (MovieCORE, section 4.1 and appendix
 III, which asks GPT-4o-mini). Each text is classified by itself: the same question at the same temperature, asked again
-with the error where a reply can't be read, by `profile` through a judge and by `make discussion` as a role. What judges
-is imported by whoever asks: chains read the levels' names alone.
+with the error where a reply can't be read, by `profile` through a judge and by `make discussion` as a role. A prompt of
+the user's (`profile --judge-prompts FILE`; the authors print theirs as a picture, Fig. S8) says `{answer}` where the
+text stands, and may say `{question}` where it is told whether that is a question or an answer. What judges is imported
+by whoever asks: chains read the levels' names alone.
 """
 
 import re
@@ -76,9 +78,8 @@ def _prompts(prompts: str = "reelbench") -> "PromptSet":
     from reelbench.judges.prompting import load_scale_prompts
 
     own = resources.files("reelbench.making") / "prompts" / "bloom"
-    return replace(
-        load_scale_prompts("bloom", SCALE, own, prompts), read=past_reasoning(read_level), again=PromptFiles(own).again
-    )
+    loaded = load_scale_prompts("bloom", SCALE, own, prompts, places=("answer",))
+    return replace(loaded, read=past_reasoning(read_level), again=PromptFiles(own).again)
 
 
 def _item(place: int, text: BloomText) -> "Item":

@@ -73,7 +73,8 @@ class _FunctionRun:
         self.shown[row["id"]] = shown
         try:
             prompt = shown.said(self._questions.language(row)) + self._questions.prompt(row)
-            text = self._fn(prompt, _given(shown), deepcopy(row))  # a copy: answers are scored against the row
+            # A copy of the row: answers are scored against the row itself.
+            text = _text(self._fn(prompt, _given(shown), deepcopy(row)), row)
         except Exception as error:
             if not self._answers:
                 raise
@@ -82,10 +83,14 @@ class _FunctionRun:
             self._note(line)
             self.failed += 1
             return Prediction(None, reason="model_failed")
-        if not isinstance(text, str):
-            raise TypeError(f"the function returned a {type(text).__name__} for {row['id']!r}, expected text")
         self._answers += 1
         return answered(self._questions.spec, valid_text(text), row.get("options", ()))
+
+
+def _text(answer: object, row: Row) -> str:
+    if not isinstance(answer, str):
+        raise TypeError(f"the function returned a {type(answer).__name__} for {row['id']!r}, expected text")
+    return answer
 
 
 def _given(shown: Shown) -> Any:  # noqa: ANN401 - a path, pictures, or nothing

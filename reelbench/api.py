@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from reelbench.registry.errors import InputError
+from reelbench.registry.errors import InputError, first_line
 from reelbench.registry.progress import line_bar
 
 if TYPE_CHECKING:
@@ -244,7 +244,7 @@ def score(
     with tempfile.TemporaryDirectory() as folder:
         # As a file, so that a table and the owners' format are told apart in one way.
         path = Path(folder) / f"{_NAME}.json"
-        path.write_text(json.dumps(_records(predictions), default=_plain), encoding="utf-8")
+        path.write_text(_written(_records(predictions)), encoding="utf-8")
         try:
             return scored(path)
         except InputError as error:
@@ -435,13 +435,21 @@ def _records(table: Any) -> Any:  # noqa: ANN401 - a list of dicts, a DataFrame 
         table = table.to_pandas()
     if isinstance(table, Mapping):
         return dict(table)
-    if hasattr(table, "to_dict"):
+    if hasattr(table, "to_dict") and hasattr(table, "columns"):  # a Series has but one of them
         return table.to_dict("records")
     if isinstance(table, Sequence):
         return list(table)
     raise InputError(
         f"predictions are a {type(table).__name__}, expected a path, a list of dicts, a DataFrame or a Dataset"
     )
+
+
+def _written(records: Any) -> str:  # noqa: ANN401 - a list or a dict
+    """Return predictions as JSON; InputError where they hold what JSON can't: themselves, a key that is no text, …."""
+    try:
+        return json.dumps(records, default=_plain)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"predictions hold what no file of them can ({first_line(error)})") from None
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a table holds

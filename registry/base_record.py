@@ -21,6 +21,7 @@ LARGEST = 2**53 - 1
 """The largest whole number that every reader of JSON has exactly; no count of ours comes near."""
 _LARGEST_SETTING = 2**64  # seeds have 64 bits
 _LONGEST_TEXT = 1_000_000
+_NO_FIELDS: set[str] = set()
 
 
 def _parts(value: Any) -> Iterable[Any]:  # noqa: ANN401 - any JSON value
@@ -63,6 +64,10 @@ class Record(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, str_max_length=_LONGEST_TEXT)
     added: ClassVar[frozenset[str]] = frozenset()
+
+    def model_post_init(self, _: Any, /) -> None:  # noqa: ANN401 - as pydantic gives it
+        """Forget which fields were given: nobody asks, and the set of their names is larger than most records."""
+        object.__setattr__(self, "__pydantic_fields_set__", _NO_FIELDS)
 
     @model_serializer(mode="wrap")
     def _without_defaults(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -155,7 +155,10 @@ def opened(path: Path | str) -> Generator[IO[bytes]]:
     """
     name = str(path)
     try:
-        mode = Path(path).stat().st_mode
+        try:
+            mode = Path(path).stat().st_mode
+        except ValueError:  # a null, or half a character: no system has such a name
+            raise FileNotFoundError from None
         if stat.S_ISFIFO(mode) and name.startswith(_DESCRIPTORS):
             yield io.BytesIO(_drained(name))
         elif stat.S_ISREG(mode):

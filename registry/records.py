@@ -459,8 +459,11 @@ class Item(Answer):
     def sample(
         self, reason: str | None, scores: dict[str, float] | None = None, replies: list[JudgeReply] | None = None
     ) -> "Sample":
-        """Return the sample that this item becomes: scored, or unscored for a `reason`."""
-        return Sample(
+        """Return the sample that this item becomes: scored, or unscored for a `reason`.
+
+        It shares what the item holds, which was checked when that was made.
+        """
+        return Sample.model_construct(
             **self._shared(reason),
             state="scored" if reason is None else "unscored",
             scores=scores or {},

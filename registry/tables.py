@@ -9,9 +9,10 @@ import csv
 import json
 import math
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from reelbench.registry.errors import InputError, first_line
 from reelbench.registry.files import is_json_lines, opened, read_json, read_jsonl, read_text, valid_text
@@ -23,6 +24,10 @@ Choose = Callable[[list[str]], Sequence[str]]
 Cells = Iterator[tuple[str, Sequence[Any]]]
 """Where each row stands, and the values of the chosen columns."""
 
+MOST_ROWS, MOST_CELLS, MOST_BYTES = 1_050_000, 20_000_000, 512 << 20
+"""Of a packed table (Parquet, Excel); Excel's own sheets end at 1,048,576 rows."""
+_MOST_TAGS = 20_000_000  # of a workbook's XML: some eight a cell
+_BATCH = 4096
 _LONGEST_FIELD = 2**31 - 1
 
 
@@ -55,36 +60,129 @@ def _decoded(line: bytes, path: Path, number: int) -> str:
 
 
 def read_parquet(path: Path, choose: Choose) -> Cells:
-    """Read a Parquet file in batches: never the whole file, nor its other columns."""
+    """Read a Parquet file batch by batch, never its other columns; a text that stands in many rows is held once."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     with opened(path) as file:
         try:
-            table = pq.ParquetFile(file)
-            names = choose(table.schema_arrow.names)
-            number = 0
-            for batch in table.iter_batches(columns=list(dict.fromkeys(names))):
-                for values in zip(*(batch[name].to_pylist() for name in names), strict=True):
-                    number += 1
-                    yield f"{path}: row {number}", values
+            schema = pq.read_schema(file)
+            texts = [field.name for field in schema if pa.types.is_string(field.type)]
+            table = pq.ParquetFile(file, read_dictionary=texts)
+            names = choose(schema.names)
+            _check_sizes(path, table.metadata, frozenset(names))
+            held = _Held(path)
+            for batch in table.iter_batches(_BATCH, columns=list(dict.fromkeys(names))):
+                for values in zip(*(_values(batch[name]) for name in names), strict=True):
+                    held.add(values)
+                    yield f"{path}: row {held.rows}", values
         except (pa.ArrowException, OSError) as error:
             raise InputError(f"{path}: not a Parquet file that can be read ({first_line(error)})") from None
 
 
+def _check_sizes(path: Path, metadata: Any, names: frozenset[str]) -> None:  # noqa: ANN401 - pyarrow has no types
+    """Refuse, before anything is decoded, a file whose footer says that it is too large."""
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    chunks = [group.column(number) for group in groups for number in range(group.num_columns)]
+    wanted = [chunk for chunk in chunks if chunk.path_in_schema.partition(".")[0] in names]
+    if metadata.num_rows > MOST_ROWS or sum(chunk.num_values for chunk in wanted) > MOST_CELLS:
+        raise _too_many(path)
+    if sum(chunk.total_uncompressed_size for chunk in wanted) > MOST_BYTES:
+        raise _too_large(path)
+
+
+def _values(column: Any) -> list[Any]:  # noqa: ANN401 - pyarrow has no types
+    if not hasattr(column, "dictionary"):
+        return column.to_pylist()
+    texts = column.dictionary.to_pylist()
+    return [None if place is None else texts[place] for place in column.indices.to_pylist()]
+
+
 def read_excel(path: Path, choose: Choose) -> Cells:
-    """Read a workbook's first sheet."""
-    import pandas as pd
+    """Read a workbook's first sheet row by row; an empty cell is an empty text, and one that holds an error is null."""
+    import openpyxl
 
     with opened(path) as file:
         try:
-            sheet = pd.read_excel(file, engine="openpyxl", dtype=object, keep_default_na=False, na_filter=False)
-        except (zipfile.BadZipFile, ValueError, KeyError, OSError) as error:
+            _check_archive(path, file)
+            book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
+            sheet = book.worksheets[0]
+            sheet.reset_dimensions()  # what it states of itself need not be so
+            rows = _filled(path, sheet.rows)
+            _, header = next(rows, (0, []))
+            names = list(map(str, header))
+            at = [names.index(name) for name in choose(names)]
+            for number, row in rows:
+                yield f"{path}, row {number}", [row[column] if column < len(row) else "" for column in at]
+        except (zipfile.BadZipFile, zlib.error, SyntaxError, LookupError, TypeError, ValueError, OSError) as error:
             raise InputError(f"{path}: not an Excel workbook that can be read ({first_line(error)})") from None
-    sheet.columns = [str(name) for name in sheet.columns]
-    columns = [sheet[name] for name in choose(list(sheet.columns))]
-    for number, values in enumerate(zip(*columns, strict=True), start=2):
-        yield f"{path}, row {number}", values
+
+
+def _check_archive(path: Path, file: IO[bytes]) -> None:
+    """Refuse a workbook whose parts unpack to more than `MOST_BYTES`, or hold more than `_MOST_TAGS`."""
+    with zipfile.ZipFile(file) as archive:
+        parts = [part for part in archive.infolist() if part.filename.endswith((".xml", ".rels"))]
+        if sum(part.file_size for part in parts) > MOST_BYTES:
+            raise _too_large(path)
+        tags = 0
+        for part in parts:
+            with archive.open(part) as unpacked:
+                while piece := unpacked.read(1 << 20):
+                    tags += piece.count(b"<")
+                    if tags > _MOST_TAGS:
+                        raise _too_many(path)
+
+
+def _filled(path: Path, rows: Iterable[Sequence[Any]]) -> Iterator[tuple[int, list[Any]]]:
+    """Yield number and values of each row that holds anything."""
+    from openpyxl.cell.read_only import EMPTY_CELL as nothing  # noqa: N811 - what stands where no cell is
+
+    held = _Held(path)
+    for row in rows:
+        held.add(row)
+        values = ["" if cell is nothing else _excel_value(cell) for cell in row]
+        if any(value != "" for value in values):
+            yield held.rows, values
+
+
+def _excel_value(cell: Any) -> Any:  # noqa: ANN401 - openpyxl's cell -> whatever it holds
+    value = cell.value
+    if value is None:
+        return ""
+    if cell.data_type == "e":
+        return None
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+class _Held:
+    """What was read of a packed file so far: a few bytes may unpack to more than a machine holds."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.rows = self._cells = self._characters = 0
+
+    def add(self, values: Sequence[Any]) -> None:
+        """Count one row's values."""
+        self.rows += 1
+        self._cells += len(values)
+        self._characters += sum(len(value) for value in values if isinstance(value, str | bytes))
+        if self.rows > MOST_ROWS or self._cells > MOST_CELLS:
+            raise _too_many(self.path)
+        if self._characters > MOST_BYTES:
+            raise _too_large(self.path)
+
+
+def _too_many(path: Path) -> InputError:
+    return InputError(
+        f"{path}: more than {MOST_ROWS:,} rows or {MOST_CELLS:,} cells; split it, or give CSV or JSON Lines, which "
+        "have no bound"
+    )
+
+
+def _too_large(path: Path) -> InputError:
+    return InputError(
+        f"{path}: unpacks to more than {MOST_BYTES >> 20} MiB; split it, or give CSV or JSON Lines, which have no bound"
+    )
 
 
 READERS: Mapping[str, Callable[[Path, Choose], Cells]] = {

@@ -5,6 +5,7 @@ them. `aggregate` alone recomputes the numbers from samples on disk. Both are pu
 except that overlap metrics start Java on a cache miss and a judge may be asked.
 """
 
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -139,8 +140,8 @@ def count(samples: Iterable[Sample], **beside: int) -> Counts:
 class _Term:
     """A ratio of sums: numerator and denominator per item (zero where the item does not take part)."""
 
-    numerators: list[float]
-    weights: list[float]
+    numerators: "array[float]"
+    weights: "array[float]"
     scale: float
 
     @property
@@ -161,10 +162,14 @@ def _weight(sample: Sample, how: Mean, within: tuple[str, str] | None) -> float:
 
 
 def _term(samples: Sequence[Sample], how: Mean, within: tuple[str, str] | None = None) -> _Term:
-    weights = [_weight(sample, how, within) if how.column in sample.scores else 0.0 for sample in samples]
-    numerators = [
-        weight * sample.scores[how.column] if weight else 0.0 for sample, weight in zip(samples, weights, strict=True)
-    ]
+    weights = array("d", (_weight(sample, how, within) if how.column in sample.scores else 0.0 for sample in samples))
+    numerators = array(
+        "d",
+        (
+            weight * sample.scores[how.column] if weight else 0.0
+            for sample, weight in zip(samples, weights, strict=True)
+        ),
+    )
     return _Term(numerators, weights, how.scale)
 
 
@@ -341,8 +346,7 @@ def _draws(
     """Each term's ratio in every resample; None for a term whose items lie in fewer than two clusters."""
     if not terms:
         return []
-    table = np.array([row for term in terms for row in (term.numerators, term.weights)], dtype=np.float64).T
-    sums = intervals.cluster_sums(table, clusters)
+    sums = intervals.sums_by_cluster((row for term in terms for row in (term.numerators, term.weights)), clusters)
     blocks = np.concatenate(list(intervals.resampled_sums(sums, resamples=resamples)))
     draws: list[np.ndarray | None] = []
     for i, term in enumerate(terms):
@@ -355,21 +359,27 @@ def _draws(
 
 
 LONGEST_OVERLAP = 10_000
-"""Characters of an answer that text overlap takes: METEOR's memory ends somewhere behind 30,000 of a loop."""
+"""Characters of an answer that text overlap reads: METEOR's memory ends somewhere behind 30,000 of a loop."""
 
 
 def too_long(samples: Iterable[Sample]) -> int:
-    """Return how many answers text overlap leaves out because they are too long for METEOR."""
+    """Return of how many answers text overlap reads the end alone, because they are too long for METEOR."""
     return sum(sample.reason not in UNANSWERED and len(sample.text) > LONGEST_OVERLAP for sample in samples)
+
+
+def _end(text: str) -> str:
+    """Return an answer as text overlap reads it: left out, one that rambles would lift the score of the others."""
+    if len(text) <= LONGEST_OVERLAP:
+        return text
+    end = text[-LONGEST_OVERLAP:]
+    return end.partition(" ")[2] or end
 
 
 def _overlap(samples: Sequence[Sample], metrics: Sequence[Metric]) -> Metrics:
     answered = [
         sample
         for sample in _by_id(samples)
-        if sample.reason not in UNANSWERED
-        and isinstance(sample.target.get("text"), str)
-        and len(sample.text) <= LONGEST_OVERLAP
+        if sample.reason not in UNANSWERED and isinstance(sample.target.get("text"), str)
     ]
     scorers: dict[str, Literal["bleu4", "cider", "meteor"]] = {
         metric.name: metric.aggregate.scorer for metric in metrics if isinstance(metric.aggregate, Corpus)
@@ -380,7 +390,7 @@ def _overlap(samples: Sequence[Sample], metrics: Sequence[Metric]) -> Metrics:
 
     values = text_overlap.compute_score(
         {sample.id: sample.target["text"] for sample in answered},
-        {sample.id: sample.text for sample in answered},
+        {sample.id: _end(sample.text) for sample in answered},
         tuple(scorers.values()),
     )
     return {name: MetricValue(value=values[scorer], ci95=None, n=len(answered)) for name, scorer in scorers.items()}

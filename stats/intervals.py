@@ -8,7 +8,7 @@ difference of two models has its interval from theirs (`difference_ci`), which c
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -43,10 +43,16 @@ class Estimate:
 
 def cluster_sums(values: NDArray[np.float64], clusters: Sequence[str]) -> NDArray[np.float64]:
     """Sum the rows of `values` (items x columns) by cluster, clusters in sorted order -> (clusters x columns)."""
-    names, index = np.unique(np.asarray(clusters, dtype=object).astype(str), return_inverse=True)
-    sums = np.zeros((len(names), values.shape[1]))
-    np.add.at(sums, index, values)
-    return sums
+    return sums_by_cluster(values.T, clusters)
+
+
+def sums_by_cluster(
+    columns: Iterable[Sequence[float] | NDArray[np.float64]], clusters: Sequence[str]
+) -> NDArray[np.float64]:
+    """As `cluster_sums`, of one column after the other: the table of all is never there."""
+    places = {name: place for place, name in enumerate(sorted(set(clusters)))}
+    index = np.fromiter((places[name] for name in clusters), dtype=np.intp, count=len(clusters))
+    return np.stack([np.bincount(index, column, len(places)) for column in columns], axis=1)
 
 
 def resampled_sums(

@@ -5,7 +5,7 @@ prediction; an empty text is an empty answer. What the text says is read as the 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -93,6 +93,7 @@ def _read(spec: BenchmarkSpec, inputs: Inputs, columns: Columns) -> PredictionSe
         if official is not None:  # it is not in that format, and only reads as if: one odd value must not turn the rest
             raise
         return read
+    del document  # a large one goes as its rows are read
     return submission(spec, inputs, cells)
 
 
@@ -187,7 +188,7 @@ def _keyed(path: Path, name: str, value: Any) -> dict[str, Any]:  # noqa: ANN401
     return {"id": name, **value} if isinstance(value, dict) else {"id": name, "prediction": value}
 
 
-def _of_json(path: Path, document: Any, columns: Columns) -> list[Cells]:  # noqa: ANN401 - any JSON value
+def _of_json(path: Path, document: Any, columns: Columns) -> Iterator[Cells]:  # noqa: ANN401 - any JSON value
     rows = document if isinstance(document, list) else [document]
     if isinstance(document, dict) and not {name.lower() for name in document} & {*IDS, (columns.id or "").lower()}:
         rows = [_keyed(path, name, value) for name, value in document.items()]
@@ -199,7 +200,7 @@ def _of_json(path: Path, document: Any, columns: Columns) -> list[Cells]:  # noq
             )
         names.update(dict.fromkeys(row))
     name, text = chosen(path, list(names), columns) if rows else ("", "")
-    return [(f"{path}: row {number}", row.get(name), row.get(text)) for number, row in enumerate(rows, start=1)]
+    return ((f"{path}: row {number}", row.get(name), row.get(text)) for number, row in enumerate(rows, start=1))
 
 
 def chosen(path: Path, names: Sequence[str], columns: Columns) -> tuple[str, str]:

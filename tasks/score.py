@@ -189,7 +189,7 @@ class Evaluation:
         none = None
         if unanswered and not _any_answer(self.scored.counts):
             none = unanswered.pop()  # this line is the error then, and no note beside it
-        fits["notes"] = [*fits.get("notes", ()), *unanswered, *_left_out(self.spec, self.scored)]
+        fits["notes"] = [*fits.get("notes", ()), *unanswered, *_cut(self.spec, self.scored)]
         unread = [sample for sample in self.scored.samples if "parse_failed" in sample.flags][:_UNREAD_SHOWN]
         return Outcome(
             result,
@@ -232,13 +232,13 @@ def _unanswered(counts: Counts) -> list[str]:
     ]
 
 
-def _left_out(spec: BenchmarkSpec, scored: aggregation.ScoredItems) -> Iterator[str]:
-    """Say how many answers text overlap does without."""
+def _cut(spec: BenchmarkSpec, scored: aggregation.ScoredItems) -> Iterator[str]:
+    """Say of how many answers text overlap reads the end alone."""
     overlap = [metric.name for metric in spec.metrics if isinstance(metric.aggregate, Corpus)]
     if scored.metrics.keys() & set(overlap) and (number := aggregation.too_long(scored.samples)):
         yield (
-            f"{number} answers have more than {aggregation.LONGEST_OVERLAP} characters, and are left out of "
-            f"{', '.join(overlap)}"
+            f"{number} answers have more than {aggregation.LONGEST_OVERLAP} characters: {', '.join(overlap)} read "
+            "their last ones"
         )
 
 

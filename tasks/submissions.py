@@ -191,7 +191,7 @@ def frames_given(shown: Iterable[Item | Sample]) -> dict[str, int]:
 
 def join(
     predictions: Mapping[str, Prediction],
-    references: Sequence[Reference],
+    references: list[Reference],
     source: SourceRecord,
     *,
     path: Path,
@@ -199,7 +199,7 @@ def join(
     notes: Sequence[str] = (),
     advice: str = "",
 ) -> PredictionSet:
-    """Hold predictions against references, in the references' order.
+    """Hold predictions against references, in the references' order; their list is emptied, for it may be long.
 
     InputError where no id is shared at all; `advice` ends it.
     """
@@ -210,8 +210,10 @@ def join(
             f"{path}: none of its {len(predictions)} ids (first: {extra[0]!r}) is among the {len(known)} references "
             f"(first: {references[0].id!r}); are both of the same benchmark and split?{advice}"
         )
-    items = []
-    for reference in references:
+    items: list[Item] = []
+    references.reverse()
+    while references:
+        reference = references.pop()
         given = predictions.get(reference.id)
         items.append(
             Item(

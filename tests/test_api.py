@@ -365,6 +365,42 @@ def test_a_function_that_fails_at_once_is_told_and_one_that_fails_later_loses_on
     assert "mini2 has no answer: TimeoutError: the server sleeps" in caplog.text
     with pytest.raises(TypeError, match="returned a int for 'mini1', expected text"):
         reelbench.evaluate(lambda *_: 7, "rextime_mini", frames="none")
+    scored = reelbench.evaluate(
+        lambda *asked: None if asked[2]["id"] == "mini2" else oracle(*asked), "rextime_mini", frames="none"
+    )
+    assert scored.counts.unscored == {"model_failed": 1}
+    assert scored.metrics["accuracy"].value == 100
+
+
+CIRCLE: list = [{"id": "mini1"}]
+CIRCLE[0]["prediction"] = CIRCLE
+DEEP: list = []
+for _ in range(5000):
+    DEEP = [DEEP]
+
+
+@pytest.mark.parametrize(
+    "predictions",
+    [
+        pd.Series(["A"]),
+        CIRCLE,
+        [{"id": "mini1", "prediction": DEEP}],
+        [{"id": "mini1", "prediction": 10**5000}],
+        [{("id",): "mini1"}],
+    ],
+    ids=["a series", "in itself", "deep", "a long number", "a key that is no text"],
+)
+def test_predictions_that_no_file_can_hold_are_refused_in_a_line(predictions):
+    with pytest.raises(InputError, match=r"^predictions (are|hold)"):
+        reelbench.score("rextime", predictions, split="mini")
+
+
+@pytest.mark.parametrize("name", ["half \ud800", "null \0"])
+def test_a_name_that_no_file_has_is_no_file(name):
+    with pytest.raises(InputError, match="no such file"):
+        reelbench.open_result(name)
+    with pytest.raises(InputError, match="no such file"):
+        reelbench.score("rextime", name, split="mini")
 
 
 def test_a_question_without_its_video_is_not_asked(tmp_path, monkeypatch):

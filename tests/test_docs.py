@@ -128,3 +128,18 @@ def test_settings_are_listed_with_their_values_but_never_a_key(reelbench):
     plain = reelbench("settings", env=env).stdout
     assert "= some-model" in plain
     assert "sk-secret" not in done.stdout + plain
+
+
+def test_the_list_of_commands_says_what_each_option_means():
+    page = commands_page()
+    sections = dict(part.partition("\n")[::2] for part in page.split("\n## ")[1:])
+    assert "……" not in page
+    assert "..…" not in page
+    for words, command in commands():
+        title = next(title for title in sections if f"{title} ".startswith(f"reelbench {words} "))
+        shared = re.findall(r"^- \[(\w+)\]\(#(shared-options-\w+)\)", sections[title], re.MULTILINE)
+        explained = sections[title] + "".join(sections[f"Shared options: {name}"] for name, _ in shared)
+        for parameter in command.params:
+            if parameter.param_type_name == "option" and parameter.name != "help" and not parameter.hidden:
+                name = re.escape(max(parameter.opts, key=len))
+                assert re.search(rf"^- `(-\w, )?{name}[ `][^:]*: \S", explained, re.MULTILINE), (words, name)

@@ -5,14 +5,16 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import groupby
 from pathlib import Path
 
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperOption
 
-from reelbench.cli.app import commands_of
+from reelbench.cli.app import commands_of, shown_option
 from reelbench.cli.examples import EXAMPLES
+from reelbench.cli.families import FAMILIES, family_of
 from reelbench.cli.main import app
 from reelbench.cli.option_groups import option_of
 from reelbench.leaderboard.checks import Check
@@ -33,9 +35,15 @@ def commands() -> Iterator[tuple[str, TyperCommand]]:
 
 
 def commands_page() -> str:
-    """Return `docs/commands.md`."""
-    head = "# Commands\n\nWritten by `make docs`; `reelbench COMMAND --help` explains each one's options.\n"
-    return head + "".join(_section(words, command) for words, command in commands())
+    """Return `docs/commands.md`: what commands share, then each command with the meaning of each of its options."""
+    head = (
+        "# Commands\n\nEvery command with the meaning of each of its options; those that several share stand at "
+        "the end. Written by `make docs`, as `reelbench COMMAND --help` says it.\n"
+    )
+    top = typer.main.get_command(app).make_context("reelbench", [], resilient_parsing=True)
+    taken: dict[str, dict[str, str]] = {name: {} for name in FAMILIES}
+    sections = "".join(_section(words, command, top, taken) for words, command in commands())
+    return head + sections + "".join(_family(name, options) for name, options in taken.items())
 
 
 def readme(text: str) -> str:
@@ -45,19 +53,57 @@ def readme(text: str) -> str:
     return before + _START + _settings_table() + _END + after
 
 
-def _section(words: str, command: TyperCommand) -> str:
-    arguments = " ".join(_shown(parameter) for parameter in command.params if isinstance(parameter, TyperArgument))
-    options = [option_of(p) for p in command.params if isinstance(p, TyperOption) and p.name != "help"]
+def _section(words: str, command: TyperCommand, top: typer.Context, taken: dict[str, dict[str, str]]) -> str:
+    """Return a command's section; options of a family are put under it in `taken`."""
+    context = command.make_context(words, [], parent=top, resilient_parsing=True)
+    arguments = [parameter for parameter in command.params if isinstance(parameter, TyperArgument)]
+    options = [p for p in command.params if isinstance(p, TyperOption) and p.name != "help"]
     first = (command.help or "").split("\n\n", maxsplit=1)[0].replace("\n", " ").strip()
-    lines = [f"\n## reelbench {words} {arguments}".rstrip(), f"\n{first}"]
-    if options:
-        lines.append("\n" + " ".join(f"`{option}`" for option in options))
+    lines = [f"\n## reelbench {words} {' '.join(map(_shown, arguments))}".rstrip(), f"\n{first}"]
     lines += ["", *(f"    reelbench {words} {example}".rstrip() for example in EXAMPLES.get(words, ()))]
-    return "\n".join(lines) + "\n"
+    own: list[str] = []
+    shared: dict[str, list[str]] = {}
+    for parameter in [*arguments, *options]:
+        record = parameter.get_help_record(context)
+        if record is None:  # hidden
+            continue
+        name, meaning = record
+        if isinstance(parameter, TyperArgument):
+            own.append(_entry(_shown(parameter).strip("[]"), meaning))
+        elif family := family_of(parameter):
+            shared.setdefault(family, []).append(f"`{option_of(parameter)}`")
+            taken[family].setdefault(shown_option(name), meaning)
+        else:
+            own.append(_entry(shown_option(name), meaning))
+    own += [f"- [{name}](#{_slug(name)}), {FAMILIES[name].about}: {', '.join(names)}" for name, names in shared.items()]
+    return "\n".join([*lines, "", *own] if own else lines) + "\n"
+
+
+def _family(name: str, options: Mapping[str, str]) -> str:
+    """Return the section of options that several commands share."""
+    family = FAMILIES[name]
+    more = "\n\n".join(
+        "\n".join(f"    {line.strip()}" if code else line for line in lines)
+        for code, lines in groupby(family.more.split("\n"), key=lambda line: line.startswith("  "))
+    )
+    head = f"\n## {_heading(name)}\n\n{family.about[0].upper()}{family.about[1:]}.\n"
+    return "\n".join([head, *([more, ""] if more else []), *map(_entry, options, options.values())]) + "\n"
+
+
+def _heading(family: str) -> str:
+    return f"Shared options: {family}"
+
+
+def _slug(family: str) -> str:
+    return f"shared-options-{family}"
+
+
+def _entry(name: str, meaning: str) -> str:
+    return f"- `{name}`: {' '.join(meaning.split())}"
 
 
 def _shown(argument: TyperArgument) -> str:
-    name = (argument.metavar or argument.name or "").upper() + ("…" if argument.nargs != 1 else "")
+    name = (argument.metavar or argument.name or "").upper().rstrip(".…") + ("…" if argument.nargs != 1 else "")
     return name if argument.required else f"[{name}]"
 
 

@@ -30,8 +30,9 @@ globalThis.Reelbench = (() => {
   // What the authors do is the rule; only the other way of aggregating is spelled out.
   const short = (title) => title.replace(/ \(per label\)$/, "");
   const group = (row) => data.groups[row.group];
-  /** Who judged a group, in words: the authors' judge is called that. */
-  const judgeName = (g) => (g.judge === benchmarks.get(g.benchmark).judge ? `${g.judge} (the authors’ judge)` : g.judge);
+  /** A judge of a benchmark in words: the authors' judge is called that. */
+  const judgeName = (judge, benchmark) =>
+    judge && judge === benchmarks.get(benchmark).judge ? `${judge} (the authors’ judge)` : judge;
   function promptsName(prompts) {
     if (prompts === "official") return "authors’ prompts";
     return !prompts ? "unknown prompts" : `${prompts.replace(/^reelbench@.*/, "Reelbench’s").replace(/@.*/, "")} prompts`;

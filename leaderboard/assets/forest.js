@@ -147,14 +147,14 @@
   // --- what stands above a table ---
   /** Words and names in turn. */
   const headline = (parts) =>
-    h("p", { class: "headline" }, parts.map((part, i) => (i % 2 ? h("a", { href: R.modelHref(part) }, bdi(part)) : part)));
+    h("p", { class: "headline" }, parts.map((part, i) => (i % 2 ? h("a", { href: R.modelHref(part) }, bdi(part)) : part.replaceAll(" %", "\u00a0%"))));
   /** What makes the table credible: runs, judges, videos, the newest date. */
   function trust(rows, groups) {
     const runs = rows.filter((row) => row.source === "run"),
       published = rows.filter((row) => row.source === "published");
     const ran = groups.filter((g) => runs.some((row) => row.group === g.i));
     const title = (g) => R.benchmarks.get(g.benchmark).title.replace(/ \(.*/, "");
-    const judged = Map.groupBy(ran, (g) => g.judge && R.judgeName(g));
+    const judged = Map.groupBy(ran, (g) => R.judgeName(g.judge, g.benchmark));
     const judges = [...judged].map(([judge, of]) => `${[...new Set(of.map(title))].join(", ")} ${judge ? `judged by ${judge}` : "scored by rule"}`);
     const videos = ran.reduce((sum, g) => sum + g.videos, 0);
     const newest = most(runs.filter((row) => row.date).map((row) => Date.parse(row.date)));

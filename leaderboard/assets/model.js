@@ -231,8 +231,8 @@
       );
       if (judge) {
         pairs.push(
-          ["Judge asked", judge.requested],
-          ["Judge that answered", judge.returned],
+          ["Judge asked", R.judgeName(judge.requested, result.benchmark.id)],
+          ["Judge that answered", R.judgeName(judge.returned, result.benchmark.id)],
           ["Judge’s prompts", `${judge.prompt} ${judge.prompt_sha256}`],
           ["Judge’s settings", { temperature: judge.temperature, votes: judge.votes, rule: judge.vote_rule }],
           ["Judge’s cost", judge.cost_usd == null ? null : `${judge.cost_usd} USD`],

@@ -15,6 +15,7 @@ from reelbench.registry.files import sha256_of
 from reelbench.registry.media.library import Library
 from reelbench.registry.records import Sample
 from reelbench.registry.rows import Row
+from reelbench.registry.spec import BenchmarkSpec, Mean
 from reelbench.scoring import comparison, right_answers, side_by_side
 from reelbench.scoring.answers import strip_reasoning
 from reelbench.scoring.result_files import RESULT_FILE, SAMPLES_FILE
@@ -85,6 +86,7 @@ def document(
         "version": runs[0].result.benchmark.version,
         "agreed": not spec.open_data,
         "right": spec.primary.right_from,
+        "scored": _scored_columns(spec),
         "asked": sum("question" in item for item in items),
         "apart": apart,
         "runs": [_run(run, number, runs, apart) for number, run in enumerate(runs)],
@@ -94,6 +96,12 @@ def document(
         "times": times.all,
         "items": items,
     }
+
+
+def _scored_columns(spec: BenchmarkSpec) -> dict[str, tuple[str, str, float]]:
+    """Return title, unit and scale of each column of per-item scores: those of the first metric that is its mean."""
+    means = [metric for metric in spec.metrics if isinstance(metric.aggregate, Mean)]
+    return {m.aggregate.column: (m.title, m.unit, m.aggregate.scale) for m in reversed(means)}  # type: ignore[union-attr]
 
 
 # --- runs -----------------------------------------------------------------------------------------------------------

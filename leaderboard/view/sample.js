@@ -7,7 +7,7 @@
   const [benchmark] = data.benchmarks;
   const several = runs.length > 1;
   const primary = benchmark.metrics[0];
-  const seconds = (time) => `${+time.toFixed(2)} s`;
+  const seconds = (time) => `${String(+time.toFixed(2)).replace("-", "−")} s`;
   const letter = (i) => String.fromCharCode(65 + i);
   const timesOf = (run) => data.times[run?.times] || [];
   const list = (value) => (value == null ? [] : Array.isArray(value) ? value : [value]);
@@ -78,22 +78,37 @@
     const whose = several && !shared(item) ? ` of ${runs[i].letter}` : "";
     return h("div", { class: "line" }, h("span", { class: "sub" }, `frames${whose}`), h("div", { class: "thumbs" }, pictures), h("span", {}));
   }
-  /** The video, and a line across the axis at its time; a press on the axis goes there. */
-  function player(item, grid, low, high) {
-    const video = h("video", { src: item.file, controls: true, preload: "metadata", "aria-label": `Video ${item.video}` });
+  /** A line across the axis at the video's time; a press on the axis, or keys on it, move both. */
+  function slider(video, low, high) {
     const head = h("i", { class: "playhead" });
     const follow = () => {
       head.style.left = `${(100 * (video.currentTime - low)) / (high - low)}%`;
+      cover.setAttribute("aria-valuenow", video.currentTime.toFixed(2));
+      cover.setAttribute("aria-valuetext", seconds(video.currentTime));
     };
-    for (const event of ["timeupdate", "seeking", "loadedmetadata"]) video.addEventListener(event, follow);
-    const seek = (event) => {
-      const { left, width } = head.parentElement.getBoundingClientRect();
-      video.currentTime = Math.max(0, low + ((high - low) * (event.clientX - left)) / width);
+    video.ontimeupdate = video.onseeking = follow;
+    const go = (time) => {
+      video.currentTime = Math.max(0, Math.min(time, video.duration || high));
       follow();
     };
-    const cover = h("div", { class: "cover", onpointerdown: seek, onpointermove: (event) => event.buttons && seek(event) }, head);
-    grid.prepend(cover);
-    return video;
+    const seek = (event) => {
+      const { left, width } = head.parentElement.getBoundingClientRect();
+      go(low + ((high - low) * (event.clientX - left)) / width);
+    };
+    const press = (event) => {
+      const now = video.currentTime;
+      const keys = { ArrowLeft: now - 1, ArrowRight: now + 1, PageDown: now - 10, PageUp: now + 10, Home: 0, End: high };
+      if (event.key in keys) go(keys[event.key]);
+      else if (event.key === " ") video.paused ? video.play() : video.pause();
+      else return;
+      event.preventDefault();
+      event.stopPropagation(); // the arrows go from question to question elsewhere
+    };
+    const spoken = { role: "slider", tabindex: 0, "aria-label": "Time in the video", "aria-valuemin": 0, "aria-valuemax": +high.toFixed(2) };
+    const drag = (event) => event.buttons && seek(event);
+    const cover = h("div", { class: "cover", ...spoken, onpointerdown: seek, onpointermove: drag, onkeydown: press }, head);
+    follow();
+    return cover;
   }
   function line({ title, name, spans, times, kind }, share) {
     const told = spans.map(tellSpan).join(", ") || "none";
@@ -113,8 +128,20 @@
       h("span", { class: "at" }, told),
     );
   }
-  /** One linear axis for the reference and every run; it holds the video, all spans and all frames. */
+  /** The video and the axis under it, which is drawn anew where only the video knows how long it is. */
   function timeline(item) {
+    if (!item.file) return h("div", {}, axis(item));
+    const video = h("video", { src: item.file, controls: true, preload: "metadata", "aria-label": `Video ${item.video}` });
+    const place = h("div", {}, axis(item, video));
+    video.onloadedmetadata = () => {
+      if (item.duration || !Number.isFinite(video.duration)) return;
+      item.duration = video.duration;
+      place.replaceChildren(...axis(item, video));
+    };
+    return [video, place];
+  }
+  /** One linear axis for the reference and every run; it holds the video, all spans and all frames. */
+  function axis(item, video) {
     const lines = item.runs.flatMap((run, i) => {
       const name = several ? runs[i].letter : "predicted";
       return run ? { title: several ? R.letter(i) : name, name, spans: spanOf(run), times: timesOf(run), kind: `c${i % 6}` } : [];
@@ -122,7 +149,7 @@
     if (spansOf(item).length)
       lines.unshift({ title: "reference", name: "reference", spans: spansOf(item), times: [], kind: "span-true" });
     const asked = lines.some(({ spans }) => spans.length);
-    if (!asked && !item.file) return null;
+    if (!asked && !video) return null;
     const times = lines.flatMap((line) => [...line.spans.flat(), ...line.times]);
     const low = Math.min(0, ...times),
       high = Math.max(item.duration || 0, low + 1, ...times);
@@ -133,6 +160,7 @@
     const grid = h(
       "div",
       { class: "lines" },
+      video && slider(video, low, high),
       thumbs(item, share),
       asked && lines.map((one) => line(one, share)),
       h(
@@ -156,9 +184,9 @@
             ? `The video is ${seconds(item.duration)} long; the axis goes on to ${seconds(high)}, where the longest span ends.`
             : `The axis is the video, ${seconds(item.duration)}.`,
         asked && lines.some((line) => line.times.length) && " Ticks are the frames shown.",
-        item.file && " Press on it to go there in the video.",
+        video && " Press on it, or use the arrow keys on it, to go there in the video.",
       );
-    return [item.file && player(item, grid, low, high), grid, note];
+    return [grid, note];
   }
 
   // --- what was seen ---
@@ -329,7 +357,10 @@
     return [compared(run.said, other), all];
   }
   function facts(run) {
-    const scores = Object.entries(run.scores || {}).map(([name, value]) => [name, number(value)]);
+    const scores = Object.entries(run.scores || {}).map(([column, value]) => {
+      const [title, unit, scale] = data.scored[column] || [R.titled(column)];
+      return [R.short(title), unit && value !== null ? R.num(scale * value, unit) : number(value)];
+    });
     const tokens = Object.entries(run.tokens || {}).map(([name, value]) => [
       `${name} tokens`,
       value.toLocaleString("en"),

@@ -38,6 +38,7 @@
         { title: range || null },
         several && R.letter(runs.indexOf(run)),
         several && bdi(run.model, { class: "name" }),
+        !several && numbers && h("span", {}, R.short(primary.title)),
         h("b", {}, numbers ? num(numbers[0], primary.unit) : "not scored"),
         range && h("span", { class: "sub" }, R.ends(...numbers.slice(1), primary.unit)),
         run.heading && h("span", { class: "sub" }, bdi(run.heading)),

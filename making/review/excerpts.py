@@ -136,6 +136,6 @@ def cut(
 def _too_large(size: int, most: int, done: int, of: int) -> InputError:
     return InputError(
         f"--embed: after {done} of {of} videos the clips take {size / 1e6:.0f} MB, more than the {most / 1e6:.0f} MB "
-        "that a page to be mailed may hold; add --as folder (a folder to zip), or draw fewer videos (--sample), or share "
+        "that a page to be mailed may hold; add --as folder (a folder to zip), draw fewer videos (--sample), or share "
         "them among more people (--raters)"
     )

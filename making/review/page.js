@@ -104,22 +104,24 @@ function sketch() {
     const words = first.shows.find((one) => one.text);
     const text = first.part === "caption" || !words ? (words || { heading: first.id }).heading : words.text;
     const entry = h("a", { href: "#items" }, h("span", { text: all ? "✓" : String(number + 1) }), h("span", { text, dir: "auto" }), h("span", { text: all ? "done" : `${needed.filter(Boolean).length} of ${needed.length}` }));
-    entry.addEventListener("click", (event) => { event.preventDefault(); leap(pairs[0][1]); });
+    entry.addEventListener("click", (event) => { event.preventDefault(); leap(pairs); });
     return h("li", {}, entry);
   }));
 }
-function leap(box) {
+function leap(pairs) {
+  const parts = pairs.map(([, box]) => box);
+  const part = parts.find((box) => box.querySelector("[data-open]:not([hidden])")) || parts[0];
   latest = null;
-  box.scrollIntoView({ block: "start" });
-  const target = box.querySelector("[data-open]:not([hidden]) input:enabled, input:enabled, textarea, button");
+  part.scrollIntoView({ block: "start" });
+  const target = part.querySelector("[data-open]:not([hidden]) input:enabled") || part.querySelector("input:enabled, textarea, button");
   if (target) target.focus({ preventScroll: true });
   point();
 }
 function neighbour(step) {
-  const tops = groups().map((pairs) => pairs[0][1]);
+  const entries = groups();
   const here = document.activeElement.closest("section") || latest?.closest("section");
-  const place = groups().findIndex((pairs) => pairs.some(([, box]) => box === here));
-  const next = tops[here ? place + step : 0];
+  const place = entries.findIndex((pairs) => pairs.some(([, box]) => box === here));
+  const next = entries[here ? place + step : 0];
   if (next) leap(next);
 }
 // Where the next digit goes.
@@ -131,8 +133,9 @@ function awaited() {
     || empty.find((box) => latest && latest.compareDocumentPosition(box) & Node.DOCUMENT_POSITION_FOLLOWING) || empty[0] || open[0];
 }
 function point() {
-  const next = boxes.length > 1 ? awaited() : null;
-  for (const box of at("items").querySelectorAll("fieldset")) box.classList.toggle("awaited", box === next);
+  const next = awaited();
+  const open = next && (next.contains(document.activeElement) || !next.querySelector("input:checked"));
+  for (const box of at("items").querySelectorAll("fieldset")) box.classList.toggle("awaited", Boolean(open) && box === next);
   return next;
 }
 const press = (key) => { const target = at("items").querySelector(`[data-key="${key}"]`); if (target) target.click(); };

@@ -53,7 +53,7 @@ const player = {
     at("source").classList.toggle("lacking", lacks);
     video.hidden = lacks || !strip.hidden;
     at("clock").hidden = lacks && strip.hidden;
-    at("choose").textContent = lacks ? "Choose the file; it stays on this computer." : "Not playing, or another file?";
+    at("choose").textContent = lacks ? "Select the file; it stays on this computer." : "Video not playing? Select the file";
     if (lacks && file) at("path").textContent = `${file.name} can't be played by this browser.`;
     else if (lacks && this.facts.source) at("path").textContent = `${name} isn't on this computer, or this browser can't play it.`;
     else if (lacks) at("path").textContent = `${name} was not on the machine that made this page.`;

@@ -112,7 +112,7 @@ class Library:
         self.split = split
         self.make = make
         self.roots = roots(spec, data)
-        self._listings: dict[Path, tuple[frozenset[str], tuple[str, ...]]] = {}
+        self._listings: dict[str, tuple[frozenset[str], tuple[str, ...]]] = {}
         self._broken: dict[tuple[Path, ...], str | None] = {}
         self._pictures: dict[tuple[str, ...], PictureSequence | None] = {}
         self._cues: dict[Path, list[Cue]] = {}
@@ -125,12 +125,11 @@ class Library:
             return None
         if is_mini(self.split) and self.make:
             return clips.mini_clip(self.spec.id, row["video"], row.get("duration"))
-        names = list(candidates(self.spec, row["video"]))
+        names = [os.path.split(name) for name in candidates(self.spec, row["video"])]
         for root in [clips.folder(self.spec.id)] if is_mini(self.split) else self.roots:
-            for name in names:
-                path = root / name
-                if path.name in self._listing(path.parent)[0]:
-                    return path
+            for folder, name in names:
+                if name in self._listing(f"{root}/{folder}")[0]:
+                    return root / folder / name
         return None
 
     def named(self, path: str) -> Path | None:
@@ -152,9 +151,8 @@ class Library:
         for root in [clips.folder(self.spec.id)] if is_mini(self.split) else self.roots:
             for stem in stems:
                 for name in (f"{stem.name}{tag}{suffix}" for tag in tags for suffix in subtitle_files.SUFFIXES):
-                    folder = root / stem.parent
-                    if name in self._listing(folder)[0]:
-                        return folder / name
+                    if name in self._listing(f"{root}/{stem.parent}")[0]:
+                        return root / stem.parent / name
         return None
 
     def cues(self, row: Row, sampling: "FrameSampling") -> list[Cue] | None:
@@ -289,12 +287,12 @@ class Library:
 
     def _numbered(self, folder: Path, images: ImageFolders) -> list[tuple[int, Path]]:
         """Return a folder's pictures by number; a folder without any has those of its folders."""
-        files, folders = self._listing(folder)
+        files, folders = self._listing(str(folder))
         matches = [(re.fullmatch(images.number, name), folder / name) for name in files]
         pictures = sorted((int(match[1]), path) for match, path in matches if match is not None)
         return pictures or [picture for name in folders for picture in self._numbered(folder / name, images)]
 
-    def _listing(self, folder: Path) -> tuple[frozenset[str], tuple[str, ...]]:
+    def _listing(self, folder: str) -> tuple[frozenset[str], tuple[str, ...]]:
         # One scan of a folder instead of a stat per row, layout and suffix: half a million stats on 5,000 rows.
         if folder not in self._listings:
             try:

@@ -6,6 +6,7 @@ cut off. No recursion, and numbers stay text until they are read, so that depth 
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 _TOKEN = re.compile(
@@ -65,6 +66,7 @@ class _Container:
         return self.pairs if self.mark == "{" else self.items
 
 
+@lru_cache(maxsize=2)
 def find_literals(text: str) -> list[Literal]:  # noqa: C901, PLR0912 - one pass over the tokens
     """Return the objects and lists of `text` in the order in which they end; an object that the end cuts off is last.
 
@@ -143,6 +145,7 @@ def _unescaped(text: str) -> str:
     )
 
 
+@lru_cache(maxsize=2)
 def without_objects(text: str) -> str:
     """Return `text` with a space in the place of each object that holds something."""
     pieces: list[str] = []

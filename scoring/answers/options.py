@@ -10,7 +10,6 @@ from reelbench.registry.rows import LETTERS
 from reelbench.registry.values import is_array, is_object
 from reelbench.scoring.answers import texts
 from reelbench.scoring.answers.json_literals import find_literals, without_objects
-from reelbench.scoring.answers.reasoning import strip_reasoning
 from reelbench.scoring.answers.spans import is_span, is_span_word
 from reelbench.scoring.answers.statements import Sentences, is_noun
 
@@ -38,7 +37,6 @@ class _Reading(NamedTuple):
 class _Options(NamedTuple):
     letters: str
     plain: list[str]
-    patterns: "list[re.Pattern[str] | None]"
     nouns: bool
 
 
@@ -52,13 +50,17 @@ def read_option(text: str, options: Sequence[str]) -> str | None:
         text: A model's answer, with its reasoning where it has some.
         options: The options' texts; the first is A.
     """
-    answer = strip_reasoning(text)
+    answer = texts.answer_text(text)
     if answer is None:
         return None
+    known = _known(tuple(options))
+    return _read(_as_answers(answer, known), known, READERS)
+
+
+@lru_cache(maxsize=8)
+def _known(options: tuple[str, ...]) -> _Options:
     plain = [texts.plain_text(option).strip() for option in options]
-    letters = LETTERS[: len(plain)]
-    known = _Options(letters, plain, [_own_pattern(option) for option in plain], not any(map(_names_letter, plain)))
-    return _read(_as_answers(texts.tail(texts.plain_text(texts.tail(answer))), known), known, READERS)
+    return _Options(LETTERS[: len(plain)], plain, not any(map(_names_letter, plain)))
 
 
 def _as_answers(text: str, options: _Options) -> str:
@@ -253,7 +255,7 @@ def _label_of_line(sentences: Sentences, start: int, end: int, options: _Options
 
 def _own_words_follow(sentences: Sentences, at: int, options: _Options) -> bool:
     """Return whether an option's own words stand right behind its letter."""
-    pattern = options.patterns[options.letters.index(sentences.letter(at))]
+    pattern = _own_pattern(options.plain[options.letters.index(sentences.letter(at))])
     begin = _LABEL_SIGNS.match(sentences.text, sentences.tokens[at].end)
     return bool(pattern and begin and pattern.match(sentences.text, begin.end()))
 
@@ -293,6 +295,7 @@ def _squeezed(text: str) -> str:
     return " ".join(re.findall(r"\w+", text.casefold()))
 
 
+@lru_cache(maxsize=64)
 def _own_pattern(option: str) -> "re.Pattern[str] | None":
     """The option's words in order, whole; whatever space and punctuation stands between."""
     words = re.findall(r"\w+", option)
@@ -311,10 +314,11 @@ def _names_letter(option: str) -> bool:
 
 def _occurrences(text: str, options: _Options) -> list[tuple[int, int, str]]:
     """Return where options' own words stand: start, end, letter; those within a longer option's are left out."""
+    low = text.lower() if text.isascii() else None
     hits = [
         (match.start(), match.end(), letter)
-        for letter, pattern in zip(options.letters, options.patterns, strict=True)
-        if pattern
+        for letter, option in zip(options.letters, options.plain, strict=True)
+        if _may_stand_in(low, option) and (pattern := _own_pattern(option))
         for match in pattern.finditer(text)
     ]
     hits.sort(key=lambda hit: (hit[0], -hit[1]))
@@ -323,6 +327,11 @@ def _occurrences(text: str, options: _Options) -> list[tuple[int, int, str]]:
         if not kept or hit[1] > kept[-1][1] or (hit[0], hit[1]) == (kept[-1][0], kept[-1][1]):
             kept.append(hit)
     return kept
+
+
+def _may_stand_in(low: str | None, option: str) -> bool:
+    """Return whether an option's words are all in a lower-case ASCII text: a pattern takes longer to make than that."""
+    return low is None or not option.isascii() or all(word in low for word in re.findall(r"\w+", option.lower()))
 
 
 def _contradicted(sentences: Sentences, at: int, letter: str, options: _Options) -> bool:

@@ -3,13 +3,13 @@
 import math
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
 from reelbench.registry.values import is_array, is_object
 from reelbench.scoring.answers import texts, times
 from reelbench.scoring.answers.json_literals import find_literals, without_objects
-from reelbench.scoring.answers.reasoning import strip_reasoning
 from reelbench.scoring.answers.vocabulary import KINDS
 
 SPAN_KEYS = (
@@ -129,6 +129,7 @@ _REST = re.compile(
     rf"[\s\W_]|\d|{times.words(_PHRASES)}"
     rf"|{times.words(f'{_UNITS}|is|at|the|about|around|approximately|roughly|of|in|video')}"
 )
+_LABEL_WORD = re.compile(r"(?<!\w)(?:option|choice|answer|ans|[a-z])(?!\w)")
 _LABEL = re.compile(r"\W*[A-Za-z](?!\w| ?=)")
 _HAPPENS = re.compile(times.HAPPENS)
 _DENIES_NO_TIME = re.compile(times.DENIES_NO_TIME)
@@ -156,10 +157,8 @@ def read_span(text: str) -> list[float] | None:
     Args:
         text: A model's answer, with its reasoning where it has some.
     """
-    answer = strip_reasoning(text)
-    if answer is None:
-        return None
-    return _read(texts.tail(texts.plain_text(texts.tail(answer))))
+    answer = texts.answer_text(text)
+    return None if answer is None else _read(answer)
 
 
 def is_span(text: str) -> bool:
@@ -298,7 +297,7 @@ def _in_prose(text: str, *, stated: bool = False) -> list[float] | None:
 
 def _bounds(text: str) -> list[_Range]:
     ranges: list[_Range] = []
-    for pattern in (_START_END, _END_START, _POSTPOSED):
+    for pattern in (_START_END, _END_START, *([] if text.isascii() else [_POSTPOSED])):
         for match in pattern.finditer(text):
             before = _before(text, match.start())
             inside = text[match.start() : match.end()]
@@ -394,8 +393,11 @@ def _line(text: str, match: re.Match[str]) -> str:
 
 def _is_only_span(line: str) -> bool:
     """Return whether a line holds nothing but a span, an option's label and their names."""
-    rest = _REST.sub(" ", re.sub(r"(?<!\w)(?:option|choice|answer|ans|[a-z])(?!\w)", " ", line))
-    return not rest.strip()
+    line = _LABEL_WORD.sub(" ", line)
+    at = 0
+    while at < len(line) and (piece := _REST.match(line, at)):
+        at = piece.end()
+    return at == len(line)
 
 
 def _is_time(match: re.Match[str], before: str, after: str, *, bracketed: bool, whole: bool) -> bool:
@@ -426,13 +428,19 @@ def _are_years(match: re.Match[str]) -> bool:
     return all(number and "." not in number and _YEARS[0] <= float(number) <= _YEARS[1] for number in numbers)
 
 
+@lru_cache(maxsize=1)
+def _tokens(before: str) -> list[texts.Token]:
+    """Cut a context once for both that is asked of it."""
+    return texts.tokens(before)
+
+
 def _governing(before: str, *, past_commas: bool = False) -> str:
     """Return the kinds of the words right before a range that say something of it, up to the first that tells a story.
 
     `n` is a noun that names a span, `f` another word of spans; the rest as in the vocabulary.
     """
     kinds = ""
-    for token in reversed(texts.tokens(before)):
+    for token in reversed(_tokens(before)):
         word = token.text
         if token.kind in "XHEY" and (not _DENIES_NO_TIME.fullmatch(word) or kinds[:1] in ("C", "n")):
             kinds = token.kind + kinds

@@ -2,11 +2,12 @@
 
 import re
 import unicodedata
-from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
+from typing import NamedTuple
 
 from reelbench.registry.languages import MARKS, UNSPACED_SCRIPTS, ascii_signs
 from reelbench.registry.numerals import ascii_digits
+from reelbench.scoring.answers.reasoning import strip_reasoning
 from reelbench.scoring.answers.vocabulary import KINDS, SUFFIXES
 
 # An answer stands at the end: of what is left without the reasoning, so many characters are read.
@@ -43,6 +44,13 @@ def plain_text(text: str) -> str:
     return _EMPHASIS.sub("", _STRUCK.sub(" ", ascii_digits(ascii_signs(text))))
 
 
+@lru_cache(maxsize=1)
+def answer_text(text: str) -> str | None:
+    """Return what of a model's answer is read, in its plain form; None where its reasoning never ends."""
+    answer = strip_reasoning(text)
+    return None if answer is None else tail(plain_text(tail(answer)))
+
+
 def tail(text: str) -> str:
     """Return the last TAIL characters, from a new line or word on."""
     if len(text) <= TAIL:
@@ -59,12 +67,13 @@ def without_markup(text: str) -> str:
 def marked_answers(text: str) -> list[tuple[str, int]]:
     """Return what stands in answer tags and boxes, and where it ends, the last first.
 
-    What is never closed reaches to the next or to the text's end.
+    What is never closed reaches to the next or to the text's end. Of boxes within boxes the innermost are read, until
+    they hold twice the text.
     """
     openings = list(_OPENING.finditer(text))
     closings = [match.start() for match in _CLOSING.finditer(text)]
     contents: list[tuple[str, int]] = []
-    next_start = len(text)
+    next_start, left = len(text), 2 * len(text)
     for opening in reversed(openings):
         while closings and closings[-1] >= next_start:
             closings.pop()
@@ -73,6 +82,9 @@ def marked_answers(text: str) -> list[tuple[str, int]]:
         else:
             later = [closing for closing in closings[-2:] if closing >= opening.end()]
             end = later[0] if later else next_start
+        left -= end - opening.end()
+        if left < 0:
+            break
         contents.append((text[opening.end() : end], end))
         next_start = opening.start()
     return contents
@@ -98,8 +110,7 @@ _WORD = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Token:
+class Token(NamedTuple):
     """A phrase of the vocabulary, a word or a sign: its kind (one character, see `vocabulary`) and where it stands."""
 
     kind: str
@@ -109,13 +120,13 @@ class Token:
 
 
 @cache
-def _phrases() -> dict[str, list[tuple[tuple[str, ...], str]]]:
-    """The vocabulary by its phrases' first words, the longest first."""
-    table: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+def _phrases() -> dict[str, list[tuple[list[str], str]]]:
+    """The vocabulary by its phrases' first words: the words behind that and the kind, the longest first."""
+    table: dict[str, list[tuple[list[str], str]]] = {}
     for kind, phrases in KINDS.items():
         for phrase in phrases:
-            words = tuple(match[0].replace("’", "'") for match in _WORD.finditer(plain_text(phrase).casefold()))
-            table.setdefault(words[0], []).append((words, kind))
+            first, *rest = (match[0].replace("’", "'") for match in _WORD.finditer(plain_text(phrase).casefold()))
+            table.setdefault(first, []).append((rest, kind))
     for entries in table.values():
         entries.sort(key=lambda entry: -len(entry[0]))
     return table
@@ -124,19 +135,19 @@ def _phrases() -> dict[str, list[tuple[tuple[str, ...], str]]]:
 def tokens(text: str) -> list[Token]:
     """Cut `text` into tokens; phrases of the vocabulary are taken whole, the longest first."""
     table = _phrases()
-    matches = list(_WORD.finditer(text))
-    words = [match[0].casefold().replace("’", "'") for match in matches]
+    places = [match.span() for match in _WORD.finditer(text)]
+    words = [text[start:end].casefold().replace("’", "'") for start, end in places]
     cut: list[Token] = []
-    at = 0
-    while at < len(words):
-        length, kind = 1, _kind(words[at])
-        for phrase, of_phrase in table.get(words[at], ()):
-            if tuple(words[at : at + len(phrase)]) == phrase:
-                length, kind = len(phrase), of_phrase
+    at, number = 0, len(words)
+    while at < number:
+        word, (start, end) = words[at], places[at]
+        kind, at = "", at + 1
+        for rest, of_phrase in table.get(word, ()):
+            if not rest or words[at : at + len(rest)] == rest:
+                kind, at = of_phrase, at + len(rest)
+                end = places[at - 1][1]
                 break
-        start, end = matches[at].start(), matches[at + length - 1].end()
-        cut.append(Token(kind, start, end, text[start:end]))
-        at += length
+        cut.append(Token(kind or _kind(word), start, end, text[start:end]))
     return cut
 
 

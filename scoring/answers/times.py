@@ -158,39 +158,37 @@ SINGLE = re.compile(moment("1"))
 
 def seconds(match: re.Match[str], number: str) -> float:
     """Return a matched moment in seconds (behind "minute" in minutes), a bare number as it stands."""
-    groups = match.groupdict()
-    if clock := groups[f"clock{number}"]:
+    if clock := match[f"clock{number}"]:
         total = 0.0
         for part in clock.replace(",", ".").split(":"):
             total = total * 60 + float(part)
         return total
     parts = {
-        name: float(groups[f"{key}{number}"] or 0)
+        name: float(match[f"{key}{number}"])
         for name, keys in (("h", ("h",)), ("m", ("m", "hm")), ("s", ("s", "hs", "ms", "rest")))
         for key in keys
-        if groups.get(f"{key}{number}")
+        if match[f"{key}{number}"]
     }
     if parts:
         return parts.get("h", 0.0) * 3600 + parts.get("m", 0.0) * 60 + parts.get("s", 0.0)
-    value = float((groups[f"comma{number}"] or groups[f"number{number}"] or "0").replace(",", "."))
+    value = float((match[f"comma{number}"] or match[f"number{number}"] or "0").replace(",", "."))
     return value * 60 if unit(match, number) == "m" else value
 
 
 def unit(match: re.Match[str], number: str) -> str:  # noqa: PLR0911 - a table
     """Return how a matched moment says that it is one: `clock`, `h`, `m`, `s`, `metre` (a bare m) or nothing."""
-    groups = match.groupdict()
-    if clock := groups[f"clock{number}"]:
+    if clock := match[f"clock{number}"]:
         # 3:2 is as well a score.
         return "clock" if _TWO_DIGITS.search(clock) else ""
-    if groups[f"h_unit{number}"]:
-        return "h" if not (groups[f"hm{number}"] or groups[f"hs{number}"]) else "s"
-    if groups[f"m_unit{number}"]:
-        if groups[f"ms{number}"] or groups[f"rest{number}"]:
+    if match[f"h_unit{number}"]:
+        return "h" if not (match[f"hm{number}"] or match[f"hs{number}"]) else "s"
+    if match[f"m_unit{number}"]:
+        if match[f"ms{number}"] or match[f"rest{number}"]:
             return "s"
-        return "metre" if groups[f"m_unit{number}"] in ("m", "'") else "m"
-    if groups[f"s_unit{number}"] or groups[f"comma_unit{number}"]:
+        return "metre" if match[f"m_unit{number}"] in ("m", "'") else "m"
+    if match[f"s_unit{number}"] or match[f"comma_unit{number}"]:
         return "s"
-    prefix = groups[f"prefix{number}"]
+    prefix = match[f"prefix{number}"]
     if prefix:
         return "m" if prefix.startswith(("min", "men")) else "s" if prefix not in ("ke", "第") else ""
     return ""

@@ -1,7 +1,10 @@
 """`reelbench data` as a user runs it: the real Hub client, and a local server that speaks the Hub's protocol."""
 
+import json
+
 import pytest
 
+from reelbench.registry.strata import Strata
 from tests.registry.upstream import MOVIECORE, clip
 from tests.servers.hub import HubServer
 
@@ -33,6 +36,21 @@ def test_annotations_and_videos_then_offline(hub, tmp_path, reelbench):
     check = reelbench("data", "check", "moviecore", env={**env, "HF_HUB_OFFLINE": "1"})
     assert check.returncode == 0
     assert "lengths: 2.0 s in the mean, 1.0 to 3.0 s" in check.stdout
+
+
+def test_videos_of_so_many_questions_of_each_label_are_fetched(hub, tmp_path, reelbench):
+    server, env = hub
+    server.add("Enxin/MovieChat-1K-test", {f"videos/{name}.mp4": clip(tmp_path, name) for name in ("8", "AWA-6")})
+    assert reelbench("data", "fetch", "moviecore", env=env).returncode == 0
+    wrong = reelbench("data", "fetch", "moviecore", "--media", "--per", "taste=1", env=env)
+    assert (wrong.returncode, "moviecore has the fields classification" in wrong.stderr) == (2, True)
+    both = reelbench("data", "fetch", "moviecore", "--media", "--per", "classification=1", "--limit", 1, env=env)
+    assert "--per and --limit: give one of them" in both.stderr
+    assert reelbench("data", "fetch", "moviecore", "--media", "--per", "classification=1", env=env).returncode == 0
+    labels = {"classification": ["Theme", "Character"]}
+    drawn = Strata("classification", 1).draw("moviecore", dict.fromkeys(json.loads(MOVIECORE), labels))
+    here = len({name.rpartition("_")[0] for name in drawn})
+    assert f"videos: {here} of 2 here" in reelbench("data", "check", "moviecore", env=env).stdout
 
 
 def test_a_gated_repository_says_which_page_to_visit(hub, reelbench):

@@ -194,6 +194,16 @@ def test_of_a_sample_the_same_questions_are_judged_of_each_and_the_rest_later(cu
     assert len(store.read(curve)) == 6
 
 
+def test_so_many_of_each_label_are_judged_the_same_of_each_result(curve, server, tmp_path):
+    bridge(curve, server, "--per", "locale=4", "--out", tmp_path / "out")
+    asked = Counter(re.search(r"Q\d+\?", call.user)[0] for call in server.calls)
+    assert sorted(asked.values()) == [3] * 4
+    assert "has the fields locale, category" in rejudge(curve, server, "--per", "place=4", status=2)
+    assert "--per and --sample: give one of them" in rejudge(
+        curve, server, "--per", "locale=4", "--sample", 4, status=2
+    )
+
+
 def test_a_judge_of_five_criteria_agrees_over_all_its_scores(moviecore_run, tmp_path, server):
     """Each of the 12 answers has 0, 1, 2, 3, 4, 5, 0, … of the first judge on every criterion; the second gives 3."""
     run = moviecore_run()
@@ -280,6 +290,11 @@ def test_anchors_are_drawn_by_quantile_and_asked_anew_each_time(moviecore_run, t
         assert report["criteria"]["depth"]["exact"] == pytest.approx(100 / 6)
         assert (report["criteria"]["depth"]["mean_a"], report["criteria"]["depth"]["mean_b"]) == (2.5, 5)
     assert len(list(anchors.glob("asked-*"))) == 2
+    # Of each label the one in the middle: Genre 0, Theme 0 0 [2] 5, Narrative Structure 2 [3] 5, Visual Language 3,
+    # Character Motivation 0 [4] 4, Emotion 1 1 [5] 5.
+    ask("anchors", run, "--out", run / "each", "--per", "classification=1")
+    each = [json.loads(line) for line in (run / "each" / "samples.jsonl").read_text().splitlines()]
+    assert [line["scores"]["accuracy"] for line in each] == [0, 2, 3, 3, 4, 5]
 
 
 def test_by_batch_nothing_is_filed_until_the_replies_are_there(curve):

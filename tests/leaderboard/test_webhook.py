@@ -214,6 +214,18 @@ def test_nobody_else_hands_in_as_the_benchmarks_own_people(
     assert ("only ReXTime's own people hand in results under it" in comment) == (verdict != "holds")
 
 
+def test_paths_that_no_disk_or_no_store_has_are_said_and_never_written(table, offer, monkeypatch, tmp_path):
+    monkeypatch.setenv("HF_TOKEN", "hf_bot")
+    pull_request = offer("honest", right=6)
+    strange = ["a\0b", "..\\..\\evil", "C:\\evil", "a\nb", "x" * 300, "\ud83d", "aux ", "..", "é"]
+    table.commit({f"results/{name}/1/rextime/ab/result.json": "{}" for name in strange}, branch=pull_request.ref)
+    (tmp_path / "table").mkdir()
+    text = PullRequests(DATASET).look(1, tmp_path / "table", tmp_path / "offered", lambda _: None)
+    assert text.startswith("### Reelbench: 1 of 1 result holds\n")
+    assert text.count("- **refused**: `results/") == len(strange)
+    assert {path.name for path in (tmp_path / "offered" / "results").iterdir()} == {"me__honest"}
+
+
 def test_what_the_hub_breaks_off_is_said_and_done_when_it_is_told_again(hub, table, served, offer):
     pull_request = offer("mine", right=6)
     hub.fail("POST .*/discussions/1/comment", status=503)

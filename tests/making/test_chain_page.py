@@ -145,6 +145,7 @@ def moments(tmp_path):
     line = {"role": "relation", "video": "v", "vote": 0, "attempt": 0, "read": True, "model": "m", "key": "k"}
     line |= {"messages": [{"role": "user", "content": "?"}], "tokens": {"prompt": 1, "completion": 1}}
     lines = [line | {"reply": f"As seen.\n```json\n{json.dumps(reply)}\n```", "vote": vote} for vote in (0, 1)]
+    lines.insert(0, line | {"reply": "No <idea>.", "read": False})
     (tmp_path / "trace.jsonl").write_text("".join(json.dumps(each) + "\n" for each in lines))
     (tmp_path / "funnel.json").write_text(
         '{"stages": [{"name": "pairs", "in": 4, "out": 3, "dropped": {"no_time_left": 1}}]}'
@@ -177,7 +178,8 @@ def test_times_are_read_on_a_strip_and_json_is_behind_a_fold(moments):
     assert "2 times the sameAs seen.event 1: She fills it. 00:00 to 00:18" in page
     assert page.count('"event1_timestamp"') == 1
     assert page.index("The reply as it came") < page.index('"event1_timestamp"')
-    assert "1 question came of 2 replies." in page
+    assert "No <idea>.m · 1 token read, 1 written could not be used" in page
+    assert "1 question came of 3 replies." in page
     assert "no time left 1" in page
 
 

@@ -88,6 +88,23 @@ def test_bloom_levels_come_from_the_judge(reelbench, rows):
         assert len(server.calls) == 4
 
 
+def test_a_prompt_for_blooms_levels_needs_a_place_for_the_text_alone(reelbench, rows, tmp_path):
+    prompt = tmp_path / "taxonomy.txt"
+    prompt.write_text("On which of the six levels is this? {answer}\n")
+    with JudgeServer(lambda _call: Answer("Level: 3")) as server:
+        command = ["profile", "--input", rows(ROWS[:1]), "--judge", "m", "--judge-url", server.url, "--json"]
+        done = reelbench(*command, "--judge-prompts", prompt)
+        assert done.returncode == 0, done.stderr
+        assert {call.user for call in server.calls} == {
+            f"On which of the six levels is this? {ROWS[0][side]}" for side in ("question", "answer")
+        }
+        assert {len(call.body["messages"]) for call in server.calls} == {1}
+        prompt.write_text("On which of the six levels is this?\n")
+        refused = reelbench(*command, "--judge-prompts", prompt)
+    assert refused.returncode == 2
+    assert "does not say where {answer} go" in refused.stderr
+
+
 def test_a_level_that_the_judge_does_not_plainly_give_is_left_out_of_the_mean(rows):
     from reelbench.judges import JudgeOptions
 

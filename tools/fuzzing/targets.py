@@ -15,7 +15,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tools.fuzzing import commands, damage, seeds
+from tools.fuzzing import commands, damage, events, neighbours, python_face, seeds
 from tools.fuzzing.holding import LIMIT_S, hold, one_line, require
 
 SAMPLINGS = ("uniform:8", "fps:3", "keyframe:5", "window:1-3,4", "all", "uniform:4,size=64", "uniform:3,as=images")
@@ -365,6 +365,9 @@ TARGETS = {
     "answers": Target(write_answers, check_answers, 8),
     "replies": Target(write_replies, check_replies, 6),
     "videos": Target(write_video, check_video, 16),
+    "neighbours": Target(neighbours.write, neighbours.check, 12),
+    "python": Target(python_face.write, python_face.check, 8),
+    "webhook": Target(events.write, events.check, 4),
     **{
         name: Target(partial(commands.write, name), partial(commands.check, name), surface.weight)
         for name, surface in commands.SURFACES.items()

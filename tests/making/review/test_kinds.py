@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -249,6 +250,30 @@ def test_people_are_pooled_over_all_their_answers(review, monkeypatch):
 
 
 # --- scores --------------------------------------------------------------------------------------------------------
+
+
+def test_each_dimension_is_scored_by_the_words_that_its_judge_is_given():
+    """Coherence is about coherence: every score of every dimension is named in the judge's file, and no other."""
+    from reelbench.judges.prompting import load_prompts
+    from reelbench.making.review.scores import score_item
+    from reelbench.registry import discovery
+
+    spec = discovery.get("moviecore")
+    row = next(iter(loading.locate("moviecore_mini").read()))
+    asks = score_item(spec.judge, load_prompts(spec, "reelbench"), row, "x")["asks"]
+    asked = {ask["name"]: ask["anchors"] for ask in asks}
+    assert asked["coherence"] == {
+        "5": "clearer and better ordered than the reference",
+        "4": "as clear and well ordered as the reference",
+        "3": "clear in the main, with small flaws",
+        "2": "flaws in order or wording that get in the way",
+        "1": "hard to follow",
+        "0": "cannot be followed at all, or no answer",
+    }
+    assert len({json.dumps(words) for words in asked.values()}) == len(asked) == 5
+    for name, words in asked.items():
+        prompt = (Path(spec.folder) / "judge" / f"{name}.txt").read_text()
+        assert all(f"\n{score} - {meaning}\n" in f"{prompt}\n" for score, meaning in words.items())
 
 
 @pytest.mark.browser
