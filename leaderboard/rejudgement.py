@@ -222,18 +222,16 @@ class Rejudgement:
             why = notes[-1] if notes else f"no reply of the judge {options.name} at {options.host} could be read"
             return Rejudged(one.source.key, why=f"{why}; no answer is judged", failed=True)
         folder = out / (_UNSAFE.sub("_", options.name) or "judge") / one.source.key
+        said = source.provenance
         result_files.write(
             folder,
             spec,
             replace(scored, metrics={**scored.metrics, **overlap}) if same_words else scored,
             split=source.benchmark.split,
             source=source.benchmark.source,
-            data=source.data,
             model=source.model,
             settings=source.settings,
-            citation=source.provenance.citation,
-            url=source.provenance.url,
-            note=source.provenance.note,
+            attribution=result_files.Attribution(source.data, said.citation, said.url, said.note),
         )
         [added] = stores.add(folder, self._store)
         refused = added.outcome == "refused"

@@ -37,6 +37,7 @@ from reelbench.llm.retry_cursor import (
     AskResult,
     Outdated,
     Read,
+    ReplySource,
     RetryCursor,
     T,
 )
@@ -85,13 +86,13 @@ class Asker:
                 the model, if any, and keep it in the cache.
         """
         self.options = options
-        self.as_it_stands = as_it_stands
         self.sampling = options.sampling(sampling or {})
         self.notes: list[str] = []
         self.tally = Tally(spent_usd=options.cost_usd(0, 0))
         self.lock = threading.Lock()
         self._on_note = on_note
         self.cache = ReplyCache(options.cache_place, self.note, patience=options.cache_patience)
+        self._source = ReplySource(self.cache, self._shape, options.retry_unread, as_it_stands, options.outdated)
         self._budget = budget or Budget(options.budget_calls, options.budget_usd)
         # What follows lives in the event loop alone.
         self._pacer = pacer or Pacer(options.concurrency)
@@ -134,17 +135,7 @@ class Asker:
             again: Makes the messages of the next attempt; by default the same are sent again.
             outdated: Says of a reply in the cache that it is passed over; by default as the options say.
         """
-        return RetryCursor(
-            self.cache,
-            self._shape,
-            messages,
-            read,
-            vote=vote,
-            again=again,
-            retry_unread=self.options.retry_unread,
-            as_it_stands=self.as_it_stands,
-            outdated=outdated or self.options.outdated,
-        )
+        return RetryCursor(self._source, messages, read, vote=vote, again=again, outdated=outdated)
 
     def cached(self, messages: Sequence[Message], *, vote: int = 0) -> list[Reply]:
         """Return the replies that the cache has to a question that is sent the same at each attempt, in order."""

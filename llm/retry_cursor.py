@@ -77,6 +77,26 @@ def unfinished(reply: Reply) -> Literal["cut_off", "refused"] | None:
     return _UNFINISHED.get(reply.finish or "")
 
 
+@dataclass(frozen=True, slots=True)
+class ReplySource:
+    """Where the replies to questions are, and which of them count.
+
+    Attributes:
+        cache: The replies.
+        shape: Digest of a request, of which vote and attempt make a reply's key.
+        retry_unread: Allow as many attempts more where all in the cache can't be read.
+        as_it_stands: Read a reply that was cut short too (see `AskResult.unfinished`).
+        outdated: Says of a reply in the cache that it is passed over; where all of them are, one more is asked for,
+            which counts whatever it is.
+    """
+
+    cache: ReplyCache
+    shape: Callable[[Sequence[Message]], bytes]
+    retry_unread: bool = False
+    as_it_stands: bool = False
+    outdated: Outdated | None = None
+
+
 class RetryCursor(Generic[T]):
     """A question's place among its attempts: those that the cache has are read, the next one is to be asked for.
 
@@ -87,42 +107,35 @@ class RetryCursor(Generic[T]):
 
     def __init__(
         self,
-        cache: ReplyCache,
-        shape: Callable[[Sequence[Message]], bytes],
+        source: ReplySource,
         messages: Sequence[Message],
         read: Read[T],
         *,
         vote: int = 0,
         again: Again | None = None,
-        retry_unread: bool = False,
-        as_it_stands: bool = False,
         outdated: Outdated | None = None,
     ) -> None:
         """Read what the cache has.
 
         Args:
-            cache: Where replies are.
-            shape: Digest of a request, of which vote and attempt make a reply's key.
+            source: Where replies are, and which count.
             messages: The question.
             read: What a reply's text says.
             vote: Number of the reply among several wanted for one question.
             again: Makes the messages of the next attempt; by default the same are sent again.
-            retry_unread: Allow as many attempts more where all in the cache can't be read.
-            as_it_stands: Read a reply that was cut short too (see `AskResult.unfinished`).
-            outdated: Says of a reply in the cache that it is passed over; where all of them are, one more is asked for,
-                which counts whatever it is.
+            outdated: Says which replies are passed over; by default the source's.
         """
-        self._cache = cache
-        self._shape_of = shape
+        self._cache = source.cache
+        self._shape_of = source.shape
         self._read = read
         self._vote = vote
         self._again = again
         self._limit = ATTEMPTS
-        self._may_extend = retry_unread
-        self._as_it_stands = as_it_stands
-        self._outdated = outdated
+        self._may_extend = source.retry_unread
+        self._as_it_stands = source.as_it_stands
+        self._outdated = outdated or source.outdated
         self._attempt = 0
-        self._shape = shape(messages)
+        self._shape = source.shape(messages)
         self._value: T | None = None
         self._error: str | None = None
         self.messages = messages

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from reelbench.registry.errors import InputError, first_line
 from reelbench.registry.progress import line_bar
@@ -173,7 +173,23 @@ class Scored:
         return Path(folder)
 
 
-def score(  # a parameter for each option of `reelbench score` that is not the judge's
+class SourceOptions(TypedDict, total=False):
+    """Which rows are scored, and how a table of predictions is read: the further keywords of `score`.
+
+    Attributes:
+        split: The split, if not the task's or the benchmark's default one.
+        data: Path of the benchmark's data, if it isn't found automatically.
+        id_column: A table's column of ids, where its name doesn't tell.
+        text_column: Its column of texts.
+    """
+
+    split: str | None
+    data: str | Path | None
+    id_column: str | None
+    text_column: str | None
+
+
+def score(
     name: str,
     predictions: "str | Path | Sequence[Mapping[str, Any]] | pd.DataFrame | Dataset",
     references: str | Path | None = None,
@@ -182,11 +198,8 @@ def score(  # a parameter for each option of `reelbench score` that is not the j
     judge: "str | JudgeOptions | None" = None,
     model: str | None = None,
     about: "str | Path | Mapping[str, Any] | None" = None,
-    split: str | None = None,
-    data: str | Path | None = None,
-    id_column: str | None = None,
-    text_column: str | None = None,
     overlap: bool = True,
+    **source: Unpack[SourceOptions],
 ) -> Scored:
     """Score predictions of a benchmark: the numbers of `reelbench score NAME --predictions FILE`.
 
@@ -202,11 +215,9 @@ def score(  # a parameter for each option of `reelbench score` that is not the j
         about: What else the record is to say, as a mapping or a `model.yaml`: `frames` (`uniform:32`), `label` (what
             else shaped the answers), `url` (where they are described), `revision`, `parameters`, `licence`, and what
             else `--about` takes.
-        split: The split, if not the task's or the benchmark's default one.
-        data: Path of the benchmark's data, if it isn't found automatically.
-        id_column: A table's column of ids, where its name doesn't tell.
-        text_column: Its column of texts.
         overlap: Whether BLEU, CIDEr and METEOR are computed; they take a Java process.
+        **source: `split` (if not the task's or the benchmark's default one), `data` (path of the benchmark's data, if
+            it isn't found automatically), and of a table `id_column` and `text_column`, where their names don't tell.
 
     Raises:
         InputError: The predictions can't be read or don't fit.
@@ -216,14 +227,16 @@ def score(  # a parameter for each option of `reelbench score` that is not the j
     from reelbench.tasks.score import Options, RunMetadata, resolve_predictions, score_files
     from reelbench.tasks.submissions import Inputs
 
+    if unknown := source.keys() - SourceOptions.__annotations__.keys():
+        raise TypeError(f"score() has no argument {min(unknown)!r}")
     stated, of_model = _about(about)
     notes: list[str] = []
     options = Options(overlap=overlap, judge=_judge(judge), note=notes.append, bar=line_bar, about=of_model)
 
     def scored(given: str | Path) -> Scored:
         path, metadata = resolve_predictions(given, RunMetadata(model, **stated))
-        inputs = Inputs(path, _path(references), _path(tags), split, _path(data))
-        columns = Columns(id_column, text_column)
+        inputs = Inputs(path, _path(references), _path(tags), source.get("split"), _path(source.get("data")))
+        columns = Columns(source.get("id_column"), source.get("text_column"))
         return _scored(score_files(name, inputs, options, columns=columns, metadata=metadata), notes)
 
     if isinstance(predictions, str | Path):

@@ -135,10 +135,12 @@ def _check_archive(path: Path, file: IO[bytes]) -> None:
 
 def _filled(path: Path, rows: Iterable[Sequence[Any]]) -> Iterator[tuple[int, list[Any]]]:
     """Yield number and values of each row that holds anything."""
+    from openpyxl.cell.read_only import EMPTY_CELL as nothing  # noqa: N811 - what stands where no cell is
+
     held = _Held(path)
     for row in rows:
         held.add(row)
-        values = [_excel_value(cell) for cell in row]
+        values = ["" if cell is nothing else _excel_value(cell) for cell in row]
         if any(value != "" for value in values):
             yield held.rows, values
 

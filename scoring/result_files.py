@@ -8,6 +8,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -20,7 +21,7 @@ from reelbench.registry import discovery
 from reelbench.registry.base_record import first_wrong_field
 from reelbench.registry.declaration import declaration
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_json, read_jsonl, sha256_of, write_jsonl, write_text, written_aside
+from reelbench.registry.files import is_aside, read_json, read_jsonl, sha256_of, write_jsonl, write_text, written_aside
 from reelbench.registry.records import (
     BenchmarkRecord,
     Data,
@@ -36,14 +37,28 @@ from reelbench.registry.settings import FILE_DEFAULTS
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.values import is_object
 from reelbench.scoring import answers, panel_agreement
-from reelbench.scoring.aggregation import INTERVAL, ScoredItems
+from reelbench.scoring.aggregation import ScoredItems
 from reelbench.scoring.videos import media_record
+from reelbench.stats import intervals
 
 RESULT_FILE = "result.json"
 SAMPLES_FILE = "samples.jsonl"
 QUESTIONS_FILE = "questions.jsonl"
 
 _PACKAGES = ("reelbench", "lmms_eval", "numpy", "pycocoevalcap", "openai", "av", "transformers", "torch")
+
+
+@dataclass(frozen=True, slots=True)
+class Attribution:
+    """What a record says beside the answers: whose data they were scored on, who to cite, where they are described."""
+
+    data: Data = "unstated"
+    citation: str | None = None
+    url: str | None = None
+    note: str | None = None
+
+
+_UNSTATED = Attribution()
 
 
 def write(
@@ -53,12 +68,9 @@ def write(
     *,
     split: str,
     source: SourceRecord,
-    data: Data = "unstated",
     model: ModelRecord,
     settings: SettingsRecord,
-    citation: str | None = None,
-    url: str | None = None,
-    note: str | None = None,
+    attribution: Attribution = _UNSTATED,
 ) -> Result:
     """Write both files to `folder` (made if needed) and return the result.
 
@@ -76,7 +88,7 @@ def write(
             benchmark=BenchmarkRecord(
                 id=spec.id, version=spec.version, split=split, source=source, declaration=declaration(spec)
             ),
-            data=data,
+            data=attribution.data,
             model=model,
             settings=settings,
             judge=panel_agreement.completed(spec, scored.samples, scored.judge),
@@ -86,14 +98,14 @@ def write(
             software=software(),
             answers=answers.VERSION,
             media=media_record(scored.samples),
-            statistics=StatisticsRecord(interval=INTERVAL),
+            statistics=StatisticsRecord(interval=intervals.METHOD),
             provenance=Provenance(
                 kind="run",
-                url=url,
-                citation=citation,
+                url=attribution.url,
+                citation=attribution.citation,
                 date=datetime.now(UTC).isoformat(timespec="seconds"),
                 samples_sha256=sha256_of(aside),
-                note=note,
+                note=attribution.note,
                 defaults=dict(FILE_DEFAULTS) or None,
             ),
         )
@@ -127,7 +139,7 @@ def folders(path: Path) -> list[Path]:
         raise InputError(f"{path}: no such folder; give the folder that `reelbench score --output` wrote")
     if (path / RESULT_FILE).is_file():
         return [path]
-    below = sorted(file.parent for file in path.rglob(RESULT_FILE))
+    below = sorted(file.parent for file in path.rglob(RESULT_FILE) if not is_aside(file.relative_to(path)))
     if not below:
         raise InputError(f"{path}: no {RESULT_FILE} in it; `reelbench score … --output {path}` writes one")
     return below

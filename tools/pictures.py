@@ -4,7 +4,6 @@ The viewer has the demo's runs; the board, on which they would be noise, has wha
 """
 
 import io
-import os
 import shutil
 import subprocess
 import sys
@@ -19,7 +18,7 @@ from reelbench.registry.files import open_aside
 ROOT = Path(__file__).resolve().parent.parent
 MOST = 150_000
 """Bytes of a picture."""
-SIZE = {"width": 1280, "height": 800}
+SIZE = {"width": 1240, "height": 760}
 
 
 def main(demo: Path) -> None:
@@ -27,9 +26,9 @@ def main(demo: Path) -> None:
     with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
         out = Path(scratch)
         runs = [next((demo / "runs" / name).rglob("rextime_mini")) for name in ("tiny-vlm", "baseline")]
-        _reelbench(out, "view", *runs, "--out", out / "view")
+        _reelbench("view", *runs, "--out", out / "view")
         (out / "store").mkdir()
-        _reelbench(out, "leaderboard", "build", "--store", out / "store", "--out", out / "site")
+        _reelbench("leaderboard", "build", "--store", out / "store", "--out", out / "site")
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium") or shutil.which("chromium-browser")
         )
@@ -39,12 +38,8 @@ def main(demo: Path) -> None:
         browser.close()
 
 
-def _reelbench(home: Path, *arguments: str | Path) -> None:
-    subprocess.run(
-        [Path(sys.executable).with_name("reelbench"), *arguments],
-        check=True,
-        env=os.environ | {"REELBENCH_HOME": str(home / "home")},
-    )
+def _reelbench(*arguments: str | Path) -> None:
+    subprocess.run([Path(sys.executable).with_name("reelbench"), *arguments], check=True)
 
 
 def _take(page: Page, address: str, path: Path) -> None:
@@ -52,13 +47,14 @@ def _take(page: Page, address: str, path: Path) -> None:
     page.goto(address)
     page.wait_for_load_state("networkidle")
     page.wait_for_timeout(1000)  # pictures and fonts
-    data = page.screenshot()
-    for colours in (256, 128, 64, 32):
+    picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+    data = b""
+    for colours in (None, 256, 128, 64):
+        saved = io.BytesIO()
+        (picture if colours is None else picture.quantize(colours)).save(saved, "PNG", optimize=True)
+        data = saved.getvalue()
         if len(data) <= MOST:
             break
-        smaller = io.BytesIO()
-        Image.open(io.BytesIO(data)).convert("RGB").quantize(colours).save(smaller, "PNG", optimize=True)
-        data = smaller.getvalue()
     with open_aside(path, "wb") as file:
         file.write(data)
     sys.stdout.write(f"{path.relative_to(ROOT)}: {len(data):,} bytes\n")

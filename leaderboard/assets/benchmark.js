@@ -184,7 +184,7 @@
         "button",
         { type: "button", class: "chip", title: id, "aria-pressed": String(chosen === g), onclick: () => choose(g) },
         label,
-        h("b", { text: count }),
+        h("b", { text: R.count(count) }),
       );
     return h(
       "div",

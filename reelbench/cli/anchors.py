@@ -97,8 +97,7 @@ def _write(folder: Path, of: "Result", scored: "ScoredItems") -> None:
         scored,
         split=of.benchmark.split,
         source=of.benchmark.source,
-        data=of.data,
         model=of.model,
         settings=of.settings,
-        note="anchors: a few answers, to ask a judge about again",
+        attribution=result_files.Attribution(of.data, note="anchors: a few answers, to ask a judge about again"),
     )

@@ -19,10 +19,13 @@ from reelbench.registry import settings
 from reelbench.registry.errors import InputError, ReelbenchError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from reelbench.cli.asking import OutputLimit, QuestionChoice
     from reelbench.judges.judge_options import JudgeOptions
     from reelbench.llm.ask_options import AskOptions
     from reelbench.registry.records import About
+    from reelbench.tasks.score import Outcome
 
 _FRAMES = "uniform:32"
 
@@ -121,22 +124,31 @@ def ask(
             candidates=several,
             budget=shared_budget(llm),
         )
-    outcomes, failed = [], []
-    for name in names:
-        questions = asking.questions(
-            name, spec, split=split, limit=limit, data=data, only=chosen_questions.ids, per=of_each
-        )
-        try:
-            outcomes.append(evaluated(questions).labelled(label).write(folder / discovery.plain_name(name)))
-        except InputError:
-            raise
-        except ReelbenchError as error:  # of one benchmark: the others' results are printed
-            failed.append(str(error))
+
+    def outcome(name: str) -> "Outcome":
+        only = chosen_questions.ids
+        questions = asking.questions(name, spec, split=split, limit=limit, data=data, only=only, per=of_each)
+        return evaluated(questions).labelled(label).write(folder / discovery.plain_name(name))
+
+    outcomes, failed = _each(names, outcome)
     if outcomes:
         report(outcomes, as_json=as_json, again=["reelbench", "ask", *given(context)], quiet=quiet)
     if failed:
         raise ReelbenchError("; ".join(failed))
     check_judged(outcomes)
+
+
+def _each(names: list[str], outcome: "Callable[[str], Outcome]") -> "tuple[list[Outcome], list[str]]":
+    """Return the benchmarks' outcomes, and why others have none: theirs are printed all the same."""
+    outcomes, failed = [], []
+    for name in names:
+        try:
+            outcomes.append(outcome(name))
+        except InputError:
+            raise
+        except ReelbenchError as error:
+            failed.append(str(error))
+    return outcomes, failed
 
 
 def _check_own(folders: "list[Path]", llm: "dict[str, AskOptions]") -> None:

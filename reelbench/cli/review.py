@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -12,7 +13,7 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.completion import task_names
-from reelbench.cli.option_groups import Json, Per, strata
+from reelbench.cli.option_groups import Json, Per, strata, takes
 from reelbench.making.review.kind_names import KindName
 from reelbench.registry.errors import InputError, first_of
 
@@ -33,23 +34,19 @@ class Form(StrEnum):
 app = App("Let people review a dataset on a page, and merge their files.")
 
 
-@app.command()
-def page(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.", autocompletion=task_names)],
+@dataclass(frozen=True, slots=True)
+class ReviewMaterial:
+    """What else is looked at than the benchmark's rows, as it was typed."""
+
+    answers: Path | None
+    diagnosis: Path | None
+    made: Path | None
+    graphs: Path | None
+    consensus: list[Path] | None
+
+
+def review_material(
     *,
-    ask: Annotated[KindName, typer.Option(help="Kind of task.")] = KindName.RATINGS,
-    sample: Annotated[
-        int,
-        typer.Option(help="Number of videos, each with all its questions (nodes, graphs: number of questions).", min=1),
-    ] = 30,
-    per: Per = None,
-    seed: Annotated[int, typer.Option(help="Seed of the draw; files of the same draw can be merged.")] = 0,
-    raters: Annotated[int, typer.Option(help="Number of pages, one per rater.", min=1)] = 1,
-    overlap: Annotated[int, typer.Option(help="Raters per video.", min=1)] = 1,
-    split: Annotated[str | None, typer.Option(help="Split; default: the benchmark's main one.")] = None,
-    data: Annotated[
-        Path | None, typer.Option(help="Path of the benchmark's data, if it isn't found automatically.")
-    ] = None,
     answers: Annotated[
         Path | None, typer.Option(metavar="RESULT", help="With --ask scores: the result's folder.")
     ] = None,
@@ -70,6 +67,30 @@ def page(
             help="A rater's saved file (repeat): write a page to settle disagreements (ratings: low-rated questions).",
         ),
     ] = None,
+) -> ReviewMaterial:
+    """Return what was given."""
+    return ReviewMaterial(answers, diagnosis, made, graphs, consensus)
+
+
+@app.command()
+@takes("material", review_material)
+def page(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.", autocompletion=task_names)],
+    *,
+    ask: Annotated[KindName, typer.Option(help="Kind of task.")] = KindName.RATINGS,
+    sample: Annotated[
+        int,
+        typer.Option(help="Number of videos, each with all its questions (nodes, graphs: number of questions).", min=1),
+    ] = 30,
+    per: Per = None,
+    seed: Annotated[int, typer.Option(help="Seed of the draw; files of the same draw can be merged.")] = 0,
+    raters: Annotated[int, typer.Option(help="Number of pages, one per rater.", min=1)] = 1,
+    overlap: Annotated[int, typer.Option(help="Raters per video.", min=1)] = 1,
+    split: Annotated[str | None, typer.Option(help="Split; default: the benchmark's main one.")] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Path of the benchmark's data, if it isn't found automatically.")
+    ] = None,
+    material: ReviewMaterial,
     strips: Annotated[
         bool, typer.Option("--strips", help="Add a strip of frames to each video, for browsers that can't play it.")
     ] = False,
@@ -96,28 +117,14 @@ def page(
     ] = None,
 ) -> None:
     """Write a page on which people rate, answer, audit, tag, score, choose or write; or one per rater."""
-    from reelbench.making.review import consensus as settling
     from reelbench.making.review import pages
-    from reelbench.making.review.kinds import KINDS
     from reelbench.registry import discovery
 
     draw = pages.Draw(sample, seed, raters, overlap, strips, strata(per))
     name = discovery.plain_name(name)
     _check_form(form, media_url, embed=embed, strips=strips)
-    _check_source(ask, diagnosis, graphs)
-    if consensus:
-        drawn = None
-        if diagnosis is not None:
-            drawn = partial(_nodes, name, diagnosis, data, None)
-        elif graphs is not None:
-            drawn = partial(_graphs, name, graphs, split, data, None)
-        content = settling.draw_disagreements(name, consensus, data, answers=answers, nodes=drawn, made=made)
-    elif diagnosis is not None:
-        content = _nodes(name, diagnosis, data, draw)
-    elif graphs is not None:
-        content = _graphs(name, graphs, split, data, draw)
-    else:
-        content = pages.draw_content(name, draw, KINDS[ask], split=split, data=data, answers=answers, made=made)
+    _check_source(ask, material.diagnosis, material.graphs)
+    content = _content(name, ask, draw, material, split=split, data=data)
     if media_url is not None:
         from reelbench.making.review import label_studio
 
@@ -136,7 +143,7 @@ def page(
         note=console.note,
         bar=console.progress,
     )
-    if written.videos < sample and not consensus and per is None:
+    if written.videos < sample and not material.consensus and per is None:
         console.note(f"{name} has {written.videos} videos: all of them are on the page")
     _report_missing(written.missing)
     console.note(f"{written.videos} videos, {written.questions} questions; open the page in a browser")
@@ -146,6 +153,28 @@ def page(
         console.note(f"{where} it to your reviewers only: {title}'s videos stay their owners', as the page says")
     for path in written.paths:
         console.write(str(path))
+
+
+def _content(
+    name: str, ask: KindName, draw: "Draw", material: ReviewMaterial, *, split: str | None, data: Path | None
+) -> "Content":
+    """Return what the page shows: what raters disagree on, nodes of a diagnosis, graphs, or rows that are drawn."""
+    from reelbench.making.review import consensus, pages
+    from reelbench.making.review.kinds import KINDS
+
+    answers, diagnosis, made, graphs = material.answers, material.diagnosis, material.made, material.graphs
+    if material.consensus:
+        drawn = None
+        if diagnosis is not None:
+            drawn = partial(_nodes, name, diagnosis, data, None)
+        elif graphs is not None:
+            drawn = partial(_graphs, name, graphs, split, data, None)
+        return consensus.draw_disagreements(name, material.consensus, data, answers=answers, nodes=drawn, made=made)
+    if diagnosis is not None:
+        return _nodes(name, diagnosis, data, draw)
+    if graphs is not None:
+        return _graphs(name, graphs, split, data, draw)
+    return pages.draw_content(name, draw, KINDS[ask], split=split, data=data, answers=answers, made=made)
 
 
 @app.command()

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from reelbench.judges.cost_estimate import CostEstimate
     from reelbench.judges.judge_options import JudgeOptions
     from reelbench.registry.records import About
-    from reelbench.tasks.score import Evaluation, Options, RunMetadata
+    from reelbench.tasks.score import Evaluation, Options, Outcome, RunMetadata
 
     Evaluations = Iterator[tuple[Evaluation, Path]]
 
@@ -104,9 +104,35 @@ def run_options(
     return RunOptions(run, tuple(task or ()), answering)
 
 
+@dataclass(frozen=True, slots=True)
+class ShowOptions:
+    """What is printed of the outcomes, and what counts as a failure."""
+
+    by: str | None
+    as_json: bool
+    quiet: bool
+    strict: bool
+
+
+def show_options(
+    *,
+    by: Annotated[
+        str | None, typer.Option(metavar="FACET", help="Also show the metrics for each label of a facet.")
+    ] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    strict: Annotated[
+        bool, typer.Option(help="Exit with 1 if any answer is unscored, missing, extra or duplicated.")
+    ] = False,
+) -> ShowOptions:
+    """Return what was given."""
+    return ShowOptions(by, as_json, quiet, strict)
+
+
 @takes_about
 @takes_metadata
 @takes_judge
+@takes("shown", show_options)
 @takes("of_run", run_options)
 @takes("files", file_options)
 @takes_questions
@@ -124,14 +150,7 @@ def score(
     output: Annotated[
         Path | None, typer.Option(help="Output folder for result.json and samples.jsonl; with --template, the file.")
     ] = None,
-    by: Annotated[
-        str | None, typer.Option(metavar="FACET", help="Also show the metrics for each label of a facet.")
-    ] = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    strict: Annotated[
-        bool, typer.Option(help="Exit with 1 if any answer is unscored, missing, extra or duplicated.")
-    ] = False,
+    shown: ShowOptions,
     no_overlap: Annotated[bool, typer.Option("--no-overlap", help="Leave out BLEU, CIDEr and METEOR.")] = False,
     log: Annotated[str | None, typer.Option(metavar="WHERE", help="Also log the result's numbers to wandb.")] = None,
     template: Annotated[
@@ -165,7 +184,7 @@ def score(
     options = Options(
         overlap=not (no_overlap or judge_estimate),
         judge=None if judge_estimate else judge,
-        note=console.noted(quiet=quiet),
+        note=console.noted(quiet=shown.quiet),
         bar=console.progress,
         about=about,
         answering=Answering.parse(of_run.answering) if of_run.answering is not None else None,
@@ -188,22 +207,27 @@ def score(
             failed=None if judge_estimate else failures.__setitem__,
         )
     if judge_estimate:
-        estimate(evaluations, judge, as_json=as_json)
+        estimate(evaluations, judge, as_json=shown.as_json)
         return
     outcomes = [evaluation.write(folder) for evaluation, folder in evaluations]
     if failures and not outcomes:
         raise failures.pop(next(iter(failures)))
-    report(outcomes, as_json=as_json, again=["reelbench", "score", *given(context)], quiet=quiet)
-    if by is not None and not as_json and not quiet:
-        show_by(outcomes, by)
+    report(outcomes, as_json=shown.as_json, again=["reelbench", "score", *given(context)], quiet=shown.quiet)
     for outcome in outcomes:
         send(outcome.result)
+    _conclude(outcomes, failures, shown)
+
+
+def _conclude(outcomes: "list[Outcome]", failures: "dict[str, ReelbenchError]", shown: ShowOptions) -> None:
+    """Print a facet's metrics, and which tasks have none; exit with the status that is due."""
+    if shown.by is not None and not shown.as_json and not shown.quiet:
+        show_by(outcomes, shown.by)
     for task, error in failures.items():
         console.note(f"{task}: not scored: {error}")
     if failures:
         raise typer.Exit(max(error.exit_code for error in failures.values()))
     check_judged(outcomes)
-    if strict and not all(outcome.complete for outcome in outcomes):
+    if shown.strict and not all(outcome.complete for outcome in outcomes):
         raise typer.Exit(1)
 
 

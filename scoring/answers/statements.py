@@ -60,6 +60,7 @@ _LISTED_AFTER = re.compile(r"[.:D)]+[wFPG#]{1,12}[J,]+[FOq(]{0,2}[LM][.:)](?![Cc
 _STATES = re.compile(r"[VS:Cc][Fq(\n]{0,4}$|[LM][J,]{1,2}$")
 _COPULA = re.compile(rf"(?:{COPULAS})(?!\w)")
 _LATIN_WORD = re.compile(r"[a-z]")
+_LONGEST_CLAUSE = 200  # tokens before a letter in which something may deny it
 _NOUNS = frozenset(NOUNS.split("|"))
 # No article stands before these, so a letter before them is a letter.
 _BEHIND_NO_ARTICLE = frozenset(
@@ -124,7 +125,7 @@ class Sentences:
         """
         end = at + 1 if end is None else end
         first, last = self.sentence(end - 1)
-        begin = self.segment_start(start)
+        begin = max(self.segment_start(start), start - _LONGEST_CLAUSE)
         kinds = self.kinds
         # A letter's own denial ("A is wrong, so …") is not the next one's.
         clause = _OWN_DENIAL.sub("", kinds[begin:start])

@@ -5,7 +5,8 @@ import unicodedata
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from reelbench.registry.languages import MARKS, UNSPACED_SCRIPTS, ascii_digits, ascii_signs
+from reelbench.registry.languages import MARKS, UNSPACED_SCRIPTS, ascii_signs
+from reelbench.registry.numerals import ascii_digits
 from reelbench.scoring.answers.reasoning import strip_reasoning
 from reelbench.scoring.answers.vocabulary import KINDS, SUFFIXES
 
@@ -66,12 +67,13 @@ def without_markup(text: str) -> str:
 def marked_answers(text: str) -> list[tuple[str, int]]:
     """Return what stands in answer tags and boxes, and where it ends, the last first.
 
-    What is never closed reaches to the next or to the text's end.
+    What is never closed reaches to the next or to the text's end. Of boxes within boxes the innermost are read, until
+    they hold twice the text.
     """
     openings = list(_OPENING.finditer(text))
     closings = [match.start() for match in _CLOSING.finditer(text)]
     contents: list[tuple[str, int]] = []
-    next_start = len(text)
+    next_start, left = len(text), 2 * len(text)
     for opening in reversed(openings):
         while closings and closings[-1] >= next_start:
             closings.pop()
@@ -80,6 +82,9 @@ def marked_answers(text: str) -> list[tuple[str, int]]:
         else:
             later = [closing for closing in closings[-2:] if closing >= opening.end()]
             end = later[0] if later else next_start
+        left -= end - opening.end()
+        if left < 0:
+            break
         contents.append((text[opening.end() : end], end))
         next_start = opening.start()
     return contents

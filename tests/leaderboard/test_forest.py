@@ -75,7 +75,16 @@ def test_every_dot_with_an_interval_says_its_numbers_on_the_first_screen(page_of
             "lab/m0 leads on all three benchmarks, ahead of the next by 6.0 points on CURVE"
         )
         expect(page.locator(".trust")).to_contain_text("24 runs recomputed")
-        expect(page.locator(".trust")).to_contain_text("gpt-4o-mini-2024-07-18 (the authors’ judge)")
+        expect(page.locator(".trust")).to_contain_text(
+            "MovieCORE judged by gpt-4o-mini-2024-07-18 (the authors’ judge)"
+        )
+        expect(page.locator(".trust")).to_contain_text("ReXTime scored by rule")
+        assert page.locator(".key").bounding_box()["y"] < page.locator(".rows").bounding_box()["y"]
+        # The numbers of an axis stand over their places in the lanes.
+        under = page.locator("td .lane").first.bounding_box()
+        over = [place.bounding_box() for place in page.locator("th .axis").first.locator("i").all()]
+        ends = [box["x"] + box["width"] / 2 for box in (over[0], over[-1])]
+        assert ends == pytest.approx([under["x"], under["x"] + under["width"]], abs=1)
         assert violations(page, checkers) == []
 
 

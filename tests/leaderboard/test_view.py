@@ -288,6 +288,7 @@ def test_two_runs_stand_side_by_side(page_of, two):
         expect(page.locator("#summary tr", has_text="settings.frames")).to_contain_text(f"{FRAMES}uniform:2")
         expect(page.locator(".answer .badge", has_text=re.compile("^(right|wrong)$"))).to_have_text(["right", "wrong"])
         expect(page.locator(".answer .strip")).to_have_count(2)
+        expect(page.locator(".answer .pairs").first).to_contain_text("mIoU 100.0")
         expect(page.locator(".lines svg[role=img]")).to_have_count(3)
 
 
@@ -408,6 +409,27 @@ def test_the_axis_and_the_video_go_together(page_of, asked, tmp_path):
         # Pictures lie at the times of their frames: the first and the last at the video's ends.
         first, *_, last = [image.bounding_box() for image in page.locator("#sample .thumbs img").all()]
         assert (first["x"], last["x"] + last["width"]) == pytest.approx((box["x"], box["x"] + box["width"]), abs=1)
+        axis = page.get_by_role("slider", name="Time in the video")
+        axis.focus()
+        for key, second in (("Home", 0), ("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("End", 10)):
+            page.keyboard.press(key)
+            expect(axis).to_have_attribute("aria-valuetext", f"{second} s")
+        assert video.evaluate("video => video.currentTime") == rows[0]["duration"] == 10
+        expect(card_of(page)).to_have_text(rows[0]["id"])  # the arrows turned no page
+        page.keyboard.press(" ")
+        expect(video).to_have_js_property("paused", False)
+
+
+@pytest.mark.browser
+def test_a_video_says_how_long_it_is_where_nothing_else_does(page_of, asked, tmp_path):
+    from playwright.sync_api import expect
+
+    folder = made(tmp_path / "view", asked("run", lambda *_: "It waits.", benchmark="moviecore_mini"))
+    assert "duration" not in data_of(folder)["items"][0]
+    with page_of(folder) as page:
+        length = page.locator("#sample video").evaluate("video => video.duration")
+        expect(page.locator("#sample .note").first).to_contain_text(f"The axis is the video, {length:g} s.")
+        expect(page.locator("#sample .ruler i").last).to_have_text(f"{length:g} s")
 
 
 def card_of(page):

@@ -5,7 +5,7 @@ import json
 import pytest
 from pydantic import BaseModel
 
-from reelbench.llm.reading import UnreadableError, is_refusal, last_dictionary, read_model
+from reelbench.llm.reading import UnreadableError, beside_dictionary, is_refusal, last_dictionary, read_model
 
 
 class Said(BaseModel):
@@ -79,3 +79,16 @@ def test_a_part_of_a_broken_object_is_not_read(reply):
 )
 def test_a_refusal_is_told_from_a_review(reply, refused):
     assert is_refusal(reply) is refused
+
+
+@pytest.mark.parametrize(
+    ("reply", "words", "value"),
+    [
+        ('As seen {here}.\n```json\n{"a": {"b": 1}}\n```', "As seen {here}.", {"a": {"b": 1}}),
+        ('{"a": 1} is what I say.', "is what I say.", {"a": 1}),
+        ("first {'a': 1}, no: {'b': 2}", "first {'a': 1}, no:", {"b": 2}),
+        ("Only words {", "Only words {", None),
+    ],
+)
+def test_the_words_beside_a_dictionary(reply, words, value):
+    assert beside_dictionary(reply) == (words, value)
