@@ -21,7 +21,7 @@ from reelbench.registry import discovery
 from reelbench.registry.base_record import first_wrong_field
 from reelbench.registry.declaration import declaration
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_json, read_jsonl, sha256_of, write_jsonl, write_text, written_aside
+from reelbench.registry.files import is_aside, read_json, read_jsonl, sha256_of, write_jsonl, write_text, written_aside
 from reelbench.registry.records import (
     BenchmarkRecord,
     Data,
@@ -139,7 +139,7 @@ def folders(path: Path) -> list[Path]:
         raise InputError(f"{path}: no such folder; give the folder that `reelbench score --output` wrote")
     if (path / RESULT_FILE).is_file():
         return [path]
-    below = sorted(file.parent for file in path.rglob(RESULT_FILE))
+    below = sorted(file.parent for file in path.rglob(RESULT_FILE) if not is_aside(file.relative_to(path)))
     if not below:
         raise InputError(f"{path}: no {RESULT_FILE} in it; `reelbench score … --output {path}` writes one")
     return below

@@ -100,8 +100,11 @@ def document(
 
 def _scored_columns(spec: BenchmarkSpec) -> dict[str, tuple[str, str, float]]:
     """Return title, unit and scale of each column of per-item scores: those of the first metric that is its mean."""
-    means = [metric for metric in spec.metrics if isinstance(metric.aggregate, Mean)]
-    return {m.aggregate.column: (m.title, m.unit, m.aggregate.scale) for m in reversed(means)}  # type: ignore[union-attr]
+    return {
+        mean.column: (metric.title, metric.unit, mean.scale)
+        for metric in reversed(spec.metrics)
+        if isinstance(mean := metric.aggregate, Mean)
+    }
 
 
 # --- runs -----------------------------------------------------------------------------------------------------------
