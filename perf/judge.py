@@ -82,7 +82,7 @@ def against(built: Path, runs: int) -> None:
     ms = {name: [1e3 * value / (QUESTIONS * CRITERIA) for value in values] for name, values in cpu.items()}
     print(f"load {os.getloadavg()[0]:.1f}")
     report("whole processes, seconds of the processor", cpu, "before")
-    report("ms of the processor a call", ms, "before")
+    report("of the processor a call", ms, "before", "ms")
 
 
 # --- the peer --------------------------------------------------------------------------------------------------------

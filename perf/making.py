@@ -68,8 +68,8 @@ def against(base: Path, built: Path, runs: int) -> None:
     ms = {name: [1e3 * value / calls for value in values] for name, values in cpu["cold"].items()}
     more = {name: [1e3 * (a - b) / calls for a, b in zip(values, cpu["from the cache"][name], strict=True)]
             for name, values in cpu["cold"].items()}  # fmt: skip
-    report(f"{calls} calls, ms of the processor a call, the process's start and the files included", ms, "before")
-    report("of these, what a call costs beyond one that is in the cache, ms", more, "before")
+    report(f"{calls} calls, of the processor a call, the process's start and the files included", ms, "before", "ms")
+    report("of these, what a call costs beyond one that is in the cache", more, "before", "ms")
     same = sorted(file.name for file in (base / "now" / "made").iterdir())
     differ = filecmp.cmpfiles(base / "before" / "made", base / "now" / "made", same, shallow=False)
     print(f"load {os.getloadavg()[0]:.1f}; files that are the same: {', '.join(differ[0])}; others: {differ[1:]}")

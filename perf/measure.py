@@ -44,12 +44,12 @@ def in_turn(
     return seconds
 
 
-def report(title: str, seconds: Mapping[str, Sequence[float]], against: str | None = None) -> None:
+def report(title: str, seconds: Mapping[str, Sequence[float]], against: str | None = None, unit: str = "s") -> None:
     """Print minimum, median and maximum of each, and the median ratio of pairs against one of them (95 % interval)."""
     print(f"\n{title}")
     for name, values in seconds.items():
         low, middle, high = min(values), statistics.median(values), max(values)
-        line = f"  {name:<38} {middle:8.3f} s   ({low:.3f} to {high:.3f}, {len(values)} runs)"
+        line = f"  {name:<38} {middle:8.3f} {unit}   ({low:.3f} to {high:.3f}, {len(values)} runs)"
         if against is not None and name != against:
             pairs = [value / other for value, other in zip(values, seconds[against], strict=True)]
             low, high = median_interval(pairs)
