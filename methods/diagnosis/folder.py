@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from reelbench.methods.diagnosis.evidence import GRAPHS, write_graphs
 from reelbench.methods.diagnosis.models import Spent
@@ -35,6 +35,17 @@ _DIAGNOSIS, _QUESTIONS, _ASKED, _LOCK = "diagnosis.json", "questions.jsonl", "as
 
 _ADDED = frozenset({"frames", "model", "model_args", "gen_kwargs", "judge_prompts", "judge_sampling"})
 """What a diagnosis of 0.1.0 does not say."""
+
+
+class _Asked(BaseModel):
+    model: str
+    returned: dict[str, int]
+    replies: int
+    prompt_tokens: int
+    completion_tokens: int
+
+
+_ASKED_SHAPE = TypeAdapter(dict[str, _Asked])
 
 RecordT = TypeVar("RecordT", bound=BaseModel)
 
@@ -112,8 +123,14 @@ class Folder:
     # --- rounds -----------------------------------------------------------------------------------------------------
 
     def rounds(self) -> list[Round]:
-        """Return every question's rounds, of the rounds that are over."""
-        return _records(self.path / ISOLATION, Round) if (self.path / ISOLATION).is_file() else []
+        """Return every question's rounds, of the rounds that are over; InputError where one is of no question here."""
+        path = self.path / ISOLATION
+        records = _records(path, Round) if path.is_file() else []
+        known = {question.id for question in self.questions} if records else set()
+        for record in records:
+            if record.id not in known:
+                raise InputError(f"{path}: round {record.round} is of {record.id[:60]!r}, which {_QUESTIONS} lacks")
+        return records
 
     def over(self, number: int) -> list[Round] | None:
         """Return a round's records; None where it is not over."""
@@ -131,7 +148,15 @@ class Folder:
 
     def spent(self) -> list[Spent]:
         """Return what asking came to, by round."""
-        return [read_json(path) for path in sorted(self.path.glob(f"rounds/*/{_ASKED}"))]
+        spent = []
+        for path in sorted(self.path.glob(f"rounds/*/{_ASKED}")):
+            document = read_json(path)
+            try:
+                _ASKED_SHAPE.validate_python(document)
+            except ValidationError as error:
+                raise InputError(f"{path}, {first_wrong_field(error)}") from None
+            spent.append(document)
+        return spent
 
     def run(self, number: int, run: int) -> Path:
         """Return the folder of one of a round's runs."""

@@ -20,7 +20,7 @@ from reelbench.scoring.evidence import isolation
 from reelbench.scoring.evidence.findings import LABELS, Label, seconds_off
 from reelbench.scoring.evidence.graphs import Graph
 from reelbench.scoring.evidence.isolation import NodeTag, Round, Status
-from reelbench.stats.bootstrap import mean_over_clusters
+from reelbench.stats.intervals import mean_over_clusters
 
 REPORT, PICTURE = "report.json", "errors.svg"
 PERCEPTION: frozenset[Label] = frozenset(
