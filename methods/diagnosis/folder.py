@@ -37,16 +37,6 @@ _ADDED = frozenset({"frames", "model", "model_args", "gen_kwargs", "judge_prompt
 """What a diagnosis of 0.1.0 does not say."""
 
 
-class _Asked(BaseModel):
-    model: str
-    returned: dict[str, int]
-    replies: int
-    prompt_tokens: int
-    completion_tokens: int
-
-
-_ASKED_SHAPE = TypeAdapter(dict[str, _Asked])
-
 RecordT = TypeVar("RecordT", bound=BaseModel)
 
 
@@ -69,6 +59,9 @@ class _Asked(BaseModel):
     replies: int
     prompt_tokens: int
     completion_tokens: int
+
+
+_ASKED_SHAPE = TypeAdapter(dict[str, _Asked])
 
 
 class Folder:

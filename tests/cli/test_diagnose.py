@@ -261,10 +261,10 @@ class TestReport:
     @pytest.mark.parametrize(
         ("name", "field", "odd", "named"),
         [
-            ("isolation.jsonl", "id", "other", "questions.jsonl: has no question 'other'"),
-            ("questions.jsonl", "id", "other", "questions.jsonl: has no question 'mini"),
-            ("rounds/1/asked.json", "tagger", 5, "asked.json: the object: Input should be"),
-            ("rounds/1/asked.json", "tagger", {"model": "m"}, "asked.json: field returned: Field required"),
+            ("isolation.jsonl", "id", "other", "isolation.jsonl: round 1 is of 'other', which questions.jsonl lacks"),
+            ("questions.jsonl", "id", "other", "isolation.jsonl: round 1 is of 'mini"),
+            ("rounds/1/asked.json", "tagger", 5, "asked.json, field tagger: Input should be"),
+            ("rounds/1/asked.json", "tagger", {"model": "m"}, "asked.json, field tagger.returned: Field required"),
         ],
     )
     def test_a_file_that_does_not_fit_the_others_is_named(
