@@ -22,7 +22,7 @@ from reelbench.registry.records import Metrics, MetricValue, Result, Sample
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import result_files
 from reelbench.scoring.comparison import Difference, compare
-from reelbench.stats import bootstrap
+from reelbench.stats import intervals
 
 Verdict = Literal["holds", "partial", "refused"]
 Place = Literal["replaced", "best", "above", "below"]
@@ -311,8 +311,8 @@ def _missing(spec: BenchmarkSpec, entry: BoardEntry, samples: Sequence[Sample]) 
     for name in entry.stored.check.stated or ():
         yield _AS_STATED[name]
     videos = len({sample.video for sample in samples if sample.state == "scored"})
-    if 0 < videos < bootstrap.MIN_CLUSTERS:
-        yield f"{videos} videos: no intervals, which fewer than {bootstrap.MIN_CLUSTERS} can't give"
+    if 0 < videos < intervals.MIN_CLUSTERS:
+        yield f"{videos} videos: no intervals, which fewer than {intervals.MIN_CLUSTERS} can't give"
     if counts.parse_failed or counts.empty:
         yield f"{counts.parse_failed} unreadable and {counts.empty} empty answers, which count as wrong"
     if result.model.about is None:

@@ -7,7 +7,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from pydantic import ValidationError
+
 from reelbench.registry import rows
+from reelbench.registry.base_record import first_wrong_field
 from reelbench.registry.data.loading import imported, locate, upstream_split
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import sha256_of, write_jsonl, write_text
@@ -201,7 +204,7 @@ def join(
 ) -> PredictionSet:
     """Hold predictions against references, in the references' order; their list is emptied, for it may be long.
 
-    InputError where no id is shared at all; `advice` ends it.
+    InputError where no id is shared at all (`advice` ends it), or where a question is none that a result can hold.
     """
     known = {reference.id for reference in references}
     extra = [name for name in predictions if name not in known]
@@ -214,22 +217,26 @@ def join(
     references.reverse()
     while references:
         reference = references.pop()
-        given = predictions.get(reference.id)
-        items.append(
-            Item(
-                id=reference.id,
-                video=reference.video,
-                target=reference.target,
-                facets=reference.facets,
-                question=reference.question,
-                options=reference.options,
-                prediction=given.prediction if given else None,
-                parsed=given.parsed if given else None,
-                flags=given.flags if given else (),
-                reason=given.reason if given else aggregation.PREDICTION_MISSING,
-            )
-        )
+        items.append(_joined(reference, predictions.get(reference.id)))
     return PredictionSet(items, source, split, extra, list(notes))
+
+
+def _joined(reference: Reference, given: Prediction | None) -> Item:
+    try:
+        return Item(
+            id=reference.id,
+            video=reference.video,
+            target=reference.target,
+            facets=reference.facets,
+            question=reference.question,
+            options=reference.options,
+            prediction=given.prediction if given else None,
+            parsed=given.parsed if given else None,
+            flags=given.flags if given else (),
+            reason=given.reason if given else aggregation.PREDICTION_MISSING,
+        )
+    except ValidationError as error:
+        raise InputError(f"the question {reference.id[:60]!r}: {first_wrong_field(error)}") from None
 
 
 def references_of(
