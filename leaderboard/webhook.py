@@ -76,7 +76,7 @@ class Lane:
     workers: int
 
 
-LANES = (Lane(Bounds(seconds=10), workers=2), Lane(Bounds(seconds=300), workers=1))
+LANES = (Lane(Bounds(seconds=10), workers=2), Lane(Bounds(seconds=300, patient=True), workers=1))
 """What takes longer than a lane allows comes again in the next; what takes longer than the last is said to."""
 
 

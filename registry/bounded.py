@@ -25,10 +25,11 @@ ResultT = TypeVar("ResultT")
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a process may take: seconds by the clock, and bytes of memory."""
+    """What a process may take: seconds by the clock, and bytes of memory; a `patient` one lets all others go first."""
 
     seconds: float
     memory: int = 2 * _GB
+    patient: bool = False
 
 
 class EndedError(ReelbenchError):
@@ -59,7 +60,7 @@ def run_bounded(
         ReelbenchError: It failed, with its own error's line.
     """
     # Never a copy of this process, which has threads.
-    context = get_context("forkserver" if _FORKS else "spawn")
+    context = get_context("forkserver") if _FORKS else get_context("spawn")
     receiving, sending = context.Pipe(duplex=False)
     given = (sending, bounds, dict(os.environ), work, arguments)
     process = context.Process(target=_work, args=given, daemon=True)
@@ -110,6 +111,7 @@ def _work(
     if sys.platform != "win32":
         # The system's own clock: this process ends too where the one that should end it is gone.
         signal.setitimer(signal.ITIMER_REAL, bounds.seconds)
+        os.nice(10 if bounds.patient else 0)
     try:
         outcome = ("done", work(lambda value: sending.send(("told", value)), *arguments))
     except MemoryError:
