@@ -12,7 +12,7 @@ import hashlib
 import json
 import shutil
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -417,6 +417,18 @@ def read(
         else:
             left_out(key, result_and_check)
     return stored
+
+
+def unreadable(kept: Iterable[StoredResult]) -> dict[str, str]:
+    """Return key -> what is wrong with the samples of each result that an earlier version let in with such."""
+    wrong: dict[str, str] = {}
+    for stored in kept:
+        try:
+            for _ in result_files.read_samples(stored.folder):
+                pass
+        except Exception as error:  # noqa: BLE001 - one bad result never stops the others
+            wrong[stored.key] = refusal_of(stored.folder, error)
+    return wrong
 
 
 def _read_or_refused(path: Path, store: Path, known: KnownRows | None = None) -> tuple[Result, Check] | str:

@@ -41,6 +41,18 @@ class Reply:
         return checksum(key, *self.values)
 
     @property
+    def is_of_its_kinds(self) -> bool:
+        """Whether each field holds what it is for; SQLite lets any field hold anything."""
+        texts, counts = (self.raw, self.finish, self.returned), (self.reasoning_tokens, self.cached_tokens)
+        return (
+            isinstance(self.host, str)
+            and all(text is None or isinstance(text, str) for text in texts)
+            and all(isinstance(count, int) for count in (self.prompt_tokens, self.completion_tokens))
+            and all(count is None or isinstance(count, int) for count in counts)
+            and (self.seconds is None or isinstance(self.seconds, int | float))
+        )
+
+    @property
     def values(self) -> tuple[str | int | float | None, ...]:
         """Its fields, in the order of `REPLY_FIELDS`."""
         return (

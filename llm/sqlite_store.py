@@ -179,7 +179,7 @@ class SqliteStore:
         """Count the replies that came before a moment, of one model or of each, by the models' names."""
         command = f"SELECT model, count(*), min(at), max(at) FROM replies {_MEANT} GROUP BY model ORDER BY model"  # noqa: S608
         rows = self._do(lambda file: file.execute(command, (before, before, model, model)).fetchall())
-        return [ModelReplies(*row) for row in rows]
+        return [ModelReplies(name if isinstance(name, str) else repr(name), *row) for name, *row in rows]
 
     def remove(self, before: float | None = None, model: str | None = None) -> int:
         """Remove the replies that `models` counts -> how many there were."""

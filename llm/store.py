@@ -37,7 +37,8 @@ class StoredReply:
     @property
     def is_damaged(self) -> bool:
         """Whether the reply is not what it was when it came."""
-        return self.checksum is not None and self.checksum != self.reply.checksum(self.key)
+        changed = self.checksum is not None and self.checksum != self.reply.checksum(self.key)
+        return changed or not self.reply.is_of_its_kinds
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 MovieCORE's Table 1 (Flesch-Kincaid grade; depth of the parse tree with a parser, Bloom's level and the share of
 higher-order ones with a model that tells them), words, and specificity: names and numbers in a text. Each is a mean
-over texts, with an interval over videos for the difference (none under ten videos, `stats.bootstrap`).
+over texts, with an interval over videos for the difference (none under ten videos, `stats.intervals`).
 """
 
 import re
@@ -14,7 +14,7 @@ import numpy as np
 from reelbench.making import bloom, readability
 from reelbench.making.discussion_files import WrittenQuestion
 from reelbench.registry.languages import words
-from reelbench.stats.bootstrap import UNBOUNDED, Bounds, difference_of_means, mean_over_clusters
+from reelbench.stats.intervals import UNBOUNDED, Bounds, difference_of_means, mean_over_clusters
 
 Pairs = Mapping[str, tuple[Sequence[WrittenQuestion], Sequence[WrittenQuestion]]]
 """Video -> the single pass's questions, and the discussion's."""

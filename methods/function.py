@@ -10,10 +10,9 @@ from reelbench.methods.questions import MISSING, NOT_SHOWN, QuestionSet
 from reelbench.registry.errors import first_line
 from reelbench.registry.files import valid_text
 from reelbench.registry.frames.sampling import FrameSampling
-from reelbench.registry.records import ModelRecord
 from reelbench.registry.rows import Row
 from reelbench.tasks.lmms.visuals import Shown
-from reelbench.tasks.score import Evaluation, Options
+from reelbench.tasks.score import Evaluation, Options, record_of_model
 from reelbench.tasks.submissions import Prediction, answered
 
 ADAPTER = "reelbench-function"
@@ -40,6 +39,7 @@ def evaluate(
 
     For the arguments, and for how a question ends that can't be asked, see `reelbench.evaluate`.
     """
+    record = record_of_model(id=model or getattr(fn, "__name__", type(fn).__name__), adapter=ADAPTER)
     questions = QuestionSet.load(name, FrameSampling.parse(frames), split=split, limit=limit, data=data)
     if (line := questions.lacking_videos()) is not None:
         options.note(line)
@@ -49,7 +49,6 @@ def evaluate(
         for row in questions.rows:
             predictions[row["id"]] = MISSING if row["id"] in questions.missing else asked.answer(row)
             show(len(predictions), "", failed=asked.failed)
-    record = ModelRecord(id=model or getattr(fn, "__name__", type(fn).__name__), adapter=ADAPTER)
     return questions.scored(predictions, asked.shown, options, model=record)
 
 

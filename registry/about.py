@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from reelbench.registry.base_record import first_wrong_field
 from reelbench.registry.errors import InputError
+from reelbench.registry.files import read_text
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.records import PEOPLE_ADAPTER, About, ModelRecord, SettingsRecord
 from reelbench.registry.values import is_array
@@ -24,11 +25,7 @@ _OPEN = ("unknown", "native")
 
 def read(path: Path) -> About:
     """Read `model.yaml`; InputError names the line or the field that is wrong."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: can't be read as UTF-8 text ({type(error).__name__})") from None
-    return parse(read_mapping(text, str(path), what="the file about a model"), str(path))
+    return parse(read_mapping(read_text(path), str(path), what="the file about a model"), str(path))
 
 
 def parse(values: Mapping[str, Any], where: str) -> About:

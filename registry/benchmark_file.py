@@ -164,6 +164,8 @@ def parse(path: Path) -> Block:
         lines: dict[str, int] = {}
         for key, value in node.value:
             line = key.start_mark.line + 1
+            if not isinstance(key, yaml.ScalarNode):
+                raise InputError(f"{path}, line {line}: a key is a list or a mapping; expected `key: value`")
             if key.value in values:
                 raise InputError(f"{path}, line {line}: the key {key.value!r} stands twice")
             lines[key.value] = line
@@ -470,7 +472,7 @@ def _recall(at: float) -> Metric:
         f"recall_at_{at}",
         f"Recall@1, IoU ≥ {at}",
         f"recall_at_{at}",
-        f"Questions whose spans share {at:.0%} or more of what they cover together.",
+        f"Questions whose spans share {100 * at:g} % or more of what they cover together.",
     )
 
 

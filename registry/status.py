@@ -28,9 +28,10 @@ from typing import Any, Literal
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, write_text
 from reelbench.registry.progress import Show
-from reelbench.registry.values import is_object
+from reelbench.registry.values import described, is_number, is_object
 
 State = Literal["running", "done", "failed", "stopped"]
+_TEXTS, _NUMBERS = ("command", "state", "updated"), ("done", "of", "failed", "cost", "eta", "pid")
 _PAUSE = 1.0
 """Seconds between two writes at least; the last state is written in any case."""
 
@@ -101,6 +102,14 @@ def read_status(path: Path) -> dict[str, Any]:
     status = read_json(path)
     if not is_object(status) or not {"command", "state", "done", "of", "updated"} <= status.keys():
         raise InputError(f"{path}: is no status file; `--status-file` writes one")
+    for name in _TEXTS:
+        if not isinstance(status[name], str):
+            raise InputError(f"{path}, field {name}: expected a text (found {described(status[name])})")
+    for name in _NUMBERS:
+        if status.get(name) is not None and not is_number(status[name]):
+            raise InputError(f"{path}, field {name}: expected a number (found {described(status[name])})")
+    if status.get("what") and status["done"] is None:
+        raise InputError(f"{path}, field done: expected a number, as `what` is going on")
     here = status["state"] == "running" and status.get("host") == platform.node()
     return {**status, "state": "gone"} if here and not _alive(int(status.get("pid") or 0)) else dict(status)
 
@@ -109,7 +118,7 @@ def _alive(pid: int) -> bool:
     with suppress(PermissionError):
         try:
             os.kill(pid, 0)
-        except ProcessLookupError:
+        except (ProcessLookupError, OverflowError):  # no system counts so far
             return False
     return True
 

@@ -37,8 +37,9 @@ from reelbench.registry.settings import FILE_DEFAULTS
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.values import is_object
 from reelbench.scoring import answers, panel_agreement
-from reelbench.scoring.aggregation import INTERVAL, ScoredItems
+from reelbench.scoring.aggregation import ScoredItems
 from reelbench.scoring.videos import media_record
+from reelbench.stats import intervals
 
 RESULT_FILE = "result.json"
 SAMPLES_FILE = "samples.jsonl"
@@ -97,7 +98,7 @@ def write(
             software=software(),
             answers=answers.VERSION,
             media=media_record(scored.samples),
-            statistics=StatisticsRecord(interval=INTERVAL),
+            statistics=StatisticsRecord(interval=intervals.METHOD),
             provenance=Provenance(
                 kind="run",
                 url=attribution.url,

@@ -11,9 +11,12 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pydantic import ValidationError
+
 from reelbench.judges import modes
 from reelbench.judges.verdicts import JUDGE_PENDING, JUDGE_REASONS, JUDGE_UNPARSABLE
 from reelbench.registry import about as abouts
+from reelbench.registry.base_record import first_wrong_field
 from reelbench.registry.data import ownership
 from reelbench.registry.data.loading import named, upstream_split
 from reelbench.registry.decoding import Answering
@@ -255,6 +258,14 @@ def resolve_predictions(given: Path | str, metadata: RunMetadata) -> tuple[Path,
     return fetched.path, replace(metadata, model=metadata.model or fetched.repo_id, origin=fetched.origin)
 
 
+def record_of_model(**fields: str | None) -> ModelRecord:
+    """Return a model's record; InputError where a name is none that a record can hold."""
+    try:
+        return ModelRecord.model_validate(fields)
+    except ValidationError as error:
+        raise InputError(f"the model: {first_wrong_field(error)}") from None
+
+
 def score_files(
     name: str,
     inputs: Inputs,
@@ -283,7 +294,7 @@ def score_files(
         if metadata.frames or metadata.label:
             raise InputError("--looked says how the answers were made; leave out --frames and --label")
         submission, settings = with_looks(submission, agent_log)
-    model = ModelRecord(id=metadata.model or inputs.predictions.stem, revision=metadata.revision)
+    model = record_of_model(id=metadata.model or inputs.predictions.stem, revision=metadata.revision)
     if (earlier := options.earlier) is not None:
         model = model if metadata.model not in {None, earlier.result.model.id} else earlier.result.model
         settings = settings if metadata.frames or agent_log is not None else earlier.result.settings

@@ -192,21 +192,6 @@ def frames_given(shown: Iterable[Item | Sample]) -> dict[str, int]:
     return {str(frames): number for frames, number in given.items()}
 
 
-def _item(reference: Reference, given: Prediction | None) -> Item:
-    return Item(
-        id=reference.id,
-        video=reference.video,
-        target=reference.target,
-        facets=reference.facets,
-        question=reference.question,
-        options=reference.options,
-        prediction=given.prediction if given else None,
-        parsed=given.parsed if given else None,
-        flags=given.flags if given else (),
-        reason=given.reason if given else aggregation.PREDICTION_MISSING,
-    )
-
-
 def join(
     predictions: Mapping[str, Prediction],
     references: list[Reference],
@@ -219,7 +204,7 @@ def join(
 ) -> PredictionSet:
     """Hold predictions against references, in the references' order; their list is emptied, for it may be long.
 
-    InputError where no id is shared at all; `advice` ends it.
+    InputError where no id is shared at all (`advice` ends it), or where a question is none that a result can hold.
     """
     known = {reference.id for reference in references}
     extra = [name for name in predictions if name not in known]
@@ -232,12 +217,26 @@ def join(
     references.reverse()
     while references:
         reference = references.pop()
-        given = predictions.get(reference.id)
-        try:
-            items.append(_item(reference, given))
-        except ValidationError as error:
-            raise InputError(f"the question {reference.id[:80]!r}: {first_wrong_field(error)}") from None
+        items.append(_joined(reference, predictions.get(reference.id)))
     return PredictionSet(items, source, split, extra, list(notes))
+
+
+def _joined(reference: Reference, given: Prediction | None) -> Item:
+    try:
+        return Item(
+            id=reference.id,
+            video=reference.video,
+            target=reference.target,
+            facets=reference.facets,
+            question=reference.question,
+            options=reference.options,
+            prediction=given.prediction if given else None,
+            parsed=given.parsed if given else None,
+            flags=given.flags if given else (),
+            reason=given.reason if given else aggregation.PREDICTION_MISSING,
+        )
+    except ValidationError as error:
+        raise InputError(f"the question {reference.id[:60]!r}: {first_wrong_field(error)}") from None
 
 
 def references_of(

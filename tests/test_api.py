@@ -395,12 +395,30 @@ def test_predictions_that_no_file_can_hold_are_refused_in_a_line(predictions):
         reelbench.score("rextime", predictions, split="mini")
 
 
+def test_a_reference_that_no_result_can_hold_is_told_by_its_id(tmp_path):
+    entry = {"question": "Why?", "answer": "Because.", "video": "v" * 2000, "id": "233_1", "classification": "Plot"}
+    (tmp_path / "test.json").write_text(json.dumps([entry]))
+    with pytest.raises(InputError, match=r"the question '233_1': field video: .* at most 1000 characters"):
+        reelbench.score(
+            "moviecore", [{"id": "233_1", "prediction": "x"}], tmp_path / "test.json", split="test", overlap=False
+        )
+
+
 @pytest.mark.parametrize("name", ["half \ud800", "null \0"])
 def test_a_name_that_no_file_has_is_no_file(name):
     with pytest.raises(InputError, match="no such file"):
         reelbench.open_result(name)
     with pytest.raises(InputError, match="no such file"):
         reelbench.score("rextime", name, split="mini")
+    with pytest.raises(InputError, match="no such file"):
+        reelbench.score("rextime", [{"id": "mini1", "prediction": "A"}], split="mini", about=name)
+
+
+def test_a_models_name_that_no_record_holds_is_told():
+    with pytest.raises(InputError, match="the model: field id: .* at most 1000 characters"):
+        reelbench.evaluate(oracle, "rextime_mini", frames="none", model="m" * 2000)
+    with pytest.raises(InputError, match="the model: field id: .* at most 1000 characters"):
+        reelbench.score("rextime", [{"id": "mini1", "prediction": "A"}], split="mini", model="m" * 2000)
 
 
 def test_a_question_without_its_video_is_not_asked(tmp_path, monkeypatch):

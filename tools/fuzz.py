@@ -25,7 +25,7 @@ from random import Random
 from tools.fuzzing.holding import LIMIT_S, Finding
 from tools.fuzzing.targets import TARGETS
 
-SLICE = 50
+SLICE = 200
 """Inputs of one process."""
 MEMORY = 4 << 30
 """Bytes of address space that an input may take, with all that is imported."""

@@ -7,9 +7,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ValidationError
+
 from reelbench.judges import modes
 from reelbench.judges.verdicts import Verdict
 from reelbench.registry import discovery
+from reelbench.registry.base_record import first_wrong_field
 from reelbench.registry.credentials import without_secrets
 from reelbench.registry.data.loading import locate
 from reelbench.registry.data.rows_on_disk import DataName
@@ -67,6 +70,15 @@ def spec_and_task(name: str) -> tuple[BenchmarkSpec, TaskSpec]:
     return known
 
 
+class _Detail(BaseModel):
+    """What our tasks put beside lmms-eval's own fields."""
+
+    sample: Sample
+    question: str = ""
+    audio: Sound | None = None
+    judge: dict[str, Any] | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class LoggedItems:
     """What a samples file holds: the items, the ids that came twice, and the judge of the run if it had one.
@@ -89,29 +101,39 @@ def logged_items(path: Path) -> LoggedItems:
     duplicate: list[str] = []
     heard: list[Sound | None] = []
     judged: dict[str, Verdict] = {}
-    judges: dict[int, JudgeRecord] = {}
+    judges: dict[str, JudgeRecord] = {}
     # Several processes log theirs one after the other.
     for number, line in sorted(read_jsonl(path), key=lambda logged: _place(logged[1])):
-        detail = next((v for v in line.values() if isinstance(v, dict) and "sample" in v), None)
+        detail = _detail_of(line)
         if detail is None:
             raise InputError(f"{path}, line {number}: no sample of ours in it; was it logged with --predict_only?")
-        sample = Sample.model_validate(detail["sample"])
+        try:
+            logged = _Detail.model_validate(detail)
+            sample = logged.sample
+            item = _item(sample, logged.question).model_copy(update={"tokens": _tokens(line, sample)})
+            record = {name: value for name, value in (logged.judge or {}).items() if name != "process"}
+            judge = JudgeRecord.model_validate(record) if logged.judge else None
+        except ValidationError as error:
+            raise InputError(f"{path}, line {number}, {first_wrong_field(error)}") from None
         if sample.id in items:
             duplicate.append(sample.id)
-        items[sample.id] = _item(sample, detail.get("question", "")).model_copy(
-            update={"tokens": _tokens(line, sample)}
-        )
-        heard += [detail["audio"]] if "audio" in detail else []
-        if "judge" in detail:
+        items[sample.id] = item
+        heard += [logged.audio] if "audio" in detail else []
+        if judge is not None:
             judged[sample.id] = Verdict(
                 sample.id, sample.scores, {"": sample.reason} if sample.reason else {}, sample.judge_replies
             )
-            record = dict(detail["judge"])
-            process, record = record.pop("process"), JudgeRecord.model_validate(record)
-            if process not in judges or _progress(record) > _progress(judges[process]):
-                judges[process] = record  # each counts on from the one before
-    judge = modes.recorded(judged, modes.merged(judges.values())) if judges else None
-    return LoggedItems(list(items.values()), duplicate, judge, heard)
+            process = str((logged.judge or {}).get("process"))
+            if process not in judges or _progress(judge) > _progress(judges[process]):
+                judges[process] = judge  # each counts on from the one before
+    whole = modes.recorded(judged, modes.merged(judges.values())) if judges else None
+    return LoggedItems(list(items.values()), duplicate, whole, heard)
+
+
+def _detail_of(line: object) -> dict[str, Any] | None:
+    """Return what our task put into a line of the log; None where there is nothing of ours."""
+    values = line.values() if isinstance(line, dict) else ()
+    return next((value for value in values if isinstance(value, dict) and "sample" in value), None)
 
 
 def _place(line: object) -> int:
@@ -142,11 +164,13 @@ def raw_replies(path: Path) -> dict[str, str]:
     """Return id -> all that the model wrote, from a samples file; lmms-eval's own cleaning may have shortened it."""
     replies: dict[str, str] = {}
     for _, line in read_jsonl(path):
-        detail = next((v for v in line.values() if isinstance(v, dict) and "sample" in v), None)
+        detail = _detail_of(line)
+        if detail is None:
+            continue
         reply = line.get("resps", line.get("filtered_resps"))
         while isinstance(reply, list) and reply:
             reply = reply[0]
-        if detail is not None and isinstance(reply, str):
+        if isinstance(reply, str):
             replies[detail["sample"]["id"]] = reply
     return replies
 

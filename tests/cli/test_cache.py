@@ -99,7 +99,7 @@ def test_damaged_replies_are_not_copied(tmp_path):
 def test_a_moment_that_is_none_is_said_to_be_unknown(filled):
     with sqlite3.connect(filled) as file:
         file.execute("UPDATE replies SET at = 'soon' WHERE model = 'judge-a'")
-        file.execute("UPDATE replies SET at = 1e300 WHERE model = 'judge-b'")
+        file.execute("UPDATE replies SET at = 1e300, model = x'ff00' WHERE model = 'judge-b'")
     models = json.loads(reelbench("cache", "info", filled, "--json"))["models"]
-    assert [(one["replies"], one["first"], one["last"]) for one in models] == [(2, None, None)] * 2
+    assert [tuple(one.values()) for one in models] == [("judge-a", 2, None, None), ("b'\\xff\\x00'", 2, None, None)]
     assert "?" in reelbench("cache", "info", filled)

@@ -100,3 +100,28 @@ def test_every_command_with_a_bar_has_it():
     assert {name for name, text in sources.items() if "@reports_status" in text} == bars
     for command in ("score", "ask", "run", "make tags", "diagnose errors", "frames extract", "leaderboard rejudge"):
         assert "--status-file FILE" in CliRunner().invoke(app, [*command.split(), "--help"]).stdout, command
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"cost": {}}, "field cost: expected a number"),
+        ({"done": "3"}, "field done: expected a number"),
+        ({"what": "asking", "done": None}, "field done: expected a number"),
+        ({"state": []}, "field state: expected a text"),
+        ({"eta": float("nan")}, "field eta: expected a number"),
+    ],
+)
+def test_a_file_that_says_what_no_status_says_is_refused_by_its_field(change, says, tmp_path):
+    path = tmp_path / "status.json"
+    StatusFile(path, "ask").end("done")
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(InputError, match=says):
+        status(path, 2)
+
+
+def test_a_process_that_no_system_counts_to_is_gone(tmp_path):
+    path = tmp_path / "status.json"
+    StatusFile(path, "ask")
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"pid": 10**30}))
+    assert json.loads(status(path, 1, "--json"))["state"] == "gone"

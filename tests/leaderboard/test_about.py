@@ -2,15 +2,19 @@
 
 import json
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 
 from reelbench.leaderboard import board, columns, entries, store
+from reelbench.leaderboard.calibrations import calibrated_primary
 from reelbench.registry import discovery
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 from reelbench.registry.prompts import prompt_sha256
 from reelbench.registry.records import About, RankerRecord, SettingsRecord
+from reelbench.scoring.calibration_file import CalibrationRecord, Corrected
+from reelbench.stats.calibration import Usefulness
 
 
 def test_add_files_what_is_said_and_keeps_it(rextime_run, tmp_path):
@@ -184,10 +188,27 @@ def test_people_correct_the_judge_beside_its_value(reelbench, moviecore_run, tmp
         store.read(tmp_path / "store")
 
 
+def test_one_criterions_interval_is_in_the_scores_own_unit(tmp_path):
+    # People's mean is 1.25 of curve's 2 points, between 1 and 1.5: the score counts 50 a point.
+    kept = Corrected(
+        items=10, value=1.25, ci95=(1.0, 1.5), weight=1.0, labels={"a": 1, "b": 2}, verdict=get_args(Usefulness)[0]
+    )
+    record = CalibrationRecord(people="people.csv", criteria={"score": kept})
+    (tmp_path / "calibration.json").write_text(record.model_dump_json())
+    calibrated = calibrated_primary(discovery.get("curve"), tmp_path)
+    assert (calibrated.value, calibrated.ci95) == (62.5, (50, 75))
+    assert "people scored 2 of 10 answers" in calibrated.how
+
+
 def test_who_chose_the_answers_is_told_in_words(way_of_asking):
     ranker = RankerRecord(model="small", k=5, mode="pointwise", prompt_sha256="0123456789abcdef")
     asked = way_of_asking(discovery.get("moviecore"), SettingsRecord(candidates="beam:5", ranker=ranker))
     assert asked == "candidates beam:5, ranker model=small k=5 mode=pointwise votes=1 prompt_sha256=01234567"
+
+
+def test_what_every_run_has_or_chooses_for_itself_is_no_way_of_asking(way_of_asking):
+    spec = discovery.get("moviecore")
+    assert way_of_asking(spec, SettingsRecord(frames="uniform:8", limit=5, seed=3, generation={"top_k": 5})) is None
 
 
 def test_facts_are_given_one_by_one_or_in_a_file(tmp_path, reelbench):

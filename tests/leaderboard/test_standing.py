@@ -65,6 +65,7 @@ def test_a_few_unscored_items_make_a_lower_bound(resubmitted):
     # By hand: mini1 was right. Of 12 items 5 are right and 1 could be.
     assert metric.value == pytest.approx(5 * ONE_OF_TWELVE)
     assert metric.ci95[0] <= 5 * ONE_OF_TWELVE < 6 * ONE_OF_TWELVE <= metric.ci95[1]
+    assert metric.ci95 != row.stored.result.metrics["accuracy"].ci95  # that of the bounds, not of the 11
     assert (row.facts["unscored"], row.facts["scored"], row.unranked) == (1, 11, None)
     assert row.facts["stated_score"] == pytest.approx(100 * 5 / 11)
     assert made.ranks[row.key] == 1
@@ -321,6 +322,15 @@ def test_answers_of_an_older_version_are_read_again_and_the_stated_number_stands
     assert row.unranked is None
     assert (added.place / "result.json").read_bytes() == before
     assert "are read again" in added.why
+
+
+def test_what_reads_today_as_it_did_stands_as_stated(older, tmp_path):
+    older(
+        lambda row: f"The answer is ({row['answer']}), from {row['span'][0]} to {row['span'][1]} s.",
+        lambda row: {"answer": row["answer"], "span": [float(end) for end in row["span"]]},
+    )
+    [row] = board.make(tmp_path / "store", published=False).entries
+    assert (row.metrics["accuracy"].value, row.unranked, row.facts["scored"]) == (100, None, 12)
 
 
 def test_what_can_t_be_read_again_without_the_data_is_not_ranked(older, tmp_path, monkeypatch):

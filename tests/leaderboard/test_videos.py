@@ -73,11 +73,18 @@ def test_three_runs_on_the_videos_that_all_had(tmp_path):
 
 
 @pytest.mark.usefixtures("runs")
-def test_chosen_runs_only(tmp_path):
+def test_chosen_runs_only(rextime_run, tmp_path):
     keys = [one.key for one in store.read(tmp_path / "store") if one.result.model.id != "org/kiteless"]
     made = board.make(tmp_path / "store", published=False, common=keys)
     # All but the first square, nine questions: six of them right, and four.
     assert accuracies(made, "the 3 videos that all 2 runs had @") == {"whole": 66.67, "squareless": 44.44}
+    # Two of one table, which lack nothing, are set side by side if they are chosen; one alone never is.
+    store.add(rextime_run("again", model="org/again", right=3), tmp_path / "store")
+    whole = {one.result.model.id: one.key for one in store.read(tmp_path / "store")}
+    made = board.make(tmp_path / "store", published=False, common=[whole["org/whole"], whole["org/again"]])
+    assert accuracies(made, "the 4 videos that all 2 runs had @") == {"whole": 75.0, "again": 25.0}
+    made = board.make(tmp_path / "store", published=False, common=[whole["org/whole"]])
+    assert accuracies(made, "that all") == {}
     with pytest.raises(InputError, match="--common: no run has the key 'org'"):
         board.make(tmp_path / "store", common=["org"])
 

@@ -1,5 +1,7 @@
 """Results of other ways of asking: taken where all follows from the samples, refused where a row hides how it came."""
 
+import re
+
 import pytest
 
 from reelbench import registry
@@ -8,7 +10,7 @@ from reelbench.registry import rows
 from reelbench.registry.base_record import Likelihood, OptionScore
 from reelbench.registry.data import loading
 from reelbench.registry.decoding import Answering
-from reelbench.registry.records import Item, ModelRecord, SettingsRecord
+from reelbench.registry.records import Item, ModelRecord, RankerRecord, SettingsRecord
 from reelbench.scoring import option_scores, result_files
 from reelbench.tasks import score
 from reelbench.tasks.submissions import PredictionSet
@@ -64,6 +66,28 @@ def test_candidates_that_do_not_fit_are_refused(tmp_path, candidates, setting, w
     outcome = added(tmp_path, several, candidates=setting)
     assert outcome.outcome == "refused"
     assert why in outcome.why
+
+
+@pytest.mark.parametrize(
+    ("mode", "replies", "why"),
+    [
+        ("listwise", [["1"]], None),
+        ("listwise", [["1"], ["1"]], r"has other replies of the ranker than 1 votes on 2 candidates \(listwise\)"),
+        ("pointwise", [["1"], ["9"]], "its prediction is not candidate 1, which the ranker's replies choose"),
+        ("pointwise", [["9"], ["1"]], None),
+        ("pointwise", [["9"]], r"has other replies of the ranker than 1 votes on 2 candidates \(pointwise\)"),
+        (None, [["9"], ["1"]], "has replies of a ranker, and settings.ranker names none"),
+        ("pointwise", None, "has no candidates, or none of the ranker's replies"),
+    ],
+)
+def test_what_a_ranker_chose_follows_from_its_replies(tmp_path, mode, replies, why):
+    # Listwise, candidates are shown in an order of each question's own: the two are the same.
+    texts = ["(A)", "(A)" if mode == "listwise" else "(B)"]
+    several = items(prediction="(A)", parsed={"answer": "A"}, candidates=texts, ranker_replies=replies)
+    ranker = mode and RankerRecord(model="small", k=2, mode=mode, prompt_sha256="0123456789abcdef")
+    outcome = added(tmp_path, several, candidates="beam:2", ranker=ranker)
+    assert (outcome.outcome == "added") == (why is None), outcome.why
+    assert why is None or re.search(why, outcome.why)
 
 
 @pytest.mark.parametrize("norm", ["sum", "mean", "chars"])

@@ -99,6 +99,20 @@ def test_a_reply_of_0_1_0_that_changed_since_is_asked_for_again(tmp_path):
     assert ReplyCache(path, print).get(first) is None
 
 
+@pytest.mark.parametrize(
+    ("column", "value"), [("completion_tokens", "many"), ("raw", 5), ("seconds", "soon"), ("cached_tokens", b"3")]
+)
+def test_a_field_that_holds_another_kind_is_damage_though_no_checksum_says_so(tmp_path, column, value):
+    path = tmp_path / "judge.sqlite"
+    filled(path, 2)
+    with sqlite3.connect(path) as raw:
+        raw.execute(f"UPDATE replies SET {column} = ?, checksum = NULL WHERE key = ?", (value, key(1)))  # noqa: S608
+    raw.close()
+    cache = ReplyCache(path, print)
+    assert (cache.get(key(1)) is None) == (column != "raw")  # a column of texts makes a text of a number
+    assert cache.get(key(0)) is not None
+
+
 @pytest.mark.parametrize("page", ["a leaf", "two leaves"])
 def test_what_a_damaged_cache_still_holds_is_not_paid_for_again(tmp_path, page):
     path = tmp_path / "judge.sqlite"

@@ -5,10 +5,11 @@ import re
 
 import pytest
 
-from reelbench.methods.diagnosis import page, pairing, report
+from reelbench.methods.diagnosis import page, pairing, people, report
 from reelbench.methods.diagnosis.folder import Folder, keep_answers
 from reelbench.methods.diagnosis.questions import ReasonedQuestion
 from reelbench.methods.diagnosis.tagging import Attempt
+from reelbench.registry.errors import InputError
 from reelbench.scoring.evidence.findings import NodeVerdict
 from reelbench.scoring.evidence.graphs import Graph, Node
 from reelbench.scoring.evidence.isolation import NodeTag, Round
@@ -103,6 +104,31 @@ def test_the_figures_are_those_counted_by_hand(tmp_path):
     assert counted["locales"]["en-GB"]["rounds"][1]["labels"][LABELS["R"]] == 1
     assert counted["nodes"]["divergent_share"] == 1 / 7
     assert counted["questions"] == {"asked": 4, "right": 0, "unjudged": 0, "entered": 4}
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [(5, "asked.json"), ({"tagger": "m"}, "asked.json, field tagger"), ({"tagger": {"model": "m"}}, "tagger.returned")],
+)
+def test_what_asking_came_to_is_held_to_its_shape(asked, says, tmp_path):
+    folder = diagnosed(tmp_path, ROWS)
+    (tmp_path / "rounds" / "1" / "asked.json").write_text(json.dumps(asked))
+    with pytest.raises(InputError, match=says):
+        report.figures(folder)
+
+
+def test_a_round_of_a_question_that_is_not_here_is_told_by_its_id(tmp_path):
+    folder = diagnosed(tmp_path, ROWS)
+    path = tmp_path / "isolation.jsonl"
+    path.write_text(path.read_text().replace('"q3"', '"q9"'))
+    for read in (people.judged, report.figures):
+        with pytest.raises(InputError, match=r"round 1 is of 'q9', which questions.jsonl lacks"):
+            read(folder)
+    path.write_text(path.read_text().replace('"q9"', '"q3"'))
+    graphs = tmp_path / "graphs.jsonl"
+    graphs.write_text(graphs.read_text().replace('"id": "q3"', '"id": "q9"'))
+    with pytest.raises(InputError, match=r"graphs.jsonl: lacks 'q3', whose nodes were tagged"):
+        people.judged(folder)
 
 
 def test_a_share_of_errors_is_wilsons_over_videos(tmp_path):

@@ -123,6 +123,7 @@ BROKEN = [
     ("id: n, ", "", "line 4: columns.id is missing"),
     ("answer: a", "answer: a, anser: b", "line 4: unknown key 'columns.anser'; did you mean 'answer'?"),
     ("id: shapes", "id: shapes\nid: again", "line 2: the key 'id' stands twice"),
+    ("id: shapes", "id: shapes\n? [a]\n: b", "line 2: a key is a list or a mapping"),
     ("kind: choice", "kind: choice\njudge: {prompts: curve}", "line 3: kind choice takes no judge"),
     ("kind: choice", "kind: choice\nprompt: ask.txt", "line 3: prompt: ask.txt is not beside this file"),
     (

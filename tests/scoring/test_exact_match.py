@@ -101,6 +101,8 @@ def test_other_languages_keep_their_digits(locale, words):
         ("1.234", "1234", "en-GB", False),
         ("1,234", "1234", "de-DE", False),
         ("3.14", "314", "en-GB", False),
+        ("0.125", "0125", "de-DE", False),  # nobody groups the thousands of nothing
+        ("0.125", "0,125", "de-DE", True),
         *(("3,14", "3.14", locale, True) for locale in ("de-DE", "fr-FR", "id-ID", "it-IT", "pt-BR", "ru-RU")),
         *(("1.234", "1234", locale, True) for locale in ("de-DE", "fr-FR", "id-ID", "it-IT", "pt-BR", "ru-RU")),
         ("1.234,5", "1,234.5", "de-DE", True),

@@ -7,8 +7,10 @@ import pytest
 from reelbench import registry
 from reelbench.registry import discovery
 from reelbench.registry.data.loading import upstream_split
+from reelbench.registry.errors import InputError
 from reelbench.registry.records import Item
 from reelbench.scoring import aggregation, text_overlap
+from reelbench.tasks import score, score_runs
 from tests import lmms_runs
 
 
@@ -55,3 +57,18 @@ def test_a_task_that_cannot_be_scored_leaves_the_others_their_results(run, reelb
     assert "Traceback" not in done.stderr
     assert json.loads(done.stdout)["benchmark"] == "rextime"
     assert (run / "reelbench" / "rextime_mini" / "result.json").is_file()
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ({"accuracy": {"sample": 5}}, "line 13, field sample: Input should be"),
+        ({"accuracy": {"sample": {"id": "x"}}}, "line 13, field sample.video"),
+        ([1], "line 13: no sample of ours in it"),
+    ],
+)
+def test_a_line_of_a_log_that_is_none_is_told_by_its_number(line, says, run):
+    with (run / "1_samples_rextime_mini.jsonl").open("a") as file:
+        file.write(json.dumps(line) + "\n")
+    with pytest.raises(InputError, match=says):
+        list(score_runs.run_evaluations(run, None, score.Options(overlap=False), tasks=["rextime_mini"]))

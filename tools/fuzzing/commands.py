@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Self
 
 import yaml
 
@@ -356,6 +356,7 @@ def _requests(calls: list[tuple[str, dict[str, Any]]]) -> Iterator[dict[str, Any
             yield {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
 
+ASKED = "ask rextime_mini --llm q --llm-url {url} --frames none --output out"
 DISCUSSED = f"make discussion --videos videos.jsonl {DISCUSS}"
 SURFACES = {
     "results": Surface(
@@ -438,7 +439,7 @@ SURFACES = {
             "review summarize studio.json --json",
             "review agree ada.jsonl ben.jsonl --json",
             "review agree ada.jsonl ben.jsonl --benchmark dramaqa_cogme --split mini --json",
-            "review page rextime_mini --ask spans --consensus ada-spans.json --consensus ben-spans.json --output p.html",
+            "review page rextime_mini --ask spans --consensus ada-spans.json --consensus ben-spans.json --output p",
             "score dramaqa_cogme --split mini --template --output t.csv --tags ada.jsonl",
         ),
     ),
@@ -501,11 +502,10 @@ SURFACES = {
             "ask rextime_mini --preset own.yaml --llm q --llm-url {url} --limit 2 --frames none --output out",
             "score rextime --split mini --predictions a.jsonl --about model.yaml --json",
             "score rextime --split mini --predictions a.jsonl --ids ids.txt --json",
-            "ask rextime_mini --ids ids.txt --llm q --llm-url {url} --frames none --output out",
-            "ask rextime_mini --ids ids.json --llm q --llm-url {url} --frames none --output out",
-            "ask rextime_mini --only unreadable --from asked/rextime_mini --llm q --llm-url {url} --frames none --output out",
-            "ask rextime_mini --only disagree --from asked/rextime_mini --from result --llm q --llm-url {url} --frames none "
-            "--output out",
+            f"{ASKED} --ids ids.txt",
+            f"{ASKED} --ids ids.json",
+            f"{ASKED} --only unreadable --from asked/rextime_mini",
+            f"{ASKED} --only disagree --from asked/rextime_mini --from result",
             "status status.json",
             "status status.json --json",
         ),
@@ -672,7 +672,7 @@ class Writes:
         self._places = tuple(os.path.realpath(place) for place in places)
         self.elsewhere: set[str] = set()
 
-    def __enter__(self) -> "Writes":
+    def __enter__(self) -> Self:
         if not Writes._hooked:  # a hook can't be taken away
             sys.addaudithook(Writes._heard)
             Writes._hooked = True

@@ -1,4 +1,4 @@
-"""`import reelbench`, called with whatever somebody may have at hand: an answer of our own kind, or one readable line."""
+"""`import reelbench`, called with whatever somebody has at hand: it gives an answer, or one line of our own."""
 
 import json
 from collections.abc import Callable
@@ -8,6 +8,13 @@ from typing import Any
 
 from tools.fuzzing import commands, damage, seeds
 from tools.fuzzing.holding import Finding, hold
+
+
+def _circular(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        value[0]["prediction"] = value
+    return value
+
 
 TEXTS: dict[str, dict[str, str | None]] = {
     "score": {"name": "rextime", "references": None, "tags": None, "judge": None, "model": "org/a", "about": None}
@@ -27,7 +34,7 @@ FORMS: dict[str, Callable[[Any], Any]] = {
     "series": lambda value: _pandas().Series(value),
     "tuple": tuple,
     "iterator": iter,
-    "circular": lambda value: _circular(value),
+    "circular": _circular,
 }
 _HOSTILE = tuple(text for text in damage.HOSTILE_TEXTS if not text.startswith("/"))
 
@@ -69,6 +76,8 @@ def check(folder: Path) -> None:
     with commands.inside(commands.honest("results")):
         try:
             made = hold(lambda: getattr(reelbench, name)(**arguments))
+        except OSError:  # a name that is too long for the system, say
+            return
         except TypeError as error:
             if not str(error).startswith("the function returned a"):  # which is what its first answer may come to
                 raise
@@ -84,9 +93,3 @@ def _pandas() -> Any:  # noqa: ANN401 - the module
     import pandas as pd
 
     return pd
-
-
-def _circular(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-    if isinstance(value, list) and value and isinstance(value[0], dict):
-        value[0]["prediction"] = value
-    return value

@@ -53,6 +53,7 @@ NONE = (
     *("Odpověď: A nebo B", "Răspuns: A sau B", "Válasz: A vagy B", "Vastaus: A tai B", "Απάντηση: A ή B"),
     *("Відповідь: A або B", "پاسخ: A یا B", "תשובה: A או B", "উত্তর: A বা B", "பதில்: A அல்லது B", "సమాధానం: A లేదా B"),
     *("ಉತ್ತರ: A ಅಥವಾ B", "उत्तर: A किंवा B", "Belki B.", "Może B.", "Misschien B.", "Có lẽ là B.", "Kanske B."),
+    *("答案：A及B", "Якщо правильна відповідь B, то це 1848."),
     *("Respuesta: a o b", "Risposta: a e b", "Resposta: a e b", "Réponse : a ou b"),
 )
 SPANS = (

@@ -56,6 +56,14 @@ def layout(dot):
     return {thing["name"]: thing["label"] for thing in parsed["objects"]}, edges
 
 
+@pytest.mark.parametrize("sign", [chr(code) for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))])
+def test_no_sign_turns_round_what_stands_behind_it_and_marks_that_help_stay(sign):
+    for drawn in (to_dot, to_mermaid):
+        assert sign not in drawn(hostile(f"a{sign}b\u200f"))
+        assert f"#{ord(sign)};" not in drawn(hostile(f"a{sign}b\u200f"))
+    assert "\u200f" in to_dot(hostile(f"a{sign}b\u200f"))
+
+
 def test_dot_as_graphviz_reads_it():
     labels, edges = layout(to_dot(DIAMOND))
     assert labels == {
