@@ -42,7 +42,7 @@ sys.addaudithook(hook)
 try:
     main()
 finally:
-    os.write(os.open(counted, os.O_CREAT | os.O_WRONLY), str(changes).encode())
+    os.write(os.open(counted, os.O_CREAT | os.O_WRONLY | os.O_TRUNC), str(changes).encode())
 """
 
 

@@ -62,7 +62,7 @@ def figures(folder: Folder) -> dict[str, Any]:
     """
     folder.settings()
     attempts = folder.answers(1)
-    questions = {question.id: question for question in folder.questions}
+    questions = folder.questions_by_id
     graphs = folder.graphs
     right = {attempt.id for attempt in attempts.values() if attempt.right is True}
     every = folder.rounds()
