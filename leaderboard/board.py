@@ -13,6 +13,7 @@ from reelbench.leaderboard.easy_questions import scores_without, shortcuts_of_gr
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value
 from reelbench.leaderboard.overall import ModelKey, Overall
 from reelbench.leaderboard.pairs import Noise
+from reelbench.leaderboard.store import StoredResult
 from reelbench.registry import discovery
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.workers import ALONE, Workers
@@ -61,7 +62,23 @@ class Board:
 def make(path: Path, *, published: bool = True, workers: Workers = ALONE, common: Sequence[str] = ()) -> Board:
     """Read a store and make the leaderboard; for `common` see `common_videos.on_common_videos`."""
     left_out: dict[str, str] = {}
-    rows = list(entries.run_entries(store.read(path, workers, left_out=left_out.__setitem__), left_out.__setitem__))
+    kept = store.read(path, workers, left_out=left_out.__setitem__)
+    try:
+        return _made(path, kept, left_out, published=published, common=common)
+    except Exception:
+        # Every sample is read only now: for each board that would cost as much again.
+        bad = store.unreadable(kept)
+        if not bad:
+            raise
+        kept = [stored for stored in kept if stored.key not in bad]
+        return _made(path, kept, left_out | bad, published=published, common=common)
+
+
+def _made(
+    path: Path, kept: Sequence[StoredResult], known: Mapping[str, str], *, published: bool, common: Sequence[str]
+) -> Board:
+    left_out = dict(known)
+    rows = list(entries.run_entries(kept, left_out.__setitem__))
     specs = discovery.specs()  # with what these results declare
     common_videos.check_chosen(rows, common)
     rows += [

@@ -19,7 +19,7 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import aggregation, comparison, result_files
 from reelbench.scoring.comparison import Difference
-from reelbench.stats import bootstrap, power
+from reelbench.stats import intervals, power
 from reelbench.stats.agreement import cohen_kappa
 from reelbench.stats.rank_correlation import kendall_tau
 
@@ -133,7 +133,7 @@ class _Pair:
         ]
         new_samples, old_samples = comparison.on_both(sides[1], sides[0])
         shift = comparison.metric_difference(
-            spec, spec.primary, new_samples, old_samples, resamples=bootstrap.RESAMPLES
+            spec, spec.primary, new_samples, old_samples, resamples=intervals.RESAMPLES
         )
         values = [aggregation.metric_value(spec, spec.primary, side) for side in sides]
         if shift is None or values[0] is None or values[1] is None:
@@ -209,7 +209,7 @@ def _apart(a: aggregation.Resampled, b: aggregation.Resampled) -> tuple[float, f
     """By how much `a` is higher, and the p of no difference; None where it can't be told."""
     if a.value is None or b.value is None or a.draws is None or b.draws is None:
         return 0.0, None
-    return a.value - b.value, bootstrap.p_value(a.value - b.value, a.draws - b.draws, a.videos)
+    return a.value - b.value, intervals.p_value(a.value - b.value, a.draws - b.draws, a.videos)
 
 
 def bridges_of(specs: Mapping[str, BenchmarkSpec], stored: Iterable[StoredResult]) -> list[Bridge]:

@@ -7,16 +7,15 @@ own.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from reelbench.judges.identity import judge_as_answered, other_than_requested
-from reelbench.leaderboard.calibrations import calibrated_primary
+from reelbench.judges.identity import judge_as_answered
+from reelbench.leaderboard import column_facts
 from reelbench.leaderboard.community import Community
-from reelbench.leaderboard.standing import Standing, standing, stated_score
+from reelbench.leaderboard.standing import Standing, standing
 from reelbench.leaderboard.store import StoredResult, refusal_of
-from reelbench.leaderboard.usage import mean_usage
 from reelbench.registry import discovery
 from reelbench.registry.data import loading
 from reelbench.registry.frames.sampling import SUBTITLED
@@ -29,12 +28,10 @@ from reelbench.registry.records import (
     JudgeRecord,
     Metrics,
     MetricValue,
-    PresetRecord,
     Result,
     SettingsRecord,
 )
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.scoring.aggregation import INTERVAL
 
 Kind = Literal["run", "published", "community", "baseline", "human"]
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
@@ -166,37 +163,9 @@ def run_entry(spec: BenchmarkSpec, stored: StoredResult) -> BoardEntry:
         cite=result.provenance.citation or "",
         note=result.provenance.note or "",
         about=about,
-        facts=_facts(spec, stored, shown),
+        facts=column_facts.facts(spec, stored, shown),
         stored=stored,
     )
-
-
-def _facts(spec: BenchmarkSpec, stored: StoredResult, shown: Standing) -> dict[str, Any]:
-    result, check, counts = stored.result, stored.check, stored.result.counts
-    calibrated = calibrated_primary(spec, stored.folder) if stored.videos is None else None
-    read = counts.items and spec.row_kind != "open"
-    return {
-        "items": shown.items,
-        "scored": shown.scored,
-        "ids": check.ids,
-        "stated": ", ".join(check.stated or ()) or None,
-        "rejudged": str(check.rejudged) if check.rejudged else None,
-        "unreadable": 100 * shown.unread / counts.items if read else None,
-        "calibrated": calibrated and calibrated.value,
-        "calibration": calibrated and calibrated.how,
-        "sound": result.settings.sound,
-        "label": result.settings.label,
-        "preset": _preset(result.settings.preset),
-        "unscored": shown.unscored or None,
-        "stated_score": stated_score(spec.primary, stored, shown),
-        "readers": result.answers,
-        "judge_asked": _judge_asked(result.judge),
-        "data": result.data,
-        "intervals": _intervals(result),
-        "times": _times(result.settings.frames),
-        "videos": shown.videos,
-        **asdict(mean_usage(stored)),
-    }
 
 
 def published_entries(spec: BenchmarkSpec) -> Iterable[BoardEntry]:
@@ -247,34 +216,6 @@ def community_entries(spec: BenchmarkSpec, community: Community) -> Iterable[Boa
 
 def _without_items(values: Mapping[str, float]) -> Metrics:
     return {name: MetricValue(value=number, n=0) for name, number in values.items()}
-
-
-def _judge_asked(judge: JudgeRecord | None) -> str | None:
-    """Return the model that was asked to judge, where another one answered."""
-    other = other_than_requested(judge) if judge else []
-    return ", ".join(dict.fromkeys(requested for requested, _ in other)) or None
-
-
-def _preset(preset: PresetRecord | None) -> str | None:
-    """Return a preset's name, and what of it was changed."""
-    if preset is None:
-        return None
-    return preset.name + (f" (but for {', '.join(preset.changed)})" if preset.changed else "")
-
-
-def _intervals(result: Result) -> str | None:
-    """Return how a result's intervals were made; None where as today, or where it has none."""
-    if result.interval == INTERVAL or not any(metric.ci95 for metric in result.metrics.values()):
-        return None
-    return result.interval
-
-
-def _times(frames: str) -> str | None:
-    """Return how frames were given their times: `text` or `none`; None where no frames of ours were shown."""
-    if frames.partition(",")[0] in ("native", "none", "unknown"):
-        return None
-    match = re.search(r",times=(\w+)", frames)
-    return match[1] if match else "none"
 
 
 def _group(spec: BenchmarkSpec, stored: StoredResult, shown: Standing) -> RankingGroup:

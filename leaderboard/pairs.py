@@ -16,7 +16,7 @@ from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import aggregation
 from reelbench.scoring.value_bounds import with_unscored_at
-from reelbench.stats import bootstrap, power
+from reelbench.stats import intervals, power
 
 MOST_COMPARED = 100
 """Rows that are compared each with each: of so many that is 4,950 tests, some two seconds."""
@@ -88,9 +88,9 @@ class Pairs:
         if our.value is None or their.value is None or our.value == their.value:
             return False
         if ours.stored is None or theirs.stored is None:
-            intervals = [metric.ci95 for metric in (our, their) if metric.ci95 is not None]
+            given = [metric.ci95 for metric in (our, their) if metric.ci95 is not None]
             point = their.value if our.ci95 is not None else our.value
-            return not any(low <= point <= high for low, high in intervals)
+            return not any(low <= point <= high for low, high in given)
         a, b = self._run(ours).lowest, self._run(theirs).lowest
         if a.ids != b.ids:
             shared = set(a.ids) & set(b.ids)
@@ -151,14 +151,14 @@ class Pairs:
         return _Draws(self._ids.setdefault(ids, ids), metric.value, metric.draws, metric.videos)
 
 
-def _least_difference(a: _Run, b: _Run | float | None, bounds: bootstrap.Bounds) -> PairedDifference:
+def _least_difference(a: _Run, b: _Run | float | None, bounds: intervals.Bounds) -> PairedDifference:
     """Return by how much `a` is higher by the lower bounds; interval and p leave open what is unscored."""
     by = _difference(a.lowest, b.lowest if isinstance(b, _Run) else b, bounds).by
     ends = {(a.lowest, b.highest), (a.highest, b.lowest)} if isinstance(b, _Run) else {(a.lowest, b), (a.highest, b)}
     differences = [_difference(*pair, bounds) for pair in ends]
-    intervals = [found.ci95 for found in differences if found.ci95 is not None]
-    whole = len(intervals) == len(differences)
-    ci95 = (min(low for low, _ in intervals), max(high for _, high in intervals)) if whole else None
+    given = [found.ci95 for found in differences if found.ci95 is not None]
+    whole = len(given) == len(differences)
+    ci95 = (min(low for low, _ in given), max(high for _, high in given)) if whole else None
     chances = [found.p for found in differences if found.p is not None]
     if len(chances) < len(differences):
         return PairedDifference(by, None, ci95)
@@ -167,19 +167,19 @@ def _least_difference(a: _Run, b: _Run | float | None, bounds: bootstrap.Bounds)
     return PairedDifference(by, 1.0 if len(signs) > 1 else max(chances), ci95)
 
 
-def _difference(a: _Draws, b: _Draws | float | None, bounds: bootstrap.Bounds) -> PairedDifference:
+def _difference(a: _Draws, b: _Draws | float | None, bounds: intervals.Bounds) -> PairedDifference:
     """Return how two runs differ, or a run and a number that is taken as exact."""
     value, draws = (b.value, b.draws) if isinstance(b, _Draws) else (b, b)
     if a.value is None or value is None or a.draws is None or draws is None:
         return PairedDifference(0.0, None)
     by = a.value - value
     if not isinstance(b, _Draws):
-        own = bootstrap.confidence_interval(a.value, a.draws, a.videos, bounds=bounds)
+        own = intervals.confidence_interval(a.value, a.draws, a.videos, bounds=bounds)
         ci95 = None if own is None else (own[0] - value, own[1] - value)
         return PairedDifference(by, _p(a, b), ci95)
     if a.ids != b.ids or b.draws is None:
         return PairedDifference(by, None)
-    ci95, p = bootstrap.difference_ci((a.value, value), (a.draws, b.draws), a.videos, bounds)
+    ci95, p = intervals.difference_ci((a.value, value), (a.draws, b.draws), a.videos, bounds)
     return PairedDifference(by, p, ci95)
 
 
@@ -188,7 +188,7 @@ def _p(a: _Draws, b: _Draws | float | None) -> float | None:
     value, draws = (b.value, b.draws) if isinstance(b, _Draws) else (b, b)
     if a.value is None or value is None or a.draws is None or draws is None:
         return None
-    return bootstrap.p_value(a.value - value, a.draws - draws, a.videos)
+    return intervals.p_value(a.value - value, a.draws - draws, a.videos)
 
 
 def _with(ranks: tuple[int, int], rank: int) -> tuple[int, int]:
@@ -198,7 +198,7 @@ def _with(ranks: tuple[int, int], rank: int) -> tuple[int, int]:
 
 def _smallest(runs: Sequence[_Draws]) -> float | None:
     pilots = [
-        (bootstrap.standard_error(draws[~np.isnan(draws)], a.videos), a.videos)
+        (intervals.standard_error(draws[~np.isnan(draws)], a.videos), a.videos)
         for a, b in combinations(runs, 2)
         if a.ids == b.ids and a.videos > 1 and a.draws is not None and b.draws is not None
         for draws in [a.draws - b.draws]

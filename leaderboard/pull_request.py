@@ -26,6 +26,7 @@ from reelbench.registry.data.hub import RemoteFile
 from reelbench.registry.data.hub_write import Repository, differs
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.home import home
+from reelbench.registry.workers import ALONE
 from reelbench.scoring import calibration_file, result_files
 
 Done = Literal["commented", "updated", "unchanged", "skipped", "not in time"]
@@ -187,7 +188,8 @@ class PullRequests:
         with discovery.learning_apart():
             _download(self.dataset, change.commit, change.files, offered)
             folders = sorted({(offered / path).parent for path in change.files})
-            checked = store.check(*folders) if folders else []
+            # In this process alone, which has bounds, and with which all that it began ends.
+            checked = store.check(*folders, workers=ALONE) if folders else []
             try:
                 results = submission.read(
                     checked,

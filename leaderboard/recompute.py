@@ -249,6 +249,7 @@ class _Items:
             read = list(self._reading(where, sample)) if answered else []
             # A reason that came after scoring by rule (a judge's) leaves the deterministic columns in place.
             expected = aggregation.item_columns(self._spec, _item(self._spec, sample, self._rows.get(sample.id)))
+            chosen = [*self._replies.problems(sample), *choices.problems(self._result, sample)]
         except Exception as error:  # noqa: BLE001 - whatever a stranger's values lead to is their item's problem
             yield f"{where}: can't be scored again ({first_line(error)})"
             return
@@ -262,8 +263,7 @@ class _Items:
         yield from differences.score_differences(where, stated, expected)
         if answered and (lacking := sorted(self._offered - expected.keys())):
             yield f"{where}: answered, but not scored on {', '.join(lacking)}, which other items are"
-        yield from self._replies.problems(sample)
-        yield from choices.problems(self._result, sample)
+        yield from chosen
 
     def _reading(self, where: str, sample: Sample) -> Iterator[str]:
         if sample.parsed is not None:

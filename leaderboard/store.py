@@ -10,10 +10,9 @@ the store nor into it.
 
 import hashlib
 import json
-import os
 import shutil
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -33,7 +32,7 @@ from reelbench.registry import about as abouts
 from reelbench.registry import discovery
 from reelbench.registry.credentials import without_secrets
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
-from reelbench.registry.files import sha256_of
+from reelbench.registry.files import is_aside, replaced, sha256_of
 from reelbench.registry.records import About, Metrics, Result
 from reelbench.registry.rows import Row
 from reelbench.registry.values import without_folders
@@ -361,32 +360,17 @@ def _file(folder: Path, store: Path, verified: VerifiedResult, result: Result, r
             return Added(folder, "older", place, why, result=result)
         else:
             outcome = "replaced"
-    place.mkdir(parents=True, exist_ok=True)
-    files: dict[str, bytes] = {}
-    if folder.resolve() != place.resolve():
-        files[result_files.SAMPLES_FILE] = (folder / result_files.SAMPLES_FILE).read_bytes()
+    files = {result_files.SAMPLES_FILE: (folder / result_files.SAMPLES_FILE).read_bytes()}
     files[result_files.RESULT_FILE] = document
-    if check.calibration_sha256 is not None and check.calibration_sha256 == _calibration(folder) != _calibration(place):
-        files[calibration_file.FILE] = (folder / calibration_file.FILE).read_bytes()
+    for source in (place, folder):
+        if check.calibration_sha256 is not None and check.calibration_sha256 == _calibration(source):
+            files[calibration_file.FILE] = (source / calibration_file.FILE).read_bytes()
     files[CHECK_FILE] = (json.dumps(check.model_dump(mode="json")) + "\n").encode()
-    _replace(place, files)
-    if check.calibration_sha256 is None:
-        (place / calibration_file.FILE).unlink(missing_ok=True)
-    return Added(folder, outcome, place, checks.summary(check, result), result=result)
-
-
-def _replace(place: Path, files: Mapping[str, bytes]) -> None:
-    """Put files into a folder: all of them are whole beside the old ones before the first takes its place."""
     # No flush to disk for each of thousands of small files: the hashes in check.json show a file that is not whole.
-    asides = {name: place / f".{name}.{os.getpid()}.tmp" for name in files}
-    try:
-        for name, aside in asides.items():
-            aside.write_bytes(files[name])
-        for name, aside in asides.items():
-            aside.replace(place / name)
-    finally:
-        for aside in asides.values():
-            aside.unlink(missing_ok=True)
+    with replaced(place) as aside:
+        for name, content in files.items():
+            (aside / name).write_bytes(content)
+    return Added(folder, outcome, place, checks.summary(check, result), result=result)
 
 
 def _made(result: Result) -> datetime:
@@ -433,6 +417,18 @@ def read(
         else:
             left_out(key, result_and_check)
     return stored
+
+
+def unreadable(kept: Iterable[StoredResult]) -> dict[str, str]:
+    """Return key -> what is wrong with the samples of each result that an earlier version let in with such."""
+    wrong: dict[str, str] = {}
+    for stored in kept:
+        try:
+            for _ in result_files.read_samples(stored.folder):
+                pass
+        except Exception as error:  # noqa: BLE001 - one bad result never stops the others
+            wrong[stored.key] = refusal_of(stored.folder, error)
+    return wrong
 
 
 def _read_or_refused(path: Path, store: Path, known: KnownRows | None = None) -> tuple[Result, Check] | str:
@@ -496,4 +492,4 @@ def remove(keys: Sequence[str], store: Path) -> list[str]:
 def _checks(store: Path) -> list[Path]:
     if not store.is_dir():
         raise InputError(f"{store}: no such store; `reelbench leaderboard add RUN_DIR --store {store}` makes one")
-    return sorted(store.glob(f"{'*/' * _DEPTH}{CHECK_FILE}"))
+    return sorted(path for path in store.glob(f"{'*/' * _DEPTH}{CHECK_FILE}") if not is_aside(path.relative_to(store)))

@@ -4,7 +4,6 @@ Every result that was handed in is checked as `store.check` does, and held again
 answers to the same questions, pair by pair. `submission_page` writes it as Markdown.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -23,7 +22,7 @@ from reelbench.registry.records import Metrics, MetricValue, Result, Sample
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import result_files
 from reelbench.scoring.comparison import Difference, compare
-from reelbench.stats import bootstrap
+from reelbench.stats import intervals
 
 Verdict = Literal["holds", "partial", "refused"]
 Place = Literal["replaced", "best", "above", "below"]
@@ -176,8 +175,9 @@ class _Tables:
     """Group -> rows of a store, and what others published; without a store nothing is `known`."""
 
     def __init__(self, path: Path | None, benchmarks: set[str], left_out: Callable[[str, str], None]) -> None:
-        self._rows: dict[str, list[BoardEntry]] = defaultdict(list)  # names that differ in case alone are one
+        self._rows: dict[str, list[BoardEntry]] = {}  # names that differ in case alone are one
         self.known = path is not None
+        self._left_out = left_out
         self.rows_here = KnownRows()
         kept = store.read(path, left_out=left_out, benchmarks=benchmarks) if path is not None else ()
         specs = {name: spec for name, spec in discovery.specs().items() if name in benchmarks}
@@ -188,7 +188,16 @@ class _Tables:
                 self._add(entry)
 
     def _add(self, entry: BoardEntry) -> None:
-        self._rows[entry.group.id.casefold()].append(entry)
+        self._rows.setdefault(entry.group.id.casefold(), []).append(entry)
+
+    def leave_out_unreadable(self) -> bool:
+        """Leave out the rows whose samples can't be read, and say so of each; return whether there is one."""
+        rows = [row for group in self._rows.values() for row in group]
+        bad = store.unreadable(row.stored for row in rows if row.stored is not None)
+        for key, why in bad.items():
+            self._left_out(key, why)
+        self._rows = {name: [row for row in group if row.key not in bad] for name, group in self._rows.items()}
+        return bool(bad)
 
     def beside(self, entry: BoardEntry) -> tuple[list[BoardEntry], BoardEntry | None]:
         """Return the rows that a new one would stand among, and the one that it replaces."""
@@ -200,6 +209,8 @@ def _submission_or_refused(added: Added, tables: _Tables, is_of: Callable[[str],
     try:
         return _submission(added, tables, is_of)
     except Exception as error:  # noqa: BLE001 - one bad result never stops the others
+        if tables.leave_out_unreadable():
+            return _submission_or_refused(added, tables, is_of)
         return SubmittedResult(added.source, "refused", store.refusal_of(added.source, error), added.result)
 
 
@@ -300,8 +311,8 @@ def _missing(spec: BenchmarkSpec, entry: BoardEntry, samples: Sequence[Sample]) 
     for name in entry.stored.check.stated or ():
         yield _AS_STATED[name]
     videos = len({sample.video for sample in samples if sample.state == "scored"})
-    if 0 < videos < bootstrap.MIN_CLUSTERS:
-        yield f"{videos} videos: no intervals, which fewer than {bootstrap.MIN_CLUSTERS} can't give"
+    if 0 < videos < intervals.MIN_CLUSTERS:
+        yield f"{videos} videos: no intervals, which fewer than {intervals.MIN_CLUSTERS} can't give"
     if counts.parse_failed or counts.empty:
         yield f"{counts.parse_failed} unreadable and {counts.empty} empty answers, which count as wrong"
     if result.model.about is None:

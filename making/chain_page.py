@@ -31,6 +31,14 @@ _COUNTED = {"bloom"}
 """Roles that are asked one thing of each text: read as figures, not one by one."""
 _MADE = ("annotations.json", "rextime.json")
 _FIRST = "single_pass.json"
+_REASONS = {
+    "unparsable": "unreadable reply",
+    "unavailable": "no reply",
+    "none": "no event beside it",
+    "media_missing": "video missing",
+    "media_unreadable": "unreadable video",
+}
+"""Reasons in words, where their own name isn't one."""
 _LINKS = (("survived", "What survived"), ("said", "Who said what"), ("videos", "All videos"))
 
 
@@ -174,7 +182,9 @@ def _funnel(stages: Sequence[Mapping[str, Any]]) -> str:
     rows = ""
     for stage in stages:
         share = 100 * stage["out"] / stage["in"] if stage["in"] else 0
-        losses = ", ".join(f"{named(reason)} {count:,}" for reason, count in stage["dropped"].items())
+        losses = ", ".join(
+            f"{named(_REASONS.get(reason, reason))} {count:,}" for reason, count in stage["dropped"].items()
+        )
         rows += (
             f"<tr><th scope='row'>{named(stage['name'])}</th>"
             f"<td class='wide'><span class='lane share'><i class='fill' style='width:{share:.2f}%'></i></span></td>"

@@ -24,8 +24,8 @@ from reelbench.registry.languages import UNSPACED, language_of, words
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.scoring import cognitive_profile, result_files, side_by_side
-from reelbench.stats.bootstrap import mean_over_clusters
+from reelbench.scoring import cognitive_profile, result_files, right_answers
+from reelbench.stats.intervals import mean_over_clusters
 from reelbench.stats.rank_correlation import spearman
 
 if TYPE_CHECKING:
@@ -330,7 +330,7 @@ def _credit(spec: BenchmarkSpec, sample: Sample) -> float | None:
     """Return the share of the scale that an answer earned: by its choice where it has one, else the primary metric."""
     if "correct" in sample.scores:
         return sample.scores["correct"]
-    score, metric = side_by_side.score_of(spec, sample), spec.primary
+    score, metric = right_answers.score_of(spec, sample), spec.primary
     return None if score is None else (score - metric.low) / (metric.high - metric.low)
 
 

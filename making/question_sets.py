@@ -2,7 +2,7 @@
 
 MovieCORE's Table 1 (Flesch-Kincaid grade; depth of the parse tree with a parser, Bloom's level and the share of
 higher-order ones with a model that tells them), words, and specificity: names and numbers in a text. Each is a mean
-over texts, with an interval over videos for the difference (none under ten videos, `stats.bootstrap`).
+over texts, with an interval over videos for the difference (none under ten videos, `stats.intervals`).
 """
 
 import re
@@ -14,7 +14,7 @@ import numpy as np
 from reelbench.making import bloom, readability
 from reelbench.making.discussion_files import WrittenQuestion
 from reelbench.registry.languages import words
-from reelbench.stats.bootstrap import UNBOUNDED, Bounds, difference_of_means, mean_over_clusters
+from reelbench.stats.intervals import UNBOUNDED, Bounds, difference_of_means, mean_over_clusters
 
 Pairs = Mapping[str, tuple[Sequence[WrittenQuestion], Sequence[WrittenQuestion]]]
 """Video -> the single pass's questions, and the discussion's."""
@@ -84,22 +84,20 @@ def comparison(
 
 def _difference(pairs: Pairs, side: Side, measure: TextMeasure, bounds: Bounds) -> dict[str, Any]:
     """Return both means of a measure, and the difference with its interval, questions or answers."""
-    # The discussion's sum and number of values, then the single pass's: put in order here, as a copy by columns would
-    # be multiplied by threads that spin for longer than the work takes.
     sums = np.zeros((len(pairs), 4))
-    for place, (single, discussed) in enumerate(pairs.values()):
-        for which, questions in enumerate((discussed, single)):
+    for place, sets in enumerate(pairs.values()):
+        for which, questions in enumerate(sets):
             values = [
                 value
                 for value in measure(side, [getattr(question, side) for question in questions])
                 if value is not None
             ]
             sums[place, 2 * which : 2 * which + 2] = sum(values), len(values)
-    of_last, of_first = sums[:, :2].sum(axis=0), sums[:, 2:].sum(axis=0)
+    of_first, of_last = sums[:, :2].sum(axis=0), sums[:, 2:].sum(axis=0)
     first, last = (float(total / number) if number else None for total, number in (of_first, of_last))
     ends = None
     if first is not None and last is not None:
-        _, _, ends, _ = difference_of_means(sums, bounds)
+        _, _, ends, _ = difference_of_means(sums[:, [2, 3, 0, 1]], bounds)
     return {
         "single_pass": first,
         "discussion": last,

@@ -11,7 +11,7 @@ from reelbench.methods.ranking import CandidateSet
 from reelbench.registry.errors import InputError
 from reelbench.registry.records import MetricValue
 from reelbench.scoring.candidates import majority, pass_at
-from reelbench.stats.bootstrap import mean_over_clusters
+from reelbench.stats.intervals import mean_over_clusters
 from reelbench.tasks.score import Options
 
 

@@ -17,7 +17,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from reelbench.stats import bootstrap, calibration, power, student_t
+from reelbench.stats import calibration, intervals, power, student_t
 
 Array = NDArray[np.float64]
 
@@ -80,14 +80,14 @@ POPULATIONS = [
 
 def resampled(values: Array, video: NDArray[np.intp]) -> tuple[float, Array, int]:
     """A mean, its draws and its clusters."""
-    sums = bootstrap.cluster_sums(np.stack([values, np.ones(len(values))], axis=1), [str(v) for v in video])
-    draws = np.concatenate(list(bootstrap.resampled_sums(sums)))
+    sums = intervals.cluster_sums(np.stack([values, np.ones(len(values))], axis=1), [str(v) for v in video])
+    draws = np.concatenate(list(intervals.resampled_sums(sums)))
     return float(values.mean()), draws[:, 0] / draws[:, 1], len(sums)
 
 
 def coverage(repetitions: int) -> None:
     """Print how often each interval holds the truth, and how long it is."""
-    methods: tuple[bootstrap.Method, ...] = ("percentile", "t", "wilson")
+    methods: tuple[intervals.Method, ...] = ("percentile", "t", "wilson")
     print("| population | videos | " + " | ".join(f"{m} % | length" for m in methods) + " |")
     print("|" + "---|" * (2 + 2 * len(methods)))
     for population in POPULATIONS:
@@ -100,7 +100,7 @@ def coverage(repetitions: int) -> None:
                 value, draws, clusters = resampled(scores, video)
                 for method in methods:
                     # Where `t` sees no spread it says nothing: that counts as not covered, and as without length.
-                    ends = bootstrap.confidence_interval(value, draws, clusters, bounds=bounds, method=method)
+                    ends = intervals.confidence_interval(value, draws, clusters, bounds=bounds, method=method)
                     low, high = ends or (value, value)
                     covered[method] += low - 1e-9 <= population.mean <= high + 1e-9
                     length[method] += (high - low) / repetitions
@@ -128,13 +128,13 @@ def differences(repetitions: int) -> None:
                     b, a, video = population.draw(videos, rng, effect)
                     values, draws, clusters = sides(a, b, video)
                     value, gaps = values[0] - values[1], draws[0] - draws[1]
-                    ours, p = bootstrap.difference_ci(values, draws, clusters, (0.0, top))
+                    ours, p = intervals.difference_ci(values, draws, clusters, (0.0, top))
                     alarms += p is not None and p <= power.ALPHA
                     if ours is None:
                         continue
                     given += 1
-                    t = bootstrap.confidence_interval(value, gaps, clusters, method="t")
-                    for at, ends in enumerate((bootstrap.percentiles(gaps), t, ours)):
+                    t = intervals.confidence_interval(value, gaps, clusters, method="t")
+                    for at, ends in enumerate((intervals.percentiles(gaps), t, ours)):
                         low, high = ends or (value, value)
                         covered[at] += low <= effect <= high
                         length[at] += high - low
@@ -162,7 +162,7 @@ def macro(repetitions: int) -> None:
         bounds = (0.0, float(len(population.cuts)))
         for videos in (2, 5, 10):
             rng = np.random.default_rng(videos)
-            methods: tuple[bootstrap.Method, ...] = ("percentile", "t", "wilson")
+            methods: tuple[intervals.Method, ...] = ("percentile", "t", "wilson")
             covered, length = dict.fromkeys(methods, 0), dict.fromkeys(methods, 0.0)
             for _ in range(repetitions):
                 drawn = [population.draw(videos, rng)[::2] for _ in range(labels)]
@@ -173,11 +173,11 @@ def macro(repetitions: int) -> None:
                     rows = slice(len(names), len(names) + len(values))
                     table[rows, 2 * label], table[rows, 2 * label + 1] = values, 1
                     names += [f"{label}-{v}" for v in video]
-                blocks = np.concatenate(list(bootstrap.resampled_sums(bootstrap.cluster_sums(table, names))))
+                blocks = np.concatenate(list(intervals.resampled_sums(intervals.cluster_sums(table, names))))
                 with np.errstate(invalid="ignore"):
                     draws = (blocks[:, ::2] / blocks[:, 1::2]).mean(axis=1)
                 for method in methods:
-                    ends = bootstrap.confidence_interval(value, draws, labels * videos, bounds=bounds, method=method)
+                    ends = intervals.confidence_interval(value, draws, labels * videos, bounds=bounds, method=method)
                     low, high = ends or (value, value)
                     covered[method] += low - 1e-9 <= population.mean <= high + 1e-9
                     length[method] += (high - low) / repetitions
@@ -216,17 +216,17 @@ def pilot_of(
     a, b, video = population.draw(videos, rng, effect)
     value, draws, clusters = resampled(b - a if paired else a, video)
     bounds = (0.0, float(len(population.cuts)))
-    return power.Pilot(bootstrap.standard_error(draws, clusters), clusters, paired=paired, value=value, bounds=bounds)
+    return power.Pilot(intervals.standard_error(draws, clusters), clusters, paired=paired, value=value, bounds=bounds)
 
 
 def _finds(population: Population, videos: int, rng: np.random.Generator, effect: float, *, paired: bool) -> bool:
     a, b, video = population.draw(videos, rng, effect)
     if paired:
-        p = bootstrap.p_value(*resampled(b - a, video))
+        p = intervals.p_value(*resampled(b - a, video))
         return p is not None and p <= power.ALPHA
     _, others, video_b = population.draw(videos, rng, effect)
     (value_a, draws_a, n), (value_b, draws_b, _) = resampled(a, video), resampled(others, video_b)
-    error = math.hypot(bootstrap.standard_error(draws_a, n), bootstrap.standard_error(draws_b, n))
+    error = math.hypot(intervals.standard_error(draws_a, n), intervals.standard_error(draws_b, n))
     return bool(error) and abs(value_b - value_a) / error >= student_t.quantile(1 - power.ALPHA / 2, 2 * (n - 1))
 
 
@@ -303,7 +303,7 @@ def main() -> None:
     parser.add_argument("--least", type=int, default=2, help="clusters from which on to ask for an interval")
     parser.add_argument("--only", choices=[name for name, _ in MEASURES])
     given = parser.parse_args()
-    bootstrap.MIN_CLUSTERS = given.least  # what users get none of is measured as well, to say why
+    intervals.MIN_CLUSTERS = given.least  # what users get none of is measured as well, to say why
     for name, measure in MEASURES:
         if given.only in (None, name):
             measure(given.repetitions)

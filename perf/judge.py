@@ -2,6 +2,7 @@
 
     python -m perf.judge                 replies after 0.2 s and 1 s, again from the cache; memory up to 100,000 rows
     python -m perf.judge --quick         replies after 0.2 s only, no memory
+    python -m perf.judge --against BUILT --runs 15   in turn with another commit, as `make wheel` built it
 
 The peer is how MovieCORE's authors judge: 8 worker processes, each asking a question's five dimensions one after the
 other. Its time is measured on 80 questions and scaled to 850. The server runs in a process of its own.
@@ -16,8 +17,9 @@ import sys
 import tempfile
 import time
 from dataclasses import replace
+from pathlib import Path
 
-from perf.measure import Run, a_call, counted, playing, run
+from perf.measure import Run, a_call, counted, of_commit, playing, report, run
 
 QUESTIONS, CRITERIA, CONCURRENCY = 850, 5, 64
 PEER_QUESTIONS, PEER_WORKERS = 80, 8
@@ -58,10 +60,29 @@ def judged(url: str, questions: int, criteria: int) -> dict[str, int]:
     return {"scored": scored, "calls": run.record.calls}
 
 
-def ours(url: str, home: str, questions: int = QUESTIONS, criteria: int = CRITERIA) -> tuple[Run, dict[str, float]]:
+def ours(
+    url: str, home: str, questions: int = QUESTIONS, criteria: int = CRITERIA, built: Path | None = None
+) -> tuple[Run, dict[str, float]]:
     """Run `judged` as a process of its own, start and imports included -> the process, and what it says."""
-    process = run([sys.executable, "-c", OURS, url, str(questions), str(criteria)], home)
+    process = run([sys.executable, "-c", OURS, url, str(questions), str(criteria)], home, of_commit(built))
     return process, json.loads(process.stdout)
+
+
+def against(built: Path, runs: int) -> None:
+    """Judge by another commit and by this one in turn, and print what a call costs each, and their ratio."""
+    cpu: dict[str, list[float]] = {"before": [], "now": []}
+    with playing("judge", 0.0) as url:
+        for turn in range(runs + 1):  # the first is not counted: modules are compiled
+            for name, version in (("before", built), ("now", None)) if turn % 2 else (("now", None), ("before", built)):
+                with tempfile.TemporaryDirectory() as home:
+                    process, counts = ours(url, home, built=version)
+                assert counts["scored"] == counts["calls"] == QUESTIONS * CRITERIA  # noqa: S101
+                if turn:
+                    cpu[name].append(process.cpu)
+    ms = {name: [1e3 * value / (QUESTIONS * CRITERIA) for value in values] for name, values in cpu.items()}
+    print(f"load {os.getloadavg()[0]:.1f}")
+    report("whole processes, seconds of the processor", cpu, "before")
+    report("of the processor a call", ms, "before", "ms")
 
 
 # --- the peer --------------------------------------------------------------------------------------------------------
@@ -94,7 +115,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--delays", type=float, nargs="+", default=[0.2, 1.0])
+    parser.add_argument("--against", metavar="BUILT", type=Path, help="another commit's `built`, to run in turn with")
+    parser.add_argument("--runs", type=int, default=15, help="of each, against another commit")
     given = parser.parse_args()
+    if given.against is not None:
+        against(given.against.absolute(), given.runs)
+        return
     load = os.getloadavg()[0]
     print(f"{QUESTIONS * CRITERIA:,} judgements, concurrency {CONCURRENCY}, {os.cpu_count()} cores, load {load:.2f}\n")
     print("| reply after | ideal | Reelbench | x ideal | again, from the cache | calls then | authors' way | a call |")

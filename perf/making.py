@@ -17,7 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from perf.measure import Run, cold_and_cached, counted, playing, report, run
+from perf.measure import Run, cold_and_cached, counted, of_commit, playing, report, run
 from tests.servers.roles import DISCUSSION
 
 DELAY, CONCURRENCY, VIDEOS = 0.2, 32, 170
@@ -41,15 +41,11 @@ def written(path: Path, moviechat: Path | None, number: int = VIDEOS) -> int:
 
 
 def command(videos: Path, out: Path, home: Path, url: str, built: Path | None = None) -> Run:
-    """Run the command once, in a process of its own; of another commit, where the folder that it is built in is given.
-
-    Modules are compiled once and for all, as an installed package's are.
-    """
+    """Run the command once, in a process of its own; `built` is the folder of another commit."""
     models = [part for role in DISCUSSION for part in ("--llm", f"{role}={role}")]
     where = ["--llm-url", url, "--llm-concurrency", str(CONCURRENCY)]
     make = [Path(sys.executable).with_name("reelbench"), "make", "discussion", "--videos", videos, "--out", out]
-    environ = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPATH": "" if built is None else str(built)}
-    return run([*make, *where, *models], home, environ)
+    return run([*make, *where, *models], home, of_commit(built))
 
 
 def against(base: Path, built: Path, runs: int) -> None:
@@ -72,8 +68,8 @@ def against(base: Path, built: Path, runs: int) -> None:
     ms = {name: [1e3 * value / calls for value in values] for name, values in cpu["cold"].items()}
     more = {name: [1e3 * (a - b) / calls for a, b in zip(values, cpu["from the cache"][name], strict=True)]
             for name, values in cpu["cold"].items()}  # fmt: skip
-    report(f"{calls} calls, ms of the processor a call, the process's start and the files included", ms, "before")
-    report("of these, what a call costs beyond one that is in the cache, ms", more, "before")
+    report(f"{calls} calls, of the processor a call, the process's start and the files included", ms, "before", "ms")
+    report("of these, what a call costs beyond one that is in the cache", more, "before", "ms")
     same = sorted(file.name for file in (base / "now" / "made").iterdir())
     differ = filecmp.cmpfiles(base / "before" / "made", base / "now" / "made", same, shallow=False)
     print(f"load {os.getloadavg()[0]:.1f}; files that are the same: {', '.join(differ[0])}; others: {differ[1:]}")

@@ -1,6 +1,7 @@
 """Whole processes, timed: in turn, so that a machine whose speed drifts is fair to both, or against a local server."""
 
 import json
+import math
 import os
 import resource
 import statistics
@@ -43,16 +44,26 @@ def in_turn(
     return seconds
 
 
-def report(title: str, seconds: Mapping[str, Sequence[float]], against: str | None = None) -> None:
-    """Print minimum, median and maximum of each, and the median ratio of pairs against one of them."""
+def report(title: str, seconds: Mapping[str, Sequence[float]], against: str | None = None, unit: str = "s") -> None:
+    """Print minimum, median and maximum of each, and the median ratio of pairs against one of them (95 % interval)."""
     print(f"\n{title}")
     for name, values in seconds.items():
         low, middle, high = min(values), statistics.median(values), max(values)
-        line = f"  {name:<38} {middle:8.3f} s   ({low:.3f} to {high:.3f}, {len(values)} runs)"
+        line = f"  {name:<38} {middle:8.3f} {unit}   ({low:.3f} to {high:.3f}, {len(values)} runs)"
         if against is not None and name != against:
             pairs = [value / other for value, other in zip(values, seconds[against], strict=True)]
-            line += f"   {statistics.median(pairs):.2f} x {against}"
+            low, high = median_interval(pairs)
+            line += f"   {statistics.median(pairs):.3f} x {against} ({low:.3f} to {high:.3f})"
         print(line)
+
+
+def median_interval(values: Sequence[float]) -> tuple[float, float]:
+    """Return the 95 % interval of a median, whatever the distribution: two of the values; all of few."""
+    ordered, rank = sorted(values), 0
+    while sum(math.comb(len(ordered), place) for place in range(rank + 1)) <= 0.025 * 2 ** len(ordered):
+        rank += 1
+    outside = max(0, rank - 1)
+    return ordered[outside], ordered[-1 - outside]
 
 
 # --- against a local server ------------------------------------------------------------------------------------------
@@ -82,6 +93,15 @@ def run(command: Command, home: str | Path, more: Mapping[str, str] | None = Non
 def _cpu() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
+
+
+def of_commit(built: Path | None) -> dict[str, str]:
+    """Return the environment in which Python takes Reelbench as `make wheel` built it elsewhere; of None, this one.
+
+    Modules are compiled once and for all, as an installed package's are.
+    """
+    path = os.pathsep.join(str(part) for part in (built, Path(__file__).parents[1]) if part is not None)
+    return {"PYTHONDONTWRITEBYTECODE": "", "PYTHONSAFEPATH": "1", "PYTHONPATH": path}
 
 
 @contextmanager

@@ -33,6 +33,7 @@ def page(folder: Path) -> Path:
             "answer": "A",
             "span": [1.0, 2.0],
             "duration": 60.0,
+            "category": ["sequential"],
         }
         rows[video] = row
         places.append(Place(video, row["id"], [SPANS.item(spec, row)]))

@@ -472,7 +472,7 @@ def _recall(at: float) -> Metric:
         f"recall_at_{at}",
         f"Recall@1, IoU ≥ {at}",
         f"recall_at_{at}",
-        f"Questions whose spans share {at:.0%} or more of what they cover together.",
+        f"Questions whose spans share {100 * at:g} % or more of what they cover together.",
     )
 
 

@@ -29,6 +29,7 @@ PairsHook = Callable[[list[tuple[str, Any]]], dict[str, Any]]
 """Makes an object of its pairs, for a reader that must know of a key that is there twice."""
 
 _DEPTH = 100
+_HERE, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
 _DESCRIPTORS = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")
 """How shells name an open pipe; any other pipe is a named one."""
 
@@ -36,6 +37,11 @@ _DESCRIPTORS = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")
 def _aside(path: Path) -> Path:
     # The name starts with a dot and ends in .tmp so that neither a glob for results nor a reader of the cache sees it.
     return path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+
+
+def is_aside(path: Path) -> bool:
+    """Whether a path lies in what a process that was killed left beside what it wrote."""
+    return any(part.startswith(".") and part.endswith(".tmp") for part in path.parts)
 
 
 @contextmanager
@@ -72,21 +78,36 @@ def open_aside(path: Path | str, mode: str = "w") -> Generator[IO[Any]]:
         os.fsync(file.fileno())
 
 
+def _exchanged(one: Path, other: Path) -> bool:
+    """Let two paths change places in one step; False where the system, or the file system, has none such."""
+    import ctypes
+
+    try:
+        rename = ctypes.CDLL(None).renameat2  # no module of Python's has it
+    except (AttributeError, OSError, TypeError):
+        return False
+    return rename(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE) == 0
+
+
 @contextmanager
 def replaced(folder: Path) -> Generator[Path]:
-    """Yield an empty folder to fill; on success it becomes `folder` in place of the one before, on any error not."""
+    """Yield an empty folder to fill; on success it becomes `folder` in place of the one before, on any error not.
+
+    Whenever the process ends, one of the two stands there whole (on Linux; elsewhere there is a moment between them).
+    """
     aside, old = _aside(folder), _aside(folder)
     try:
         aside.mkdir(parents=True)
         yield aside
-        if folder.exists():
-            folder.rename(old)
-        try:
+        if not folder.exists():
             aside.rename(folder)
-        except OSError:
-            if old.exists():
+        elif not _exchanged(aside, folder):
+            folder.rename(old)
+            try:
+                aside.rename(folder)
+            except OSError:
                 old.rename(folder)
-            raise
+                raise
     finally:
         for leftover in (aside, old):
             shutil.rmtree(leftover, ignore_errors=True)

@@ -1,17 +1,12 @@
-"""What of a language matters here: its code, its words and whether they can be counted, its digits and signs."""
+"""What of a language matters here: its code, its words, its signs (its digits: `numerals`)."""
 
 import re
-import unicodedata
 from collections.abc import Mapping
 
 UNSPACED = frozenset({"ja", "km", "lo", "my", "th", "zh"})
 """Languages that put no spaces between words: their words are not counted."""
 UNSPACED_SCRIPTS = "\u0e00-\u0e7f\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 """The characters of scripts that are written without spaces, for a pattern's class."""
-DECIMAL_COMMA = frozenset({"de", "fr", "id", "it", "pt", "ru"})
-"""Where the comma is the decimal sign, among the benchmarks' languages. Mexico, the only Spanish one, has the point."""
-NUMBER_SIGNS = ".,'\u066b\u066c "
-"""What stands between the digits of one number: decimal signs and those that group digits."""
 
 
 SECONDS: Mapping[str, str] = {
@@ -55,13 +50,6 @@ def seconds_word(tag: str) -> str:
 def language_of(tag: str) -> str:
     """Return the ISO 639 code of a BCP-47 tag."""
     return tag.replace("_", "-").partition("-")[0].lower()
-
-
-def ascii_digits(text: str) -> str:
-    """Return `text` with the decimal digits of every script as ASCII digits."""
-    if text.isascii():
-        return text
-    return "".join(str(unicodedata.decimal(char)) if char.isdecimal() else char for char in text)
 
 
 # After NFKC: U+2033 is two U+2032 by then.

@@ -321,7 +321,7 @@ class Provenance(Record):
 
 
 IntervalMethod = Literal["percentile", "t", "wilson"]
-"""How an interval was made, as `stats.bootstrap` makes it."""
+"""How an interval was made, as `stats.intervals` makes it."""
 
 
 class StatisticsRecord(Record):

@@ -66,13 +66,14 @@ def read_parquet(path: Path, choose: Choose) -> Cells:
 
     with opened(path) as file:
         try:
-            schema = pq.read_schema(file)
-            texts = [field.name for field in schema if pa.types.is_string(field.type)]
+            leaves = pq.ParquetFile(file).schema
+            texts = [leaf.path for leaf in map(leaves.column, range(len(leaves))) if leaf.physical_type == "BYTE_ARRAY"]
             table = pq.ParquetFile(file, read_dictionary=texts)
-            names = choose(schema.names)
+            names = choose(table.schema_arrow.names)
             _check_sizes(path, table.metadata, frozenset(names))
             held = _Held(path)
             for batch in table.iter_batches(_BATCH, columns=list(dict.fromkeys(names))):
+                held.unpacks_to(sum(map(_unpacked, batch.columns)))
                 for values in zip(*(_values(batch[name]) for name in names), strict=True):
                     held.add(values)
                     yield f"{path}: row {held.rows}", values
@@ -89,6 +90,21 @@ def _check_sizes(path: Path, metadata: Any, names: frozenset[str]) -> None:  # n
         raise _too_many(path)
     if sum(chunk.total_uncompressed_size for chunk in wanted) > MOST_BYTES:
         raise _too_large(path)
+
+
+def _unpacked(column: Any) -> int:  # noqa: ANN401 - pyarrow has no types
+    """Return how many bytes a column's values have, each counted as often as it stands there."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(column.type):
+        lengths = pc.binary_length(column.dictionary).take(column.indices)
+        return pc.sum(lengths.cast(pa.int64())).as_py() or 0
+    if pa.types.is_struct(column.type):
+        return sum(map(_unpacked, column.flatten()))
+    if pa.types.is_nested(column.type):
+        return _unpacked(column.values)
+    return column.nbytes
 
 
 def _values(column: Any) -> list[Any]:  # noqa: ANN401 - pyarrow has no types
@@ -121,7 +137,7 @@ def read_excel(path: Path, choose: Choose) -> Cells:
 def _check_archive(path: Path, file: IO[bytes]) -> None:
     """Refuse a workbook whose parts unpack to more than `MOST_BYTES`, or hold more than `_MOST_TAGS`."""
     with zipfile.ZipFile(file) as archive:
-        parts = [part for part in archive.infolist() if part.filename.endswith((".xml", ".rels"))]
+        parts = archive.infolist()
         if sum(part.file_size for part in parts) > MOST_BYTES:
             raise _too_large(path)
         tags = 0
@@ -141,6 +157,7 @@ def _filled(path: Path, rows: Iterable[Sequence[Any]]) -> Iterator[tuple[int, li
     for row in rows:
         held.add(row)
         values = ["" if cell is nothing else _excel_value(cell) for cell in row]
+        held.unpacks_to(sum(len(value) for value in values if isinstance(value, str)))
         if any(value != "" for value in values):
             yield held.rows, values
 
@@ -159,16 +176,19 @@ class _Held:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.rows = self._cells = self._characters = 0
+        self.rows = self._cells = self._bytes = 0
 
     def add(self, values: Sequence[Any]) -> None:
         """Count one row's values."""
         self.rows += 1
         self._cells += len(values)
-        self._characters += sum(len(value) for value in values if isinstance(value, str | bytes))
         if self.rows > MOST_ROWS or self._cells > MOST_CELLS:
             raise _too_many(self.path)
-        if self._characters > MOST_BYTES:
+
+    def unpacks_to(self, size: int) -> None:
+        """Count bytes."""
+        self._bytes += size
+        if self._bytes > MOST_BYTES:
             raise _too_large(self.path)
 
 

@@ -19,7 +19,7 @@ from reelbench.judges.verdicts import JUDGE_REASONS, JUDGE_UNAVAILABLE, Verdict
 from reelbench.registry.records import Breakdowns, Counts, Item, JudgeRecord, Metrics, MetricValue, Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Facet, Macro, Mean, MeanOf, Metric
 from reelbench.scoring import choice, cognitive_profile, exact_match, temporal_span
-from reelbench.stats import bootstrap
+from reelbench.stats import intervals
 
 CUT_OFF = "cut_off"
 """A limit on the output ended the answer before it said anything that can be read."""
@@ -43,9 +43,6 @@ def reasons(spec: BenchmarkSpec, *, hidden: bool) -> frozenset[str]:
     unanswered = UNANSWERED if hidden else UNANSWERED - {ANSWERS_HIDDEN}
     return unanswered | JUDGE_REASONS if spec.judge is not None else unanswered
 
-
-INTERVAL: bootstrap.Method = "wilson"
-"""How intervals are made now; a result states how its own were."""
 
 MIN_CLUSTERS_PER_PART = 5
 """Videos that each label of a mean over labels must have: with 2 in each, 95 % cover 88 (`perf/coverage.py`)."""
@@ -215,7 +212,7 @@ def metric_value(spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample])
 
 
 def metric_with_interval(
-    spec: BenchmarkSpec, metric: Metric, samples: Iterable[Sample], *, interval: bootstrap.Method = INTERVAL
+    spec: BenchmarkSpec, metric: Metric, samples: Iterable[Sample], *, interval: intervals.Method = intervals.METHOD
 ) -> MetricValue:
     """Return one metric that is made of per-item scores, with its interval."""
     samples = _by_id(samples)
@@ -234,7 +231,7 @@ class Resampled:
 
 
 def resampled(
-    spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample], *, resamples: int = bootstrap.RESAMPLES
+    spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample], *, resamples: int = intervals.RESAMPLES
 ) -> Resampled:
     """Resample one metric over videos; equal ids and videos give equal resamples, so two models' draws are paired."""
     samples = _by_id(samples)
@@ -251,12 +248,16 @@ def resampled(
 
 
 def aggregate(
-    spec: BenchmarkSpec, samples: Iterable[Sample], *, overlap: bool = True, interval: bootstrap.Method = INTERVAL
+    spec: BenchmarkSpec,
+    samples: Iterable[Sample],
+    *,
+    overlap: bool = True,
+    interval: intervals.Method = intervals.METHOD,
 ) -> tuple[Metrics, Breakdowns]:
     """Compute every metric and breakdown of `spec` from samples, independent of their order.
 
     A metric that the samples can't support (answers only, windows only) is absent; a judged metric that nobody judged
-    has the value None. Intervals are of a bootstrap over videos, by the method `interval` (`stats.bootstrap`).
+    has the value None. Intervals are of a bootstrap over videos, by the method `interval` (`stats.intervals`).
     """
     samples = _by_id(samples)
     wanted: _Wanted = {}
@@ -306,7 +307,7 @@ _Wanted = dict[tuple[str, ...], tuple[Metric, list[_Term]]]
 
 
 def _with_intervals(
-    wanted: _Wanted, clusters: Sequence[str], method: bootstrap.Method
+    wanted: _Wanted, clusters: Sequence[str], method: intervals.Method
 ) -> dict[tuple[str, ...], MetricValue]:
     terms = [term for _, some in wanted.values() for term in some if term.n]
     draws = iter(_draws(terms, clusters))
@@ -323,7 +324,7 @@ def _with_intervals(
 
 
 def _interval(
-    metric: Metric, value: float, draws: np.ndarray | None, videos: Sequence[set[str]], method: bootstrap.Method
+    metric: Metric, value: float, draws: np.ndarray | None, videos: Sequence[set[str]], method: intervals.Method
 ) -> tuple[float, float] | None:
     """A metric's interval; `videos` are those of each of its parts."""
     if draws is None:
@@ -331,7 +332,7 @@ def _interval(
     if method != "percentile" and len(videos) > 1 and min(map(len, videos)) < MIN_CLUSTERS_PER_PART:
         return None
     clusters = len(set[str]().union(*videos))
-    return bootstrap.confidence_interval(value, draws, clusters, bounds=(metric.low, metric.high), method=method)
+    return intervals.confidence_interval(value, draws, clusters, bounds=(metric.low, metric.high), method=method)
 
 
 def _mean_draw(draws: Sequence[np.ndarray | None]) -> np.ndarray | None:
@@ -340,13 +341,13 @@ def _mean_draw(draws: Sequence[np.ndarray | None]) -> np.ndarray | None:
 
 
 def _draws(
-    terms: Sequence[_Term], clusters: Sequence[str], resamples: int = bootstrap.RESAMPLES
+    terms: Sequence[_Term], clusters: Sequence[str], resamples: int = intervals.RESAMPLES
 ) -> list[np.ndarray | None]:
     """Each term's ratio in every resample; None for a term whose items lie in fewer than two clusters."""
     if not terms:
         return []
-    sums = bootstrap.sums_by_cluster((row for term in terms for row in (term.numerators, term.weights)), clusters)
-    blocks = np.concatenate(list(bootstrap.resampled_sums(sums, resamples=resamples)))
+    sums = intervals.sums_by_cluster((row for term in terms for row in (term.numerators, term.weights)), clusters)
+    blocks = np.concatenate(list(intervals.resampled_sums(sums, resamples=resamples)))
     draws: list[np.ndarray | None] = []
     for i, term in enumerate(terms):
         if np.count_nonzero(sums[:, 2 * i + 1]) < 2:  # noqa: PLR2004 - one cluster can't be resampled

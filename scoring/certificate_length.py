@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reelbench.scoring import temporal_span
-from reelbench.stats import bootstrap
+from reelbench.stats import intervals
 
 Span = Sequence[float]
 """Start and end in seconds."""
@@ -33,8 +33,8 @@ class Certificates:
     """
 
     n: int
-    length: bootstrap.Estimate
-    qa_miou: bootstrap.Estimate
+    length: intervals.Estimate
+    qa_miou: intervals.Estimate
 
 
 def certificate_length(spans: Iterable[Span]) -> float:
@@ -75,6 +75,6 @@ def certificates(pairs: Sequence[tuple[Span, Span]], videos: Sequence[str]) -> C
     overlaps = np.array([temporal_span.iou(*pair) for pair in pairs])
     return Certificates(
         n=len(pairs),
-        length=bootstrap.mean_over_clusters(lengths, videos),
-        qa_miou=bootstrap.mean_over_clusters(overlaps, videos, bounds=(0, 1)),
+        length=intervals.mean_over_clusters(lengths, videos),
+        qa_miou=intervals.mean_over_clusters(overlaps, videos, bounds=(0, 1)),
     )

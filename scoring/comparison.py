@@ -17,7 +17,7 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.records import JudgeRecord, Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, Metric
 from reelbench.scoring import aggregation
-from reelbench.stats import bootstrap
+from reelbench.stats import intervals
 
 RESAMPLES = 10_000
 """More than for an interval: p is asked for by itself."""
@@ -48,9 +48,9 @@ class Paired:
         a: The value of a, in its own unit.
         b: The value of b.
         difference: a minus b.
-        ci95: 95 % interval of the difference over videos (`bootstrap.difference_ci`); None under ten videos, and where
+        ci95: 95 % interval of the difference over videos (`intervals.difference_ci`); None under ten videos, and where
             the difference is the same whichever videos are drawn.
-        p: Two-sided, of no difference, by a t test over videos (`bootstrap.p_value`); None from one video alone. It
+        p: Two-sided, of no difference, by a t test over videos (`intervals.p_value`); None from one video alone. It
             doesn't know the scale's ends as the interval does, so near them one may say what the other doesn't.
     """
 
@@ -175,7 +175,7 @@ def metric_difference(
         return None
     ci95 = p = None
     if by_a.draws is not None and by_b.draws is not None:
-        ci95, p = bootstrap.difference_ci(
+        ci95, p = intervals.difference_ci(
             (by_a.value, by_b.value), (by_a.draws, by_b.draws), by_a.videos, (metric.low, metric.high)
         )
     return Difference(
@@ -241,7 +241,7 @@ def compare_by_video(samples_a: Sequence[Sample], samples_b: Sequence[Sample], m
         raise InputError(f"no video has {column!r} in both results: are both judged, and on the same videos?")
     pairs = np.array([(np.mean(by_a[video]), np.mean(by_b[video])) for video in shared])
     gaps = pairs[:, 0] - pairs[:, 1]
-    estimate = bootstrap.mean_over_clusters(gaps, shared)
+    estimate = intervals.mean_over_clusters(gaps, shared)
     return PairedByVideo(
         metric=column,
         videos=len(shared),

@@ -3,7 +3,7 @@
 As in CURVE's supplement (§C.3, Tables 3 and 4): scores side by side, overall and by label (its locales), and the share
 of items with exactly equal scores. Beside them Cohen's kappa, which takes off the agreement that chance alone would
 give: unweighted on scales of up to three steps (0 to 2), with quadratic weights on longer ones (0 to 5), where a near
-miss is not a miss. All intervals are a bootstrap over videos (`stats.bootstrap`).
+miss is not a miss. All intervals are a bootstrap over videos (`stats.intervals`).
 """
 
 import csv
@@ -19,7 +19,7 @@ from reelbench.registry.files import read_text
 from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus, JudgeSpec
 from reelbench.scoring import aggregation, cognitive_profile
-from reelbench.stats import bootstrap
+from reelbench.stats import intervals
 from reelbench.stats.agreement import Weights, kappa_terms, kappas_of_sums
 
 Ratings = Mapping[tuple[str, str], float]
@@ -193,17 +193,17 @@ def _agreement(a: Sequence[Sample], b: Sequence[Sample], criterion: str, weights
         return None
     x = np.array([pair[0].scores[criterion] for pair in pairs])
     y = np.array([pair[1].scores[criterion] for pair in pairs])
-    sums = bootstrap.cluster_sums(kappa_terms(x, y, weights), [pair[0].video for pair in pairs])
+    sums = intervals.cluster_sums(kappa_terms(x, y, weights), [pair[0].video for pair in pairs])
     total = sums.sum(axis=0)[None, :]
     exact, kappa = float(100 * total[0, 1] / total[0, 0]), float(kappas_of_sums(total, weights)[0])
-    draws = np.concatenate(list(bootstrap.resampled_sums(sums)))
+    draws = np.concatenate(list(intervals.resampled_sums(sums)))
     exacts, kappas = 100 * draws[:, 1] / draws[:, 0], kappas_of_sums(draws, weights)
     return Agreement(
         n=len(pairs),
         exact=exact,
-        exact_ci95=bootstrap.confidence_interval(exact, exacts, len(sums), bounds=(0, 100)),
+        exact_ci95=intervals.confidence_interval(exact, exacts, len(sums), bounds=(0, 100)),
         kappa=None if np.isnan(kappa) else kappa,
-        kappa_ci95=None if np.isnan(kappa) else bootstrap.confidence_interval(kappa, kappas, len(sums), bounds=(-1, 1)),
+        kappa_ci95=None if np.isnan(kappa) else intervals.confidence_interval(kappa, kappas, len(sums), bounds=(-1, 1)),
         mean_a=float(x.mean()),
         mean_b=float(y.mean()),
     )

@@ -10,7 +10,7 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec, Metric
 from reelbench.scoring import aggregation, comparison
-from reelbench.stats import bootstrap
+from reelbench.stats import intervals
 from reelbench.stats.power import Pilot
 
 
@@ -78,7 +78,7 @@ def _pilot(metric: Metric, of: aggregation.Resampled, *, paired: bool) -> Pilot:
         raise InputError(f"{metric.name} has no value: judge the answers first")
     if of.draws is None or of.videos < 2:  # noqa: PLR2004
         raise InputError(f"{metric.name} is of {of.videos} video; how far videos differ can be told from two on")
-    error = bootstrap.standard_error(of.draws[~np.isnan(of.draws)], of.videos)
+    error = intervals.standard_error(of.draws[~np.isnan(of.draws)], of.videos)
     if not error:
         raise InputError(f"{metric.name} doesn't differ between the videos, which says nothing of how far it could")
     return Pilot(error, of.videos, paired=paired, value=of.value, bounds=(metric.low, metric.high))

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from reelbench.registry.errors import InputError
 from reelbench.registry.records import Sample
 from reelbench.scoring.cognitive_profile import COMPONENTS, Tags, facets_of, is_weak
-from reelbench.stats import bootstrap
-from reelbench.stats.bootstrap import Estimate, mean_over_clusters
+from reelbench.stats import intervals
+from reelbench.stats.intervals import Estimate, mean_over_clusters
 from reelbench.stats.rank_correlation import spearman
 
 _FEWEST = 3  # labels that an order is worth speaking of
@@ -119,6 +119,6 @@ def _difference(right: NDArray[np.float64], has: NDArray[np.bool_], videos: NDAr
     either = has.any(axis=1)
     of_a, of_b = has.astype(np.float64).T
     columns = np.stack([right * of_a, of_a, right * of_b, of_b], axis=1)[either]
-    sums = bootstrap.cluster_sums(columns, list(videos[either]))
-    a, b, ends, _ = bootstrap.difference_of_means(sums, (0, 100))
+    sums = intervals.cluster_sums(columns, list(videos[either]))
+    a, b, ends, _ = intervals.difference_of_means(sums, (0, 100))
     return Estimate(a - b, ends)

@@ -21,7 +21,7 @@ from reelbench.registry import discovery
 from reelbench.registry.base_record import first_wrong_field
 from reelbench.registry.declaration import declaration
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_json, read_jsonl, sha256_of, write_jsonl, write_text, written_aside
+from reelbench.registry.files import is_aside, read_json, read_jsonl, sha256_of, write_jsonl, write_text, written_aside
 from reelbench.registry.records import (
     BenchmarkRecord,
     Data,
@@ -37,8 +37,9 @@ from reelbench.registry.settings import FILE_DEFAULTS
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.values import is_object
 from reelbench.scoring import answers, panel_agreement
-from reelbench.scoring.aggregation import INTERVAL, ScoredItems
+from reelbench.scoring.aggregation import ScoredItems
 from reelbench.scoring.videos import media_record
+from reelbench.stats import intervals
 
 RESULT_FILE = "result.json"
 SAMPLES_FILE = "samples.jsonl"
@@ -97,7 +98,7 @@ def write(
             software=software(),
             answers=answers.VERSION,
             media=media_record(scored.samples),
-            statistics=StatisticsRecord(interval=INTERVAL),
+            statistics=StatisticsRecord(interval=intervals.METHOD),
             provenance=Provenance(
                 kind="run",
                 url=attribution.url,
@@ -138,7 +139,7 @@ def folders(path: Path) -> list[Path]:
         raise InputError(f"{path}: no such folder; give the folder that `reelbench score --output` wrote")
     if (path / RESULT_FILE).is_file():
         return [path]
-    below = sorted(file.parent for file in path.rglob(RESULT_FILE))
+    below = sorted(file.parent for file in path.rglob(RESULT_FILE) if not is_aside(file.relative_to(path)))
     if not below:
         raise InputError(f"{path}: no {RESULT_FILE} in it; `reelbench score … --output {path}` writes one")
     return below

@@ -15,8 +15,8 @@ import numpy as np
 from reelbench.registry.frames.sampling import SUBTITLED
 from reelbench.registry.records import Sample, SettingsRecord
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.scoring.side_by_side import is_right, score_of
-from reelbench.stats.bootstrap import Estimate, mean_over_clusters
+from reelbench.scoring.right_answers import is_right, score_of
+from reelbench.stats.intervals import Estimate, mean_over_clusters
 
 ShortcutColumn = Literal["blind", "single frame"]
 COLUMNS: tuple[ShortcutColumn, ...] = get_args(ShortcutColumn)

@@ -7,22 +7,12 @@ from reelbench.judges.identity import judge_as_answered
 from reelbench.registry.records import Result, Sample
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.values import is_object
-from reelbench.scoring import aggregation
+from reelbench.scoring.right_answers import is_right, score_of
 
 _NOT_SETTINGS = frozenset(
     {"frames_given", "requested", "returned", "calls", "cached", "cost_usd", "panel", "agreement", "metrics"},
 )
 """What came of a run, and what `judge`, by the ids that answered, says already."""
-
-
-def score_of(spec: BenchmarkSpec, sample: Sample) -> float | None:
-    """Return the primary metric of one item, in its unit; None where it has no score."""
-    return aggregation.metric_value(spec, spec.primary, [sample]) if sample.scores else None
-
-
-def is_right(spec: BenchmarkSpec, score: float | None) -> bool | None:
-    """Whether a score counts as a right answer; None where there is none."""
-    return None if score is None else spec.primary.is_right(score)
 
 
 def judges_disagree(sample: Sample) -> bool:

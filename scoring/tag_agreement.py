@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from reelbench.registry.errors import InputError
 from reelbench.scoring.cognitive_profile import COMPONENTS, THINKING, Tags
-from reelbench.stats import bootstrap
+from reelbench.stats import intervals
 from reelbench.stats.agreement import Weights, kappa_terms, kappas_of_sums
 from reelbench.stats.alternative_annotator import EPSILON, AnnotatorTest, annotator_test
-from reelbench.stats.bootstrap import Bounds, Estimate
+from reelbench.stats.intervals import Bounds, Estimate
 
 Array = NDArray[np.float64]
 
@@ -183,9 +183,9 @@ class _Table:
         self._total = columns.sum(axis=0)[None, :]
         self._clusters = 0
         if clusters is not None:
-            sums = bootstrap.cluster_sums(columns, clusters)
+            sums = intervals.cluster_sums(columns, clusters)
             self._clusters = len(sums)
-            self._draws = np.concatenate(list(bootstrap.resampled_sums(sums)))
+            self._draws = np.concatenate(list(intervals.resampled_sums(sums)))
 
     def estimate(self, statistic: Callable[[Array], Array], bounds: Bounds) -> Estimate:
         """Of `statistic`, which takes sums (rows x columns) and is NaN where it is undefined (rows)."""
@@ -196,7 +196,7 @@ class _Table:
             if not self._clusters:
                 return Estimate(value, None)
             draws = statistic(self._draws)
-        return Estimate(value, bootstrap.confidence_interval(value, draws, self._clusters, bounds=bounds))
+        return Estimate(value, intervals.confidence_interval(value, draws, self._clusters, bounds=bounds))
 
 
 def _label(x: Array, y: Array, clusters: Sequence[str] | None) -> LabelAgreement:

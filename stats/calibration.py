@@ -14,8 +14,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from reelbench.stats import bootstrap
-from reelbench.stats.bootstrap import Bounds, Estimate
+from reelbench.stats import intervals
+from reelbench.stats.intervals import Bounds, Estimate
 
 Usefulness = Literal["helps", "no gain", "too few labels"]
 
@@ -93,13 +93,13 @@ def calibrate(
         raise ValueError("no answer has both the judge's score and people's")
     mask = given.astype(np.float64)
     known = np.where(given, labels, 0.0)
-    sums = bootstrap.cluster_sums(np.stack([mask, known, mask * scores, np.ones_like(scores), scores], axis=1), videos)
+    sums = intervals.cluster_sums(np.stack([mask, known, mask * scores, np.ones_like(scores), scores], axis=1), videos)
     labelled_videos = int(np.count_nonzero(sums[:, 0]))
     point, weight = _corrected(sums.sum(axis=0)[None, :], (sums[:, :, None] * sums[:, None, :]).sum(axis=0)[None])
     drawn = _draws(sums)
 
     def estimate(value: float, draws: Array) -> Estimate:
-        return Estimate(value, bootstrap.confidence_interval(value, draws, labelled_videos, bounds=bounds))
+        return Estimate(value, intervals.confidence_interval(value, draws, labelled_videos, bounds=bounds))
 
     alone = estimate(float(labels[given].mean()), drawn.people)
     corrected = estimate(float(point[0]), drawn.corrected)
@@ -108,7 +108,7 @@ def calibrate(
         items=len(scores),
         labelled=int(given.sum()),
         labelled_videos=labelled_videos,
-        judge=bootstrap.mean_over_clusters(scores, videos, bounds=bounds),
+        judge=intervals.mean_over_clusters(scores, videos, bounds=bounds),
         people=alone,
         corrected=corrected,
         weight=float(weight[0]),
@@ -137,7 +137,7 @@ def _draws(sums: Array) -> _Drawn:
     """Resample the means; `sums` as `_corrected` has them."""
     columns = sums.shape[1]
     products = (sums[:, :, None] * sums[:, None, :]).reshape(len(sums), -1)
-    blocks = np.concatenate(list(bootstrap.resampled_sums(np.concatenate([sums, products], axis=1))))
+    blocks = np.concatenate(list(intervals.resampled_sums(np.concatenate([sums, products], axis=1))))
     total, moments = blocks[:, :columns], blocks[:, columns:].reshape(-1, columns, columns)
     with np.errstate(invalid="ignore", divide="ignore"):
         return _Drawn(total[:, 1] / total[:, 0], _corrected(total, moments)[0])
@@ -169,7 +169,7 @@ def _labels_to_halve(sums: Array, weight: float, draws: Array) -> int | None:
     clusters = int(np.count_nonzero(sums[:, 0]))
     if clusters < 2 or len(draws) < 2:  # noqa: PLR2004
         return None
-    variance = bootstrap.standard_error(draws, clusters) ** 2
+    variance = intervals.standard_error(draws, clusters) ** 2
     misses = sums[:, 1] - weight * sums[:, 2]
     sampled = ((misses - misses.sum() / labels * sums[:, 0]) ** 2).sum() / labels**2 * clusters / (clusters - 1)
     # Labels on all answers would leave this; the rest falls with 1 / labels - 1 / items.
@@ -258,18 +258,18 @@ def _confusion(
     judged = (scores[:, None] == grid).astype(np.float64)
     pairs = (labels[:, None] == grid)[:, :, None] & (scores[:, None] == grid)[:, None, :]
     table = np.concatenate([pairs.reshape(len(scores), -1), judged], axis=1)
-    sums = bootstrap.cluster_sums(table.astype(np.float64), videos)
+    sums = intervals.cluster_sums(table.astype(np.float64), videos)
     counts = sums.sum(axis=0)[: size * size].reshape(size, size)
     named = {x: {y: int(n) for y, n in zip(steps, row, strict=True)} for x, row in zip(steps, counts, strict=True)}
     shares = solve_shares(counts, judged.sum(axis=0))
     if shares is None:
         return _Confusion(named, None, None)
-    blocks = np.concatenate(list(bootstrap.resampled_sums(sums)))
+    blocks = np.concatenate(list(intervals.resampled_sums(sums)))
     solved = [solve_shares(row[: size * size].reshape(size, size), row[size * size :]) for row in blocks]
     drawn = np.array([np.full(size, np.nan) if x is None else x for x in solved])
 
     def estimate(value: float, draws: Array, bounds: Bounds) -> Estimate:
-        return Estimate(value, bootstrap.confidence_interval(value, draws, clusters, bounds=bounds, method="t"))
+        return Estimate(value, intervals.confidence_interval(value, draws, clusters, bounds=bounds, method="t"))
 
     return _Confusion(
         named,

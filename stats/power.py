@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from reelbench.stats import student_t
-from reelbench.stats.bootstrap import UNBOUNDED, Bounds
+from reelbench.stats.intervals import UNBOUNDED, Bounds
 
 MIN_CLUSTERS = 30
 """Videos, both of a pilot and of what is planned, from which on power is promised: within 3 points."""

@@ -13,7 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers import ranker, roles
+from reelbench import registry
+from reelbench.judges import JudgeOptions
+from reelbench.leaderboard import store
+from reelbench.tasks.score import Options
+from reelbench.tasks.submissions import Inputs
+from tests.scored import score_files
+from tests.servers import diagnosis, ranker, roles
 from tests.servers.judge import Answer, JudgeServer
 
 QUESTIONS, CRITERIA, CONCURRENCY = 850, 5, 32
@@ -125,50 +131,123 @@ def test_a_database_that_stays_away_ends_the_run_in_a_line_and_costs_nothing(sco
     assert len(asked) == sum(asked.values()) == QUESTIONS * CRITERIA
 
 
+def of_ace(tmp_path):
+    rows = [{"id": f"q{n}", "candidates": [f"Answer {i} to {n} is worth {(n + i) % 4}" for i in range(4)]}
+            for n in range(40)]  # fmt: skip
+    written(tmp_path / "candidates.jsonl", rows)
+    words = ["ace", "--candidates", tmp_path / "candidates.jsonl", "--llm", "ranker", "--output", "OUT"]
+    return ranker.play, words, "--llm"
+
+
+def of_discussion(tmp_path):
+    rows = [{"video": f"v{n}", "context": [f"A keeper lights lamp {n}, {i}." for i in range(8)]} for n in range(12)]
+    written(tmp_path / "videos.jsonl", rows)
+    words = ["make", "discussion", "--videos", tmp_path / "videos.jsonl", "--out", "OUT"]
+    words += [word for role in (*roles.DISCUSSION, "judge") for word in ("--llm", f"{role}={role}")]
+    return roles.play, words, "--llm"
+
+
+def of_ask(tmp_path):
+    folder = tmp_path / "kitchen"
+    folder.mkdir()
+    rows = [{"qid": f"k{n}", "clip": "v", "q": f"What boils at {n}?", "opts": ["Tea", "Soup"], "right": "AB"[n % 2]}
+            for n in range(40)]  # fmt: skip
+    written(folder / "rows.jsonl", rows)
+    (folder / "benchmark.yaml").write_text(
+        "id: kitchen\ntitle: Kitchen\nkind: choice\nsource: {file: rows.jsonl}\nanswer_is: letter\n"
+        "columns: {id: qid, video: clip, question: q, options: opts, answer: right}\n"
+    )
+
+    def answers(call):
+        return Answer("AB"[sha256(roles.text_of(call).encode()).digest()[0] % 2])
+
+    return answers, ["ask", folder, "--frames", "none", "--llm", "m", "--output", "OUT"], "--llm"
+
+
+def of_errors(tmp_path):
+    with JudgeServer(lambda _: Answer("0")) as server:
+        keys = [row["id"] for row in registry.load("curve_mini")]
+        written(tmp_path / "answers.jsonl", [{"key": key, "pred": f"pred {key}"} for key in keys])
+        given, options = Inputs(tmp_path / "answers.jsonl"), Options(judge=JudgeOptions(model="j", url=server.url))
+        score_files("curve_mini", given, tmp_path / "result", options, model="m")
+    return (
+        diagnosis.Models(),
+        ["diagnose", "errors", tmp_path / "result", "--llm", "m", "--llm-votes", "1", "--out", "OUT"],
+        "--llm",
+    )
+
+
+def of_rejudge(tmp_path):
+    with JudgeServer(lambda _: Answer('{"score": 1}')) as server:
+        options = Options(judge=JudgeOptions(model="earlier", url=server.url))
+        keys = [row["id"] for row in registry.load("curve_mini")]
+        for model in ("first", "second", "third"):
+            written(tmp_path / f"{model}.jsonl", [{"key": key, "pred": f"{model} {key}"} for key in keys])
+            given = Inputs(tmp_path / f"{model}.jsonl")
+            score_files("curve_mini", given, tmp_path / "runs" / model, options, model=model)
+    for machine in range(4):  # each its own store: the new results are filed there
+        store.add(tmp_path / "runs", tmp_path / f"store{machine}")
+
+    def judges(call):
+        return Answer(json.dumps({"score": sha256(call.user.encode()).digest()[0] % 3}))
+
+    words = ["leaderboard", "rejudge", "--store", "STORE", "--judge", "later", "--out", "OUT"]
+    return judges, words, "--judge"
+
+
+SHARED = {"ace": of_ace, "make discussion": of_discussion, "ask": of_ask, "diagnose errors": of_errors,
+          "leaderboard rejudge": of_rejudge}  # fmt: skip
+
+
+def written(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def results_in(folder):
+    return {
+        path.relative_to(folder): plain(json.loads(path.read_text())) if path.suffix == ".json" else path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.suffix in {".json", ".jsonl"}
+    }
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("command", ["ace", "make discussion"])
-def test_chains_of_calls_are_shared_too(command, postgres, tmp_path):
-    """Two machines at once, one result; what is left to a third asks nothing."""
-    if command == "ace":
-        given = tmp_path / "candidates.jsonl"
-        rows = [
-            {"id": f"q{n}", "candidates": [f"Answer {i} to {n} is worth {(n + i) % 4}" for i in range(4)]}
-            for n in range(40)
-        ]
-        script, words = ranker.play, ["ace", "--candidates", given, "--llm", "ranker"]
-    else:
-        given = tmp_path / "videos.jsonl"
-        rows = [{"video": f"v{n}", "context": [f"A keeper lights lamp {n}, {i}." for i in range(8)]} for n in range(12)]
-        script, words = roles.play, ["make", "discussion", "--videos", given]
-        words += [word for role in (*roles.DISCUSSION, "judge") for word in ("--llm", f"{role}={role}")]
-    given.write_text("".join(json.dumps(row) + "\n" for row in rows))
+@pytest.mark.parametrize("killed", [False, True], ids=["two end", "one is killed"])
+@pytest.mark.parametrize("command", SHARED)
+def test_other_commands_share_their_calls_too(command, killed, postgres, tmp_path):
+    """Several at once have one result, and a later one asks nothing. One that dies costs what was in flight."""
+    script, words, asked = SHARED[command](tmp_path)
     place = postgres.database()
 
     def start(machine, url):
         environ = os.environ | {"REELBENCH_HOME": str(tmp_path / f"home{machine}"), "REELBENCH_CACHE": place}
-        line = [Path(sys.executable).with_name("reelbench"), *words, "--llm-url", url, "--llm-concurrency", "4"]
-        line += ["--output" if command == "ace" else "--out", tmp_path / f"out{machine}"]
+        places = {"OUT": tmp_path / f"out{machine}", "STORE": tmp_path / f"store{machine}"}
+        line = [Path(sys.executable).with_name("reelbench"), *(places.get(word, word) for word in words)]
+        line += [f"{asked}-url", url, f"{asked}-concurrency", "3"]
         return subprocess.Popen(line, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
-    with JudgeServer(lambda call: replace(script(call), delay=0.1)) as server:
-        paid = []
-        for machines in ((0, 1), (2,)):
-            running = [start(machine, server.url) for machine in machines]
-            for process in running:
-                _, said = process.communicate(timeout=300)
-                assert process.returncode == 0, said
-            paid.append(len(server.calls))
-        assert paid[0] == paid[1]
-        assert set(Counter(json.dumps(call.body, sort_keys=True) for call in server.calls).values()) == {1}
-    of_each = [
-        {
-            path.relative_to(folder): plain(json.loads(path.read_text()))
-            if path.suffix == ".json"
-            else path.read_bytes()
-            for path in sorted(folder.rglob("*"))
-            if path.suffix in {".json", ".jsonl"}
-        }
-        for folder in (tmp_path / f"out{machine}" for machine in range(3))
-    ]
-    assert of_each[0]
-    assert of_each[0] == of_each[1] == of_each[2]
+    def ended(running):
+        for process in running:
+            _, said = process.communicate(timeout=300)
+            assert process.returncode == 0, said
+        return len(server.calls)
+
+    with JudgeServer(lambda call: replace(script(call), delay=0.2)) as server:
+        running = [start(machine, server.url) for machine in range(2)]
+        if killed:
+            until(lambda: len(server.calls) >= 6)
+            running[0].send_signal(signal.SIGKILL)
+            running.pop(0).communicate()
+            running.append(start(2, server.url))
+        paid = ended(running)
+        assert ended([start(3, server.url)]) == paid
+        times = Counter(json.dumps(call.body, sort_keys=True) for call in server.calls)
+    models = {json.loads(body)["model"] for body in times}
+    assert times.total() - len(times) <= (3 * max(len(models), ROLES.get(command, 1)) if killed else 0)
+    whole = [results_in(tmp_path / f"out{machine}") for machine in ((1, 2, 3) if killed else (0, 1, 3))]
+    assert whole[0]
+    assert whole[0] == whole[1] == whole[2]
+
+
+ROLES = {"diagnose errors": 3}
+"""Roles that one model plays, each with its own calls in flight."""

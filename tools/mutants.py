@@ -73,7 +73,7 @@ TESTS: dict[str, list[str]] = {
     "scoring/evidence/graph_export": ["scoring/evidence/test_graph_drawing.py"],
     "stats/agreement": ["scoring/test_judge_agreement.py", "scoring/test_tag_agreement.py"],
     "stats/alternative_annotator": ["stats/test_alternative_annotator.py"],
-    "stats/bootstrap": ["stats/test_bootstrap.py", "scoring/test_aggregation.py"],
+    "stats/intervals": ["stats/test_intervals.py", "scoring/test_aggregation.py"],
     "stats/calibration": ["stats/test_calibration.py"],
     "stats/power": ["stats/test_power.py"],
     "stats/rank_correlation": ["scoring/test_profile_difference.py", "leaderboard/test_rejudgement.py"],

@@ -18,7 +18,7 @@ from reelbench.registry.files import open_aside
 ROOT = Path(__file__).resolve().parent.parent
 MOST = 150_000
 """Bytes of a picture."""
-SIZE = {"width": 1280, "height": 800}
+SIZE = {"width": 1240, "height": 760}
 
 
 def main(demo: Path) -> None:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperOption
@@ -22,6 +23,9 @@ from reelbench.making.funnel import FunnelRecord
 from reelbench.registry import settings
 from reelbench.registry.records import About, Result, Sample
 from tools.api_page import api_page
+
+if TYPE_CHECKING:
+    from typer import _click
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -53,7 +57,7 @@ def readme(text: str) -> str:
     return before + _START + _settings_table() + _END + after
 
 
-def _section(words: str, command: TyperCommand, top: typer.Context, taken: dict[str, dict[str, str]]) -> str:
+def _section(words: str, command: TyperCommand, top: "_click.Context", taken: dict[str, dict[str, str]]) -> str:
     """Return a command's section; options of a family are put under it in `taken`."""
     context = command.make_context(words, [], parent=top, resilient_parsing=True)
     arguments = [parameter for parameter in command.params if isinstance(parameter, TyperArgument)]

@@ -139,7 +139,7 @@
       ].filter(Boolean),
     );
   }
-  const plural = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
+  const plural = (n, what) => `${R.count(n)} ${what}${n === 1 ? "" : "s"}`;
   const counting = () =>
     data.groups
       .filter((group) => group.counts)

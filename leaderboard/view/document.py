@@ -16,7 +16,7 @@ from reelbench.registry.media.library import Library
 from reelbench.registry.records import Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, Mean
-from reelbench.scoring import comparison, side_by_side
+from reelbench.scoring import comparison, right_answers, side_by_side
 from reelbench.scoring.answers import strip_reasoning
 from reelbench.scoring.result_files import RESULT_FILE, SAMPLES_FILE
 
@@ -100,8 +100,11 @@ def document(
 
 def _scored_columns(spec: BenchmarkSpec) -> dict[str, tuple[str, str, float]]:
     """Return title, unit and scale of each column of per-item scores: those of the first metric that is its mean."""
-    means = [metric for metric in spec.metrics if isinstance(metric.aggregate, Mean)]
-    return {m.aggregate.column: (m.title, m.unit, m.aggregate.scale) for m in reversed(means)}  # type: ignore[union-attr]
+    return {
+        mean.column: (metric.title, metric.unit, mean.scale)
+        for metric in reversed(spec.metrics)
+        if isinstance(mean := metric.aggregate, Mean)
+    }
 
 
 # --- runs -----------------------------------------------------------------------------------------------------------
@@ -208,7 +211,7 @@ def _items(
 
 
 def _answer(run: ViewedRun, sample: Sample) -> dict[str, Any]:
-    score = side_by_side.score_of(run.spec, sample)
+    score = right_answers.score_of(run.spec, sample)
     raw = sample.prediction if isinstance(sample.prediction, str) else _json(sample.prediction)
     words = strip_reasoning(raw)
     # What came is mostly the thoughts and then what is said, which the page holds once.
@@ -226,7 +229,7 @@ def _answer(run: ViewedRun, sample: Sample) -> dict[str, Any]:
         "thoughts": thoughts if thoughts + answer_text == raw else None,
         "raw": None if thoughts + answer_text == raw else raw,
         "score": score,
-        "right": side_by_side.is_right(run.spec, score),
+        "right": right_answers.is_right(run.spec, score),
         "disagree": side_by_side.judges_disagree(sample),
     }
     kept = {name: value for name, value in answer.items() if value is not None and value is not False}

@@ -79,6 +79,7 @@
   ];
 
   // --- what is searched: made when there is time, at the latest for the first search ---
+  const index = new Map(); // a word of the texts -> the places of the items that have it: fewer than all texts hold
   let prepared = 0;
   const textOf = (item) =>
     [
@@ -92,13 +93,23 @@
     ]
       .flat(4)
       .filter(Boolean)
-      .join("\n")
+      .join(" ")
       .toLowerCase();
   function prepare(until) {
     while (prepared < items.length && !until()) {
-      items[prepared].searched = textOf(items[prepared]);
+      for (const word of textOf(items[prepared]).split(" ")) {
+        const places = index.get(word);
+        if (!places) index.set(word, [prepared]);
+        else if (places.at(-1) !== prepared) places.push(prepared);
+      }
       prepared += 1;
     }
+  }
+  /** Which items have a word with this in it: a 1 at their places. */
+  function having(part) {
+    const has = new Uint8Array(items.length);
+    for (const [word, places] of index) if (word.includes(part)) for (const place of places) has[place] = 1;
+    return has;
   }
   const later = globalThis.requestIdleCallback || ((work) => setTimeout(() => work({ timeRemaining: () => 8 }), 1));
   const inTime = (idle) => {
@@ -119,6 +130,7 @@
   function find() {
     const words = (state.get("q") || "").toLowerCase().split(/\s+/).filter(Boolean);
     if (words.length) prepare(() => false);
+    const had = words.map(having);
     const shown = hits.get(state.get("show") || "");
     const chosen = SELECTS.filter(([name]) => state.get(name)).map(
       ([name, , , test]) =>
@@ -126,10 +138,8 @@
           test(item, state.get(name)),
     );
     view = items.filter(
-      (item) =>
-        (!shown || shown.has(item)) &&
-        chosen.every((test) => test(item)) &&
-        words.every((word) => item.searched.includes(word)),
+      (item, place) =>
+        (!shown || shown.has(item)) && chosen.every((test) => test(item)) && had.every((has) => has[place]),
     );
     const order = ORDERS.find(([name]) => name === (state.get("order") || ""))?.[2];
     if (order) view = view.toSorted(order);

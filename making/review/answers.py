@@ -29,7 +29,7 @@ from reelbench.registry.rows import LETTERS, Row
 from reelbench.registry.spec import BenchmarkSpec, Mean
 from reelbench.scoring import aggregation, result_files
 from reelbench.scoring.aggregation import ScoredItems
-from reelbench.stats import bootstrap
+from reelbench.stats import intervals
 
 _RESAMPLES = 1000
 
@@ -256,7 +256,7 @@ def _pooled(spec: BenchmarkSpec, people: Mapping[str, Sequence[Sample]]) -> dict
     return metrics
 
 
-def _crossed(cells: Sequence[tuple[str, str, float]], bounds: bootstrap.Bounds) -> PooledMetric:
+def _crossed(cells: Sequence[tuple[str, str, float]], bounds: intervals.Bounds) -> PooledMetric:
     """Return the mean of (person, video, value) with its interval over both; over videos alone of one person."""
     names, videos = sorted({cell[0] for cell in cells}), sorted({cell[1] for cell in cells})
     sums, counts = np.zeros((len(names), len(videos))), np.zeros((len(names), len(videos)))
@@ -265,12 +265,12 @@ def _crossed(cells: Sequence[tuple[str, str, float]], bounds: bootstrap.Bounds) 
         sums[at] += value
         counts[at] += 1
     value = float(sums.sum() / counts.sum())
-    generator = np.random.default_rng(bootstrap.SEED)
+    generator = np.random.default_rng(intervals.SEED)
     of_videos = _weights(generator, len(videos))
     of_people = _weights(generator, len(names)) if len(names) > 1 else np.ones((_RESAMPLES, 1))
     with np.errstate(invalid="ignore"):
         draws = _total(of_people, sums, of_videos) / _total(of_people, counts, of_videos)
-    ends = bootstrap.confidence_interval(value, draws, len(videos), bounds=bounds)
+    ends = intervals.confidence_interval(value, draws, len(videos), bounds=bounds)
     return PooledMetric(value, ends, len(cells), len(names))
 
 

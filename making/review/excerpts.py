@@ -68,7 +68,7 @@ class Excerpts:
         elements: list[str] = []
         for video in videos:
             path = self.paths.get(video)
-            known[video] = self.facts[video] | {"source": f"clip:{path.stem}" if path else None}
+            known[video] = {**self.facts[video], "source": f"clip:{path.stem}" if path else None}
             if path:
                 text = base64.b64encode(path.read_bytes()).decode()
                 elements.append(f'<script type="text/plain" id="clip-{path.stem}">{text}</script>')
@@ -80,7 +80,7 @@ class Excerpts:
         for path in self.paths.values():
             shutil.copyfile(path, folder / _CLIPS / path.name)
         return {
-            video: facts | {"source": f"{_CLIPS}/{self.paths[video].name}" if video in self.paths else None}
+            video: {**facts, "source": f"{_CLIPS}/{self.paths[video].name}" if video in self.paths else None}
             for video, facts in self.facts.items()
         }
 
@@ -124,7 +124,7 @@ def cut(
                     note(str(error))
                 else:
                     paths[video] = target
-                    facts[video] = NOT_HERE | {"fps": made.fps, "duration": made.end, "from": made.start}
+                    facts[video] = {**NOT_HERE, "fps": made.fps, "duration": made.end, "from": made.start}
                     for part, places in enumerate(parts):
                         held[part] += any(place.video == video for place in places) and target.stat().st_size
                     if most is not None and max(held) > most:

@@ -23,7 +23,7 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.files import write_jsonl
 from reelbench.registry.rows import Row
 from reelbench.stats.agreement import krippendorff_alpha
-from reelbench.stats.bootstrap import Estimate, mean_over_clusters
+from reelbench.stats.intervals import Estimate, mean_over_clusters
 
 SINGLE_PASS, DISCUSSION = "single_pass.json", "annotations.json"
 _CHOICES = {"A": "Version A", "B": "Version B", "tie": "Neither is better"}

@@ -10,7 +10,7 @@ from reelbench.methods.diagnosis.questions import ReasonedQuestion
 from reelbench.methods.diagnosis.tagging import Attempt
 from reelbench.scoring.evidence.findings import LABELS, Label
 from reelbench.scoring.evidence.graphs import Graph
-from reelbench.stats.bootstrap import mean_over_clusters
+from reelbench.stats.intervals import mean_over_clusters
 
 _NODES = ((1, 2), (3, 4), (5, 6), (7, 9), (10, None))
 _DEPTHS = ((0, 0), (1, 1), (2, 2), (3, 4), (5, None))

@@ -18,7 +18,7 @@ from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.records import Item, Sample
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
-from reelbench.scoring import aggregation, result_files, side_by_side
+from reelbench.scoring import aggregation, result_files, right_answers
 from reelbench.tasks.lmms import process
 from reelbench.tasks.lmms.run_logs import (
     LoggedTask,
@@ -74,7 +74,7 @@ def _attempt(spec: BenchmarkSpec, sample: Sample, output: str | None = None) -> 
 
 def _is_right(spec: BenchmarkSpec, sample: Sample) -> bool | None:
     """Whether the answer is right by the metric that ranks; None where it is unscored."""
-    return None if sample.reason is not None else side_by_side.is_right(spec, side_by_side.score_of(spec, sample))
+    return None if sample.reason is not None else right_answers.is_right(spec, right_answers.score_of(spec, sample))
 
 
 # --- lmms-eval ------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from reelbench.methods.diagnosis.report import PERCEPTION
 from reelbench.scoring.evidence.findings import LABELS
 from reelbench.scoring.evidence.isolation import NodeTag, Round
 from reelbench.stats.agreement import cohen_kappa
-from reelbench.stats.bootstrap import cluster_sums, difference_of_means
+from reelbench.stats.intervals import cluster_sums, difference_of_means
 
 
 def agreement(first: Folder, second: Folder, number: int | None = None) -> dict[str, Any]:

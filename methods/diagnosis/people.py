@@ -14,13 +14,13 @@ def judged(folder: Folder) -> list[Judged]:
         InputError: The folder has no diagnosis, or something in it is wrong.
     """
     folder.settings()
-    questions = {question.id: question for question in folder.questions}
+    questions = folder.questions_by_id
     graphs, records = folder.graphs, folder.rounds()
     attempts = {number: folder.answers(number) for number in {record.round for record in records}}
     order = {key: place for place, key in enumerate(questions)}
     cues: dict[str, str] = {}
     attempts_judged = []
-    for record in sorted(records, key=lambda record: (order[record.id], record.round)):
+    for record in sorted(records, key=lambda record: (order[questions[record.id].id], record.round)):
         labels = {key: _code(tag) for key, tag in record.nodes.items() if tag.settled == record.round}
         attempt = attempts[record.round].get(record.id)
         if labels and attempt is not None:

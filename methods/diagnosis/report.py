@@ -20,7 +20,7 @@ from reelbench.scoring.evidence import isolation
 from reelbench.scoring.evidence.findings import LABELS, Label, seconds_off
 from reelbench.scoring.evidence.graphs import Graph
 from reelbench.scoring.evidence.isolation import NodeTag, Round, Status
-from reelbench.stats.bootstrap import mean_over_clusters
+from reelbench.stats.intervals import mean_over_clusters
 
 REPORT, PICTURE = "report.json", "errors.svg"
 PERCEPTION: frozenset[Label] = frozenset(
@@ -62,7 +62,7 @@ def figures(folder: Folder) -> dict[str, Any]:
     """
     folder.settings()
     attempts = folder.answers(1)
-    questions = {question.id: question for question in folder.questions}
+    questions = folder.questions_by_id
     graphs = folder.graphs
     right = {attempt.id for attempt in attempts.values() if attempt.right is True}
     every = folder.rounds()

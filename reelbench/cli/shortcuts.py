@@ -15,7 +15,7 @@ from reelbench.registry.errors import InputError
 if TYPE_CHECKING:
     from reelbench.registry.spec import BenchmarkSpec
     from reelbench.scoring.shortcuts import Shortcuts
-    from reelbench.stats.bootstrap import Estimate
+    from reelbench.stats.intervals import Estimate
 
 
 FRAMES_MATTER = "frames matter"

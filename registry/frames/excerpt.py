@@ -11,7 +11,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import av
 from av.audio.resampler import AudioResampler
@@ -25,6 +25,8 @@ from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.frames.sound import Beside
 
 if TYPE_CHECKING:
+    from av.audio.frame import AudioFrame
+    from av.container import OutputContainer
     from av.video.stream import VideoStream
 
 log = logging.getLogger("reelbench")
@@ -96,7 +98,7 @@ def _write(target: Path, frames: Iterator[Frame], start: float, end: float, soun
             beside.until(None)
 
 
-def _mux(container: av.container.OutputContainer, packets: list[av.Packet], beside: Beside | None) -> None:
+def _mux(container: "OutputContainer", packets: list[av.Packet], beside: Beside | None) -> None:
     for packet in packets:
         if beside is not None:
             beside.until((packet.pts or 0) / CLOCK)
@@ -113,10 +115,10 @@ def _write_sound(video: Path, target: Path, start: float, end: float) -> bool:
             begins = float((pictures.start_time or 0) * (pictures.time_base or 1))
             copy = out.add_stream("aac", rate=_SOUND_RATE, layout="mono", bit_rate=_SOUND_BITS)
             resampler = AudioResampler(format="fltp", layout="mono", rate=_SOUND_RATE)
-            for heard in source.decode(stream):
+            for heard in cast("Iterator[AudioFrame]", source.decode(stream)):
                 if heard.time is None or not start <= heard.time - begins < end:
                     continue
-                heard.pts = round((heard.time - begins - start) / heard.time_base)
+                heard.pts = round((heard.time - begins - start) / (heard.time_base or 1))
                 for part in resampler.resample(heard):
                     out.mux(copy.encode(part))
                     written = True

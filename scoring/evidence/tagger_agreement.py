@@ -14,7 +14,7 @@ from reelbench.registry.errors import InputError
 from reelbench.scoring.evidence.findings import LABELS
 from reelbench.scoring.evidence.graphs import Graph
 from reelbench.stats.agreement import cohen_kappa
-from reelbench.stats.bootstrap import Estimate, mean_over_clusters
+from reelbench.stats.intervals import Estimate, mean_over_clusters
 
 RIGHT, DIVERGENT = "right", "divergent"
 CODES = (RIGHT, *LABELS, DIVERGENT)

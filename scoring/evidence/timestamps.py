@@ -3,7 +3,8 @@
 import re
 import unicodedata
 
-from reelbench.registry.languages import ascii_digits, ascii_signs
+from reelbench.registry.languages import ascii_signs
+from reelbench.registry.numerals import ascii_digits
 
 NOT_APPLICABLE = "N/A"
 """What stands where a piece of evidence has no time."""

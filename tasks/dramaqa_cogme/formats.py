@@ -55,7 +55,7 @@ def read_references(path: Path) -> list[Reference]:
             {"answer": data.letter(entry, where)},
             {"difficulty": data.difficulty(entry)},
             data.question(entry, where),
-            tuple(map(str, entry.get("answers") or [""] * len(data.LETTERS))),
+            tuple(data.options(entry, where) if entry.get("answers") is not None else [""] * data.OPTIONS),
         )
         for where, entry in data.entries(path)
     ]

@@ -103,5 +103,7 @@ def labels(entry: dict[str, Any]) -> list[str]:
     """Return the question's classes: `classification` split at commas; the vocabulary is open."""
     classes = entry.get("classification") or ""
     parts: Iterable[str] = classes if isinstance(classes, list) else str(classes).split(",")
+    if not all(isinstance(part, str) for part in parts):
+        raise InputError(f"the question {entry['id']!r:.80}: its classification is {classes!r:.80}, expected texts")
     stripped = [part.strip() for part in parts]
     return stripped if any(stripped) else []

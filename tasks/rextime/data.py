@@ -68,7 +68,7 @@ def entries(paths: Sequence[Path]) -> Iterator[tuple[str, dict[str, Any]]]:
         seen: set[str] = set()
         for number, entry in enumerate(document if isinstance(document, list) else [document], start=1):
             where = f"{path}: entry {number}"
-            if not isinstance(entry, dict) or "qid" not in entry or "vid" not in entry:
+            if not isinstance(entry, dict) or "qid" not in entry or entry.get("vid") is None:
                 raise InputError(
                     f"{where} is not a ReXTime question; expected {', '.join(HUB_FIELDS)} or "
                     f"{', '.join(GROUND_TRUTH_FIELDS)}; found {described(entry)}"

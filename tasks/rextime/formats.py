@@ -50,6 +50,10 @@ def read_references(path: Path) -> list[Reference]:
     references = []
     for where, entry in data.entries([path]):
         target = {"answer": data.letter(entry, where), "spans": data.windows(entry, where)}
+        # The evaluator's ground truth lists no options: a question has four (supplement, datasheet).
+        options = entry.get("options") or [""] * 4
+        if not isinstance(options, list):
+            raise InputError(f"{where}: options is {options!r:.80}, expected a list of texts")
         references.append(
             Reference(
                 entry["qid"],
@@ -57,8 +61,7 @@ def read_references(path: Path) -> list[Reference]:
                 target,
                 {"category": data.category(entry)},
                 data.question(entry, where),
-                # The evaluator's ground truth lists no options: a question has four (supplement, datasheet).
-                tuple(str(option) for option in entry.get("options") or ("",) * 4),
+                tuple(map(str, options)),
             )
         )
     if not references:

@@ -258,6 +258,29 @@ class TestReport:
         assert both["reports"][str(one)]["models"]["tagger"]["model"] == "m"
         assert Path(one / "report.html").is_file()
 
+    @pytest.mark.parametrize(
+        ("name", "field", "odd", "named"),
+        [
+            ("isolation.jsonl", "id", "other", "isolation.jsonl: round 1 is of 'other', which questions.jsonl lacks"),
+            ("questions.jsonl", "id", "other", "isolation.jsonl: round 1 is of 'mini"),
+            ("rounds/1/asked.json", "tagger", 5, "asked.json, field tagger: Input should be"),
+            ("rounds/1/asked.json", "tagger", {"model": "m"}, "asked.json, field tagger.returned: Field required"),
+        ],
+    )
+    def test_a_file_that_does_not_fit_the_others_is_named(
+        self, name, field, odd, named, *, reelbench, result, graphs_file, tmp_path
+    ):
+        with JudgeServer(Models()) as server:
+            words = ("--graphs", graphs_file, "--llm", f"m@{server.url}", "--out", tmp_path / "out")
+            assert reelbench("diagnose", "errors", result, *words).returncode == 0
+        path = tmp_path / "out" / name
+        first, *others = path.read_text().splitlines() if path.suffix == ".jsonl" else [path.read_text()]
+        path.write_text("\n".join([json.dumps(json.loads(first) | {field: odd}), *others]) + "\n")
+        done = reelbench("diagnose", "report", tmp_path / "out")
+        assert done.returncode == 2, done.stderr
+        assert named in done.stderr
+        assert len(done.stderr.strip().splitlines()) == 1
+
     def test_what_is_no_diagnosis_is_told(self, reelbench, tmp_path):
         done = reelbench("diagnose", "report", tmp_path)
         assert done.returncode == 2

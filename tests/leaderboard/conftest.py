@@ -10,7 +10,7 @@ from reelbench.judges import JudgeOptions
 from reelbench.leaderboard import site
 from reelbench.registry.data import loading
 from reelbench.scoring import aggregation
-from reelbench.stats import bootstrap
+from reelbench.stats import intervals
 from reelbench.tasks.score import Options
 from reelbench.tasks.submissions import Inputs
 from tests.scored import score_files
@@ -20,7 +20,7 @@ from tests.servers.judge import Answer, JudgeServer
 @pytest.fixture
 def few_videos(monkeypatch):
     """Let the mini data, which has four videos, have intervals."""
-    monkeypatch.setattr(bootstrap, "MIN_CLUSTERS", 2)
+    monkeypatch.setattr(intervals, "MIN_CLUSTERS", 2)
     monkeypatch.setattr(aggregation, "MIN_CLUSTERS_PER_PART", 2)
 
 

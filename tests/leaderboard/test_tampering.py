@@ -474,6 +474,11 @@ def judged_unanswered(lines):
 
 
 MOVIECORE = {
+    "a reference that is no text": (
+        bad(lambda line: line["target"].update(text=5)),
+        None,
+        "its target is not the benchmark's",
+    ),
     "replies that read, recorded as unread": (bad(replies_unread), None, "its text reads 1"),
     "replies left in, item unread": (bad(unread), None, "it has no reply that can't be read"),
     "replies left out, unread": (bad(lambda line: unread(line, judge_replies=[])), None, "no reply that can't be read"),

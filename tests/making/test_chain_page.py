@@ -148,7 +148,7 @@ def moments(tmp_path):
     lines.insert(0, line | {"reply": "No <idea>.", "read": False})
     (tmp_path / "trace.jsonl").write_text("".join(json.dumps(each) + "\n" for each in lines))
     (tmp_path / "funnel.json").write_text(
-        '{"stages": [{"name": "pairs", "in": 4, "out": 3, "dropped": {"no_time_left": 1}}]}'
+        '{"stages": [{"name": "pairs", "in": 5, "out": 3, "dropped": {"no_time_left": 1, "unparsable": 1}}]}'
     )
     row = {
         "vid": "v",
@@ -180,7 +180,7 @@ def test_times_are_read_on_a_strip_and_json_is_behind_a_fold(moments):
     assert page.index("The reply as it came") < page.index('"event1_timestamp"')
     assert "No <idea>.m · 1 token read, 1 written could not be used" in page
     assert "1 question came of 3 replies." in page
-    assert "no time left 1" in page
+    assert "3 of 5no time left 1, unreadable reply 1" in page
 
 
 @pytest.mark.parametrize(

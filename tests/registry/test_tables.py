@@ -16,10 +16,12 @@ BYTES = "unpacks to more than 8 MiB"
 HEADER = '<row r="1"><c r="A1" t="inlineStr"><is><t>id</t></is></c></row>'
 
 
-def one_text_in_every_row(path):
-    texts = pa.DictionaryArray.from_arrays(pa.array([0] * 600, pa.int32()), pa.array(["x" * 1_000_000]))
-    with pq.ParquetWriter(path, pa.schema([("text", texts.type)]), store_schema=False) as writer:
-        writer.write_table(pa.table({"text": texts}))
+def one_text_in_every_row(path, kind):
+    texts = pa.array(["x" * 1_000_000], pa.string()).cast(kind.value_type if pa.types.is_list(kind) else kind)
+    column = pa.DictionaryArray.from_arrays(pa.array([0] * 600, pa.int32()), texts)
+    if pa.types.is_list(kind):
+        column = pa.ListArray.from_arrays([0, 600], column)
+    pq.write_table(pa.table({"text": column}), path)
 
 
 def plain_pages(path):
@@ -84,8 +86,9 @@ def test_a_packed_table_that_unpacks_to_too_much_is_refused(made, suffix, messag
     refused(path, message)
 
 
-def test_a_text_that_stands_in_every_row_of_a_small_parquet_is_refused(tmp_path):
-    one_text_in_every_row(path := tmp_path / "answers.parquet")
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.binary(), pa.list_(pa.string())], ids=str)
+def test_a_text_that_stands_in_every_row_of_a_small_parquet_is_refused(kind, tmp_path):
+    one_text_in_every_row(path := tmp_path / "answers.parquet", kind)
     assert path.stat().st_size < 50_000
     refused(path, "unpacks to more than 512 MiB")
     assert pa.default_memory_pool().max_memory() < 100 << 20

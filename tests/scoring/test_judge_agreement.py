@@ -66,7 +66,7 @@ def test_judges_who_always_agree_are_as_sure_as_their_videos_are_many():
 
 
 def test_the_agreement_is_a_share_and_has_a_share_s_interval():
-    from reelbench.stats.bootstrap import mean_over_clusters
+    from reelbench.stats.intervals import mean_over_clusters
 
     rng = random.Random(2)
     scores = [(rng.randrange(3), rng.randrange(3)) for _ in range(60)]

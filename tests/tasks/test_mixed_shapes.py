@@ -1,10 +1,13 @@
 """A file in which one value is of another shape is refused by its place; the other answers are never read otherwise."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from reelbench import registry
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize("odd", [["x"], 2, True], ids=str)
@@ -17,4 +20,34 @@ def test_one_odd_value_among_texts_is_named(odd, tmp_path, reelbench):
     assert done.returncode == 2, done.stdout
     # A number is the owners' shape: then it is the first text that is odd.
     assert f"{rows[3 if odd == ['x'] else 0]['id']!r} holds a" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "odd", "named"),
+    [
+        ("dramaqa_cogme", "answers", 5, "expected 5 'answers', found 5"),
+        ("dramaqa_cogme", "answers", "abcde", "expected 5 'answers', found 'abcde'"),
+        ("rextime", "options", 5, "options is 5, expected a list of texts"),
+        ("rextime", "vid", None, "is not a ReXTime question"),
+        ("rextime", "vid", "x" * 5_000, "video: String should have at most 1000 characters"),
+        ("moviecore", "classification", [None], r"its classification is [None], expected texts"),
+    ],
+)
+def test_a_reference_with_an_odd_field_is_named(name, field, odd, named, *, tmp_path, reelbench):
+    files = {
+        "dramaqa_cogme": "AnotherMissOhQA_val_set.json",
+        "rextime": "rextime_val.json",
+        "moviecore": "test.json",
+    }
+    references, predictions = tmp_path / "references.json", tmp_path / "predictions.json"
+    document = json.loads((ROOT / "tasks" / name / "mini" / files[name]).read_text())
+    entries = document if isinstance(document, list) else list(document.values())
+    entries[1][field] = odd
+    references.write_text(json.dumps(document))
+    rows = registry.load(name, "mini")
+    predictions.write_text(json.dumps([{"id": row["id"], "prediction": "(A)"} for row in rows]))
+    done = reelbench("score", name, "--predictions", predictions, "--references", references, "--no-overlap")
+    assert done.returncode == 2, done.stdout
+    assert named in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1

@@ -11,7 +11,7 @@ from reelbench.making.review.kinds import summarize
 from reelbench.making.tag_manual import our_manual
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
-from reelbench.stats import bootstrap
+from reelbench.stats import intervals
 
 
 def tagged(target="", content="", thinking="Recall", **more):
@@ -234,7 +234,7 @@ def test_a_blind_test_is_answered_by_keyboard_and_scored(opened, save, reelbench
 
 
 def test_people_are_pooled_over_all_their_answers(review, monkeypatch):
-    monkeypatch.setattr(bootstrap, "MIN_CLUSTERS", 2)  # the mini data has few videos
+    monkeypatch.setattr(intervals, "MIN_CLUSTERS", 2)  # the mini data has few videos
     rows = loading.locate("dramaqa_cogme_mini").read()[:4]
     right = {row["id"]: {"answer": row["answer"]} for row in rows}
     wrong = {row["id"]: {"answer": "ABCDE"[("ABCDE".index(row["answer"]) + 1) % 5]} for row in rows[:2]}

@@ -1,4 +1,4 @@
-"""Bootstrap over clusters: questions on one video are not independent, so whole videos are resampled.
+"""Intervals, from a bootstrap over clusters: questions on one video are not independent, so whole videos are resampled.
 
 Three intervals are read from the resamples. `percentile` (`percentiles`) covers less than it promises where videos are
 few: at 5 videos some 85 % instead of 95. `t` takes from them the standard error alone and widens it as few videos
@@ -21,6 +21,8 @@ from reelbench.stats import student_t
 Method = Literal["percentile", "t", "wilson"]
 Bounds = tuple[float, float]
 UNBOUNDED: Bounds = (-math.inf, math.inf)
+METHOD: Method = "wilson"
+"""How intervals are made now; a result states how its own were."""
 
 MIN_CLUSTERS = 10
 """Clusters from which on an interval is given; under it `t` covers down to 77 %, and `wilson` up to 99."""
@@ -98,7 +100,7 @@ def confidence_interval(
     clusters: int,
     *,
     bounds: Bounds = UNBOUNDED,
-    method: Method = "wilson",
+    method: Method = METHOD,
 ) -> tuple[float, float] | None:
     """Return the 95 % interval of a statistic from its bootstrap over clusters.
 

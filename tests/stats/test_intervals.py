@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from reelbench.stats import bootstrap
+from reelbench.stats import intervals
 
 
 def draws_with(deviation, mean=0.0, n=1000):
@@ -16,76 +16,76 @@ def draws_with(deviation, mean=0.0, n=1000):
 
 def resampled(values, clusters):
     values = np.asarray(values, dtype=float)
-    sums = bootstrap.cluster_sums(np.stack([values, np.ones(len(values))], axis=1), clusters)
-    draws = np.concatenate(list(bootstrap.resampled_sums(sums)))
+    sums = intervals.cluster_sums(np.stack([values, np.ones(len(values))], axis=1), clusters)
+    draws = np.concatenate(list(intervals.resampled_sums(sums)))
     return values.mean(), draws[:, 0] / draws[:, 1], len(sums)
 
 
 def test_t_is_students_interval_of_the_clusters():
     # 12 clusters; resamples vary by 11/12 of the variance of new ones: error 2·sqrt(12/11) = 2.0889, t(11) = 2.2010.
-    low, high = bootstrap.confidence_interval(50, draws_with(2.0), 12, method="t")
+    low, high = intervals.confidence_interval(50, draws_with(2.0), 12, method="t")
     assert (low, high) == (pytest.approx(50 - 4.5977, abs=1e-3), pytest.approx(50 + 4.5977, abs=1e-3))
-    assert bootstrap.confidence_interval(98, draws_with(2.0), 12, bounds=(0, 100), method="t")[1] == 100
+    assert intervals.confidence_interval(98, draws_with(2.0), 12, bounds=(0, 100), method="t")[1] == 100
 
 
 def test_wilson_is_wilsons_interval_where_the_error_is_a_shares():
     # 81 of 263 (Newcombe 1998, Statistics in Medicine 17, table I): 0.2553 to 0.3662.
     share, clusters = 81 / 263, 10**7
     draws = draws_with(math.sqrt(share * (1 - share) / 263))
-    low, high = bootstrap.confidence_interval(share, draws, clusters, bounds=(0, 1))
+    low, high = intervals.confidence_interval(share, draws, clusters, bounds=(0, 1))
     assert (low, high) == (pytest.approx(0.2553, abs=5e-5), pytest.approx(0.3662, abs=5e-5))
 
 
 def test_wilson_on_another_scale_is_the_same_interval():
-    on_one = bootstrap.confidence_interval(0.8, draws_with(0.05), 12, bounds=(0, 1))
-    on_five = bootstrap.confidence_interval(4.0, draws_with(0.25), 12, bounds=(0, 5))
+    on_one = intervals.confidence_interval(0.8, draws_with(0.05), 12, bounds=(0, 1))
+    on_five = intervals.confidence_interval(4.0, draws_with(0.25), 12, bounds=(0, 5))
     assert on_five == pytest.approx([5 * end for end in on_one])
 
 
 def test_all_right_in_few_videos_is_not_certainty():
     # 10 videos as 10 observations, none wrong: Wilson's lower end is 1 / (1 + t²/10) with t(9) = 2.2622.
     value, draws, clusters = resampled([1] * 30, [f"v{i % 10}" for i in range(30)])
-    low, high = bootstrap.confidence_interval(value, draws, clusters, bounds=(0, 1))
+    low, high = intervals.confidence_interval(value, draws, clusters, bounds=(0, 1))
     assert (low, high) == (pytest.approx(1 / (1 + 2.2622**2 / 10), abs=1e-4), pytest.approx(1))
-    assert bootstrap.confidence_interval(value, draws, clusters, method="t") is None
-    assert bootstrap.confidence_interval(value, draws, clusters) is None  # no bounds: nothing to say
-    assert bootstrap.confidence_interval(value, draws, clusters, method="percentile") == (1, 1)
+    assert intervals.confidence_interval(value, draws, clusters, method="t") is None
+    assert intervals.confidence_interval(value, draws, clusters) is None  # no bounds: nothing to say
+    assert intervals.confidence_interval(value, draws, clusters, method="percentile") == (1, 1)
 
 
 def test_a_value_on_the_bounds_or_beyond_is_uncertain_all_the_same():
-    assert bootstrap.confidence_interval(5.1, draws_with(0.2), 10, bounds=(0, 5))[0] == pytest.approx(4.623, abs=1e-3)
-    low, high = bootstrap.confidence_interval(0.0, draws_with(0.1), 10, bounds=(0, 1))
+    assert intervals.confidence_interval(5.1, draws_with(0.2), 10, bounds=(0, 5))[0] == pytest.approx(4.623, abs=1e-3)
+    low, high = intervals.confidence_interval(0.0, draws_with(0.1), 10, bounds=(0, 1))
     assert low == 0
     assert high == pytest.approx(2.2622 * 0.1 * math.sqrt(10 / 9), abs=1e-4)
 
 
 def test_percentile_is_numpys_and_what_earlier_versions_gave():
     value, draws, clusters = resampled(np.random.default_rng(1).integers(0, 2, 60), [f"v{i % 12}" for i in range(60)])
-    old = bootstrap.confidence_interval(value, draws, clusters, method="percentile")
-    assert old == bootstrap.percentiles(draws) == pytest.approx(tuple(np.percentile(draws, [2.5, 97.5])))
+    old = intervals.confidence_interval(value, draws, clusters, method="percentile")
+    assert old == intervals.percentiles(draws) == pytest.approx(tuple(np.percentile(draws, [2.5, 97.5])))
 
 
 @pytest.mark.parametrize("method", ["percentile", "t", "wilson"])
 def test_one_cluster_or_no_draw_gives_no_interval(method):
-    assert bootstrap.confidence_interval(0.5, draws_with(0.1), 1, bounds=(0, 1), method=method) is None
+    assert intervals.confidence_interval(0.5, draws_with(0.1), 1, bounds=(0, 1), method=method) is None
     empty = np.full(5, np.nan)
-    assert bootstrap.confidence_interval(0.5, empty, 4, bounds=(0, 1), method=method) is None
+    assert intervals.confidence_interval(0.5, empty, 4, bounds=(0, 1), method=method) is None
 
 
 @pytest.mark.parametrize("method", ["t", "wilson"])
 def test_under_ten_clusters_no_interval_is_claimed(method):
     draws = draws_with(0.1, mean=0.5)
-    assert bootstrap.confidence_interval(0.5, draws, 9, bounds=(0, 1), method=method) is None
-    assert bootstrap.confidence_interval(0.5, draws, 10, bounds=(0, 1), method=method) is not None
-    assert bootstrap.confidence_interval(0.5, draws, 9, bounds=(0, 1), method="percentile") is not None
+    assert intervals.confidence_interval(0.5, draws, 9, bounds=(0, 1), method=method) is None
+    assert intervals.confidence_interval(0.5, draws, 10, bounds=(0, 1), method=method) is not None
+    assert intervals.confidence_interval(0.5, draws, 9, bounds=(0, 1), method="percentile") is not None
 
 
 @pytest.mark.parametrize("method", ["percentile", "t", "wilson"])
 def test_empty_resamples_are_left_out(method):
     draws = draws_with(0.1, mean=0.5)
     gaps = np.concatenate([draws, np.full(50, np.nan)])
-    ends = bootstrap.confidence_interval(0.5, gaps, 12, bounds=(0, 1), method=method)
-    assert ends == bootstrap.confidence_interval(0.5, draws, 12, bounds=(0, 1), method=method)
+    ends = intervals.confidence_interval(0.5, gaps, 12, bounds=(0, 1), method=method)
+    assert ends == intervals.confidence_interval(0.5, draws, 12, bounds=(0, 1), method=method)
     assert ends is not None
 
 
@@ -102,16 +102,16 @@ def test_a_difference_of_shares_is_newcombes():
     # 56 of 70 less 48 of 80 (Newcombe 1998, Statistics in Medicine 17, 873: table II, example a, method 10).
     shares = 56 / 70, 48 / 80
     draws = apart([math.sqrt(share * (1 - share) / n) for share, n in zip(shares, (70, 80), strict=True)])
-    ends, _ = bootstrap.difference_ci(shares, draws, 10**7, (0, 1))
+    ends, _ = intervals.difference_ci(shares, draws, 10**7, (0, 1))
     assert ends == (pytest.approx(0.0524, abs=5e-5), pytest.approx(0.3339, abs=5e-5))
-    back, _ = bootstrap.difference_ci(shares[::-1], draws[::-1], 10**7, (0, 1))
+    back, _ = intervals.difference_ci(shares[::-1], draws[::-1], 10**7, (0, 1))
     assert back == pytest.approx((-ends[1], -ends[0]))
 
 
-@pytest.mark.parametrize("bounds", [bootstrap.UNBOUNDED, (-1000, 1000)])
+@pytest.mark.parametrize("bounds", [intervals.UNBOUNDED, (-1000, 1000)])
 def test_far_from_the_ends_a_difference_is_students(bounds):
     # 12 videos, deviations 0.3 and 0.4, correlation 0.5: of the difference √(0.09 + 0.16 - 0.12); t(11) = 2.2010.
-    ends, p = bootstrap.difference_ci((1.5, 1.0), apart((0.3, 0.4), 0.5), 12, bounds)
+    ends, p = intervals.difference_ci((1.5, 1.0), apart((0.3, 0.4), 0.5), 12, bounds)
     error = math.sqrt(0.13 * 12 / 11)
     assert ends == pytest.approx((0.5 - 2.2010 * error, 0.5 + 2.2010 * error), abs=1e-3)
     assert p == pytest.approx(0.2112, abs=1e-4)  # two tails of t(11) beyond 0.5 / 0.37659 = 1.3277
@@ -121,19 +121,19 @@ def test_a_model_that_has_all_right_is_as_uncertain_as_the_others_size_says():
     # b: half right with deviation 0.1·√(11/12), so 25 effective answers; a: all right. Wilson's with t(11)² / 25, which
     # is 0.19377: a from 1 / 1.19377 = 0.83768 on, b 0.5 ± 0.20145, not correlated.
     draws = np.ones(1000), draws_with(0.1 * math.sqrt(11 / 12), mean=0.5)
-    ends, _ = bootstrap.difference_ci((1.0, 0.5), draws, 12, (0, 1))
+    ends, _ = intervals.difference_ci((1.0, 0.5), draws, 12, (0, 1))
     assert ends == pytest.approx((0.5 - math.hypot(0.16232, 0.20145), 0.5 + 0.20145), abs=1e-3)
 
 
-@pytest.mark.parametrize("bounds", [bootstrap.UNBOUNDED, (0, 1)])
+@pytest.mark.parametrize("bounds", [intervals.UNBOUNDED, (0, 1)])
 def test_no_difference_is_claimed_of_few_videos_or_of_none_that_differ(bounds):
     draws = apart((0.1, 0.1))
-    assert bootstrap.difference_ci((0.5, 0.4), draws, 9, bounds)[0] is None
-    assert bootstrap.difference_ci((0.5, 0.4), draws, 9, bounds)[1] is not None
-    assert bootstrap.difference_ci((0.5, 0.5), (draws[0], draws[0]), 30, bounds) == (None, 1.0)
+    assert intervals.difference_ci((0.5, 0.4), draws, 9, bounds)[0] is None
+    assert intervals.difference_ci((0.5, 0.4), draws, 9, bounds)[1] is not None
+    assert intervals.difference_ci((0.5, 0.5), (draws[0], draws[0]), 30, bounds) == (None, 1.0)
     gaps = tuple(np.concatenate([of, [np.nan]]) for of in draws)
-    ends = bootstrap.difference_ci((0.5, 0.4), draws, 12, bounds)
-    assert bootstrap.difference_ci((0.5, 0.4), gaps, 12, bounds) == ends
+    ends = intervals.difference_ci((0.5, 0.4), draws, 12, bounds)
+    assert intervals.difference_ci((0.5, 0.4), gaps, 12, bounds) == ends
 
 
 def test_p_is_the_t_tests_on_video_means():
@@ -143,26 +143,26 @@ def test_p_is_the_t_tests_on_video_means():
     clusters = [f"v{i}" for i in range(6)]
     value, draws, n = resampled(means, clusters)
     exact = (draws - draws.mean()) / draws.std(ddof=1) * np.std(means) / math.sqrt(6)
-    assert bootstrap.p_value(value, exact, n) == pytest.approx(stats.ttest_1samp(means, 0).pvalue, abs=1e-9)
-    assert bootstrap.p_value(value, draws, n) == pytest.approx(stats.ttest_1samp(means, 0).pvalue, rel=0.15)
+    assert intervals.p_value(value, exact, n) == pytest.approx(stats.ttest_1samp(means, 0).pvalue, abs=1e-9)
+    assert intervals.p_value(value, draws, n) == pytest.approx(stats.ttest_1samp(means, 0).pvalue, rel=0.15)
 
 
 def test_p_without_spread():
     same = np.zeros(100)
-    assert bootstrap.p_value(0.0, same, 5) == 1
+    assert intervals.p_value(0.0, same, 5) == 1
     # The same difference in all of 5 videos: of 32 ways to give it signs two are as far from 0.
-    assert bootstrap.p_value(0.3, same + 0.3, 5) == 2 / 32
-    assert bootstrap.p_value(0.3, draws_with(0.1), 1) is None
+    assert intervals.p_value(0.3, same + 0.3, 5) == 2 / 32
+    assert intervals.p_value(0.3, draws_with(0.1), 1) is None
 
 
 def test_a_mean_over_clusters():
     values = np.array([0.0, 1.0, 1.0, 1.0] * 5)
-    estimate = bootstrap.mean_over_clusters(values, [f"v{n // 2}" for n in range(20)], bounds=(0, 1))
+    estimate = intervals.mean_over_clusters(values, [f"v{n // 2}" for n in range(20)], bounds=(0, 1))
     assert estimate.value == 0.75
     assert 0 <= estimate.ci95[0] < 0.75 < estimate.ci95[1] <= 1
-    assert bootstrap.mean_over_clusters(values, ["a"] * 20).ci95 is None
+    assert intervals.mean_over_clusters(values, ["a"] * 20).ci95 is None
     with pytest.raises(ValueError, match="at least one"):
-        bootstrap.mean_over_clusters(np.array([]), [])
+        intervals.mean_over_clusters(np.array([]), [])
 
 
 @pytest.mark.parametrize("clusters", [10, 30])
@@ -175,7 +175,7 @@ def test_wilson_covers_where_percentiles_do_not(clusters):
         answers = rng.random((clusters, 5)) < ease[:, None]
         value, draws, n = resampled(answers.ravel(), [f"v{i}" for i in range(clusters) for _ in range(5)])
         for method in covered:
-            low, high = bootstrap.confidence_interval(value, draws, n, bounds=(0, 1), method=method)
+            low, high = intervals.confidence_interval(value, draws, n, bounds=(0, 1), method=method)
             covered[method] += low <= 0.6 <= high
     assert covered["wilson"] >= 0.92 * 300
     assert covered["percentile"] <= covered["wilson"]
@@ -185,15 +185,15 @@ def test_wilson_covers_where_percentiles_do_not(clusters):
 
 def test_the_interval_of_two_draws_by_hand():
     # 2.5 and 97.5 % of the way from 0 to 10.
-    assert bootstrap.percentiles(np.array([10.0, 0.0])) == pytest.approx((0.25, 9.75))
-    assert bootstrap.percentiles(np.array([3.0])) == (3, 3)
+    assert intervals.percentiles(np.array([10.0, 0.0])) == pytest.approx((0.25, 9.75))
+    assert intervals.percentiles(np.array([3.0])) == (3, 3)
 
 
 def test_many_clusters_are_drawn_in_blocks_as_they_would_be_at_once(monkeypatch):
     sums = np.random.default_rng(3).normal(size=(40, 2))
-    [whole] = bootstrap.resampled_sums(sums, resamples=101)
-    monkeypatch.setattr(bootstrap, "KEPT_CELLS", 0)
-    monkeypatch.setattr(bootstrap, "BLOCK_CELLS", 410)  # ten resamples at a time
-    blocks = list(bootstrap.resampled_sums(sums, resamples=101))
+    [whole] = intervals.resampled_sums(sums, resamples=101)
+    monkeypatch.setattr(intervals, "KEPT_CELLS", 0)
+    monkeypatch.setattr(intervals, "BLOCK_CELLS", 410)  # ten resamples at a time
+    blocks = list(intervals.resampled_sums(sums, resamples=101))
     assert [len(block) for block in blocks] == [10] * 10 + [1]
     assert np.concatenate(blocks) == pytest.approx(whole)

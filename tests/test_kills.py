@@ -1,0 +1,235 @@
+"""Commands that replace what is there, killed at any of their writes: what stands there is the old or the new, whole.
+
+A kill comes from within, before the n-th change that the process makes to any disk, so that nothing waits for a time.
+"""
+
+import json
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from functools import partial
+
+import pytest
+
+from reelbench import registry
+from reelbench.leaderboard import store
+from reelbench.registry.files import is_aside, sha256_of
+from reelbench.scoring import result_files
+from tests.servers.diagnosis import Models
+from tests.servers.judge import Answer, JudgeServer
+
+pytestmark = pytest.mark.slow
+SEED = 31
+KILLS = 6
+
+KILLED = """
+import os, signal, sys
+at, counted, changes = int(sys.argv.pop(1)), sys.argv.pop(1), 0
+def hook(event, arguments):
+    global changes
+    written = event == "open" and isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR)
+    if written or event in {"os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.link", "ctypes.dlsym"}:
+        changes += 1
+        if changes == at:
+            os.kill(os.getpid(), signal.SIGKILL)
+from reelbench.cli import main
+sys.addaudithook(hook)
+try:
+    main()
+finally:
+    os.write(os.open(counted, os.O_CREAT | os.O_WRONLY | os.O_TRUNC), str(changes).encode())
+"""
+
+
+def start(at, counted, *arguments):
+    command = [sys.executable, "-c", KILLED, str(at), str(counted), *map(str, arguments)]
+    return subprocess.Popen(
+        command, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Run a command to its end, or to its n-th change (0: never); returns its status and how many changes it made."""
+
+    def run(*arguments, at=0):
+        counted = tmp_path / "changes"
+        process = start(at, counted, *arguments)
+        _, error = process.communicate()
+        assert process.returncode in {0, -signal.SIGKILL}, error.decode()
+        return process.returncode, int(counted.read_text()) if process.returncode == 0 else at
+
+    return run
+
+
+@pytest.fixture
+def answers(tmp_path):
+    """Write a file of answers to ReXTime's mini rows: this letter to each."""
+
+    def write(letter):
+        path = tmp_path / f"{letter}.jsonl"
+        rows = registry.load("rextime", "mini")
+        lines = [{"id": row["id"], "prediction": f"({letter}), from 1 to {ord(letter)} s"} for row in rows]
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        return path
+
+    return write
+
+
+def seen(place):
+    """What a reader sees of a file or folder: the bytes of all that isn't left from a kill, dates aside."""
+    if place.is_file():
+        return place.read_bytes()
+    files = [path for path in sorted(place.rglob("*")) if path.is_file() and not is_aside(path.relative_to(place))]
+    assert files
+    return {
+        path.relative_to(place).as_posix(): b"" if path.name in {"result.json", "check.json"} else path.read_bytes()
+        for path in files
+    }
+
+
+def of_one_result(folder):
+    """A result and its samples are each whole; which samples it is of, it says by their hash."""
+    result = result_files.read(folder)
+    samples = list(result_files.read_samples(folder))
+    assert len(samples) == result.counts.items
+    return result.provenance.samples_sha256 == sha256_of(folder / result_files.SAMPLES_FILE)
+
+
+class TestWrites:
+    """Each command once to write the old, once over it undisturbed for the new and its changes, then killed."""
+
+    @pytest.fixture
+    def killed(self, run):
+        def killed(old, new, place, whole=seen, also=()):
+            """Kill `new` where `old` was before; `whole` is what is seen of the place, or one of `also`."""
+
+            def anew():
+                shutil.rmtree(place, ignore_errors=True)
+                assert run(*old)[0] == 0
+
+            anew()
+            before = whole(place)
+            run(*new)  # once before it is counted: what it makes for all later ones is made
+            after = whole(place)
+            assert before != after
+            anew()
+            _, changes = run(*new)
+            kills = 0
+            for at in random.Random(SEED).sample(range(1, changes + 1), min(KILLS, changes)):
+                anew()
+                kills += run(*new, at=at)[0] == -signal.SIGKILL  # a cache that is warm by now takes fewer changes
+                assert whole(place) in (before, after, *also), f"killed at change {at} of {changes}"
+                assert run(*new)[0] == 0
+                assert whole(place) == after
+            assert kills >= min(KILLS, changes) // 2
+
+        return killed
+
+    def test_score(self, killed, answers, reelbench, tmp_path):
+        """Its two files take their places one after the other; a result beside other samples is no result."""
+        out = tmp_path / "out"
+
+        def told(folder):
+            if of_one_result(folder):
+                return (folder / result_files.SAMPLES_FILE).read_bytes()
+            done = reelbench("leaderboard", "add", folder, "--store", tmp_path / "store")
+            assert (done.returncode, "changed after scoring" in done.stderr) == (2, True), done.stderr
+            return "refused"
+
+        old, new = (("score", "rextime_mini", "--predictions", answers(letter), "--output", out) for letter in "AB")
+        killed(old, new, out, told, also=["refused"])
+
+    def test_a_newer_result_in_a_store(self, killed, run, answers, tmp_path):
+        for letter in "AB":
+            words = ("--output", tmp_path / letter, "--model", "org/model")
+            assert run("score", "rextime_mini", "--predictions", answers(letter), *words)[0] == 0
+
+        def row(folder):
+            (stored,) = store.read(folder)
+            assert of_one_result(stored.folder)
+            return stored.result.provenance.samples_sha256
+
+        place = tmp_path / "store"
+        killed(*(("leaderboard", "add", tmp_path / letter, "--store", place) for letter in "AB"), place, row)
+
+    @pytest.mark.parametrize("command", ["view", "build"])
+    def test_pages(self, command, killed, run, answers, tmp_path):
+        for letter in "AB":
+            words = ("--output", tmp_path / letter, "--model", f"org/{letter}")
+            assert run("score", "rextime_mini", "--predictions", answers(letter), *words)[0] == 0
+            assert run("leaderboard", "add", tmp_path / letter, "--store", tmp_path / f"store-{letter}")[0] == 0
+        out = tmp_path / "page"
+        words = {
+            "view": lambda letter: ("view", tmp_path / letter, "--out", out),
+            "build": lambda letter: ("leaderboard", "build", "--store", tmp_path / f"store-{letter}", "--out", out),
+        }[command]
+        killed(words("A"), words("B"), out)
+
+    def test_graphs(self, killed, tmp_path):
+        for name in "AB":
+            node = {"id": "a", "evidence": f"He opens it {name}.", "timestamp": "00:01", "parents": []}
+            (tmp_path / f"{name}.jsonl").write_text(json.dumps({"id": "q", "nodes": [node]}) + "\n")
+        out = tmp_path / "out"
+        old, new = (("diagnose", "graphs", "--from", tmp_path / f"{name}.jsonl", "--out", out) for name in "AB")
+        killed(old, new, out)
+
+
+def intact(home):
+    """No file of replies is damaged; returns how many replies are kept."""
+    (path,) = home.rglob("judge.sqlite")
+    with closing(sqlite3.connect(path)) as kept:
+        assert kept.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        (table,) = [name for (name,) in kept.execute("SELECT name FROM sqlite_master WHERE name = 'replies'")]
+        return kept.execute(f"SELECT count(*) FROM {table}").fetchone()[0]  # noqa: S608 - our own name
+
+
+@pytest.mark.parametrize("command", ["judge", "chain"])
+def test_killed_at_any_call_no_reply_is_lost_and_the_file_is_whole(command, tmp_path, reelbench_home):
+    """Each process is killed at one more call than the one before got to; what was in flight is paid twice, no more."""
+    rows = tmp_path / "rows.jsonl"
+    if command == "judge":
+        questions = registry.load("moviecore", "mini")
+        lines = [{"id": row["id"], "prediction": f"He left {row['id']}."} for row in questions]
+        rest = ("score", "moviecore_mini", "--predictions", rows, "--judge", "m", "--no-overlap")
+        option, script = "judge", lambda _call: Answer('{"score": 3}')
+    else:
+        given = {"question": "Why?", "answer": "So.", "reasoning_steps": "1. one"}
+        lines = [{"id": str(n), **given, "question": f"Why {n}?"} for n in range(12)]
+        rest = ("diagnose", "graphs", rows, "--llm", "m", "--out", tmp_path / "out")
+        option, script = "llm", Models()
+    rows.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    draw, kept, kills, running = random.Random(SEED), 0, 0, []
+    with JudgeServer(script) as server:
+        words = (*rest, f"--{option}-url", server.url, f"--{option}-concurrency", 3)
+
+        def go():
+            running[:] = [start(0, tmp_path / "changes", *words)]
+            _, error = running[0].communicate()
+            return running[0].returncode, error.decode()
+
+        def killing(goal, call):
+            if call.number >= goal:
+                running[0].kill()
+            return script(call)
+
+        for _ in range(KILLS):
+            server.script(partial(killing, len(server.calls) + draw.randint(2, 4)))
+            kills += go()[0] == -signal.SIGKILL
+            kept, before = intact(reelbench_home), kept
+            assert kept >= before
+        server.script(script)
+        status, error = go()
+        assert status == 0, error
+        asked = len(server.calls)
+        different = len({json.dumps(call.body["messages"]) for call in server.calls})
+        assert kills >= KILLS // 2
+        assert asked - different <= 3 * kills
+        assert intact(reelbench_home) >= different
+        assert go()[0] == 0
+        assert len(server.calls) == asked
