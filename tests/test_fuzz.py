@@ -1,6 +1,8 @@
 """`make fuzz`: what is damaged is honest before, and what must never happen is told where it does."""
 
 import json
+import sys
+from importlib import import_module
 from random import Random
 
 import pytest
@@ -65,9 +67,9 @@ def test_a_traceback_and_a_file_elsewhere_are_findings(tmp_path, monkeypatch):
     with commands.Writes(tmp_path / "inside") as writes:
         outside.write_text("x")
     assert writes.elsewhere == {f"open {outside}"}
-    monkeypatch.setattr("reelbench.cli.main.app", lambda _: 1 / 0)
+    monkeypatch.setattr(import_module("reelbench.cli.main"), "main", lambda: 1 / 0)
     assert fuzz.where_it_ends("candidates", _input(tmp_path)).startswith("ZeroDivisionError")
-    monkeypatch.setattr("reelbench.cli.main.app", lambda _: commands.sys.exit(3))
+    monkeypatch.setattr(import_module("reelbench.cli.main"), "main", lambda: sys.exit(3))
     assert fuzz.where_it_ends("candidates", _input(tmp_path)).startswith("ends with 3")
 
 

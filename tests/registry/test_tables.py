@@ -135,4 +135,4 @@ def test_a_column_of_a_parquet_whose_name_is_no_text_is_one_line(tmp_path):
         (tmp_path / "a.parquet").write_bytes(data[: place + 4] + b"\x97" + data[place + 5 :])
         with pytest.raises(InputError, match="not a Parquet file that can be read"):
             list(tables.read(tmp_path / "a.parquet"))
-    assert len(places) > 2
+    assert len(places) >= 2
