@@ -1,6 +1,7 @@
 """`make fuzz`: what is damaged is honest before, and what must never happen is told where it does."""
 
 import json
+import shutil
 import sys
 from importlib import import_module
 from random import Random
@@ -23,16 +24,15 @@ def apart(tmp_path, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", commands.SURFACES)
 def test_every_command_takes_its_honest_input(name, tmp_path):
-    surface, folder = commands.SURFACES[name], commands.honest(name)
-    assert all(any(path.is_file() for path in folder.glob(pattern)) for pattern in surface.damaged)
-    for words in surface.commands:
-        (tmp_path / "command.txt").write_text(words)
-        (tmp_path / "files").mkdir(exist_ok=True)
+    surface, honest = commands.SURFACES[name], commands.honest(name)
+    assert all(any(path.is_file() for path in honest.glob(pattern)) for pattern in surface.damaged)
+    for number, words in enumerate(words for words in surface.commands if words != "loop"):
+        folder = tmp_path / str(number)
+        shutil.copytree(honest, folder)
         with JudgeServer(commands.play) as server, commands.inside(folder):
-            if words != "loop":
-                stdin = folder / surface.stdin if surface.stdin and words.startswith("frames") else None
-                done = commands.checked(words, url=server.url, stdin=stdin)
-                assert done.status == 0, (words, done.stderr)
+            stdin = folder / surface.stdin if surface.stdin and words.startswith("frames") else None
+            done = commands.checked(words, url=server.url, stdin=stdin)
+            assert done.status == 0, (words, done.stderr)
 
 
 @pytest.mark.slow
