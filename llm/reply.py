@@ -9,6 +9,9 @@ REPLY_FIELDS = (
 )
 """A reply's fields, in the order of the class and of its checksum."""
 
+_LONGEST_NAME = 1000
+"""Characters of a model's name that a result's record holds; the client keeps fewer."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:
@@ -47,6 +50,7 @@ class Reply:
         return (
             isinstance(self.host, str)
             and all(text is None or isinstance(text, str) for text in texts)
+            and len(self.returned or "") <= _LONGEST_NAME
             and all(isinstance(count, int) for count in (self.prompt_tokens, self.completion_tokens))
             and all(count is None or isinstance(count, int) for count in counts)
             and (self.seconds is None or isinstance(self.seconds, int | float))

@@ -79,6 +79,10 @@ class Record(BaseModel):
         }
 
 
+_SHOWN = 200
+"""Characters of a field's place: a key in it may be anybody's."""
+
+
 def wrong_fields(error: ValidationError) -> list[str]:
     """Return a line for each thing that is wrong with what was read: `FIELD: MESSAGE`."""
     return [_line(problem) for problem in error.errors()]
@@ -92,7 +96,7 @@ def first_wrong_field(error: ValidationError) -> str:
 
 
 def _line(problem: ErrorDetails) -> str:
-    return f"{'.'.join(map(str, problem['loc'])) or 'the object'}: {problem['msg']}"
+    return f"{'.'.join(map(str, problem['loc']))[:_SHOWN] or 'the object'}: {problem['msg']}"
 
 
 class Likelihood(Record):

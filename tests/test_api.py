@@ -415,9 +415,9 @@ def test_a_name_that_no_file_has_is_no_file(name):
 
 
 def test_a_models_name_that_no_record_holds_is_told():
-    with pytest.raises(InputError, match="the model: field id: .* at most 1000 characters"):
+    with pytest.raises(InputError, match=r"the model: field id: .* at most 1000 characters"):
         reelbench.evaluate(oracle, "rextime_mini", frames="none", model="m" * 2000)
-    with pytest.raises(InputError, match="the model: field id: .* at most 1000 characters"):
+    with pytest.raises(InputError, match=r"the model: field id: .* at most 1000 characters"):
         reelbench.score("rextime", [{"id": "mini1", "prediction": "A"}], split="mini", model="m" * 2000)
 
 

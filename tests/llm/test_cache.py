@@ -100,7 +100,8 @@ def test_a_reply_of_0_1_0_that_changed_since_is_asked_for_again(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("column", "value"), [("completion_tokens", "many"), ("raw", 5), ("seconds", "soon"), ("cached_tokens", b"3")]
+    ("column", "value"),
+    [("completion_tokens", "many"), ("raw", 5), ("seconds", "soon"), ("cached_tokens", b"3"), ("returned", "m" * 2000)],
 )
 def test_a_field_that_holds_another_kind_is_damage_though_no_checksum_says_so(tmp_path, column, value):
     path = tmp_path / "judge.sqlite"

@@ -1,5 +1,6 @@
 """Packed tables that unpack to more than a machine holds, and what a sheet says of its cells."""
 
+import re
 import zipfile
 
 import openpyxl
@@ -124,3 +125,14 @@ def test_cells_of_a_sheet_and_where_they_stand(tmp_path):
         (f"{tmp_path}/a.xlsx, row 5 (row 2)", {"id": "8", "text": "", "n": "x"}),
         (f"{tmp_path}/a.xlsx, row 6 (row 3)", {"id": "9", "text": None, "n": ""}),
     ]
+
+
+def test_a_column_of_a_parquet_whose_name_is_no_text_is_one_line(tmp_path):
+    pq.write_table(pa.table({"id": ["a"], "prediction": ["B"]}), tmp_path / "a.parquet")
+    data = (tmp_path / "a.parquet").read_bytes()
+    places = [match.start() for match in re.finditer(b"prediction", data)]
+    for place in places:  # the schema's names, and those of the columns' pieces
+        (tmp_path / "a.parquet").write_bytes(data[: place + 4] + b"\x97" + data[place + 5 :])
+        with pytest.raises(InputError, match="not a Parquet file that can be read"):
+            list(tables.read(tmp_path / "a.parquet"))
+    assert len(places) >= 2

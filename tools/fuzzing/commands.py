@@ -422,7 +422,6 @@ SURFACES = {
             f"{DISCUSSED} --plan --json",
             f"make moments --captions captions.json --out moments --media . {MOMENTS}",
             f"make moments --captions captions.json --plan --json {MOMENTS}",
-            "review page moviecore_mini --ask preference --made made --output page.html",
             "check made",
             "check moments",
             "review agree tags.jsonl tags.jsonl --json",
