@@ -37,24 +37,8 @@ _ADDED = frozenset({"frames", "model", "model_args", "gen_kwargs", "judge_prompt
 """What a diagnosis of 0.1.0 does not say."""
 
 
-RecordT = TypeVar("RecordT", bound=BaseModel)
-
-
-class _ById(dict[str, RecordT]):
-    """Records of a file by their question; InputError where another file names one that isn't there."""
-
-    def __init__(self, path: Path, records: Iterable[RecordT]) -> None:
-        super().__init__((record.id, record) for record in records)  # type: ignore[attr-defined] - each has one
-        self._path = path
-
-    def __missing__(self, key: str) -> RecordT:
-        raise InputError(f"{self._path}: has no question {key!r:.80}, which another file of this diagnosis names")
-
-
 class _Asked(BaseModel):
-    """What asking one role came to in a round, as far as it is read again."""
-
-    model: str | None
+    model: str
     returned: dict[str, int]
     replies: int
     prompt_tokens: int
@@ -62,6 +46,8 @@ class _Asked(BaseModel):
 
 
 _ASKED_SHAPE = TypeAdapter(dict[str, _Asked])
+
+RecordT = TypeVar("RecordT", bound=BaseModel)
 
 
 class Folder:
@@ -118,11 +104,6 @@ class Folder:
         """The questions that were asked; a diagnosis of 0.1.0 has those that were lost."""
         return _records(self.path / _QUESTIONS, ReasonedQuestion)
 
-    @property
-    def questions_by_id(self) -> dict[str, ReasonedQuestion]:
-        """The questions by their id; to ask for another is an InputError."""
-        return _ById(self.path / _QUESTIONS, self.questions)
-
     def keep_questions(self, questions: Iterable[ReasonedQuestion]) -> None:
         """Write the questions that were asked."""
         write_jsonl(self.path / _QUESTIONS, (question.model_dump(mode="json", by_alias=True) for question in questions))
@@ -132,8 +113,8 @@ class Folder:
         """Question id -> its evidence; empty where no question has any."""
         path = self.path / GRAPHS
         if not path.is_file() or not path.stat().st_size:
-            return _ById(path, ())
-        return _ById(path, read_graphs(path))
+            return {}
+        return {graph.id: graph for graph in read_graphs(path)}
 
     def keep_graphs(self, graphs: Iterable[Graph]) -> None:
         """Write the questions' graphs."""
@@ -167,7 +148,15 @@ class Folder:
 
     def spent(self) -> list[Spent]:
         """Return what asking came to, by round."""
-        return [_asked(path) for path in sorted(self.path.glob(f"rounds/*/{_ASKED}"))]
+        spent = []
+        for path in sorted(self.path.glob(f"rounds/*/{_ASKED}")):
+            document = read_json(path)
+            try:
+                _ASKED_SHAPE.validate_python(document)
+            except ValidationError as error:
+                raise InputError(f"{path}, {first_wrong_field(error)}") from None
+            spent.append(document)
+        return spent
 
     def run(self, number: int, run: int) -> Path:
         """Return the folder of one of a round's runs."""
@@ -191,15 +180,6 @@ class Folder:
 
     def _round(self, number: int) -> Path:
         return self.path / "rounds" / str(number)
-
-
-def _asked(path: Path) -> Spent:
-    spent = read_json(path)
-    try:
-        _ASKED_SHAPE.validate_python(spent)
-    except ValidationError as error:
-        raise InputError(f"{path}, {first_wrong_field(error)}") from None
-    return spent
 
 
 def keep_answers(run: Path, attempts: Iterable[Attempt]) -> None:
