@@ -13,7 +13,7 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.completion import task_names
-from reelbench.cli.option_groups import Json, Per, strata, takes
+from reelbench.cli.option_groups import Json, Per, reports_status, strata, takes
 from reelbench.making.review.kind_names import KindName
 from reelbench.registry.errors import InputError, first_of
 
@@ -74,6 +74,7 @@ def review_material(
 
 @app.command()
 @takes("material", review_material)
+@reports_status
 def page(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.", autocompletion=task_names)],
     *,
