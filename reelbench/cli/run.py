@@ -79,7 +79,8 @@ def run(
         options, frames = replace(options, preset=preset), frames or preset.get("frames")
     printed = sweeps.Printed(given(context, only="judge"), as_json=as_json, quiet=quiet)
     several.check(translator=bool(llm), parts=chosen_questions.anything, processes=processes)
-    environ = process.ways_chosen(context.args, chosen(candidates, Candidates), chosen(answering, Answering))
+    context.args, folders = process.opened_by_path(context.args)
+    environ = folders | process.ways_chosen(context.args, chosen(candidates, Candidates), chosen(answering, Answering))
     if label:
         environ[settings.LABEL.name] = label
     if several.frames is not None:

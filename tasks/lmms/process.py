@@ -10,6 +10,7 @@ from pathlib import Path
 
 from reelbench.llm.ask_options import output_limit
 from reelbench.registry import decoding, discovery, settings
+from reelbench.registry.benchmark_file import NAME
 from reelbench.registry.data.loading import is_mini, locate
 from reelbench.registry.decoding import Answering, Candidates
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError
@@ -226,6 +227,26 @@ def with_preset(arguments: list[str], preset: PresetRecord) -> tuple[list[str], 
     elif (pixels := preset.get("pixels")) is not None:
         arguments = replaced(arguments, "--model_args", ",".join(filter(None, (model_args, f"max_pixels={pixels}"))))
     return arguments, preset
+
+
+def opened_by_path(arguments: list[str]) -> tuple[list[str], dict[str, str]]:
+    """Return the arguments with each benchmark's folder replaced by its task, and the variable that names the folders.
+
+    Raises:
+        InputError: A `benchmark.yaml` is not as it must be.
+    """
+    names, folders = [], []
+    for name in (part.strip() for part in (option_value(arguments, "--tasks") or "").split(",")):
+        folder = Path(name).expanduser()
+        if discovery.find_task(name) is None and name and (folder / NAME).is_file():
+            names.append(discovery.opened(folder).tasks[0].name)
+            folders.append(str(folder.resolve()))
+        else:
+            names.append(name)
+    if not folders:
+        return arguments, {}
+    known = [*folders, *map(str, settings.BENCHMARKS.paths)]
+    return replaced(arguments, "--tasks", ",".join(names)), {settings.BENCHMARKS.name: os.pathsep.join(known)}
 
 
 def with_logging(arguments: list[str]) -> tuple[list[str], Path]:
