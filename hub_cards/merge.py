@@ -169,7 +169,7 @@ def _renewed(section: _Placed, text: str, wanted: Mapping[str, Section], where: 
             "give it with --data, or delete that section"
         )
     if _hash(section.body) != section.hash:
-        notes.append(f"{where}: section {name!r} was edited by hand and is kept; delete it to have it written anew")
+        notes.append(f"{where}: section {name!r} was edited by hand and is kept; delete it to have it rewritten")
         return text[section.start : section.end]
     return _marked(wanted[name]) if name in wanted else ""
 

@@ -93,7 +93,7 @@ def _of_row(spec: BenchmarkSpec, sample: Sample, row: Row | None) -> Sample:
 def as_asked(
     spec: BenchmarkSpec, samples: Iterable[Sample], rows_here: Mapping[str, Row] | None, where: str
 ) -> list[Item]:
-    """Return the items that samples were, with their questions, to be judged anew.
+    """Return the items that samples were, with their questions, to be judged again.
 
     Raises:
         InputError: The benchmark's data is not here, or is not what was answered; it begins with `where`.

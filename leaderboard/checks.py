@@ -47,7 +47,7 @@ def read_check(path: Path) -> Check:
     except ValidationError as error:
         raise InputError(
             f"{path}: is not a check of a result ({error.error_count()} fields are wrong); "
-            f"`reelbench leaderboard add {path.parent}` writes it anew"
+            f"`reelbench leaderboard add {path.parent}` rewrites it"
         ) from None
 
 
@@ -86,7 +86,7 @@ def compare(path: Path, verified: VerifiedResult) -> None:
     for name, stated, here in pairs:
         if stated != here and not (verified.ids == "unchecked" and name == "partial" and check.subset):
             raise InputError(
-                f"{path}: {name} is {stated!r}, the samples say {here!r}; `reelbench leaderboard add` writes it anew"
+                f"{path}: {name} is {stated!r}, the samples say {here!r}; `reelbench leaderboard add` rewrites it"
             )
 
 

@@ -81,6 +81,6 @@ def read(store: Path) -> Iterator[Community]:
             yield Community.model_validate(read_json(path))
         except ValidationError as error:
             raise InputError(
-                f"{path}: is not a board of the Hub ({error.error_count()} fields are wrong); read it anew with "
+                f"{path}: is not a board of the Hub ({error.error_count()} fields are wrong); import it again with "
                 "`reelbench leaderboard import-hub`"
             ) from None

@@ -127,7 +127,7 @@ class PullRequests:
 
         Args:
             number: The pull request.
-            table: The store that its results are held against.
+            table: The store that its results are compared with.
             folder: Where they are brought to.
             tell: Not called where no results are offered.
         """
@@ -195,11 +195,11 @@ class PullRequests:
                     checked,
                     table,
                     below=offered,
-                    left_out=lambda key, why: notes.append(f"not held against {key}, which can't be read: {why}"),
+                    left_out=lambda key, why: notes.append(f"not compared with {key}, which can't be read: {why}"),
                     is_of=is_of,
                 )
             except InputError as error:  # `main` itself: no fault of the submission's
-                notes.append(f"not held against the table, which can't be read: {error}")
+                notes.append(f"not compared with the table, which can't be read: {error}")
                 results = submission.read(checked, below=offered, is_of=is_of)
         return Report(results, change.problems, tuple(notes))
 

@@ -152,7 +152,7 @@ def read(
 
     Args:
         checked: What `store.check` gave.
-        against: The store whose rows they are held against.
+        against: The store whose rows they are compared with.
         below: Folder that theirs are named from.
         left_out: Called with the key of each row of the store that can't be read, and why.
         is_of: Whether who hands them in is of an organisation; None where nobody knows who that is.

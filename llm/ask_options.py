@@ -125,7 +125,7 @@ class AskOptions:
         prices = (self.usd_per_million_prompt, self.usd_per_million_completion)
         if (prices[0] is None) != (prices[1] is None):
             raise InputError(
-                f"the price of {self.who} needs both numbers: dollars per million prompt and per million completion "
+                f"the price of {self.who} needs two numbers: dollars per million prompt and per million completion "
                 "tokens"
             )
         if self.budget_usd is not None and prices[0] is None:

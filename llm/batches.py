@@ -112,7 +112,7 @@ class Batches:
                 raise ReelbenchError(f"{what}; nothing is under way") from None
             raise ReelbenchError(f"{what}; run again: if the server has it, it is found there") from None
         self._store.name_batch(token, batch.id)
-        self._note(f"batch {batch.id}: {len(lines)} requests handed over; the same command again collects the replies")
+        self._note(f"batch {batch.id}: {len(lines)} requests handed over; rerun the command to collect the replies")
 
     # --- collecting --------------------------------------------------------------------------------------------------
 
@@ -134,7 +134,7 @@ class Batches:
         counts = state.request_counts
         done = f"{counts.completed} of {counts.total} done" if counts else "not begun"
         if state.status in _OPEN:
-            self._note(f"batch {name}: {state.status}, {done}; the same command again collects the replies")
+            self._note(f"batch {name}: {state.status}, {done}; rerun the command to collect the replies")
             return
         failures: Counter[str] = Counter()
         kept = 0

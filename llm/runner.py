@@ -103,7 +103,7 @@ class Runner:
             raise PendingError(pending_shown(self.lacking.total()))
         if self.lacking:
             raise ReelbenchError(
-                f"{self.why_lacking(otherwise)}; {self.lacking_shown} {what}; run the same command again to go on"
+                f"{self.why_lacking(otherwise)}; {self.lacking_shown} {what}; rerun the command to continue"
             )
 
     def why_lacking(self, otherwise: str) -> str:

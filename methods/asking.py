@@ -213,7 +213,7 @@ class _Run:
             why = self._runner.why_lacking("the server gave no answer")
             raise ReelbenchError(f"{why}; no question of {self._questions.spec.id} is answered ({shown})")
         if lacking:
-            again = "run the same command again to go on"
+            again = "rerun the command to continue"
             if self._runner.lacking.keys() == {UNPARSABLE}:
                 again = "the replies have no text; ask once more by --only unscored --from RESULT"
             note(f"{lacking} questions are not answered ({shown}); {again}")

@@ -36,7 +36,7 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     while level:
         for part in level:
             if isinstance(part, float) and not math.isfinite(part):
-                raise ValueError(f"{part} is no number that JSON has")
+                raise ValueError(f"{part} is not a number that JSON has")
             if isinstance(part, int) and abs(part) > _LARGEST_SETTING:
                 raise ValueError("a whole number in it is larger than 2^64")
             if isinstance(part, str) and len(part) > _LONGEST_TEXT:

@@ -167,7 +167,7 @@ def parse(path: Path) -> Block:
             if not isinstance(key, yaml.ScalarNode):
                 raise InputError(f"{path}, line {line}: a key is a list or a mapping; expected `key: value`")
             if key.value in values:
-                raise InputError(f"{path}, line {line}: the key {key.value!r} stands twice")
+                raise InputError(f"{path}, line {line}: the key {key.value!r} occurs twice")
             lines[key.value] = line
             values[key.value] = plain(value, f"{name}.{key.value}" if name else key.value)
         return Block(path, name, values, lines, node.start_mark.line + 1)

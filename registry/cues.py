@@ -34,7 +34,7 @@ class Cues:
             if not is_object(line) or not all(isinstance(line.get(key), str) for key in ("id", "cue")):
                 raise InputError(f'{where}: is not {{"id": "…", "cue": "…"}}')
             if line["id"] in by_id:
-                raise InputError(f"{where}: the id {line['id']!r} is there already; keep one of them")
+                raise InputError(f"{where}: the id {line['id']!r} occurs twice; keep one of them")
             by_id[line["id"]] = line["cue"]
         if not by_id:
             raise InputError(f"{path}: no cues in it, so nothing would be asked")

@@ -42,7 +42,7 @@ def declared(document: dict[str, Any]) -> BenchmarkSpec:
         _check(document)
         return _spec(document)
     except (TypeError, AttributeError, LookupError, ValueError) as error:
-        raise InputError(f"is no declaration of a benchmark ({first_line(error)})") from None
+        raise InputError(f"is not a declaration of a benchmark ({first_line(error)})") from None
 
 
 def _check(document: dict[str, Any]) -> None:
@@ -52,10 +52,10 @@ def _check(document: dict[str, Any]) -> None:
     if long := next((name for name in _TEXTS if len(str(document.get(name) or "")) > _LONGEST_TEXT), None):
         raise InputError(f"{long} has more than {_LONGEST_TEXT} characters")
     if not re.match(r"https?://|$", document.get("homepage") or ""):
-        raise InputError("homepage is no address that begins with https://")
+        raise InputError("homepage is not an address that begins with https://")
     judge = document.get("judge") or {"prompts": ""}
     if judge["prompts"] and not _OUR_PROMPTS.fullmatch(judge["prompts"]):
-        raise InputError(f"judge.prompts is {judge['prompts'][:80]!r}, which is none of ours")
+        raise InputError(f"judge.prompts is {judge['prompts'][:80]!r}, which is not one of ours")
     for task in document.get("tasks") or ():
         options: dict[str, Any] = task.get("options") or {}
         if task.get("prompt") or options.get("locate"):

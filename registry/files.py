@@ -26,7 +26,7 @@ from reelbench.registry.values import is_array, is_object
 log = logging.getLogger("reelbench")
 
 PairsHook = Callable[[list[tuple[str, Any]]], dict[str, Any]]
-"""Makes an object of its pairs, for a reader that must know of a key that is there twice."""
+"""Makes an object of its pairs, for a reader that must know of a key that occurs twice."""
 
 _DEPTH = 100
 _HERE, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
@@ -220,7 +220,7 @@ def read_text(path: Path | str) -> str:
 
 
 class _Decoder:
-    """Decodes one file's JSON, and says once where a key in it stands twice."""
+    """Decodes one file's JSON, and says once where a key in it occurs twice."""
 
     def __init__(self, path: Path | str, hook: PairsHook | None = None) -> None:
         self.path = path
@@ -249,7 +249,7 @@ class _Decoder:
             raise
         except ValueError:
             raise InputError(
-                f"{self._where}: a number in it has more than {sys.get_int_max_str_digits()} digits; is it whole?"
+                f"{self._where}: a number in it has more than {sys.get_int_max_str_digits()} digits; is it complete?"
             ) from None
 
     def _made(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -260,7 +260,7 @@ class _Decoder:
         if len(made) < len(pairs) and not self._warned:
             self._warned = True
             key = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-            log.warning("%s: the key %.80r stands twice in one object; the last one counts", self._where, key)
+            log.warning("%s: the key %.80r occurs twice in one object; the last one counts", self._where, key)
         return made
 
     def _refuse_deep(self, value: Any) -> None:  # noqa: ANN401 - any JSON value
@@ -288,7 +288,7 @@ def read_json(path: Path | str) -> Any:  # noqa: ANN401 - any JSON value
 def read_jsonl(path: Path | str, hook: PairsHook | None = None) -> list[tuple[int, Any]]:
     """Read one JSON value per line, as (line number, value); blank lines are skipped.
 
-    Without a `hook`, of a key that is there twice the last counts, and a warning says so.
+    Without a `hook`, of a key that occurs twice the last counts, and a warning says so.
     """
     return _lines(path, read_text(path), hook)
 
@@ -322,7 +322,7 @@ def _document(path: Path | str, text: str, hook: PairsHook | None = None) -> Any
     except json.JSONDecodeError as error:
         what = "the file is empty" if not text.strip() else error.msg
         raise InputError(
-            f"{path}, line {error.lineno}, column {error.colno}: not valid JSON ({what}); is it whole?"
+            f"{path}, line {error.lineno}, column {error.colno}: not valid JSON ({what}); is it complete?"
         ) from None
 
 
@@ -336,7 +336,7 @@ def _lines(path: Path | str, text: str, hook: PairsHook | None = None) -> list[t
             rows.append((number, decoder.decode(line, number)))
         except json.JSONDecodeError as error:
             raise InputError(
-                f"{path}, line {number}, column {error.colno}: not valid JSON ({error.msg}); is the line whole?"
+                f"{path}, line {number}, column {error.colno}: not valid JSON ({error.msg}); is the line complete?"
             ) from None
     return rows
 

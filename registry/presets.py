@@ -84,7 +84,7 @@ def _preset(name: str, entry: Mapping[str, Any], where: str) -> PresetRecord:
 
 def _value(key: str, given: Any, where: str) -> PresetValue:  # noqa: ANN401 - any YAML value
     if key not in _ALLOWED:
-        raise InputError(f"{where}: {key!r} is no value of a preset; there are {', '.join(_ALLOWED)}")
+        raise InputError(f"{where}: {key!r} is not a value of a preset; there are {', '.join(_ALLOWED)}")
     stated: Any = given.get("value") if is_object(given) else given
     source = given.get("source") if is_object(given) else None
     if not isinstance(source, str) or not source.startswith(("https://", "http://")):

@@ -59,5 +59,5 @@ class QuestionIds:
 def _id_of(path: Path, entry: Any) -> str:  # noqa: ANN401 - any JSON value
     name = entry.get("id") if is_object(entry) else entry
     if not isinstance(name, str | int) or isinstance(name, bool):
-        raise InputError(f"{path}: {entry!r} is no id, nor an object with one; give an id a line")
+        raise InputError(f"{path}: {entry!r} is not an id, nor an object with one; give an id a line")
     return str(name)

@@ -480,5 +480,5 @@ class Sample(Answer):
     judge_replies: list[JudgeReply] = Field(default_factory=list[JudgeReply])
 
     def item(self, question: str, reason: str | None) -> Item:
-        """Return the item that this sample was, to be scored anew."""
+        """Return the item that this sample was, to be scored again."""
         return Item(**self._shared(reason), question=question)

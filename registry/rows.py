@@ -88,7 +88,7 @@ def checked(spec: BenchmarkSpec, split: str, rows: Iterable[Row], where: str) ->
                 raise InputError(f"{label}: {column.name} is {row[column.name]!r}, expected {column.dtype}")
         check_answer(label, row, row.get("options", ()))
         if row["id"] in seen:
-            raise InputError(f"{label}: the id is there twice; the file must have each question once")
+            raise InputError(f"{label}: the id occurs twice; the file must have each question once")
         seen.add(row["id"])
         yield {**row, "split": split}
     if not seen:
@@ -96,7 +96,7 @@ def checked(spec: BenchmarkSpec, split: str, rows: Iterable[Row], where: str) ->
 
 
 def check_answer(where: str, target: Mapping[str, Any], options: Sequence[str]) -> None:
-    """Raise InputError where what an answer is held against has an `answer` that is none of its options' letters."""
+    """Raise InputError where the right answer is not one of its options' letters."""
     answer, letters = target.get("answer"), LETTERS[: len(options)]
     if options and answer and answer not in list(letters):
         expected = ", ".join(letters)

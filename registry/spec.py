@@ -442,7 +442,7 @@ class BenchmarkSpec(Declared):
             raise InputError(f"{self.id}: version is {self.version}; versions begin at 1")
         names = [metric.name for metric in self.metrics]
         if len(set(names)) != len(names):
-            raise InputError(f"{self.id}: a metric's name is there twice: {names}")
+            raise InputError(f"{self.id}: a metric's name occurs twice: {names}")
         facets = {facet.name for facet in self.facets}
         for metric in (*self.metrics, *(metric for facet in self.facets for metric in facet.metrics)):
             how = metric.aggregate

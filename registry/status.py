@@ -97,11 +97,11 @@ class StatusFile:
 def read_status(path: Path) -> dict[str, Any]:
     """Read a status file; `gone` is added as its state where it says that it runs, and its process here is no more.
 
-    InputError where it is no status file.
+    InputError where it is not a status file.
     """
     status = read_json(path)
     if not is_object(status) or not {"command", "state", "done", "of", "updated"} <= status.keys():
-        raise InputError(f"{path}: is no status file; `--status-file` writes one")
+        raise InputError(f"{path}: is not a status file; `--status-file` writes one")
     for name in _TEXTS:
         if not isinstance(status[name], str):
             raise InputError(f"{path}, field {name}: expected a text (found {described(status[name])})")

@@ -36,7 +36,7 @@ def read(path: Path) -> dict[tuple[str, str], str]:
         if not (isinstance(name, str) and isinstance(language, str) and isinstance(question, str) and question.strip()):
             raise InputError(f'{where}: is not {{"id": "…", "language": "…", "question": "…"}}')
         if (name, language) in questions:
-            raise InputError(f"{where}: {name!r} in {language} is there already; keep one of them")
+            raise InputError(f"{where}: {name!r} in {language} occurs twice; keep one of them")
         questions[name, language] = question
     return questions
 

@@ -91,7 +91,7 @@ def read(folder: Path) -> CalibrationRecord | None:
         return CalibrationRecord.model_validate(read_json(path))
     except ValidationError as error:
         why = first_wrong_field(error)
-        raise InputError(f"{path}: {why}; write it anew with `judge calibrate --write`") from None
+        raise InputError(f"{path}: {why}; rewrite it with `judge calibrate --write`") from None
 
 
 def problems(kept: CalibrationRecord, spec: BenchmarkSpec, samples: Sequence[Sample]) -> Iterator[str]:

@@ -138,7 +138,7 @@ def _labels(row: dict[str, Any], field: str, where: str) -> tuple[str, ...]:
         _check(label, COMPONENTS[field], at)
     repeated = [label for index, label in enumerate(labels) if label in labels[:index]]
     if repeated:
-        raise InputError(f"{at}: {repeated[0]!r} is there twice")
+        raise InputError(f"{at}: {repeated[0]!r} occurs twice")
     if len(labels) > MOST_LABELS:
         raise InputError(f"{at}: {len(labels)} labels ({', '.join(labels)}); at most {MOST_LABELS} are allowed")
     return tuple(labels)

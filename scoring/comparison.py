@@ -230,10 +230,10 @@ def compare_by_video(samples_a: Sequence[Sample], samples_b: Sequence[Sample], m
     """Compare two benchmarks by a metric whose column both have, paired by video.
 
     Raises:
-        InputError: The metric is no mean of a column, or no video has the column in both.
+        InputError: The metric is not a mean of a column, or no video has the column in both.
     """
     if not isinstance(metric.aggregate, Mean):
-        raise InputError(f"{metric.name} is no mean of single answers' scores, so videos can't be paired by it")
+        raise InputError(f"{metric.name} is not a mean of single answers' scores, so videos can't be paired by it")
     column = metric.aggregate.column
     by_a, by_b = _by_video(samples_a, column), _by_video(samples_b, column)
     shared = sorted(by_a.keys() & by_b.keys())

@@ -88,7 +88,7 @@ def read_ratings(path: Path | str, spec: BenchmarkSpec) -> dict[tuple[str, str],
     """Read people's scores from a CSV file with the columns `id`, `score` and, where there are several, `criterion`.
 
     Raises:
-        InputError: A column is missing, a score is not a number on the scale, or an item is there twice; with the line.
+        InputError: A column is missing, a score is not a number on the scale, or an item occurs twice; with the line.
     """
     path, judge = Path(path), _judge(spec)
     several = len(judge.criteria) > 1

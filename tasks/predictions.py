@@ -101,7 +101,7 @@ def _unique_keys(path: Path, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) < len(pairs):
         key = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-        raise InputError(f"{path}: the key {key!r} is there twice in one object; keep one of them")
+        raise InputError(f"{path}: the key {key!r} occurs twice in one object; keep one of them")
     return made
 
 

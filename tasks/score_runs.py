@@ -127,7 +127,7 @@ def _evaluated(logged: LoggedTask, folder: Path, options: Options, *, tags: Path
     settings = settings.model_copy(update={"preset": options.preset or (before and before.settings.preset)})
     if (earlier := options.earlier) is not None:
         earlier.check_apart(folder)
-        settings = settings.model_copy(update={"limit": earlier.result.settings.limit})  # of what was asked anew
+        settings = settings.model_copy(update={"limit": earlier.result.settings.limit})  # of what was asked again
         earlier.check(spec, task.split, model.id, settings, judge=options.judge, known=None)
         items, settings = merged(spec, earlier, items, settings, options.note)
         about = about or earlier.result.model.about

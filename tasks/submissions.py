@@ -31,7 +31,7 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """What a prediction is held against; `options` are "" each where only their number is known."""
+    """What a prediction is compared with; `options` are "" each where only their number is known."""
 
     id: str
     video: str
@@ -121,9 +121,7 @@ class UniqueIds:
     def add(self, name: str, where: str) -> None:
         """Note where an id stands; InputError where it is there already."""
         if name in self._places:
-            raise InputError(
-                f"{where}: the id {name!r} is there twice, first at {self._places[name]}; keep one of them"
-            )
+            raise InputError(f"{where}: the id {name!r} occurs twice, first at {self._places[name]}; keep one of them")
         self._places[name] = where
 
 
@@ -268,7 +266,7 @@ def hides(spec: BenchmarkSpec, split: str) -> bool:
 
 
 def reference_of(spec: BenchmarkSpec, row: rows.Row) -> Reference:
-    """Return a row of the benchmark as what an answer is held against."""
+    """Return a row of the benchmark as what an answer is compared with."""
     return Reference(
         row["id"],
         row["video"],

@@ -206,7 +206,7 @@ def test_answers_to_other_frames_are_never_taken_from_the_response_cache(evaluat
         evaluate("openai", model_at(server), limit=2, use_cache=str(tmp_path))
         return len(server.calls) - before
 
-    # A spec that means the same is the same; each that differs is asked anew, and is known afterwards.
+    # A spec that means the same is the same; each that differs is asked again, and is known afterwards.
     specs = [
         "uniform:4",
         "uniform:04",

@@ -138,7 +138,7 @@
       ...more,
     };
   }
-  /** The ticked ones among what the table lists, where there are two or more: the first is what others are held against. */
+  /** The ticked ones among what the table lists, where there are two or more: the first is what others are compared with. */
   const compared = (items, id) => {
     const known = picked().map((one) => items.find((item) => id(item) === one)).filter(Boolean);
     return known.length > 1 ? known : [];

@@ -60,7 +60,7 @@ def document(
     """Return what the page is made from; thumbnails are written under `folder` on the way.
 
     Args:
-        runs: Results on the same benchmark, version and split; the first is what others are held against.
+        runs: Results on the same benchmark, version and split; the first is what others are compared with.
         folder: The page's.
         pictures: Thumbnails at most.
         show: Called with the number of items that are done.

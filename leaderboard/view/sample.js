@@ -336,7 +336,7 @@
     box.replaceChildren(...parts.map((part) => (part.marked ? h("mark", { text: part.text }) : part.text)));
     return box;
   }
-  /** What a run's answer is held against: the first run's, and the first run's against the next. */
+  /** What a run's answer is compared with: the first run's, and the first run's against the next. */
   const otherThan = (item, i) => item.runs.find((run, k) => k !== i && run && !run.cut)?.said;
 
   function words(run, other) {

@@ -213,7 +213,7 @@ class LmmsEval:
         if lacking:
             raise ReelbenchError(
                 f"the judge gave no score for {len(lacking)} of {len(asked)} answers ({lacking[0].reason}); what came "
-                "is kept: run the same command again to go on"
+                "is kept: rerun the command to continue"
             )
         paid = {"calls", "cached", "cost_usd"}  # of this call, so a repetition's are others
         write_text(run / JUDGE, json.dumps(record.model_dump(mode="json", exclude=paid), indent=1) + "\n")

@@ -55,7 +55,7 @@ def anchors(
         console.note(f"{len(drawn)} anchors drawn into {out}")
     if judge is not None:
         asked = _ask_anew(out, judge)
-        console.note(f"asked anew: {asked}; how far that is from the first scores:")
+        console.note(f"asked again: {asked}; how far that is from the first scores:")
         console.write(shlex.join(["reelbench", "judge", "agree", str(out), str(asked)]))
 
 

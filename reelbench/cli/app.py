@@ -157,7 +157,7 @@ class Command(_Flags, TyperCommand):
                 return super().invoke(ctx)
         except KeyboardInterrupt:
             if kept := KEPT.get(_words(ctx)):
-                console.note(f"stopped; run the same command to resume: {kept}")
+                console.note(f"stopped; rerun the command to resume: {kept}")
             raise
 
     def format_options(self, ctx: "_click.Context", formatter: "_click.HelpFormatter") -> None:

@@ -60,7 +60,7 @@ def fetch(
     for what, reason in failed:
         console.note(f"not fetched: {what}: {reason}")
     if failed:
-        console.note(f"{len(failed)} could not be fetched; run the command again to go on from here")
+        console.note(f"{len(failed)} could not be fetched; rerun the command to continue")
         raise typer.Exit(1)
 
 

@@ -101,7 +101,7 @@ def _read(file: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{file}: no TOML: {error}") from None
+        raise InputError(f"{file}: not valid TOML: {error}") from None
 
 
 def _entries(

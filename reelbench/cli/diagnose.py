@@ -247,7 +247,7 @@ def report(
 
     unique = [Folder(path) for path in dict.fromkeys(folders)]
     if people and len(unique) > 1:
-        raise InputError("--people: is held against one diagnosis; give one DIR")
+        raise InputError("--people: is compared with one diagnosis; give one DIR")
     if only is not None and len(unique) < 2:  # noqa: PLR2004
         raise InputError("--round: holds two diagnoses against each other; give two DIRs")
     _report(*unique, as_json=as_json, people=_people(unique[0], people) if people else None, only=only)

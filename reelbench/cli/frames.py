@@ -169,7 +169,7 @@ def _files(names: "Sequence[str]", split: str | None, data: Path | None) -> list
 
     wanted = named.videos(names, split, data)
     if wanted.scenes:
-        raise InputError(f"{next(iter(wanted.scenes))}: lies as pictures, not as a file; `frames extract` takes it")
+        raise InputError(f"{next(iter(wanted.scenes))}: is a folder of pictures, not a file; `frames extract` takes it")
     _note_missing(wanted)
     return list(wanted.files)
 

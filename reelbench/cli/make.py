@@ -187,10 +187,10 @@ def _stage_file(out: Path | None, start_after: str | None, given: Path | None, o
     from reelbench.making.chain import stage_file
 
     if out is None:
-        raise InputError("--from: goes on from a file in --out DIR; name that folder")
+        raise InputError("--from: continues from a file in --out DIR; name that folder")
     path = out / stage_file(start_after)
     if not path.is_file():
-        raise InputError(f"--from {start_after}: {path} isn't there; write it with --until {start_after}")
+        raise InputError(f"--from {start_after}: {path} doesn't exist; write it with --until {start_after}")
     return path
 
 
@@ -386,7 +386,7 @@ def _report(document: dict[str, Any], made: Path | None, stage: str, *, as_json:
     for known in document["stages"]:
         reasons.update(known["dropped"])
     if failed := sorted(reasons.keys() & _FAILED):
-        console.note(f"not all was asked ({', '.join(failed)}): run the same command again to go on; no reply is lost")
+        console.note(f"not everything was asked ({', '.join(failed)}): rerun the command to continue; no reply is lost")
     if missing := reasons["media_missing"]:
         console.note(f"{missing} videos are not here: give their folder with --media, or set REELBENCH_MEDIA")
     if unread := reasons["unparsable"]:

@@ -144,7 +144,7 @@ def _show(spec: "BenchmarkSpec", pilot: "Pilot", assumed: "Assumed | None", docu
     if assumed is not None:
         console.write(
             f"assumed: a score of {assumed.score:g}, {assumed.questions:g} questions to a video, icc {assumed.icc:g}; "
-            "answers right or wrong, which is the most that they can vary"
+            "answers right or wrong, the most that they can vary"
         )
     what = "difference" if pilot.paired else "score"
     console.write(

@@ -90,7 +90,7 @@ def recorded_commit(repo_id: str) -> str | None:
     record = read_json(path)
     commit = record.get("commit") if is_object(record) else None
     if not isinstance(commit, str) or not _COMMIT.fullmatch(commit):
-        raise InputError(f"{path}: names no commit of {repo_id}; delete the file to have `main` resolved again")
+        raise InputError(f"{path}: names no commit of {repo_id}; delete the file to resolve `main` again")
     return commit
 
 

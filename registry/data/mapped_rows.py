@@ -55,7 +55,7 @@ def read_each(spec: BenchmarkSpec, paths: Sequence[Path]) -> Iterator[tuple[str,
             yield question.where, error
             continue
         first = places.setdefault(row["id"], question.where)
-        twice = f"{question.where}: the id {row['id']!r} is there twice, first at {first}"
+        twice = f"{question.where}: the id {row['id']!r} occurs twice, first at {first}"
         yield question.where, row if first == question.where else InputError(twice)
 
 
@@ -96,7 +96,9 @@ class _Question:
         at = READINGS[form](options, answer)
         if at is None:
             listed = "; ".join(f"{key}: {text}" for key, text in zip(options.keys, options.texts, strict=True))
-            raise InputError(f"{self.where}: the answer {answer!r} is none of its options ({listed}), read as {form}")
+            raise InputError(
+                f"{self.where}: the answer {answer!r} is not one of its options ({listed}), read as {form}"
+            )
         return LETTERS[at]
 
     def _source(self, name: str) -> str | tuple[str, ...]:

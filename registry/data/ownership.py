@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from reelbench.registry.records import Data, SourceRecord
 
 Entry = tuple[str, str, str, dict[str, Any]]
-"""A question's id, video, text, and what an answer is held against (`rows.target`)."""
+"""A question's id, video, text, and what an answer is compared with (`rows.target`)."""
 
 _PREFIX = 16
 """Digits of a fingerprint that a run's name of its rows has."""

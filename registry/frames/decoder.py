@@ -186,7 +186,7 @@ def _picture(path: Path) -> VideoFrame:
             with suppress(FFmpegError, ValueError):
                 for picture in stream.decode(packet):
                     return picture
-    raise MediaError(path, "is not a picture that can be decoded; is it whole?")
+    raise MediaError(path, "is not a picture that can be decoded; is it complete?")
 
 
 def _abandonable(work: Callable[[], T], deadline: Deadline) -> T:

@@ -150,7 +150,7 @@ def open_container(path: Path) -> InputContainer:
     except IsADirectoryError:
         raise MediaError(path, "is a folder, expected a video file") from None
     except (FFmpegError, OSError, ValueError, MemoryError) as error:
-        raise MediaError(path, f"is not a video that can be read ({first_line(error)}); is it whole?") from None
+        raise MediaError(path, f"is not a video that can be read ({first_line(error)}); is it complete?") from None
 
 
 def video_stream(container: InputContainer, path: Path) -> VideoStream:

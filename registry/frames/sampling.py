@@ -335,7 +335,7 @@ def _option(spec: str, option: str, fields: dict[str, object], given: dict[str, 
     if fields["kind"] in {"none", "native"} and name != "subs":
         _refuse(spec, f"{fields['kind']} takes no option but subs=file")
     if name_of in fields:
-        _refuse(spec, f"{name} is there twice")
+        _refuse(spec, f"{name} occurs twice")
     if name in _CHOICES:
         if value not in _CHOICES[name]:
             _refuse(spec, f"{option} is neither {' nor '.join(_CHOICES[name])}")

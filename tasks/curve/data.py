@@ -54,7 +54,7 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
 
 
 def entries(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield (where, entry) for every question, `key` as text; InputError where a key is there twice."""
+    """Yield (where, entry) for every question, `key` as text; InputError where a key occurs twice."""
     seen: dict[str, str] = {}
     for where, entry in _entries(path):
         if not isinstance(entry, dict):

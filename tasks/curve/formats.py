@@ -54,7 +54,7 @@ def read_references(path: Path) -> list[Reference]:
 
 
 def read_predictions(spec: BenchmarkSpec, path: Path) -> dict[str, Prediction]:
-    """Read predictions by key; InputError where one is there twice."""
+    """Read predictions by key; InputError where one occurs twice."""
     document = read_json_or_jsonl(path)
     entries = document if isinstance(document, list) else [document]
     if not entries:

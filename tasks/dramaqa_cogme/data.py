@@ -56,7 +56,7 @@ def entries(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             raise InputError(f"{where} is not a DramaQA question; expected {EXPECTED}; found {described(entry)}")
         qid = str(entry["qid"])
         if qid in seen:
-            raise InputError(f"{where}: qid {qid!r} is there twice; the file must have each question once")
+            raise InputError(f"{where}: qid {qid!r} occurs twice; the file must have each question once")
         seen.add(qid)
         yield where, {**entry, "qid": qid}
 

@@ -65,7 +65,7 @@ def read_references(path: Path) -> list[Reference]:
 
 
 def read_predictions(path: Path) -> dict[str, Prediction]:
-    """Read predictions by qid; InputError where one is there twice."""
+    """Read predictions by qid; InputError where one occurs twice."""
     document = read_json_or_jsonl(path)
     if isinstance(document, dict) and "qid" not in document:
         if odd := next((qid for qid, value in document.items() if not isinstance(value, dict | int | None)), None):

@@ -253,7 +253,7 @@ def with_logging(arguments: list[str]) -> tuple[list[str], Path]:
     """Return lmms-eval's arguments with samples logged to an output folder, and that folder."""
     if not arguments:
         raise InputError(
-            "nothing to run: give lmms-eval's arguments after --, e.g. reelbench run -- --tasks moviecore …"
+            "nothing to run: put lmms-eval's arguments after --, e.g. reelbench run -- --tasks moviecore …"
         )
     arguments = list(arguments)
     output = option_value(arguments, "--output_path")

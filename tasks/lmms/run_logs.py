@@ -93,7 +93,7 @@ class LoggedItems:
 
 
 def logged_items(path: Path) -> LoggedItems:
-    """Read the items of lmms-eval's samples file, by their numbers; of an id that is there twice the last one counts.
+    """Read the items of lmms-eval's samples file, by their numbers; of an id that occurs twice the last one counts.
 
     lmms-eval drops the row from what it logs, so our tasks put the sample into the dict of their first metric.
     """

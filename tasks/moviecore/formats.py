@@ -2,7 +2,7 @@
 
 The authors' evaluator reads `{"<video>.mp4": [{"question", "answer", "pred", "classification", "enhanced_answer"?}]}`
 with the references inside (evaluate_moviecore.py at 316f1ff). Any of the annotation shapes with a `pred` per question
-is read the same way; predictions without references are held against a references file, or the benchmark's own data.
+is read the same way; predictions without references are compared with a references file, or the benchmark's own data.
 """
 
 from pathlib import Path
@@ -81,7 +81,7 @@ def _reference(where: str, entry: dict[str, Any]) -> Reference:
 def _by_id(
     spec: BenchmarkSpec, entries: list[tuple[str, dict[str, Any]]], references: list[Reference] | None = None
 ) -> dict[str, Prediction]:
-    """Return the predictions by id; InputError where one is there twice.
+    """Return the predictions by id; InputError where one occurs twice.
 
     The authors' shape has no ids, so against other references an entry without one is matched by video and question.
     """

@@ -75,7 +75,7 @@ def entries(paths: Sequence[Path]) -> Iterator[tuple[str, dict[str, Any]]]:
                 )
             qid = str(entry["qid"])
             if qid in seen:
-                raise InputError(f"{where}: qid {qid!r} is there twice; the file must have each question once")
+                raise InputError(f"{where}: qid {qid!r} occurs twice; the file must have each question once")
             seen.add(qid)
             places.setdefault(qid, where)
             known = {key: value for key, value in entry.items() if value is not None}

@@ -70,7 +70,7 @@ def read_references(path: Path) -> list[Reference]:
 
 
 def read_predictions(path: Path) -> dict[str, Prediction]:
-    """Read predictions by qid; InputError where one is there twice."""
+    """Read predictions by qid; InputError where one occurs twice."""
     document = read_json_or_jsonl(path)
     entries = document if isinstance(document, list) else [document]
     if not entries:
@@ -128,7 +128,7 @@ def check_submission(table: Sequence[Mapping[str, Any]]) -> None:
         where = f"the submission's line {number} ({row['qid']})"
         windows, answer = row["pred_relevant_windows"], row["ans"]
         if row["qid"] in seen:
-            raise InputError(f"{where}: this qid is there twice; the owners' server takes each question once")
+            raise InputError(f"{where}: this qid occurs twice; the owners' server takes each question once")
         seen.add(row["qid"])
         if len(windows) != 1 or len(windows[0]) != 2 or not all(map(is_number, windows[0])):  # noqa: PLR2004
             raise InputError(f"{where}: pred_relevant_windows is {windows!r:.60}, expected [[start, end]] in seconds")

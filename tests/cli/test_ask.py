@@ -77,7 +77,7 @@ def test_several_benchmarks_share_a_budget_and_a_run_goes_on(ask, tmp_path):
         done = ask(server, "--limit", 4, "--llm-budget", 6, "--llm-concurrency", 1, names=names)
         assert (done.returncode, len(server.calls)) == (0, 6)
         assert result(tmp_path, names[1])[0]["counts"]["unscored"] == {"model_failed": 2}
-        assert "2 questions are not answered (2 budget); run the same command again to go on" in done.stderr
+        assert "2 questions are not answered (2 budget); rerun the command to continue" in done.stderr
         done = ask(server, "--limit", 4, names=names)
         assert (done.returncode, len(server.calls)) == (0, 8)
     whole, samples = result(tmp_path, names[1])

@@ -198,7 +198,7 @@ class TestSweep:
     @pytest.mark.parametrize(
         ("options", "line"),
         [
-            (("--languages", "en,EN-GB"), "--languages en,EN-GB: 'EN-GB' is there twice"),
+            (("--languages", "en,EN-GB"), "--languages en,EN-GB: 'EN-GB' occurs twice"),
             (("--languages", "en,es", "--sweep", "a=1"), "one of them at a time"),
             (("--languages", "en"), "no model is named for translator"),
             (("--llm", "m"), "are for --languages"),

@@ -136,4 +136,4 @@ def test_ctrl_c_ends_with_130_and_says_that_the_same_command_goes_on(tmp_path):
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=300)
     assert process.returncode == 130
-    assert said.strip() == "stopped; run the same command to resume: nothing is paid for twice"
+    assert said.strip() == "stopped; rerun the command to resume: nothing is paid for twice"

@@ -37,7 +37,7 @@ def test_a_batch_is_handed_over_once_and_collected_by_the_same_command(judged):
     with BatchServer() as server:
         unscored, said = judged(server, "--judge-batch")
         assert unscored == {"judge_pending": 11}
-        assert f"{CALLS} requests handed over; the same command again collects the replies" in said
+        assert f"{CALLS} requests handed over; rerun the command to collect the replies" in said
         unscored, said = judged(server, "--judge-batch")
         assert (unscored, len(server.batches)) == ({"judge_pending": 11}, 1)
         assert "in_progress" in said

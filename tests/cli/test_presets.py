@@ -87,7 +87,7 @@ def test_what_lmms_eval_cant_be_told_is_refused(own):
     [
         ("values: {top_k: 5}", "top_k: names no source"),
         (f"values: {{top_k: {{value: a lot, source: '{SOURCE}'}}}}", "'a lot' is not a whole number"),
-        (f"values: {{beams: {{value: 2, source: '{SOURCE}'}}}}", "'beams' is no value of a preset"),
+        (f"values: {{beams: {{value: 2, source: '{SOURCE}'}}}}", "'beams' is not a value of a preset"),
         (f"values: {{frames: {{value: 'many:2', source: '{SOURCE}'}}}}", "'many' is not a kind of sampling"),
         ("about: x", "expected `about` and `values`"),
     ],

@@ -88,7 +88,7 @@ def test_the_time_left_follows_from_the_pace(tmp_path, monkeypatch):
 
 def test_what_is_no_status_file_is_a_line(tmp_path):
     (tmp_path / "a.json").write_text("{}")
-    with pytest.raises(InputError, match="is no status file"):
+    with pytest.raises(InputError, match="is not a status file"):
         status(tmp_path / "a.json", 2)
 
 

@@ -1,4 +1,4 @@
-"""What a result is held against: forged references, fewer answers, a judge that is asked again."""
+"""What a result is compared with: forged references, fewer answers, a judge that is asked again."""
 
 import json
 from pathlib import Path

@@ -248,7 +248,7 @@ def test_a_server_that_dies_loses_nothing(reelbench, tmp_path):
             "ace", "--candidates", path, "--llm", f"ranker@{server.url}", "--llm-concurrency", 1, "--output", out
         )
         assert (done.returncode, out.exists()) == (1, False)
-        assert "run the same command again to go on" in done.stderr.splitlines()[-1]
+        assert "rerun the command to continue" in done.stderr.splitlines()[-1]
         server.script(play)
         asked = len(server.calls)
         done = ask(reelbench, server, "--candidates", path, "--output", out, "--json")

@@ -72,7 +72,7 @@ def test_a_number_is_an_answer_where_only_one_reading_is_left(stated, answers, l
     rows = [{**ASKED, "n": n, "o": ["red", "blue", "green"], "a": answer} for n, answer in enumerate(answers)]
     folder = write(tmp_path, CHOICE + stated, PLAIN, rows)
     if letters is None:
-        with pytest.raises(InputError, match=r"rows\.jsonl, line 1 .*index0 or as index1.*say which with answer_is"):
+        with pytest.raises(InputError, match=r"rows\.jsonl, line 1 .*index0 or as index1.*say which in answer_is"):
             face.load(str(folder))
     else:
         assert "".join(face.load(str(folder))["answer"]) == letters
@@ -122,7 +122,7 @@ BROKEN = [
     ("{file: rows.jsonl}", "{fle: rows.jsonl}", "line 3: unknown key 'source.fle'; did you mean 'file'?"),
     ("id: n, ", "", "line 4: columns.id is missing"),
     ("answer: a", "answer: a, anser: b", "line 4: unknown key 'columns.anser'; did you mean 'answer'?"),
-    ("id: shapes", "id: shapes\nid: again", "line 2: the key 'id' stands twice"),
+    ("id: shapes", "id: shapes\nid: again", "line 2: the key 'id' occurs twice"),
     ("id: shapes", "id: shapes\n? [a]\n: b", "line 2: a key is a list or a mapping"),
     ("kind: choice", "kind: choice\njudge: {prompts: curve}", "line 3: kind choice takes no judge"),
     ("kind: choice", "kind: choice\nprompt: ask.txt", "line 3: prompt: ask.txt is not beside this file"),
@@ -168,8 +168,8 @@ def test_every_row_that_is_wrong_is_a_line_with_its_place(tmp_path, reelbench):
     assert done.returncode == 2
     lines = done.stderr.splitlines()
     for line, what in {
-        2: "the answer 'pink' is none of its options (A: red; B: blue)",
-        3: "the id '7' is there twice, first at",
+        2: "the answer 'pink' is not one of its options (A: red; B: blue)",
+        3: "the id '7' occurs twice, first at",
         4: "has no column 'q'; it has n, clip, o, a",
         5: "options has 1 options, expected 2 to 26",
         6: "id (n) is empty",

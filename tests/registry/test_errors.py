@@ -14,10 +14,10 @@ def test_no_character_of_what_is_quoted_leaves_the_line(quoted):
 
 
 def test_a_long_text_is_cut_in_its_middle():
-    line = str(MediaError("film.mp4", "9" * 50_000 + "; is it whole?"))
+    line = str(MediaError("film.mp4", "9" * 50_000 + "; is it complete?"))
     assert len(line) <= 1003
     assert line.startswith("film.mp4: 999")
-    assert line.endswith("999; is it whole?")
+    assert line.endswith("999; is it complete?")
     assert str(InputError("x" * 1000)) == "x" * 1000
 
 

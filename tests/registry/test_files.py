@@ -68,7 +68,7 @@ def test_a_key_that_stands_twice_is_said_once(read, tmp_path, caplog):
         value = read(path)
     assert ({"a": 2} in value) or ((3, {"a": 2}) in value)
     (message,) = caplog.messages
-    assert message == f"{path}, line 2: the key 'c' stands twice in one object; the last one counts"
+    assert message == f"{path}, line 2: the key 'c' occurs twice in one object; the last one counts"
 
 
 def fifo(folder):

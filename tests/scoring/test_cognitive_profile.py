@@ -53,7 +53,7 @@ def test_tags_are_read_by_question(tmp_path):
             {"target": ["Character", "Object", "Place", "Event"]},
             r'field "target": 4 labels \(Character, Object, Place, Event\); at most 3',
         ),
-        ({"content": ["Means"] * 2}, r'field "content": \'Means\' is there twice'),
+        ({"content": ["Means"] * 2}, r'field "content": \'Means\' occurs twice'),
         ({"thinking": ["Recall", "Grasping"]}, r'field "thinking": a list of 2 labels; expected exactly one'),
         ({"thinking": None}, r'field "thinking": expected a label as text, found null; '),
         ({"target": "Character"}, r'field "target": expected a list of up to 3 labels, found text(;|$)'),

@@ -77,7 +77,7 @@ def test_files(spec, way, references, added, tmp_path):
 @each_benchmark
 def test_an_answer_that_is_there_twice_is_refused(spec, tmp_path):
     path = edited(predictions(tmp_path / "predictions.json", spec), lambda entries: [*entries, entries[0]])
-    with pytest.raises(InputError, match=r" 13: the id '[^']+' is there twice, first at .* 1; keep one"):
+    with pytest.raises(InputError, match=r" 13: the id '[^']+' occurs twice, first at .* 1; keep one"):
         score_files(spec.id, Inputs(path, split="mini"), tmp_path / "result", PLAIN)
 
 

@@ -58,7 +58,7 @@ def test_a_question_without_a_class_is_kept(tmp_path):
         ({"1_1": 3}, r"'1_1' holds a int"),
         ([entry()], r"entry 1 names no video"),
         ({}, r"no rows"),
-        ([entry(video="1", id="a"), entry(video="2", id="a")], r"'a'.*is there twice"),
+        ([entry(video="1", id="a"), entry(video="2", id="a")], r"'a'.*occurs twice"),
         ("text", r"holds a str"),
     ],
 )

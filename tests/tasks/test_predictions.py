@@ -241,7 +241,7 @@ def test_the_owners_format_wins_where_a_file_is_in_it(tmp_path):
 )
 def test_an_id_that_is_there_twice_is_refused_with_both_places(tmp_path, asked, suffix, places):
     path = put(tmp_path / f"p{suffix}", [{"id": "7", "prediction": text} for text in ("pike", "carp")])
-    with pytest.raises(InputError, match=rf"{places[0]}: the id '7' is there twice, first at .*{places[1]}; keep one"):
+    with pytest.raises(InputError, match=rf"{places[0]}: the id '7' occurs twice, first at .*{places[1]}; keep one"):
         scored("curve", path, asked("7", "8"))
 
 
@@ -261,7 +261,7 @@ def test_an_id_that_is_there_twice_is_refused_with_both_places(tmp_path, asked, 
 def test_so_is_one_in_an_owners_format_or_as_a_key(tmp_path, name, text):
     path = tmp_path / "p.json"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match=r"is there twice") as caught:
+    with pytest.raises(InputError, match=r"occurs twice") as caught:
         scored(name, path)
     assert len(str(caught.value).splitlines()) == 1
 

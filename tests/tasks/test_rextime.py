@@ -220,7 +220,7 @@ class TestBadInput:
     @pytest.mark.parametrize(
         ("row", "says"),
         [
-            ({"qid": "t1"}, "line 2 (t1): this qid is there twice"),
+            ({"qid": "t1"}, "line 2 (t1): this qid occurs twice"),
             ({"pred_relevant_windows": [[0, 1], [2, 3]]}, "line 2 (t2): pred_relevant_windows is"),
             ({"pred_relevant_windows": [[0, float("nan")]]}, "pred_relevant_windows is"),
             ({"ans": "E"}, "ans is 'E', expected one of A, B, C, D"),
