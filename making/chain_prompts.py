@@ -59,7 +59,7 @@ class ChainPrompts(PromptFiles):
             raise InputError(f"{where}: {first_wrong_field(error)}") from None
         names = [role.name for role in roles]
         if len(set(names)) < len(names):
-            raise InputError(f"{where}: a role's name is there twice; there are {', '.join(names)}")
+            raise InputError(f"{where}: a role's name occurs twice; there are {', '.join(names)}")
         for role in roles:
             self.text(role.prompt)
         self._roles = roles

@@ -123,7 +123,7 @@ def read_videos(path: Path, questions: int) -> list[DiscussionVideo]:
         if context is not None and (len(context) != questions or not all(context)):
             raise InputError(f"{where}, field context: expected {questions} answers, none empty; found {len(context)}")
         if read.video in videos:
-            raise InputError(f"{where}: the video {read.video!r} is there twice; the file must have each video once")
+            raise InputError(f"{where}: the video {read.video!r} occurs twice; the file must have each video once")
         pairs = [pair.model_dump() for pair in read.qa]
         videos[read.video] = DiscussionVideo(read.video, read.metadata, pairs, context, read.words)
     if not videos:

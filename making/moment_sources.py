@@ -95,7 +95,7 @@ def read_sources(path: Path) -> list[Captioned] | list[Query]:
         entries = document if isinstance(document, list) else [document]
         queries = [_query(path, number, entry) for number, entry in enumerate(entries, start=1)]
         if len({query.id for query in queries}) < len(queries):
-            raise InputError(f"{path}: a qid is there twice; the file must have each query once")
+            raise InputError(f"{path}: a qid occurs twice; the file must have each query once")
         if queries:
             return queries
     raise InputError(f"{path}: nothing in it that questions can be made from; expected {EXPECTED}")

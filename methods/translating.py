@@ -107,7 +107,7 @@ def distinct(languages: Sequence[str]) -> list[str]:
     codes = [language_of(tag) for tag in languages]
     again = next((tag for number, tag in enumerate(languages) if codes[number] in codes[:number]), None)
     if again is not None or not all(code.isalpha() and 2 <= len(code) <= 8 for code in codes):  # noqa: PLR2004
-        wrong = f"{again!r} is there twice" if again is not None else "each is a language's tag"
+        wrong = f"{again!r} occurs twice" if again is not None else "each is a language's tag"
         raise InputError(f"--languages {','.join(languages)}: {wrong}; give e.g. en,es,ja")
     return list(languages)
 

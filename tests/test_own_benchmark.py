@@ -92,6 +92,16 @@ def test_a_file_of_questions_goes_all_the_way(kind, made, reelbench, tmp_path):
 
 
 @pytest.mark.lmms
+def test_run_takes_its_folder(made, reelbench, tmp_path):
+    """lmms-eval read the folder's YAML by itself, ran to the end, and no result of ours was found."""
+    folder = made("choice")
+    words = ("--model", "reelbench_baseline", "--output_path", tmp_path / "out")
+    done = reelbench("run", "--frames", "none", "--json", "--", "--tasks", f"{folder}/", *words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["counts"]["scored"] == len(FILES["choice"])
+
+
+@pytest.mark.lmms
 def test_a_bare_lmms_eval_runs_it_beside_a_broken_one(made, tmp_path, tiny_vlm):
     import os
     import subprocess

@@ -187,7 +187,7 @@ def parse(document: list[Any], path: Path) -> Export:
         task = _task_of(entry, f"{path}, task {number}", ignored)
         identifier = str(task.data["id"])
         if identifier in about:
-            raise InputError(f"{task.where}, field data.id: {identifier!r} is there twice; export each task once")
+            raise InputError(f"{task.where}, field data.id: {identifier!r} occurs twice; export each task once")
         pages.setdefault(str(task.data.get("page", "")), number)
         if len(pages) > 1:
             raise InputError(f"{task.where}, field data.page: is of another page than task 1; summarize each by itself")

@@ -58,7 +58,9 @@ def ace(
     llm: "dict[str, AskOptions]",
     judge: "JudgeOptions | None",
 ) -> None:
-    """Choose among a model's candidates with a small language model (ACE), and measure the gain.
+    """Choose among candidates with a small language model (ACE).
+
+    The gain is measured too.
 
     The choice is a result of its own (MODEL + ACE). Beside it stand, from the same candidates: the first, one at
     random, the longest, and with a judge the best one. `--llm hf:MODEL` ranks in this process, by transformers.

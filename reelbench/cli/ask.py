@@ -10,7 +10,7 @@ import typer
 
 from reelbench.cli import console, run_options
 from reelbench.cli.about import takes_about
-from reelbench.cli.asking import check_apart, shared_budget, takes_llm, takes_output_limit, takes_questions
+from reelbench.cli.asking import check_apart, only_model, shared_budget, takes_llm, takes_output_limit, takes_questions
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
 from reelbench.cli.option_groups import Json, Per, Quiet, chosen, given, reports_status, strata
@@ -82,7 +82,7 @@ def ask(
     about: "About | None",
     judge: "JudgeOptions | None",
 ) -> None:
-    """Ask a model behind an OpenAI-compatible server the questions of benchmarks, and score its answers.
+    """Ask a model behind an OpenAI-compatible server, and score its answers.
 
     Prompts, frames and settings are those of `run` with lmms-eval's adapter `openai`. Answers are kept: rerun to
     resume, and nothing is paid for twice.
@@ -95,6 +95,7 @@ def ask(
     from reelbench.registry.about import check_frames
     from reelbench.registry.decoding import Candidates
     from reelbench.registry.home import home
+    from reelbench.scoring import result_files
     from reelbench.tasks.earlier import OTHER_JUDGE
     from reelbench.tasks.score import Options
 
@@ -112,7 +113,8 @@ def ask(
     if earlier is not None:
         check_apart(earlier, names, folder / names[0])
     else:
-        _check_own([folder / discovery.plain_name(name) for name in names], llm)
+        for name in names:
+            result_files.check_own(folder / discovery.plain_name(name), only_model(llm).model)
     if earlier is not None and earlier.only == OTHER_JUDGE:
         evaluated = partial(judged_again, options=options, earlier=earlier)
     else:
@@ -149,15 +151,3 @@ def _each(names: list[str], outcome: "Callable[[str], Outcome]") -> "tuple[list[
         except ReelbenchError as error:
             failed.append(str(error))
     return outcomes, failed
-
-
-def _check_own(folders: "list[Path]", llm: "dict[str, AskOptions]") -> None:
-    """Raise InputError where a folder has another model's result, which this one's would overwrite."""
-    from reelbench.cli.asking import only_model
-    from reelbench.scoring import result_files
-
-    for folder in folders:
-        if (folder / result_files.RESULT_FILE).is_file():
-            before, now = result_files.read(folder).model.id, only_model(llm).model
-            if before != now:
-                raise InputError(f"{folder}: has the result of {before}; give {now} an --output of its own")

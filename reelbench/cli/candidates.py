@@ -31,7 +31,7 @@ def show_candidates(
     metadata: "RunMetadata",
     judge: "JudgeOptions | None",
 ) -> None:
-    """Score several answers to each question: pass@k, mean@k, and the majority answer.
+    """Score several answers to a question: pass@k, mean@k, majority.
 
     pass@k (one of k answers is right) and mean@k are unbiased: over all ways to draw k of those that are kept. The
     majority is over the first k, for answers that are letters; of equally many the first. Open answers need --judge.

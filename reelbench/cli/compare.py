@@ -51,7 +51,10 @@ def compare(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Compare two models on the items both answered: bootstrap over videos; McNemar if items are right or wrong."""
+    """Compare two models on the items that both answered.
+
+    By bootstrap over videos, and by McNemar's test if items are right or wrong.
+    """
     from reelbench.registry import discovery
     from reelbench.registry.files import write_jsonl, write_text
     from reelbench.scoring import side_by_side
@@ -233,7 +236,7 @@ def agree(
     else:
         second = read_one(b)
         same_benchmark(first.result, second.result, a, b)
-        ratings, other = ratings_of(second.samples, spec), _judge(second.result)
+        ratings, other = _of_the_same_answers(first, second, ratings_of(second.samples, spec), b), _judge(second.result)
     report = agreement(first.samples, ratings_of(first.samples, spec), ratings, spec)
     if as_json:
         console.write(json.dumps({"a": _judge(first.result), "b": other, **asdict(report)}))
@@ -278,6 +281,18 @@ class _Read:
         self.samples = samples
 
 
+def _of_the_same_answers(a: _Read, b: _Read, ratings: "Ratings", path: Path) -> "Ratings":
+    """Return the ratings of what both results answered alike; InputError where they share questions and no answer."""
+    answers = {sample.id: sample.prediction for sample in a.samples}
+    other = {sample.id for sample in b.samples if answers.get(sample.id, sample.prediction) != sample.prediction}
+    alike = {place: score for place, score in ratings.items() if place[0] not in other}
+    if ratings and not alike:
+        raise InputError(f"{path}: its answers are others; give the same answers judged twice, or `reelbench compare`")
+    if other:
+        console.note(f"left out: {len(other)} items that the two results answer differently")
+    return alike
+
+
 def read_one(path: Path) -> _Read:
     """Read the one result in a folder, below it, or of a `result.json`."""
     folders = _folders(path)
@@ -314,9 +329,14 @@ def _about(folder: Path) -> tuple[str, int, str]:
 
 
 def _of(folder: Path) -> _Read:
+    from reelbench.registry.files import sha256_of
     from reelbench.scoring import result_files
 
-    return _Read(result_files.read(folder), list(result_files.read_samples(folder)))
+    result, samples = result_files.read(folder), folder / result_files.SAMPLES_FILE
+    stated = result.provenance.samples_sha256
+    if stated is not None and samples.is_file() and sha256_of(samples) != stated:
+        console.note(f"{samples}: was changed after scoring, so it is not what {result_files.RESULT_FILE} says")
+    return _Read(result, list(result_files.read_samples(folder)))
 
 
 def same_benchmark(a: "Result", b: "Result", path_a: Path, path_b: Path) -> "BenchmarkSpec":

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from reelbench.methods.diagnosis.questions import ReasonedQuestion
     from reelbench.scoring.evidence.graphs import Graph
 
-app = App("Find out where answers went wrong: evidence graphs and their errors.")
+app = App("Find where answers went wrong: evidence graphs and their errors.")
 
 Name = Annotated[
     str,

@@ -35,7 +35,7 @@ _LOOKED_AT_MOST = 200_000  # files of a folder whose sizes are added up
 
 
 def doctor(*, as_json: Json = False) -> None:
-    """Show versions, extras, Java, the decoder, folders and their sizes, for a bug report.
+    """Show versions, tools and folders, for a bug report.
 
     It asks no network and fetches nothing; whatever it finds, its status is 0.
     """

@@ -19,7 +19,7 @@ def show_help(
         list[str] | None, typer.Argument(metavar="FAMILY|COMMAND", help=f"{', '.join(FAMILIES)}, or a command's words.")
     ] = None,
 ) -> None:
-    """Show a family of options that several commands share, or a command's help."""
+    """Show a family of options, or a command's help."""
     top = context.find_root()
     if not words:
         console.write(top.get_help())

@@ -18,7 +18,7 @@ def info(
     *,
     as_json: Json = False,
 ) -> None:
-    """Show what a benchmark asks: splits, sizes, licence, metrics, prompt, one mini question, and what is here.
+    """Show what a benchmark asks, how it is scored, and what is here.
 
     It asks no network and fetches nothing.
     """

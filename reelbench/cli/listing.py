@@ -7,7 +7,7 @@ from reelbench.cli.option_groups import Json
 
 
 def list_benchmarks(*, as_json: Json = False) -> None:
-    """List the benchmarks, their lmms-eval tasks, and whether data and media are here."""
+    """List the benchmarks, their tasks, and which data is here."""
     from reelbench.registry import discovery
     from reelbench.registry.data import presence
 
@@ -38,7 +38,10 @@ def list_benchmarks(*, as_json: Json = False) -> None:
 
 
 def path() -> None:
-    """Print the folder for lmms-eval's --include-path (`lmms-eval tasks list` and `power` need it)."""
+    """Print the folder for lmms-eval's --include-path.
+
+    `lmms-eval tasks list` and `power` need it.
+    """
     from reelbench.lmms_eval_plugin import tasks_folder
 
     console.write(str(tasks_folder()))

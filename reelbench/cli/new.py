@@ -40,7 +40,10 @@ def new(
         Literal["letter", "index0", "index1", "text"] | None, typer.Option(help="How the right option is given.")
     ] = None,
 ) -> None:
-    """Make a benchmark's folder from a file of questions; columns are guessed, and each guess is shown."""
+    """Make a benchmark's folder from a file of questions.
+
+    Columns are guessed, and each guess is shown.
+    """
     from reelbench.making.benchmark_folder import NewBenchmark, make
     from reelbench.registry import discovery
     from reelbench.registry.data.loading import locate
@@ -95,7 +98,10 @@ def check(
     *,
     as_json: Json = False,
 ) -> None:
-    """Check a benchmark's file, rows, prompts and videos; one line for each problem."""
+    """Check a benchmark's file, rows, prompts and videos.
+
+    One line for each problem.
+    """
     import json
 
     from reelbench.registry import discovery

@@ -44,7 +44,9 @@ def power(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show the smallest detectable difference for N videos, and how many videos a difference needs.
+    """Show the smallest detectable difference for N videos.
+
+    With --effect: how many videos a difference needs.
 
     By t tests over videos, at a power of 80 %.
 

@@ -14,7 +14,9 @@ def show_presets(
     *,
     as_json: Json = False,
 ) -> None:
-    """List the presets for --preset of `run` and `ask`, or show one with the source of each value.
+    """List the presets for --preset of `run` and `ask`.
+
+    With NAME or FILE, show one with the source of each value.
 
     A preset of your own is a YAML file: `values`, each {value: ..., source: https://...}.
     """

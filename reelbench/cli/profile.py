@@ -57,7 +57,10 @@ def profile(
     output: Annotated[Path | None, typer.Option(help="Folder for profile.json, profile.md and plots.")] = None,
     judge: "JudgeOptions | None",
 ) -> None:
-    """Measure datasets: readability, parse depth, Bloom's levels (with --judge), words, labels, spans, steps."""
+    """Measure datasets: readability, parse depth, words, labels, spans.
+
+    With --judge also Bloom's levels.
+    """
     from reelbench.making import profile as profiling
 
     datasets = _datasets(names or [], input_files or [], split, data)

@@ -49,7 +49,7 @@ def run(
     output_limit: "OutputLimit",
     chosen_questions: "QuestionChoice",
 ) -> None:
-    """Run lmms-eval with the arguments after `--`, then score what it logged.
+    """Run lmms-eval with the arguments after `--`, then score its log.
 
     The scores lie beside lmms-eval's own files, in <output_path>/reelbench/<task>/. A sweep has a folder
     <output_path>/frames-<N>/ for each number of frames (language-<TAG>/ for each language), and writes sweep.json and

@@ -167,7 +167,7 @@ def score(
     judge: "JudgeOptions | None",
     chosen_questions: "QuestionChoice",
 ) -> None:
-    """Score predictions from a file (NAME --predictions FILE) or from an lmms-eval run (--run DIR).
+    """Score a file of predictions, or an lmms-eval run (--run DIR).
 
     Without --output a run's scores lie in the run's own folder, and those of a file in a folder of Reelbench's home
     that is the same for the same file.
@@ -241,6 +241,7 @@ def _of_file(
     options: "Options",
     output: Path | None,
 ) -> "Evaluations":
+    from reelbench.scoring import result_files
     from reelbench.tasks.predictions import Columns
     from reelbench.tasks.score import resolve_predictions, score_files
     from reelbench.tasks.submissions import Inputs
@@ -254,6 +255,8 @@ def _of_file(
     path, metadata = resolve_predictions(files.predictions, metadata)
     inputs = Inputs(path, files.references, tags, files.split, files.data)
     columns = Columns(files.id_column, files.text_column)
+    if output is not None:
+        result_files.check_own(output, metadata.model or path.stem)
     if options.earlier is not None and output is not None:
         options.earlier.check_apart(output)
     evaluation = score_files(name, inputs, options, columns=columns, metadata=metadata, agent_log=files.looked)

@@ -11,7 +11,7 @@ from reelbench.registry.credentials import without_credentials
 
 
 def show_settings(*, as_json: Json = False) -> None:
-    """List the environment variables that Reelbench reads: each one's value here, or its default."""
+    """List the environment variables: their values here, or defaults."""
     from reelbench.registry import discovery, settings
 
     declared = [*settings.ALL, *(settings.data(name) for name in discovery.specs())]

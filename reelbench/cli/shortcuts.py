@@ -32,7 +32,9 @@ def show_shortcuts(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List questions that need no video: most runs without frames, or with one, answer them right.
+    """List questions that need no video.
+
+    Most runs without frames, or with one, answer these right.
 
     Make such runs with --frames none and --frames uniform:1. A single run's lucky guesses count, most of several few.
     Beside runs that showed several frames, it also tells how often frames matter: most of those have the question

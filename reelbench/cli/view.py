@@ -21,7 +21,9 @@ def view(
     ] = None,
     pictures: Annotated[int, typer.Option(help="Maximum number of thumbnails; 0 for none.", min=0)] = 2000,
 ) -> None:
-    """Make a page of a run's questions and answers, or of several runs side by side; it opens from disk.
+    """Make a page of a run, or of several side by side.
+
+    It has every question and answer, and opens from disk.
 
     It holds what the benchmark's owners wrote, so it is for this machine. Its path is printed; where the runs are of
     several benchmarks, there is a page for each.

@@ -82,6 +82,23 @@ def test_labels_with_few_ratings_are_counted_and_not_shown(judged, reelbench):
     assert "not shown" not in done.stderr
 
 
+def test_only_the_same_answers_tell_how_far_judges_agree(judged, reelbench):
+    """Scores of two models' answers were printed as two judges' agreement."""
+    first, second = judged("judge-a", [2, 2, 0, 0, 1, 1]), judged("judge-b", [2, 2, 0, 1, 1, 1])
+    path = second / "samples.jsonl"
+    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    for alike in (4, 0):
+        changed = [line | {"prediction": "another"} for line in lines[: 6 - alike]]
+        path.write_text("".join(json.dumps(line) + "\n" for line in changed + lines[len(changed) :]), "utf-8")
+        done = reelbench("judge", "agree", first, second, "--json")
+        assert f"{path}: was changed after scoring" in done.stderr
+        if alike:
+            assert json.loads(done.stdout)["both"] == 4
+            assert "left out: 2 items that the two results answer differently" in done.stderr
+    assert done.returncode == 2
+    assert f"{second}: its answers are others" in done.stderr
+
+
 def test_a_judge_and_people(judged, tmp_path, reelbench):
     first = judged("judge-a", [2, 2, 0, 0, 1, 1])
     human = tmp_path / "human.csv"

@@ -53,7 +53,7 @@ def test_help_shows_options_families_and_then_the_examples_as_they_are_typed(ree
     assert "-- LMMS_EVAL_ARGUMENTS" in reelbench("run", "--help").stdout.splitlines()[0]
 
 
-@pytest.mark.parametrize("words", COMMANDS)
+@pytest.mark.parametrize("words", ["", *COMMANDS])
 def test_a_command_s_help_fits_two_screens(words, reelbench):
     printed = reelbench(*words.split(), "--help", env={"COLUMNS": "80"}).stdout.splitlines()
     assert len(printed) <= 60

@@ -42,6 +42,16 @@ def test_a_value_has_its_unit_and_the_primary_metric_is_marked(predictions, reel
     assert rows_of(done.stdout)["accuracy"].split()[1:4] == ["(primary)", "25.00", "%"]
 
 
+def test_another_model_s_result_is_not_overwritten(predictions, reelbench, tmp_path):
+    where = ("--predictions", predictions("rextime"), "--output", tmp_path / "out")
+    assert reelbench("score", "rextime_mini", *where, "--model", "one").returncode == 0
+    refused = reelbench("score", "rextime_mini", *where, "--model", "other")
+    assert refused.returncode == 2
+    assert f"{tmp_path / 'out'}: has the result of one; give other an --output of its own" in refused.stderr
+    assert result_files.read(tmp_path / "out").model.id == "one"
+    assert reelbench("score", "rextime_mini", *where, "--model", "one").returncode == 0
+
+
 @pytest.mark.java
 def test_fractions_have_four_digits(predictions, reelbench):
     done = reelbench("score", "moviecore_mini", "--predictions", predictions("moviecore", lambda row: row["answer"]))

@@ -143,7 +143,7 @@ class TestWhatIsRead:
         [
             ([video(0, context=["one"])], "expected 8 answers, none empty; found 1"),
             ([video(0, context=["x"] * 7 + [" "])], "expected 8 answers, none empty"),
-            ([video(0), video(0)], "'film0' is there twice"),
+            ([video(0), video(0)], "'film0' occurs twice"),
             ([video(0, qa=[{"question": "q"}])], "entry 1, field qa.0.answer"),
             ([{"metadata": {}}], "entry 1, field video"),
             ([[1]], "not an object"),

@@ -89,7 +89,7 @@ def ranged(tasks):
 DAMAGES = {
     "JSON-MIN": (lambda tasks: [task.pop("annotations") for task in tasks], 'task 1, field "annotations": is missing'),
     "no id": (lambda tasks: tasks[0]["data"].pop("id"), "task 1, field data.id: is missing"),
-    "id twice": (lambda tasks: tasks.append(tasks[0]), "task 5, field data.id: .* is there twice"),
+    "id twice": (lambda tasks: tasks.append(tasks[0]), "task 5, field data.id: .* occurs twice"),
     "no fps": (lambda tasks: [task["data"].pop("fps") for task in tasks], "field data.fps: expected"),
     "fps of text": (lambda tasks: [task["data"].update(fps="fast") for task in tasks], "field data.fps: .*'fast'"),
     "another page": (
