@@ -17,14 +17,14 @@ def option(default: Any, help: str, **bounds: int) -> Any:  # noqa: A002, ANN401
 class Rules:
     """What a source must be like (supplement, C.2, where it says: 80 %, 60 %, 10 s)."""
 
-    longest_event: float = option(0.8, "Longest event, as a share.")
+    longest_event: float = option(0.8, "Maximum length of an event, as a share of the video.")
     long_event_drops: Literal["video", "event"] = option("video", "What a longer event drops: the video, or itself.")
-    least_coverage: float = option(0.6, "Least share that all events take together.")
-    coverage: Literal["sum", "union"] = option("sum", "How that is counted: lengths added up, or overlaps once.")
-    gap: float = option(10.0, "Longest gap within a group of events; the largest group is used.")
-    least_events: int = option(2, "Least events of that group.", min=2)
+    least_coverage: float = option(0.6, "Minimum share of the video that its events cover.")
+    coverage: Literal["sum", "union"] = option("sum", "How the cover is counted: lengths added up, or overlaps once.")
+    gap: float = option(10.0, "Maximum gap in seconds within a group of events; the largest group is used.")
+    least_events: int = option(2, "Minimum number of events of that group.", min=2)
     whole_tolerance: float = option(0.0, "A window that lacks no more at either end is the whole clip, and dropped.")
-    most_windows: int = option(1, "Most windows of one query: with more, what it asks for is repeated.", min=1)
+    most_windows: int = option(1, "Maximum windows of a query; with more, what it asks for is repeated.", min=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,13 +32,13 @@ class Cuts:
     """Which ratings keep a question; the supplement prints none of these."""
 
     similar_from: int = option(2, "Similarity that makes a pair one repeated action, and drops it.")
-    causal_from: int = option(2, "Least Directness and Necessity of a causal pair.")
-    means_from: int = option(2, "Least Intentionality and Purpose that make a causal pair means and end.")
-    alignment_from: Literal["low", "medium", "high"] = option("high", "Least alignment of an event beside a query.")
+    causal_from: int = option(2, "Minimum Directness and Necessity of a causal pair.")
+    means_from: int = option(2, "Minimum Intentionality and Purpose that make a causal pair means and end.")
+    alignment_from: Literal["low", "medium", "high"] = option("high", "Minimum alignment of an event with a query.")
     not_causal: Literal["sequential", "drop"] = option(
         "sequential", "An event beside a query that doesn't cause it, or follow from it: ask for its order, or drop it."
     )
-    verified_from: int = option(3, "Least verification score of a question.")
+    verified_from: int = option(3, "Minimum verification score of a question.")
     keep: Literal["best", "both"] = option("best", "Keep the better of a pair's two questions, or both.")
     query_answers: Literal["query", "any"] | None = option(
         None,

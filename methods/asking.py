@@ -129,8 +129,7 @@ def ask(
         options.note(line)
     if asked.sampling.times == "text" and asked.sampling.times_given is None:
         options.note(
-            f"{asked.spec.id}: its answers are times, so each picture goes with its own; times=none in --frames leaves "
-            "them out"
+            f"{asked.spec.id}: asks for times, so each frame goes with its own; times=none in --frames turns that off"
         )
     if (lacking := asked.check_subtitles()) is not None:
         options.note(f"{asked.spec.id}: {lacking}")

@@ -161,7 +161,7 @@ def _notes(spec: BenchmarkSpec, predictions: Iterable[Prediction], options: Iter
         notes.append("the references list no options: letters are read, an option's own words can't be")
     read_as = [given.parsed for given in predictions if given.parsed is not None]
     if read_as and all("span" in parsed and parsed["span"] is None for parsed in read_as):
-        notes.append("no text states a span of time: what needs one counts as wrong")
+        notes.append("no answer contains a span of time; metrics that need one count these as wrong")
     return notes
 
 

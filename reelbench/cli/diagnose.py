@@ -192,8 +192,8 @@ def run(
 ) -> None:
     """Ask, find the first error, give the right fact as a cue, and ask again; lmms-eval's arguments follow `--`.
 
-    Roles of --llm: graph, tagger, translator. Rerun to resume. Answers that were given
-    cues hold what is true: they lie in DIR alone, and have no score.
+    Roles of --llm: graph, tagger, translator. Rerun to resume. Answers
+    given with cues contain the truth, so they are saved in DIR only, without a score.
     """
     from reelbench.methods.diagnosis import attempts, loop
     from reelbench.methods.diagnosis import questions as rows

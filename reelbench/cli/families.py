@@ -57,10 +57,10 @@ FAMILIES = {
         "which pictures of a video a model is shown",
         ("--frames",),
         "A SPEC says which pictures of a video a model is shown:\n"
-        "  uniform:32          as many, evenly spaced\n"
-        "  fps:2[,max=128]     so many a second, at most max\n"
-        "  keyframe:32         as many of the film's own key frames\n"
-        "  window:12.5-40,16   as many of this part (seconds)\n"
+        "  uniform:32          32 frames, evenly spaced\n"
+        "  fps:2[,max=128]     2 frames a second, at most max\n"
+        "  keyframe:32         32 of the film's own key frames\n"
+        "  window:12.5-40,16   16 frames of this part (seconds)\n"
         "  all, none, native   every frame; no picture; as the model samples by itself (the default)\n"
         "and after it, separated by commas: size=448 (short side in pixels), as=clip|images, audio=keep|drop,\n"
         "times=text|none (pictures with their times), subs=file (the subtitles of the time shown).",

@@ -35,7 +35,7 @@ Per = Annotated[
     typer.Option(
         "--per",
         metavar="FIELD=N",
-        help="N questions for each label of a field instead, as in locale=10: the same ones in every command.",
+        help="Instead: N questions of each label of a field (locale=10); the same ones in every command.",
     ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors, and --json.")]

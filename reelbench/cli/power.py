@@ -121,7 +121,9 @@ def _guessed(
     if paired is not None:
         raise InputError("--paired: belongs to a result; name a result's folder in place of the benchmark")
     if icc is None:
-        raise InputError(f"{name}: how far its videos differ is not known: name a result's folder, or assume --icc")
+        raise InputError(
+            f"{name}: how far its videos differ is unknown: give a result's folder, or assume it, as in --icc 0.1"
+        )
     split = spec.splits[spec.default_split]
     if questions is None and split.rows and split.videos:
         questions = split.rows / split.videos
@@ -133,7 +135,7 @@ def _guessed(
     ]
     for what, value in (("--videos", videos), ("--questions", questions), ("--score", score or published or None)):
         if value is None:
-            raise InputError(f"{name}: {what} is missing; {spec.default_split} doesn't state it")
+            raise InputError(f"{name}: {what} is missing, which split {spec.default_split} doesn't state")
     assert videos is not None and questions is not None  # noqa: S101, PT018 - said above
     what = pilots.Assumed(median(published) if score is None else score, icc, videos, questions)
     return spec, what, pilots.assumed(spec.primary, what)
@@ -156,16 +158,16 @@ def _show(spec: "BenchmarkSpec", pilot: "Pilot", assumed: "Assumed | None", docu
     models = "on the same videos" if pilot.paired else "each on its own videos"
     console.write(
         f"two models {models}, {document['videos']} videos: a true difference of "
-        f"{document['smallest_difference']:.2f} is found four times in five"
+        f"{document['smallest_difference']:.2f} is found with 80 % power"
     )
     if "effect" in document:
         needed = document["videos_needed"]
         console.write(
             f"a true difference of {document['effect']:g}: found with {100 * document['power']:.0f} % by "
-            f"{document['videos']} videos; four times in five by {needed or 'more than ten million'}"
+            f"{document['videos']} videos; with 80 % by {needed or 'more than ten million'}"
         )
     if not document["promised"]:
         console.note(
-            f"not promised: of {min(pilot.videos, document['videos'])} videos this is a guess; under "
+            f"unreliable, with only {min(pilot.videos, document['videos'])} videos: under "
             f"{MIN_CLUSTERS} the power may be 3 to 6 points off, under 10 up to 20"
         )

@@ -52,7 +52,7 @@ def file_options(
         typer.Option(
             metavar="FILE",
             help="Predictions: the benchmark's own format, or a table of ids and texts (CSV, TSV, JSON, JSON Lines, "
-            "Parquet, Excel; hf://datasets/ORG/NAME, with @REVISION and /FILE at will).",
+            "Parquet, Excel; hf://datasets/ORG/NAME[@REVISION][/FILE]).",
         ),
     ] = None,
     references: Annotated[Path | None, typer.Option(help="References file; default: the benchmark's own data.")] = None,
@@ -169,8 +169,8 @@ def score(
 ) -> None:
     """Score a file of predictions, or an lmms-eval run (--run DIR).
 
-    Without --output a run's scores lie in the run's own folder, and those of a file in a folder of Reelbench's home
-    that is the same for the same file.
+    Without --output a run's scores lie in the run's own folder, and those of a file in Reelbench's home, in a
+    folder named after the file, so that scoring it again finds them.
     """
     from reelbench.cli import loggers
     from reelbench.registry.decoding import Answering

@@ -36,9 +36,9 @@ def show_shortcuts(
 
     Most runs without frames, or with one, answer these right.
 
-    Make such runs with --frames none and --frames uniform:1. A single run's lucky guesses count, most of several few.
-    Beside runs that showed several frames, it also tells how often frames matter: most of those have the question
-    right, and neither most without frames nor most with one.
+    Make such runs with --frames none and --frames uniform:1. With one such run, lucky guesses count; several filter
+    most of them out. With runs of several frames, it also tells how often frames matter: most of those runs are right,
+    and most runs without frames, and with one, are wrong.
     """
     from reelbench.registry.files import write_jsonl
 
@@ -100,7 +100,7 @@ def read_shortcuts(paths: Sequence[Path]) -> "list[tuple[BenchmarkSpec, Shortcut
     }
     if not by_benchmark:
         raise InputError(
-            f"{paths[0]}: no run here showed no frame, or one; run with --frames none, or --frames uniform:1"
+            f"{paths[0]}: none of these runs showed 0 or 1 frames; run with --frames none, or --frames uniform:1"
         )
     made = []
     for name, results in by_benchmark.items():

@@ -79,7 +79,7 @@ def test_a_benchmark_with_what_is_assumed(reelbench):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["moviecore"], "name a result's folder, or assume --icc"),
+        (["moviecore"], "give a result's folder, or assume it, as in --icc 0.1"),
         (["rextime", "--icc", "0.1"], "--videos is missing"),
         (["moviecore", "--icc", "0.1", "--score", "7"], "--score: 7 is not strictly within the scale"),
         (["moviecore", "--icc", "0.1", "--effect", "0"], "shows a difference of 0"),
@@ -101,7 +101,7 @@ def test_what_can_not_be_said_is_one_line(arguments, message, reelbench, run):
 def test_power_is_promised_from_thirty_videos_on(reelbench, run, marks, videos, promised):
     folder = run("a", marks)
     assert asked(reelbench, folder, "--videos", videos)["promised"] is promised
-    assert ("not promised: of 29 videos" in reelbench("power", folder, "--videos", videos).stderr) is not promised
+    assert ("unreliable, with only 29 videos" in reelbench("power", folder, "--videos", videos).stderr) is not promised
 
 
 def test_power_is_not_promised_by_a_pilot_of_few_videos(reelbench, run):
@@ -109,7 +109,7 @@ def test_power_is_not_promised_by_a_pilot_of_few_videos(reelbench, run):
     found = asked(reelbench, folder, "--videos", 170)
     assert found["promised"] is False
     assert found["smallest_difference"] > 0
-    assert "not promised: of 4 videos this is a guess" in reelbench("power", folder, "--videos", 170).stderr
+    assert "unreliable, with only 4 videos" in reelbench("power", folder, "--videos", 170).stderr
 
 
 def test_power_that_is_assumed_is_promised(reelbench):

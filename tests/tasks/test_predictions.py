@@ -123,7 +123,7 @@ def test_a_letter_alone_is_an_answer(name, tmp_path):
     assert found.scored.metrics["accuracy"].value == 100
     if name == "rextime":
         assert found.scored.metrics["miou"].value == 0
-        assert found.fits["notes"] == ["no text states a span of time: what needs one counts as wrong"]
+        assert found.fits["notes"] == ["no answer contains a span of time; metrics that need one count these as wrong"]
 
 
 def test_a_tagged_table_has_a_cognitive_profile(tmp_path):
