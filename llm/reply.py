@@ -2,6 +2,10 @@
 
 import hashlib
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import UnionType
 
 REPLY_FIELDS = (
     *("raw", "finish", "returned", "prompt_tokens", "completion_tokens", "host"),
@@ -46,15 +50,13 @@ class Reply:
     @property
     def is_of_its_kinds(self) -> bool:
         """Whether each field holds what it is for; SQLite lets any field hold anything."""
-        texts, counts = (self.raw, self.finish, self.returned), (self.reasoning_tokens, self.cached_tokens)
-        return (
-            isinstance(self.host, str)
-            and all(text is None or isinstance(text, str) for text in texts)
-            and len(self.returned or "") <= _LONGEST_NAME
-            and all(isinstance(count, int) for count in (self.prompt_tokens, self.completion_tokens))
-            and all(count is None or isinstance(count, int) for count in counts)
-            and (self.seconds is None or isinstance(self.seconds, int | float))
+        fields: tuple[tuple[object, type | UnionType], ...] = (
+            *((self.host, str), (self.prompt_tokens, int), (self.completion_tokens, int)),
+            *((text, str | None) for text in (self.raw, self.finish, self.returned)),
+            *((count, int | None) for count in (self.reasoning_tokens, self.cached_tokens)),
+            (self.seconds, float | int | None),
         )
+        return all(isinstance(value, kind) for value, kind in fields) and len(self.returned or "") <= _LONGEST_NAME
 
     @property
     def values(self) -> tuple[str | int | float | None, ...]:

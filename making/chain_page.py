@@ -183,7 +183,7 @@ def _funnel(stages: Sequence[Mapping[str, Any]]) -> str:
     for stage in stages:
         share = 100 * stage["out"] / stage["in"] if stage["in"] else 0
         losses = ", ".join(
-            f"{named(_REASONS.get(reason, reason))} {count:,}" for reason, count in stage["dropped"].items()
+            f"{named(str(_REASONS.get(reason, reason)))} {count:,}" for reason, count in stage["dropped"].items()
         )
         rows += (
             f"<tr><th scope='row'>{named(stage['name'])}</th>"

@@ -112,8 +112,12 @@ def _work(
         # The system's own clock: this process ends too where the one that should end it is gone.
         signal.setitimer(signal.ITIMER_REAL, bounds.seconds)
         os.nice(10 if bounds.patient else 0)
+
+    def tell(value: object) -> None:
+        sending.send(("told", value))
+
     try:
-        outcome = ("done", work(lambda value: sending.send(("told", value)), *arguments))
+        outcome = ("done", work(tell, *arguments))
     except MemoryError:
         outcome = ("memory", None)
     except ReelbenchError as error:

@@ -16,6 +16,7 @@ import numpy as np
 
 from reelbench.judges.modes import Judge
 from reelbench.judges.verdicts import JUDGE_REASONS, JUDGE_UNAVAILABLE, Verdict
+from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.records import Breakdowns, Counts, Item, JudgeRecord, Metrics, MetricValue, Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Facet, Macro, Mean, MeanOf, Metric
 from reelbench.scoring import choice, cognitive_profile, exact_match, temporal_span
@@ -102,6 +103,7 @@ def score(
     *,
     overlap: bool = True,
     judge: Judge | None = None,
+    bar: Bar = no_bar,
     **beside: int,
 ) -> ScoredItems:
     """Score `items`; `beside` are further counts for `Counts`, such as `extra` and `duplicate`."""
@@ -112,7 +114,7 @@ def score(
         outcomes, record = judge(spec, asked)
         judged = {item.id: outcome for item, outcome in zip(asked, outcomes, strict=True)}
     samples = [to_sample(spec, item, judged.get(item.id)) for item in items]
-    metrics, breakdowns = aggregate(spec, samples, overlap=overlap)
+    metrics, breakdowns = aggregate(spec, samples, overlap=overlap, bar=bar)
     return ScoredItems(samples, metrics, breakdowns, count(samples, **beside), record)
 
 
@@ -253,6 +255,7 @@ def aggregate(
     *,
     overlap: bool = True,
     interval: intervals.Method = intervals.METHOD,
+    bar: Bar = no_bar,
 ) -> tuple[Metrics, Breakdowns]:
     """Compute every metric and breakdown of `spec` from samples, independent of their order.
 
@@ -272,7 +275,7 @@ def aggregate(
 
     metrics: Metrics = {}
     corpus = [metric for metric in spec.metrics if isinstance(metric.aggregate, Corpus)]
-    overlaps = _overlap(samples, corpus) if overlap and corpus else {}
+    overlaps = _overlap(samples, corpus, bar) if overlap and corpus else {}
     for metric in spec.metrics:
         if isinstance(metric.aggregate, Corpus):
             if metric.name in overlaps:
@@ -375,7 +378,7 @@ def _end(text: str) -> str:
     return end.partition(" ")[2] or end
 
 
-def _overlap(samples: Sequence[Sample], metrics: Sequence[Metric]) -> Metrics:
+def _overlap(samples: Sequence[Sample], metrics: Sequence[Metric], bar: Bar = no_bar) -> Metrics:
     answered = [
         sample
         for sample in _by_id(samples)
@@ -388,9 +391,10 @@ def _overlap(samples: Sequence[Sample], metrics: Sequence[Metric]) -> Metrics:
         return {name: MetricValue(value=None, ci95=None, n=0) for name in scorers}
     from reelbench.scoring import text_overlap
 
-    values = text_overlap.compute_score(
-        {sample.id: sample.target["text"] for sample in answered},
-        {sample.id: _end(sample.text) for sample in answered},
-        tuple(scorers.values()),
-    )
+    with bar(", ".join(metric.title for metric in metrics), None):  # Java takes its seconds
+        values = text_overlap.compute_score(
+            {sample.id: sample.target["text"] for sample in answered},
+            {sample.id: _end(sample.text) for sample in answered},
+            tuple(scorers.values()),
+        )
     return {name: MetricValue(value=values[scorer], ci95=None, n=len(answered)) for name, scorer in scorers.items()}

@@ -52,7 +52,8 @@ def sums_by_cluster(
     """As `cluster_sums`, of one column after the other: the table of all is never there."""
     places = {name: place for place, name in enumerate(sorted(set(clusters)))}
     index = np.fromiter((places[name] for name in clusters), dtype=np.intp, count=len(clusters))
-    return np.stack([np.bincount(index, column, len(places)) for column in columns], axis=1)
+    sums = [np.asarray(np.bincount(index, column, len(places)), dtype=np.float64) for column in columns]
+    return np.stack(sums, axis=1)
 
 
 def resampled_sums(

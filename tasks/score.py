@@ -338,6 +338,7 @@ def evaluation(
         submission.items,
         overlap=options.overlap,
         judge=judge.batch,
+        bar=options.bar,
         extra=len(submission.extra),
         tags_without_question=submission.tags_without_question,
         questions_without_tags=submission.questions_without_tags,

@@ -141,6 +141,7 @@ def _evaluated(logged: LoggedTask, folder: Path, options: Options, *, tags: Path
         items,
         overlap=options.overlap,
         judge=judge.batch or run.judge,
+        bar=options.bar,
         duplicate=len(run.duplicate),
         **beside,
     )
@@ -168,7 +169,13 @@ def _of_twin(logged: LoggedTask, folder: Path, options: Options, tags: Path | No
     items, notes, beside = _with_tags(spec, run.items, tags)
     judge = NotedJudge(options)
     scored = aggregation.score(
-        spec, items, overlap=options.overlap, judge=judge.batch, duplicate=len(run.duplicate), **beside
+        spec,
+        items,
+        overlap=options.overlap,
+        judge=judge.batch,
+        bar=options.bar,
+        duplicate=len(run.duplicate),
+        **beside,
     )
     before = _before(folder)
     about = options.about or (before and before.model.about)

@@ -118,7 +118,8 @@ def logged_items(path: Path) -> LoggedItems:
         if sample.id in items:
             duplicate.append(sample.id)
         items[sample.id] = item
-        heard += [logged.audio] if "audio" in detail else []
+        if "audio" in detail:
+            heard.append(logged.audio)
         if judge is not None:
             judged[sample.id] = Verdict(
                 sample.id, sample.scores, {"": sample.reason} if sample.reason else {}, sample.judge_replies
