@@ -113,10 +113,11 @@ def write(
     return result
 
 
-def check_own(folder: Path, model: str) -> None:
+def check_own(folders: Iterable[Path], model: str) -> None:
     """Raise InputError where a folder has another model's result, which this one's would overwrite."""
-    if (folder / RESULT_FILE).is_file() and (before := read(folder).model.id) != model:
-        raise InputError(f"{folder}: has the result of {before}; give {model} an --output of its own")
+    for folder in folders:
+        if (folder / RESULT_FILE).is_file() and (before := read(folder).model.id) != model:
+            raise InputError(f"{folder}: has the result of {before}; give {model} an --output of its own")
 
 
 def _keep_judged(folder: Path, samples: Iterable[Sample]) -> None:

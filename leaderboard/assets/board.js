@@ -95,7 +95,7 @@
       apart: ranked
         ? (anchor, m) => (anchor.ranks && m.ranks ? m.ranks[0] > anchor.ranks[1] : m.rank !== anchor.rank)
         : null,
-      key: R.key(lanes.filter((lane) => lane.show), ranked && models.some((model) => model.ranks)),
+      key: R.key(lanes.filter((lane) => lane.show), ranked && models.some((model) => model.ranks), "rank ranges overlap"),
       keep: (m) => rowsOf(m).some(keep) && inBenchmark(m),
       text: (m) => [m.model, m.revision, m.setting, ...called.get(m.model)],
     });

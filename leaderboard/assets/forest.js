@@ -175,7 +175,7 @@
     );
   }
   /** How to read the plot, with what is in it. */
-  function key(lanes, bracket) {
+  function key(lanes, bracket, band = "can’t be told apart") {
     const has = (kind) => lanes.some((lane) => lane.rules.some((rule) => rule.kind === kind));
     const sign = (cls) => h("span", { class: "lane", "aria-hidden": "true" }, cls.map((one) => h("i", { class: one })));
     return h(
@@ -185,7 +185,7 @@
       has("baseline") && h("span", {}, sign(["rule baseline"]), "floor (no looking)"),
       has("human") && h("span", {}, sign(["rule human"]), "people"),
       bracket && h("span", {}, h("span", { class: "bracket", "aria-hidden": "true" }, h("i")), "95 % rank range"),
-      bracket && h("span", {}, h("span", { class: "swatch", "aria-hidden": "true" }), "one band: can’t be told apart"),
+      bracket && h("span", {}, h("span", { class: "swatch", "aria-hidden": "true" }), `one band: ${band}`),
       h("span", {}, "Tick two or more to compare."),
     );
   }

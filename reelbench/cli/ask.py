@@ -113,8 +113,7 @@ def ask(
     if earlier is not None:
         check_apart(earlier, names, folder / names[0])
     else:
-        for name in names:
-            result_files.check_own(folder / discovery.plain_name(name), only_model(llm).model)
+        result_files.check_own([folder / discovery.plain_name(name) for name in names], only_model(llm).model)
     if earlier is not None and earlier.only == OTHER_JUDGE:
         evaluated = partial(judged_again, options=options, earlier=earlier)
     else:

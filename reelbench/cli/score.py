@@ -256,7 +256,7 @@ def _of_file(
     inputs = Inputs(path, files.references, tags, files.split, files.data)
     columns = Columns(files.id_column, files.text_column)
     if output is not None:
-        result_files.check_own(output, metadata.model or path.stem)
+        result_files.check_own([output], metadata.model or path.stem)
     if options.earlier is not None and output is not None:
         options.earlier.check_apart(output)
     evaluation = score_files(name, inputs, options, columns=columns, metadata=metadata, agent_log=files.looked)

@@ -54,7 +54,7 @@ def test_path_is_the_folder_with_the_yaml(reelbench, tmp_path):
         (["make", "tags", "rextime_mini", "--dry-run"], "--plan"),
         (["where"], "reelbench doctor"),
         (["submit"], "leaderboard add"),
-        (["power", "rextime_mini"], "name a result's folder"),
+        (["power", "rextime_mini"], "give a result's folder"),
     ],
 )
 def test_a_wrong_call_is_one_line_and_exit_status_2(arguments, said, reelbench):

@@ -77,7 +77,7 @@ def test_a_refused_key_fails_the_command(reelbench, videos, server, tmp_path):
     server.script(lambda _: Answer(status=401))
     done = reelbench("make", "discussion", "--videos", videos(2), "--out", tmp_path / "o", *named(server.url))
     assert done.returncode == 1
-    assert "run the same command again" in done.stderr
+    assert "rerun the command to continue" in done.stderr
 
 
 def test_nothing_readable_is_a_failure_with_its_files_and_can_be_asked_again(reelbench, videos, server, tmp_path):

@@ -100,7 +100,7 @@ class TestStages:
         ("options", "said"),
         [
             (["--until", "painter"], "no stage is called 'painter'; there are context, expert, skeptic"),
-            (["--from", "expert"], "expert.jsonl isn't there; write it with --until expert"),
+            (["--from", "expert"], "expert.jsonl doesn't exist; write it with --until expert"),
             ([], "--videos: name a file to start from"),
         ],
     )

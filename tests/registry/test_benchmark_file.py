@@ -72,7 +72,7 @@ def test_a_number_is_an_answer_where_only_one_reading_is_left(stated, answers, l
     rows = [{**ASKED, "n": n, "o": ["red", "blue", "green"], "a": answer} for n, answer in enumerate(answers)]
     folder = write(tmp_path, CHOICE + stated, PLAIN, rows)
     if letters is None:
-        with pytest.raises(InputError, match=r"rows\.jsonl, line 1 .*index0 or as index1.*say which in answer_is"):
+        with pytest.raises(InputError, match=r"rows\.jsonl, line 1 .*index0 or as index1.*say which with answer_is"):
             face.load(str(folder))
     else:
         assert "".join(face.load(str(folder))["answer"]) == letters

@@ -64,7 +64,7 @@ BY_F = metric(aggregate=Mean(column="c", weight_by="f"))
     [
         ({"id": "ReXTime"}, "an id is lower-case"),
         ({"version": 0}, "versions begin at 1"),
-        ({"metrics": (metric(), metric())}, "there twice"),
+        ({"metrics": (metric(), metric())}, "occurs twice"),
         ({"metrics": (metric(aggregate=MeanOf(metrics=("n",))),)}, "the mean of unknown metrics"),
         ({"metrics": (BY_F,)}, "unknown facet 'f'"),
         (

@@ -45,7 +45,7 @@ def test_without_a_language_nothing_is_asked_for():
     [
         ('{"id": "a", "language": "es"}', "line 1: is not"),
         ('{"id": "a", "language": "es", "question": " "}', "line 1: is not"),
-        ('{"id": "a", "language": "es", "question": "x"}\n' * 2, "line 2: 'a' in es is there already"),
+        ('{"id": "a", "language": "es", "question": "x"}\n' * 2, "line 2: 'a' in es occurs twice"),
     ],
 )
 def test_what_is_wrong_in_a_file(line, told, file):

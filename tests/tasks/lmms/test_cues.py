@@ -110,7 +110,7 @@ def test_no_table_takes_its_answers(spec, task):
     [
         ("", "no cues in it"),
         ('{"id": "a"}', 'line 1: is not {"id": "…", "cue": "…"}'),
-        ('{"id": "a", "cue": ""}\n{"id": "a", "cue": ""}', "line 2: the id 'a' is there already"),
+        ('{"id": "a", "cue": ""}\n{"id": "a", "cue": ""}', "line 2: the id 'a' occurs twice"),
     ],
 )
 def test_a_file_that_is_wrong_is_named(lines, error, tmp_path):
