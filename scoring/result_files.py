@@ -113,6 +113,12 @@ def write(
     return result
 
 
+def changed_after_scoring(folder: Path, result: Result) -> bool:
+    """Whether a folder's samples are others than its result was computed from, where the result states which."""
+    stated, samples = result.provenance.samples_sha256, folder / SAMPLES_FILE
+    return stated is not None and samples.is_file() and sha256_of(samples) != stated
+
+
 def check_own(folders: Iterable[Path], model: str) -> None:
     """Raise InputError where a folder has another model's result, which this one's would overwrite."""
     for folder in folders:

@@ -11,14 +11,13 @@ from reelbench.leaderboard.recompute import mismatches
 from reelbench.leaderboard.view.pictures import Strips
 from reelbench.leaderboard.view.runs import ViewedRun, rows_here
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
-from reelbench.registry.files import sha256_of
 from reelbench.registry.media.library import Library
 from reelbench.registry.records import Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, Mean
 from reelbench.scoring import comparison, right_answers, side_by_side
 from reelbench.scoring.answers import strip_reasoning
-from reelbench.scoring.result_files import RESULT_FILE, SAMPLES_FILE
+from reelbench.scoring.result_files import RESULT_FILE, SAMPLES_FILE, changed_after_scoring
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _FAULTS = 5
@@ -155,8 +154,7 @@ def _differences(first: ViewedRun, other: ViewedRun) -> dict[str, Any]:
 
 def faults(run: ViewedRun, rows: Mapping[str, Row]) -> list[str]:
     """Return why a run's numbers are not what its samples say, some lines at most; nothing where they are."""
-    samples, stated = run.folder / SAMPLES_FILE, run.result.provenance.samples_sha256
-    changed = stated is not None and sha256_of(samples) != stated
+    changed = changed_after_scoring(run.folder, run.result)
     first = [f"{SAMPLES_FILE} was changed after scoring: its sha256 is not the one that {RESULT_FILE} states"]
     try:
         lines = mismatches(run.spec, run.result, list(run.samples.values()), rows or None)

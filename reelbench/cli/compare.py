@@ -329,12 +329,10 @@ def _about(folder: Path) -> tuple[str, int, str]:
 
 
 def _of(folder: Path) -> _Read:
-    from reelbench.registry.files import sha256_of
     from reelbench.scoring import result_files
 
     result, samples = result_files.read(folder), folder / result_files.SAMPLES_FILE
-    stated = result.provenance.samples_sha256
-    if stated is not None and samples.is_file() and sha256_of(samples) != stated:
+    if result_files.changed_after_scoring(folder, result):
         console.note(f"{samples}: was changed after scoring, so it is not what {result_files.RESULT_FILE} says")
     return _Read(result, list(result_files.read_samples(folder)))
 
