@@ -142,7 +142,8 @@ class TestWrites:
             assert (done.returncode, "changed after scoring" in done.stderr) == (2, True), done.stderr
             return "refused"
 
-        old, new = (("score", "rextime_mini", "--predictions", answers(letter), "--output", out) for letter in "AB")
+        words = ("--output", out, "--model", "org/model")
+        old, new = (("score", "rextime_mini", "--predictions", answers(letter), *words) for letter in "AB")
         killed(old, new, out, told, also=["refused"])
 
     def test_a_newer_result_in_a_store(self, killed, run, answers, tmp_path):
