@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     Evaluations = Iterator[tuple[Evaluation, Path]]
 
 _TABLE = families.TABLE
+_FILL_IN = "fill in the column prediction, and leave out rows without an answer: an empty cell counts as wrong"
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,4 +306,4 @@ def write_template(name: str | None, files: FileOptions, output: Path | None) ->
         console.write(template.as_csv(rows).rstrip("\n"))
         return
     template.write(rows, output)
-    console.note(f"{len(rows)} questions written to {output}; fill in the column prediction")
+    console.note(f"{len(rows)} questions written to {output}; {_FILL_IN}")
