@@ -11,7 +11,7 @@ from reelbench.cli import console
 from reelbench.cli.asking import LlmBatch, RetryUnread, only_model, takes_llm
 from reelbench.cli.candidate_options import ACE_FILE, CandidateSource, numbers, takes_candidates
 from reelbench.cli.judging import takes_judge
-from reelbench.cli.option_groups import Json, given, reports_status
+from reelbench.cli.option_groups import Json, NoOverlap, given, reports_status
 from reelbench.cli.report import check_judged, report
 from reelbench.cli.run_metadata import takes_metadata
 from reelbench.registry.errors import ReelbenchError
@@ -50,7 +50,7 @@ def ace(
     ] = None,
     output: Annotated[Path | None, typer.Option(help="Output folder; several N each get a folder in it.")] = None,
     as_json: Json = False,
-    no_overlap: Annotated[bool, typer.Option("--no-overlap", help="Leave out BLEU, CIDEr and METEOR.")] = False,
+    no_overlap: NoOverlap = False,
     no_controls: Annotated[
         bool, typer.Option("--no-controls", help="Judge only the chosen candidates, without the comparisons.")
     ] = False,

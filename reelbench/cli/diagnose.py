@@ -12,7 +12,7 @@ from reelbench.cli.app import App
 from reelbench.cli.asking import LlmBatch, RetryUnread, by_role, shared_budget, takes_llm
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
-from reelbench.cli.option_groups import Json, chosen, reports_status
+from reelbench.cli.option_groups import Data, Json, Split, chosen, reports_status
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError
 
 if TYPE_CHECKING:
@@ -28,14 +28,12 @@ if TYPE_CHECKING:
 app = App("Find where answers went wrong: evidence graphs and their errors.")
 
 Name = Annotated[
-    str,
+    str | None,
     typer.Argument(
         metavar="NAME", help="Benchmark, task, or a .jsonl file of questions with steps.", autocompletion=task_names
     ),
 ]
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write to.")]
-Split = Annotated[str | None, typer.Option(help="Split; default: the benchmark's main one.")]
-Data = Annotated[Path | None, typer.Option(help="Path of the benchmark's data, if it isn't found automatically.")]
 Graphs = Annotated[
     Path | None,
     typer.Option("--graphs", metavar="FILE", help="graphs.jsonl; missing graphs are made."),
@@ -55,14 +53,7 @@ SkipFailed = Annotated[
 @takes_llm
 @reports_status
 def graphs(
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="NAME",
-            help="Benchmark, task, or a .jsonl file of questions with steps.",
-            autocompletion=task_names,
-        ),
-    ] = None,
+    name: Name = None,
     *,
     out: Out,
     given: Annotated[

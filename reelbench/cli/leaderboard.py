@@ -11,7 +11,7 @@ from reelbench.cli import console
 from reelbench.cli.about import takes_about
 from reelbench.cli.app import App
 from reelbench.cli.judging import Budget, Concurrency, JudgeUrl, Price, Prompts, budget_of, price_of
-from reelbench.cli.option_groups import Json, takes
+from reelbench.cli.option_groups import Engine, Json, Store, takes
 from reelbench.cli.rejudge import rejudge
 
 if TYPE_CHECKING:
@@ -22,13 +22,9 @@ if TYPE_CHECKING:
 
 app = App("Verify results, build the leaderboard's page, publish.")
 
-Store = Annotated[Path, typer.Option(help="Folder of the results store.")]
 NumberOfWorkers = Annotated[
     int | None,
     typer.Option("--workers", metavar="N", min=1, help="Processes at once; default: this machine's cores, at most 8."),
-]
-Engine = Annotated[
-    str, typer.Option(help="pool: processes here; ray: a Ray cluster (RAY_ADDRESS, or the one running here).")
 ]
 Common = Annotated[
     list[str] | None,

@@ -13,8 +13,7 @@ import typer
 from reelbench.cli import console, families
 from reelbench.cli.app import App
 from reelbench.cli.asking import LlmBatch, RetryUnread, by_role, finished, shared_budget, takes_llm
-from reelbench.cli.completion import task_names
-from reelbench.cli.option_groups import Json, Per, reports_status, strata, takes
+from reelbench.cli.option_groups import Data, Json, Per, Split, TaskName, reports_status, strata, takes
 from reelbench.making.gate_rules import GateRules
 from reelbench.making.moment_rules import Cuts, Rules
 from reelbench.registry.errors import InputError
@@ -34,13 +33,6 @@ _FAILED = {"unavailable", "refused", "budget"}
 """Reasons that are the run's, not the item's."""
 
 Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Output folder.")]
-Limit = Annotated[int | None, typer.Option("--limit", metavar="N", help="Use the first N entries only.", min=1)]
-Plan = Annotated[
-    bool, typer.Option("--plan", help="Count calls, tokens and (with prices) dollars; ask and write nothing.")
-]
-PromptFolder = Annotated[
-    Path | None, typer.Option("--prompts", metavar="DIR", help="Folder of prompts and roles that replace ours.")
-]
 Until = Annotated[
     str | None,
     typer.Option(metavar="STAGE", help="Stop after a stage and write DIR/STAGE.jsonl, which may be edited."),
@@ -48,7 +40,7 @@ Until = Annotated[
 StartAfter = Annotated[
     str | None, typer.Option("--from", metavar="STAGE", help="Continue from DIR/STAGE.jsonl, which --until wrote.")
 ]
-Split = Annotated[
+Shares = Annotated[
     list[str] | None,
     typer.Option("--split", metavar="NAME=SHARE", help="Split by videos (test=0.2); the rest is train."),
 ]
@@ -56,32 +48,25 @@ Media = Annotated[Path | None, typer.Option("--media", metavar="DIR", help="Fold
 Frames = Annotated[str, typer.Option("--frames", metavar="SPEC", help="Frames shown to models that see the video.")]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MakeOptions:
     """Options that all commands here share."""
 
-    limit: int | None
-    plan: bool
-    prompts: Path | None
-    retry_unread: bool
-    batch: bool
-    as_json: bool
+    limit: Annotated[int | None, typer.Option("--limit", metavar="N", help="Use the first N entries only.", min=1)] = (
+        None
+    )
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Count calls, tokens and (with prices) dollars; ask and write nothing.")
+    ] = False
+    prompts: Annotated[
+        Path | None, typer.Option("--prompts", metavar="DIR", help="Folder of prompts and roles that replace ours.")
+    ] = None
+    retry_unread: RetryUnread = False
+    llm_batch: LlmBatch = False
+    as_json: Json = False
 
 
-def make_options(
-    *,
-    limit: Limit = None,
-    plan: Plan = False,
-    prompts: PromptFolder = None,
-    retry_unread: RetryUnread = False,
-    llm_batch: LlmBatch = False,
-    as_json: Json = False,
-) -> MakeOptions:
-    """Return these options."""
-    return MakeOptions(limit, plan, prompts, retry_unread, llm_batch, as_json)
-
-
-takes_make_options = takes("making", make_options)
+takes_make_options = takes("making", MakeOptions)
 
 
 @app.command()
@@ -138,7 +123,7 @@ def discussion(
     questions: Annotated[int, typer.Option(help="Questions per video.", min=1)] = 5,
     frames: Frames = _FRAMES,
     media: Media = None,
-    split: Split = None,
+    split: Shares = None,
     until: Until = None,
     start_after: StartAfter = None,
     parse_depth: Annotated[bool, typer.Option("--parse-depth", help="Compare parse depths too (needs spaCy).")] = False,
@@ -213,7 +198,7 @@ def moments(
     ] = False,
     frames: Frames = _FRAMES,
     media: Media = None,
-    split: Split = None,
+    split: Shares = None,
     until: Until = None,
     start_after: StartAfter = None,
     mini_test: Annotated[
@@ -269,7 +254,7 @@ def moments(
 @takes_make_options
 @reports_status
 def tags(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.", autocompletion=task_names)],
+    name: TaskName,
     *,
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Output file (JSON Lines).")] = None,
     llm_votes: Annotated[int, typer.Option(help="Replies per question; the majority decides each label.", min=1)] = 5,
@@ -277,10 +262,8 @@ def tags(
     visual: Annotated[
         Path | None, typer.Option(metavar="FILE", help="DramaQA's visual metadata, which says who is seen.")
     ] = None,
-    split: Annotated[str | None, typer.Option(help="Split; default: the benchmark's main one.")] = None,
-    data: Annotated[
-        Path | None, typer.Option(help="Path of the benchmark's data, if it isn't found automatically.")
-    ] = None,
+    split: Split = None,
+    data: Data = None,
     per: Per = None,
     making: MakeOptions,
     llm: "dict[str, AskOptions]",
@@ -356,7 +339,7 @@ def _models(
     for role in roles:
         if role.model is not None and role.name not in llm:
             models[role.name] = replace(models[role.name], model=role.model)
-    changed = {"retry_unread": making.retry_unread, "batch": making.batch}
+    changed = {"retry_unread": making.retry_unread, "batch": making.llm_batch}
     return {role: replace(options, **changed) for role, options in models.items()}
 
 

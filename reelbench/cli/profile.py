@@ -10,7 +10,7 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
-from reelbench.cli.option_groups import Json, reports_status
+from reelbench.cli.option_groups import Data, Json, Split, reports_status
 from reelbench.making.published_profiles import PROFILE_TOOLS, PROFILES_CITE, PublishedProfile
 from reelbench.registry.errors import InputError
 
@@ -38,10 +38,8 @@ def profile(
         list[Path] | None,
         typer.Option("--input", metavar="FILE", help="Your own rows with question and answer (JSON, JSON Lines)."),
     ] = None,
-    split: Annotated[str | None, typer.Option(help="Split; default: the benchmark's main one.")] = None,
-    data: Annotated[
-        Path | None, typer.Option(help="Path of the benchmark's data, if it isn't found automatically.")
-    ] = None,
+    split: Split = None,
+    data: Data = None,
     tags: Annotated[Path | None, typer.Option(help="CogME tags of the questions (JSON Lines).")] = None,
     question_spans: Annotated[
         Path | None, typer.Option(help="Spans of what questions ask about (JSON Lines: qid, span), for QA-IoU.")

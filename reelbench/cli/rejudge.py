@@ -9,7 +9,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.judging import JudgeEstimate, takes_judge
-from reelbench.cli.option_groups import Json, Per, reports_status, strata
+from reelbench.cli.option_groups import Json, Per, Store, reports_status, strata
 from reelbench.registry.errors import InputError, ReelbenchError, first_of
 from reelbench.registry.home import home
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @reports_status
 def rejudge(
     *,
-    store: Annotated[Path, typer.Option(help="Folder of the results store.")],
+    store: Store,
     out: Annotated[Path | None, typer.Option(help="Output folder; default: one in Reelbench's home.")] = None,
     sample: Annotated[
         int | None,
