@@ -1,6 +1,5 @@
 """`reelbench ace`: a small language model chooses among a model's candidates; and what that is worth."""
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -85,7 +84,7 @@ def ace(
     if answers is not None and output is not None:
         _plot(documents, answers, output)
     if as_json:
-        console.write(json.dumps(documents if len(documents) > 1 else documents[0], ensure_ascii=False))
+        console.write_json(documents if len(documents) > 1 else documents[0])
     report(outcomes, as_json=False, again=["reelbench", "ace", *given(context)], quiet=as_json)
     check_judged(outcomes)
     if all(document["unparsed"] == document["candidates"] for document in documents):
@@ -108,7 +107,7 @@ def _folder(output: Path | None, run: Path | None, enhanced: "Enhancement", *, s
 def _write(
     enhanced: "Enhancement", document: dict[str, Any], options: "Options", folder: Path | None
 ) -> "list[Outcome]":
-    from reelbench.registry.files import write_jsonl, write_text
+    from reelbench.registry.files import write_json, write_jsonl
 
     outcomes = []
     if enhanced.answers is not None:
@@ -120,7 +119,7 @@ def _write(
             ({"id": case.id, "prediction": case.candidates[enhanced.chosen[case.id]]} for case in enhanced.cases),
         )
     if folder is not None:
-        write_text(folder / ACE_FILE, json.dumps(document, ensure_ascii=False, indent=1) + "\n")
+        write_json(folder / ACE_FILE, document)
         if enhanced.answers is None:
             console.note(f"written to {folder}")
     return outcomes

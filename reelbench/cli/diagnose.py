@@ -1,6 +1,5 @@
 """`reelbench diagnose`: evidence graphs, where in them answers went wrong, and what that comes to."""
 
-import json
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -96,7 +95,7 @@ def graphs(
     if lacking:
         console.note(f"{len(lacking)} questions have no graph (graph_invalid), first: {next(iter(lacking))}")
     if as_json:
-        console.write(json.dumps(counted, ensure_ascii=False))
+        console.write_json(counted)
     else:
         _show_statistics(counted)
     console.note(f"written to {out}")
@@ -356,7 +355,7 @@ def _report(*folders: "Folder", as_json: bool, people: dict[str, Any] | None = N
         if people is not None:
             single = {**single, "people": people}
         shown = single if both is None else {"reports": documents, **both}
-        console.write(json.dumps(shown, ensure_ascii=False))
+        console.write_json(shown)
     else:
         _show_reports(documents, both)
         if people is not None:

@@ -110,7 +110,7 @@ def add(
         )
     _tell_unjudged(done)
     if as_json:
-        console.write(json.dumps({"results": [one.as_json() for one in done]}, ensure_ascii=False))
+        console.write_json({"results": [one.as_json() for one in done]})
     _refuse([one.why for one in done if one.outcome == "refused"], len(done), InputError)
 
 
@@ -143,7 +143,7 @@ def list_(*, store: Store, as_json: Json = False) -> None:
 
     if as_json:
         rows = [{"key": one.key, "result": str(one.folder / "result.json")} for one in stores.read(store)]
-        console.write(json.dumps({"results": rows}, ensure_ascii=False))
+        console.write_json({"results": rows})
         return
     table = console.table("", "key", "model", "#scored", "judge", "partial", "as stated", "date")
     for stored in stores.read(store):
@@ -237,7 +237,7 @@ def check(
         if markdown is not None:
             write_text(markdown, submission_page.markdown(report))
         if as_json:
-            console.write(json.dumps(report.as_json(), ensure_ascii=False))
+            console.write_json(report.as_json())
     for one in checked:
         if one.outcome != "refused":
             console.note(f"holds: {one.source}" + (f" ({one.why})" if one.why else ""))

@@ -1,7 +1,6 @@
 """`reelbench make`: make a data set with language models."""
 
 import inspect
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -360,7 +359,7 @@ def _run_chain(
 def _report(document: dict[str, Any], made: Path | None, stage: str, *, as_json: bool) -> None:
     """Show the funnel or the plan; exit with 1 where nothing came out of `stage` and no rule dropped it all."""
     if as_json:
-        console.write(json.dumps(document, ensure_ascii=False))
+        console.write_json(document)
     else:
         _show(document)
     if made is None:

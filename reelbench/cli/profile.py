@@ -1,6 +1,5 @@
 """`reelbench profile`: what the papers measure of a dataset, as a table, JSON or plots."""
 
-import json
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -81,7 +80,7 @@ def profile(
         write(output, profiles)
     if as_json:
         documents = [measured.document() for measured in profiles]
-        console.write(json.dumps(documents[0] if len(documents) == 1 else documents, ensure_ascii=False))
+        console.write_json(documents[0] if len(documents) == 1 else documents)
         return
     _show(profiles, judged=extras.judge is not None)
     if output is not None:

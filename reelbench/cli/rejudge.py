@@ -1,6 +1,5 @@
 """`reelbench leaderboard rejudge`: the answers of a store under another judge, and how its scores relate to the old."""
 
-import json
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -65,7 +64,7 @@ def rejudge(
         console.note(f"{kept} results are judged by {judge.name} already")
     made = {name: bridge.bridges(discovery.get(name), pairs) for name, pairs in work.pairs().items()}
     if as_json:
-        console.write(json.dumps({name: bridge.as_json(some) for name, some in made.items()}))
+        console.write_json({name: bridge.as_json(some) for name, some in made.items()})
     for each in () if as_json else chain.from_iterable(made.values()):
         show(each)
     if failed:

@@ -1,6 +1,5 @@
 """`reelbench review`: pages for people to rate, mark, tag and answer on, and what they said put together."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -215,7 +214,7 @@ def agree(
             **{name: asdict(test) for name, test in tests.items()},
         }
     if as_json:
-        console.write(json.dumps(agreement))
+        console.write_json(agreement)
         return
     title = f"a = {a.name}, b = {b.name}: {agreement['both']} items tagged by both"
     review_tables.show_tables(tags.agreement_tables(title, agreement))
@@ -313,7 +312,7 @@ def summarize(
     for reason, number in summary.reviews.ignored.items():
         console.note(f"left out: {number} results of Label Studio, {reason.replace('_', ' ')}")
     if as_json:
-        console.write(json.dumps(summary.document(), ensure_ascii=False))
+        console.write_json(summary.document())
         return
     from reelbench.cli import review_tables
 

@@ -1,6 +1,5 @@
 """`reelbench score`: predictions to numbers, without running a model."""
 
-import json
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -242,7 +241,7 @@ def estimate(evaluations: "Evaluations", judge: "JudgeOptions | None", *, as_jso
 def show_estimates(estimates: "list[CostEstimate]", *, as_json: bool) -> None:
     """Print what judging would take, a row a judge and benchmark."""
     if as_json:
-        console.write(json.dumps([asdict(cost) for cost in estimates]))
+        console.write_json([asdict(cost) for cost in estimates])
         return
     columns = ("judge", "#items", "#cached", "#in a batch", "#calls", "#tokens in", "#out", "#$", "#time")
     table = console.table("what judging would take", *columns)
