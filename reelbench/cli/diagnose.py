@@ -77,7 +77,7 @@ def graphs(
     lacking: dict[str, str] = {}
     asked: dict[str, Any] = {}
     if given is not None:
-        made, questions = _read(given), _questions_here(name, split, data)
+        made, questions = list(_known(given).values()), _questions_here(name, split, data)
     elif name is None:
         raise InputError("give NAME and --llm MODEL to make graphs, or --from FILE to check graphs that exist")
     else:
@@ -261,14 +261,10 @@ def _models(
     return RoleModels(asked, shared_budget(llm), console.note, prompts_of(prompts))
 
 
-def _read(path: Path) -> "list[Graph]":
+def _known(path: Path | None) -> "dict[str, Graph]":
     from reelbench.scoring.evidence.graphs import read_graphs
 
-    return read_graphs(path)
-
-
-def _known(path: Path | None) -> "dict[str, Graph]":
-    return {} if path is None else {graph.id: graph for graph in _read(path)}
+    return {} if path is None else {graph.id: graph for graph in read_graphs(path)}
 
 
 def _questions_here(name: str | None, split: str | None, data: Path | None) -> "list[ReasonedQuestion]":
