@@ -4,7 +4,6 @@ A kill comes from within, before the n-th change that the process makes to any d
 """
 
 import json
-import os
 import random
 import shutil
 import signal
@@ -13,6 +12,7 @@ import subprocess
 import sys
 from contextlib import closing
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +20,7 @@ from reelbench import registry
 from reelbench.leaderboard import store
 from reelbench.registry.files import is_aside, sha256_of
 from reelbench.scoring import result_files
+from tests.forks import KILL_AT
 from tests.servers.diagnosis import Models
 from tests.servers.judge import Answer, JudgeServer
 
@@ -27,42 +28,16 @@ pytestmark = pytest.mark.slow
 SEED = 31
 KILLS = 6
 
-KILLED = """
-import os, signal, sys
-at, counted, changes = int(sys.argv.pop(1)), sys.argv.pop(1), 0
-def hook(event, arguments):
-    global changes
-    written = event == "open" and isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR)
-    if written or event in {"os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.link", "ctypes.dlsym"}:
-        changes += 1
-        if changes == at:
-            os.kill(os.getpid(), signal.SIGKILL)
-from reelbench.cli import main
-sys.addaudithook(hook)
-try:
-    main()
-finally:
-    os.write(os.open(counted, os.O_CREAT | os.O_WRONLY | os.O_TRUNC), str(changes).encode())
-"""
-
-
-def start(at, counted, *arguments):
-    command = [sys.executable, "-c", KILLED, str(at), str(counted), *map(str, arguments)]
-    return subprocess.Popen(
-        command, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-
 
 @pytest.fixture
-def run(tmp_path):
+def run(tmp_path, reelbench):
     """Run a command to its end, or to its n-th change (0: never); returns its status and how many changes it made."""
 
     def run(*arguments, at=0):
         counted = tmp_path / "changes"
-        process = start(at, counted, *arguments)
-        _, error = process.communicate()
-        assert process.returncode in {0, -signal.SIGKILL}, error.decode()
-        return process.returncode, int(counted.read_text()) if process.returncode == 0 else at
+        done = reelbench(*arguments, env={KILL_AT: f"{at} {counted}"})
+        assert done.returncode in {0, -signal.SIGKILL}, done.stderr
+        return done.returncode, int(counted.read_text()) if done.returncode == 0 else at
 
     return run
 
@@ -94,11 +69,12 @@ def seen(place):
 
 
 def of_one_result(folder):
-    """A result and its samples are each whole; which samples it is of, it says by their hash."""
+    """A result and its samples are each whole, and the samples are those that it states."""
     result = result_files.read(folder)
     samples = list(result_files.read_samples(folder))
     assert len(samples) == result.counts.items
-    return result.provenance.samples_sha256 == sha256_of(folder / result_files.SAMPLES_FILE)
+    assert result.provenance.samples_sha256 == sha256_of(folder / result_files.SAMPLES_FILE)
+    return result.provenance.samples_sha256
 
 
 class TestWrites:
@@ -106,15 +82,17 @@ class TestWrites:
 
     @pytest.fixture
     def killed(self, run):
-        def killed(old, new, place, whole=seen, also=()):
-            """Kill `new` where `old` was before; `whole` is what is seen of the place, or one of `also`."""
+        def killed(old, new, place, whole=seen):
+            """Kill `new` where `old` was before; `whole` is what is seen of the place."""
+
+            assert run(*old)[0] == 0
+            before = whole(place)
+            kept = shutil.copytree(place, place.with_name("kept"))
 
             def anew():
-                shutil.rmtree(place, ignore_errors=True)
-                assert run(*old)[0] == 0
+                shutil.rmtree(place)
+                shutil.copytree(kept, place)
 
-            anew()
-            before = whole(place)
             run(*new)  # once before it is counted: what it makes for all later ones is made
             after = whole(place)
             assert before != after
@@ -124,27 +102,18 @@ class TestWrites:
             for at in random.Random(SEED).sample(range(1, changes + 1), min(KILLS, changes)):
                 anew()
                 kills += run(*new, at=at)[0] == -signal.SIGKILL  # a cache that is warm by now takes fewer changes
-                assert whole(place) in (before, after, *also), f"killed at change {at} of {changes}"
+                assert whole(place) in (before, after), f"killed at change {at} of {changes}"
                 assert run(*new)[0] == 0
                 assert whole(place) == after
             assert kills >= min(KILLS, changes) // 2
 
         return killed
 
-    def test_score(self, killed, answers, reelbench, tmp_path):
-        """Its two files take their places one after the other; a result beside other samples is no result."""
+    def test_score(self, killed, answers, tmp_path):
         out = tmp_path / "out"
-
-        def told(folder):
-            if of_one_result(folder):
-                return (folder / result_files.SAMPLES_FILE).read_bytes()
-            done = reelbench("leaderboard", "add", folder, "--store", tmp_path / "store")
-            assert (done.returncode, "changed after scoring" in done.stderr) == (2, True), done.stderr
-            return "refused"
-
         words = ("--output", out, "--model", "org/model")
         old, new = (("score", "rextime_mini", "--predictions", answers(letter), *words) for letter in "AB")
-        killed(old, new, out, told, also=["refused"])
+        killed(old, new, out, of_one_result)
 
     def test_a_newer_result_in_a_store(self, killed, run, answers, tmp_path):
         for letter in "AB":
@@ -153,8 +122,7 @@ class TestWrites:
 
         def row(folder):
             (stored,) = store.read(folder)
-            assert of_one_result(stored.folder)
-            return stored.result.provenance.samples_sha256
+            return of_one_result(stored.folder)
 
         place = tmp_path / "store"
         killed(*(("leaderboard", "add", tmp_path / letter, "--store", place) for letter in "AB"), place, row)
@@ -210,7 +178,8 @@ def test_killed_at_any_call_no_reply_is_lost_and_the_file_is_whole(command, tmp_
         words = (*rest, f"--{option}-url", server.url, f"--{option}-concurrency", 3)
 
         def go():
-            running[:] = [start(0, tmp_path / "changes", *words)]
+            command = [Path(sys.executable).with_name("reelbench"), *map(str, words)]
+            running[:] = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)]
             _, error = running[0].communicate()
             return running[0].returncode, error.decode()
 
