@@ -5,6 +5,7 @@ A kill comes from within, before the n-th change that the process makes to any d
 
 import json
 import random
+import re
 import shutil
 import signal
 import sqlite3
@@ -18,15 +19,22 @@ import pytest
 
 from reelbench import registry
 from reelbench.leaderboard import store
+from reelbench.registry import discovery
+from reelbench.registry.data.loading import mini_folder
 from reelbench.registry.files import is_aside, sha256_of
 from reelbench.scoring import result_files
 from tests.forks import KILL_AT
+from tests.registry.upstream import MOVIECORE, clip
+from tests.servers import roles
 from tests.servers.diagnosis import Models
+from tests.servers.hub import HubServer
 from tests.servers.judge import Answer, JudgeServer
 
 pytestmark = pytest.mark.slow
 SEED = 31
-KILLS, MOST = 6, 60
+KILLS, MOST = 4, 60
+APART = re.compile(r"funnel\.json$|/\.incoming/")
+"""What says how many replies were paid for, which a kill changes, and what is on its way."""
 
 
 @pytest.fixture
@@ -61,7 +69,6 @@ def seen(place):
     if place.is_file():
         return place.read_bytes()
     files = [path for path in sorted(place.rglob("*")) if path.is_file() and not is_aside(path.relative_to(place))]
-    assert files
     return {
         path.relative_to(place).as_posix(): b"" if path.name in {"result.json", "check.json"} else path.read_bytes()
         for path in files
@@ -87,6 +94,7 @@ class TestWrites:
 
             assert run(*old)[0] == 0
             before = whole(place)
+            assert before
             kept = shutil.copytree(place, place.with_name("kept"))
 
             def anew():
@@ -205,3 +213,84 @@ def test_killed_at_any_call_no_reply_is_lost_and_the_file_is_whole(command, tmp_
         assert intact(reelbench_home) >= different
         assert go()[0] == 0
         assert len(server.calls) == asked
+
+
+class TestWork:
+    """Commands that begin where nothing is, killed at their changes."""
+
+    @pytest.fixture
+    def served(self, monkeypatch, tmp_path):
+        models = Models()
+        with (
+            JudgeServer(lambda call: (roles.play if "tagger" in call.body["model"] else models)(call)) as server,
+            HubServer() as hub,
+        ):
+            hub.add("MovieCORE/MovieCORE", {"test.json": MOVIECORE})
+            hub.add("Enxin/MovieChat-1K-test", {f"videos/{name}.mp4": clip(tmp_path, name) for name in ("8", "AWA-6")})
+            for name, value in {**hub.env(tmp_path / "hf"), "HF_HUB_OFFLINE": "0"}.items():
+                monkeypatch.setenv(name, value)
+            yield server
+
+    @pytest.fixture
+    def commands(self, served, tmp_path, score):
+        """Name -> its words, and the folder that it fills."""
+        out, rows, table = tmp_path / "out", tmp_path / "rows.jsonl", tmp_path / "table.jsonl"
+        rows.write_text("".join(f'{{"key": "mini{n}", "pred": "pred mini{n}"}}\n' for n in (1, 2, 6, 10)))
+        row = {"id": "k1", "video": "v", "question": "What boils?", "options": ["Tea", "Soup"], "answer": "B"}
+        table.write_text(json.dumps(row) + "\n")
+        result = ("--output", tmp_path / "result", "--judge", "j", "--judge-url", served.url)
+        score("curve", "--split", "mini", "--predictions", rows, *result)
+        model, tagger = (("--llm", name, "--llm-url", served.url) for name in ("m", "tagger"))
+        return {
+            "errors": ("diagnose", "errors", tmp_path / "result", *model, "--out", out),
+            "tags": (
+                "make",
+                "tags",
+                "dramaqa_cogme_mini",
+                *tagger,
+                "--limit",
+                2,
+                "--out",
+                out / "tags.jsonl",
+            ),
+            "card": ("cards", "render", "rextime", "--data", mini_folder(discovery.get("rextime")), "--out", out),
+            "page": ("review", "page", "rextime_mini", "--output", out / "page.html"),
+            "profile": ("profile", "rextime_mini", "--output", out),
+            "new": ("new", "kitchen", "--from", table, "--out", out),
+            "fetch": ("data", "fetch", "moviecore", "--media"),
+        }
+
+    @pytest.mark.parametrize("name", ["errors", "tags", "card", "page", "profile", "new", "fetch"])
+    def test_what_is_left_is_whole_and_a_rerun_ends_the_same(self, name, commands, run, reelbench, tmp_path):
+        place, status = tmp_path / ("home/media" if name == "fetch" else "out"), tmp_path / "status.json"
+        words, replies = commands[name], tmp_path / "home" / "judge.sqlite"
+        if name in {"errors", "tags", "fetch"}:
+            words += ("--status-file", status)
+
+        def anew():
+            shutil.rmtree(place, ignore_errors=True)
+            for path in (status, *tmp_path.glob("home/judge.sqlite*")):
+                path.unlink(missing_ok=True)
+
+        def left():
+            return {path: data for path, data in seen(place).items() if not APART.search(path)}
+
+        run(*words)  # once before it is counted: what it makes for all later ones is made
+        anew()
+        _, changes = run(*words)
+        whole = left()
+        assert whole
+        for at in random.Random(SEED).sample(range(1, changes + 1), KILLS):
+            anew()
+            ended = run(*words, at=at)[0]
+            where = f"killed at change {at} of {changes}"
+            for path, data in left().items():
+                assert whole[path].startswith(data), f"{path}, {where}"
+            if status.exists():
+                state = json.loads(reelbench("status", status, "--json").stdout)["state"]
+                assert state in ({"gone", "done"} if ended else {"done"})
+            if replies.exists():
+                intact(replies.parent)
+            again = reelbench(*words)
+            assert again.returncode == 0 or "is there already" in again.stderr
+            assert left() == whole, where
