@@ -106,7 +106,7 @@ TESTS: dict[str, list[str]] = {
     "leaderboard/pairs": ["leaderboard/test_pairs.py", "leaderboard/test_headline.py"],
     "leaderboard/rejudge": ["leaderboard/test_evidence.py"],
     "leaderboard/rejudgement": ["leaderboard/test_rejudgement.py"],
-    "leaderboard/submission": ["leaderboard/test_submission.py"],
+    "leaderboard/submission": ["leaderboard/test_submission.py", "leaderboard/test_bounds.py"],
 }
 """Module -> the test files that hold its numbers, quickest first. Left out is what draws, serves or publishes."""
 
