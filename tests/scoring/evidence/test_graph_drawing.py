@@ -64,6 +64,12 @@ def test_no_sign_turns_round_what_stands_behind_it_and_marks_that_help_stay(sign
     assert "\u200f" in to_dot(hostile(f"a{sign}b\u200f"))
 
 
+def test_what_stands_beside_those_signs_stays():
+    for drawn in (to_dot, to_mermaid):
+        assert "10 000" in drawn(hostile("10\u202f000"))  # a narrow blank is a blank
+    assert "\u206a" in to_dot(hostile("a\u206ab"))
+
+
 def test_dot_as_graphviz_reads_it():
     labels, edges = layout(to_dot(DIAMOND))
     assert labels == {
