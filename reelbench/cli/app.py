@@ -72,17 +72,10 @@ class App(typer.Typer):
 class _Parsed:
     """How a command or a group reads what was typed: an error is one line of ours."""
 
-    def make_context(
-        self,
-        info_name: str | None,
-        args: list[str],
-        parent: "_click.Context | None" = None,
-        **extra: Any,  # noqa: ANN401 - click's
-    ) -> "_click.Context":
-        """Return the context; InputError for what can't be read."""
-        words = "" if parent is None else f"{_words(parent)} {info_name}".strip()
-        with _usage_errors(words):
-            return super().make_context(info_name, args, parent, **extra)  # type: ignore[misc] - of the class beside it
+    def parse_args(self, ctx: "_click.Context", args: list[str]) -> list[str]:
+        """Parse the arguments; InputError for what can't be read."""
+        with _usage_errors(_words(ctx)):
+            return super().parse_args(ctx, args)  # type: ignore[misc] - of the class beside it
 
     def get_params(self, ctx: "_click.Context") -> "list[_click.Parameter]":
         """Return the options, Typer's own flags with the default False: for None it would import pydantic, 0.1 s."""
