@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reelbench.judges import JudgeOptions
+from reelbench.judges.judge_options import JudgeOptions
 from reelbench.leaderboard import against_data, board, store
 from reelbench.leaderboard.exports import tables
 from reelbench.leaderboard.rejudge import Rejudge

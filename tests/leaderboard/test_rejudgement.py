@@ -17,7 +17,7 @@ import pytest
 from typer.testing import CliRunner
 
 from reelbench.cli.main import app
-from reelbench.judges import JudgeOptions
+from reelbench.judges.judge_options import JudgeOptions
 from reelbench.leaderboard import site, store
 from reelbench.registry.data import loading
 from reelbench.registry.errors import ReelbenchError

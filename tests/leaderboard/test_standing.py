@@ -6,7 +6,7 @@ from itertools import combinations
 
 import pytest
 
-from reelbench.judges import load_prompts
+from reelbench.judges.prompting import load_prompts
 from reelbench.leaderboard import against_data, board, entries, standing, store
 from reelbench.leaderboard.exports import tables
 from reelbench.llm.messages import reply_key, request_shape
