@@ -9,7 +9,6 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.judging import JudgeEstimate, takes_judge
 from reelbench.cli.option_groups import Json, Per, Store, reports_status, strata
-from reelbench.making.review.tables import interval
 from reelbench.registry.errors import InputError, ReelbenchError, first_of
 from reelbench.registry.home import home
 
@@ -82,12 +81,12 @@ def show(made: "Bridge") -> None:
     )
     for one in made.results:
         shift = one.shift
+        ci95 = "" if shift.ci95 is None else f"{shift.ci95[0]:+.2f} to {shift.ci95[1]:+.2f}"
         values = (f"{value:.2f}" for value in one.values)
         kappa = "undefined" if one.kappa is None else f"{one.kappa:.3f}"
         agreement = (f"{100 * one.exact:.1f}", kappa, str(shift.n))
         model = one.new.result.model.id
-        shifted = (f"{shift.difference:+.2f}", interval(shift.ci95, sign="+"))
-        table.add_row(model, *values, *shifted, *agreement, *map(str, one.ranks))
+        table.add_row(model, *values, f"{shift.difference:+.2f}", ci95, *agreement, *map(str, one.ranks))
     console.show(table)
     if len(made.results) > 1:
         tau = "undefined" if made.tau is None else f"{made.tau:.2f}"

@@ -126,6 +126,11 @@ def test_a_second_run_asks_nobody_and_says_the_same(curve, server, tmp_path):
     assert len(server.calls) == 36
     filed = {path: path.read_bytes() for path in curve.rglob("*") if path.is_file()}
     assert bridge(curve, server, "--out", tmp_path / "other") == first
+    printed = rejudge(curve, server, "--out", tmp_path / "other")
+    [drops] = [line.split() for line in printed.splitlines() if line.startswith("lab/drops")]
+    assert [*drops[:4], *drops[-5:]] == ["lab/drops", "87.50", "70.83", "-16.67", "66.7", "0.619", "12", "1", "2"]
+    assert re.fullmatch(r"-\d+\.\d\d to [+-]\d+\.\d\d", " ".join(drops[4:-5]))
+    assert "Kendall's tau of the two orders: 0.33" in printed
     assert len(server.calls) == 36
     assert not (tmp_path / "other").exists()
     assert {path: path.read_bytes() for path in curve.rglob("*") if path.is_file()} == filed
