@@ -365,7 +365,8 @@ def measure(drawn: Sequence[Mutant], jobs: int, out: TextIO | None) -> bool:
                 measured += (mutant for mutant in drawn if mutant.module == module)
                 tell(f"{module}: {run.count('passed')} tests, {run.count('skipped')} skipped, {seconds:.0f} s")
             else:
-                tell(f"{module}: NOT MEASURED ({number} mutants): {run.failed_test or run.output[-300:] or run.ended}")
+                why = run.failed_test or run.output.rpartition("\n")[2] or run.ended
+                tell(f"{module}: NOT MEASURED ({number} mutants): {why}")
         waiting = {pool.submit(copies.run_mutant, mutant): mutant for mutant in measured}
         for number, future in enumerate(as_completed(waiting), start=1):
             mutant, run = waiting[future], future.result()
