@@ -6,8 +6,11 @@ on: no store takes it and nothing publishes it.
 
 import hashlib
 import json
+import os
+import re
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -21,7 +24,16 @@ from reelbench.registry import discovery
 from reelbench.registry.base_record import first_wrong_field
 from reelbench.registry.declaration import declaration
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import is_aside, read_json, read_jsonl, sha256_of, write_jsonl, write_text, written_aside
+from reelbench.registry.files import (
+    is_aside,
+    read_json,
+    read_jsonl,
+    read_text,
+    sha256_of,
+    write_jsonl,
+    write_text,
+    written_aside,
+)
 from reelbench.registry.records import (
     BenchmarkRecord,
     Data,
@@ -45,6 +57,7 @@ RESULT_FILE = "result.json"
 SAMPLES_FILE = "samples.jsonl"
 QUESTIONS_FILE = "questions.jsonl"
 
+_SHA256 = re.compile("[0-9a-f]{64}")
 _PACKAGES = ("reelbench", "lmms_eval", "numpy", "pycocoevalcap", "openai", "av", "transformers", "torch")
 
 
@@ -74,15 +87,14 @@ def write(
 ) -> Result:
     """Write both files to `folder` (made if needed) and return the result.
 
-    Both are whole before the first is put in its place.
+    Both are whole before the first is put in its place; a process that is ended leaves the old two or the new two.
 
     Raises:
         InputError: The folder has these very answers judged, and these are not.
     """
     if scored.judge is None:
         _keep_judged(folder, scored.samples)
-    samples = folder / SAMPLES_FILE
-    with written_aside(samples) as aside:
+    with _samples_aside(folder) as aside:
         write_jsonl(aside, (sample.model_dump(mode="json") for sample in scored.samples))
         result = Result(
             benchmark=BenchmarkRecord(
@@ -109,8 +121,47 @@ def write(
                 defaults=dict(FILE_DEFAULTS) or None,
             ),
         )
-        write_text(folder / RESULT_FILE, as_text(result))
+        _put(folder, aside, as_text(result))
     return result
+
+
+@contextmanager
+def _samples_aside(folder: Path) -> Generator[Path]:
+    folder.mkdir(parents=True, exist_ok=True)
+    aside = folder / f".{SAMPLES_FILE}.{os.getpid()}.tmp"
+    try:
+        yield aside
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def _put(folder: Path, samples: Path, result: str) -> None:
+    """Put both files in their places; meanwhile the samples lie under their hash, by which the result names them."""
+    waiting = _waiting(folder, digest := sha256_of(samples))
+    samples.replace(waiting)
+    try:
+        write_text(folder / RESULT_FILE, result)
+    except BaseException:
+        waiting.unlink(missing_ok=True)
+        raise
+    _put_samples(folder, digest)
+
+
+def _waiting(folder: Path, digest: str) -> Path:
+    return folder / f".{SAMPLES_FILE}.{digest}.tmp"
+
+
+def _put_samples(folder: Path, digest: str) -> None:
+    """Put the samples of this hash in their place, if a process was ended before it could."""
+    waiting = _waiting(folder, digest)
+    if not waiting.is_file() or waiting.is_symlink():
+        return
+    try:
+        waiting.replace(folder / SAMPLES_FILE)
+    except FileNotFoundError:  # another process was faster
+        return
+    except OSError as error:
+        raise InputError(f"{waiting}: can't be renamed to {SAMPLES_FILE} ({error.strerror}); rename it") from None
 
 
 def changed_after_scoring(folder: Path, result: Result) -> bool:
@@ -173,6 +224,9 @@ def read(folder: Path) -> Result:
             discovery.learn(result.benchmark.id, result.benchmark.declaration)
         except InputError as error:
             raise InputError(f"{path}: field benchmark.declaration: {error}") from None
+    stated = result.provenance.samples_sha256
+    if stated is not None and _SHA256.fullmatch(stated):
+        _put_samples(folder, stated)
     return result
 
 
@@ -193,11 +247,13 @@ def answers_sha256(folder: Path) -> str:
 
 
 def copy(source: Path, folder: Path) -> None:
-    """Copy a result's files to `folder` (made if needed); the result comes last, when what it rests on is there."""
-    for name in (QUESTIONS_FILE, SAMPLES_FILE, RESULT_FILE):
-        if (source / name).is_file():
-            with written_aside(folder / name) as aside:
-                shutil.copyfile(source / name, aside)
+    """Copy a result's files to `folder` (made if needed), both in place of those before."""
+    if (source / QUESTIONS_FILE).is_file():
+        with written_aside(folder / QUESTIONS_FILE) as aside:
+            shutil.copyfile(source / QUESTIONS_FILE, aside)
+    with _samples_aside(folder) as aside:
+        shutil.copyfile(source / SAMPLES_FILE, aside)
+        _put(folder, aside, read_text(source / RESULT_FILE))
 
 
 def as_text(result: Result) -> str:

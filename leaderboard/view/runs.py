@@ -48,8 +48,9 @@ def folders(path: Path) -> list[Path]:
 
 def read(folder: Path) -> ViewedRun:
     """Read a result, its samples and its questions."""
+    result = result_files.read(folder)
     samples = {sample.id: sample for sample in result_files.read_samples(folder)}
-    return ViewedRun(folder, result_files.read(folder), samples, result_files.read_questions(folder))
+    return ViewedRun(folder, result, samples, result_files.read_questions(folder))
 
 
 def grouped(paths: Sequence[Path]) -> list[list[ViewedRun]]:

@@ -3,6 +3,7 @@
 rich is imported where a table is drawn, not before: `list` and errors must not wait for it.
 """
 
+import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -28,6 +29,11 @@ def write(text: str) -> None:
         return
     sys.stdout.buffer.write(text.encode("utf-8", "surrogatepass") + b"\n")
     sys.stdout.flush()
+
+
+def write_json(document: object, indent: int | None = None) -> None:
+    """Write a JSON document to stdout, in one line unless it is indented."""
+    write(json.dumps(document, ensure_ascii=False, indent=indent))
 
 
 def note(text: str) -> None:

@@ -186,6 +186,8 @@ def _continue(url: str, part: Path, on_bytes: OnBytes, *, hashed: bool) -> Remot
             )
         if total is not None and shutil.disk_usage(part.parent).free < total - have:
             raise DataUnavailableError(f"{url}: {total - have} bytes to come, and {part.parent} has not that much room")
+        if not resumed:
+            part.unlink(missing_ok=True)  # before its marks: another file's beginning must not be continued by them
         write_text(_marks_path(part), json.dumps(asdict(remote)))
         with part.open("ab" if resumed else "wb") as file:
             while block := response.read(_BLOCK):

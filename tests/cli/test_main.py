@@ -55,6 +55,12 @@ def test_path_is_the_folder_with_the_yaml(reelbench, tmp_path):
         (["where"], "reelbench doctor"),
         (["submit"], "leaderboard add"),
         (["power", "rextime_mini"], "give a result's folder"),
+        (["cards", "nonsense"], "cards: no such command 'nonsense'; see `reelbench cards --help`"),
+        (["diagnose", "errors", "x"], "diagnose errors: missing option '--out'"),
+        (["power", "--nonsense"], "power: no such option: --nonsense"),
+        (["leaderboard", "build", "--store"], "leaderboard build: option '--store' requires an argument"),
+        (["power", "rextime", "--effect", "abc"], "power: invalid value for '--effect'"),
+        (["leaderboard", "export", "results", "--format", "latex"], "leaderboard tables --store STORE --format latex"),
     ],
 )
 def test_a_wrong_call_is_one_line_and_exit_status_2(arguments, said, reelbench):

@@ -40,6 +40,25 @@ def test_bytes_of_two_versions_are_never_joined(web, tmp_path, old, new):
     assert told[-1] == 4000
 
 
+def test_nor_are_they_after_an_end_before_the_first_byte_of_the_second(web, tmp_path, monkeypatch):
+    url = web.put("/curve.json", b"a" * 5000)
+    web.fail("GET /curve.json", cut_at=3000)
+    web.fail("GET /curve.json", times=download.TRIES, status=503)
+    with pytest.raises(DataUnavailableError):
+        download.download(url, tmp_path / "curve.json")
+    web.put("/curve.json", b"b" * 5000)
+
+    def write_and_end(path, text):
+        path.write_text(text)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(download, "write_text", write_and_end)
+        with pytest.raises(KeyboardInterrupt):
+            download.download(url, tmp_path / "curve.json")
+    assert download.download(url, tmp_path / "curve.json").read_bytes() == b"b" * 5000
+
+
 def test_an_address_that_is_not_http_is_refused(tmp_path):
     secret = tmp_path / "secret"
     secret.write_text("x")
