@@ -40,7 +40,8 @@ STORE = [
 ]
 BOARD = [f"leaderboard/test_{name}.py" for name in ("overall", "published", "site", "headline", "shortcuts", "ranking")]
 TESTS: dict[str, list[str]] = {
-    **{f"scoring/answers/{name}": ANSWERS for name in ("json_literals", "options", "reasoning", "spans", "statements")},
+    **{f"scoring/answers/{name}": ANSWERS for name in ("json_literals", "options", "spans", "statements")},
+    "scoring/answers/reasoning": ["judges/test_thinking.py", *ANSWERS],
     **{f"scoring/answers/{name}": ANSWERS for name in ("texts", "times", "vocabulary")},
     "scoring/answers/scored": ["scoring/answers/test_reading.py", *STORE],
     "judges/parsing": ["judges/test_parsing.py", "judges/test_thinking.py"],
@@ -72,7 +73,7 @@ TESTS: dict[str, list[str]] = {
     "scoring/temporal_span": ["scoring/test_temporal_span.py"],
     "scoring/text_overlap": ["scoring/test_text_overlap.py"],
     "scoring/value_bounds": ["scoring/test_value_bounds.py", "leaderboard/test_pairs.py"],
-    "scoring/videos": ["leaderboard/test_tampering.py", "leaderboard/test_site.py"],
+    "scoring/videos": ["scoring/test_videos.py", "leaderboard/test_tampering.py", "leaderboard/test_site.py"],
     **{
         f"scoring/evidence/{name}": [f"scoring/evidence/test_{name}.py"]
         for name in ("findings", "graph_text", "graphs", "isolation", "tagger_agreement", "timestamps")
@@ -83,12 +84,11 @@ TESTS: dict[str, list[str]] = {
     "stats/intervals": ["stats/test_intervals.py", "scoring/test_aggregation.py"],
     "stats/calibration": ["stats/test_calibration.py"],
     "stats/power": ["stats/test_power.py"],
-    "stats/rank_correlation": ["scoring/test_profile_difference.py", "leaderboard/test_rejudgement.py"],
+    "stats/rank_correlation": ["stats/test_rank_correlation.py", "scoring/test_profile_difference.py"],
     "stats/student_t": ["stats/test_student_t.py"],
-    **{
-        f"leaderboard/{name}": STORE
-        for name in ("against_data", "differences", "rereading", "standing", "checks", "identity", "store")
-    },
+    **{f"leaderboard/{name}": STORE for name in ("rereading", "standing", "checks", "identity", "store")},
+    "leaderboard/against_data": [*STORE, "leaderboard/test_rejudgement.py"],
+    "leaderboard/differences": ["leaderboard/test_differences.py", *STORE],
     "leaderboard/recompute": [*STORE, "leaderboard/test_about.py"],
     "leaderboard/replies": [*STORE, "cli/test_judge_panel.py"],
     **{f"leaderboard/{name}": BOARD for name in ("aliases", "overall", "ranking", "headline")},

@@ -106,6 +106,13 @@ def test_what_an_item_took_is_a_mean_over_those_that_say_it_and_never_a_zero(rex
     assert [row[name] for name in ("tokens_in", "tokens_out", "seconds", "judge_cost")] == [None] * 4
 
 
+def test_what_judging_an_item_cost_is_the_judges_price_over_the_items(moviecore_run, tamper, tmp_path):
+    run = tamper(moviecore_run(), result=lambda found: found["judge"].update(cost_usd=0.6))
+    [added] = store.add(run, tmp_path / "store")
+    assert added.outcome == "added", added.why
+    assert columns_of(tmp_path / "store", "org/model")["judge_cost"] == pytest.approx(0.05)  # of 12 items
+
+
 def test_unreadable_answers_are_a_share_and_open_answers_have_none(reelbench, moviecore_run, tmp_path):
     rows = loading.locate("rextime", "mini").read()
     lines = [{"id": row["id"], "prediction": f"{row['answer']} {row['span']}"} for row in rows]

@@ -181,6 +181,29 @@ def test_an_escape_in_an_object_is_the_sign_that_json_says(escape):
     assert read_option(f'{{"answer": "a heron{escape}in the reeds"}}', options) == "B"
 
 
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("不是A，而B", "B"),
+        ("答案是A而B", "A"),
+        ("不选A而选B", "B"),
+        ("Die Antwort wäre B.", "B"),
+        ("Wenn er rennt, wäre die Antwort B.", None),  # an answer to another question
+        ("B wäre richtig, wenn er liefe.", None),
+    ],
+)
+def test_but_and_would_be_in_other_languages(text, letter):
+    assert read_option(text, WHY) == letter
+
+
+def test_the_words_of_two_options_state_neither():
+    assert read_option("It is the red house.", ["The red house", "A tree", "the red house.", "A dog"]) is None
+
+
+def test_what_has_no_unit_takes_the_others():
+    assert read_span("It happens at 1 to 2 hours.") == [3600, 7200]
+
+
 def test_minutes_may_stand_before_their_number():
     assert read_span("Menit 2 hingga menit 3") == [120, 180]
     assert read_span("Minuto 2 al minuto 3") == [120, 180]
