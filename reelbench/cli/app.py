@@ -25,7 +25,7 @@ from reelbench.registry.errors import InputError, first_line, printable
 if TYPE_CHECKING:
     from typer import _click
 
-_UsageError = typer.BadParameter.__mro__[1]  # click's own, or that of the copy which newer versions of Typer hold
+_UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # type: ignore[assignment]  # click's own, or that of the copy which newer versions of Typer hold
 _WIDTH = 100
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": _WIDTH}
 
