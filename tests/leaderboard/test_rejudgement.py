@@ -21,6 +21,7 @@ from reelbench.judges.judge_options import JudgeOptions
 from reelbench.leaderboard import site, store
 from reelbench.registry.data import loading
 from reelbench.registry.errors import ReelbenchError
+from reelbench.scoring import result_files
 from reelbench.tasks.score import Options
 from reelbench.tasks.submissions import Inputs
 from tests.scored import score_files
@@ -197,6 +198,24 @@ def test_of_a_sample_the_same_questions_are_judged_of_each_and_the_rest_later(cu
     assert len(server.calls) == 36
     assert whole[0]["new"]["value"] == pytest.approx(100)
     assert len(store.read(curve)) == 6
+
+
+def test_a_reply_that_could_not_be_read_is_final_unless_it_is_to_be_asked_for_again(curve, server, tmp_path):
+    server.script(lambda call: Answer("?") if "lab/stays" in call.user and "Q7?" in call.user else judging(call))
+    first = bridge(curve, server, "--out", tmp_path / "out")
+    server.calls.clear()
+    assert bridge(curve, server) == first
+    assert server.calls == []
+    server.script(judging)
+    bridge(curve, server, "--retry-unscored")
+    assert ["Q7?" in call.user for call in server.calls] == [True]
+    states = {
+        sample.id: sample.state
+        for kept in store.read(curve)
+        if kept.result.judge.requested == "later" and kept.result.model.id == "lab/stays"
+        for sample in result_files.read_samples(kept.folder)
+    }
+    assert states == dict.fromkeys(map(str, range(QUESTIONS)), "scored")
 
 
 def test_so_many_of_each_label_are_judged_the_same_of_each_result(curve, server, tmp_path):
