@@ -76,12 +76,13 @@ test-minima test-newest: setup.cfg $(filter .uv/bin/uv,$(UV))
 MINUTES ?= 10
 SEED    ?= 1
 SAMPLE  ?= 120
+JOBS    ?= 1
 
 fuzz: install
 	$(BIN)/python -m tools.fuzz --minutes $(MINUTES) --seed $(SEED)
 
 mutants: install
-	$(BIN)/python -m tools.mutants --sample $(SAMPLE) --seed $(SEED)
+	$(BIN)/python -m tools.mutants --sample $(SAMPLE) --seed $(SEED) --jobs $(JOBS)
 
 verification: install
 	$(BIN)/python -m tools.verification

@@ -57,9 +57,3 @@ def other_than_requested(record: JudgeRecord) -> list[tuple[str, str]]:
 def under_several_ids(record: JudgeRecord) -> list[str]:
     """Return the judges, as requested, of which each answered under several ids: their scores aren't one judge's."""
     return [one.requested for one in single_judges(record) if len(returned_ids(one)) > 1]
-
-
-def usual_ids(record: JudgeRecord) -> set[str]:
-    """Return the id under which each judge gave most of its replies: those under another are the odd ones."""
-    stated = [one.returned for one in single_judges(record) if one.returned]
-    return {max(returned, key=lambda name: (returned[name], name)) for returned in stated}

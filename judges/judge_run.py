@@ -152,14 +152,12 @@ class LiveJudge:
     All threads share one event loop, one cache and one limit on calls in flight.
     """
 
-    def __init__(
-        self, spec: BenchmarkSpec, options: JudgeOptions, *, on_note: Callable[[str], None] | None = None
-    ) -> None:
+    def __init__(self, spec: BenchmarkSpec, options: JudgeOptions) -> None:
         """Raises InputError or ReelbenchError where the judge can't be set up at all."""
         prompts = load_prompts(spec, options.prompts)  # refuses a spec without a judge
         scale = cast("JudgeSpec", spec.judge)
         self._criteria = scale.criteria
-        self._panel = Panel(scale, prompts, options, on_note)
+        self._panel = Panel(scale, prompts, options)
         self._told = False
 
     def judge(self, item: Item) -> Verdict:

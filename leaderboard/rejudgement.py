@@ -42,13 +42,11 @@ class StoredAnswers:
     Attributes:
         spec: Their benchmark.
         by_others: The results by other judges, from the oldest on.
-        by_new: The new judge's result, where there is one.
         wanted: Ids of the answers that it is to have scored; none where it has scored all that it is to.
     """
 
     spec: BenchmarkSpec
     by_others: Sequence[StoredResult]
-    by_new: StoredResult | None
     wanted: frozenset[str] = frozenset()
 
     @property
@@ -155,8 +153,8 @@ class Rejudgement:
 
     def _planned(self) -> Iterator[StoredAnswers]:
         for spec, others, new in self._by_answers():
-            one = StoredAnswers(spec, others, new)
-            yield replace(one, wanted=self._wanted(spec, result_files.read_samples(one.source.folder), new))
+            samples = result_files.read_samples(others[-1].folder)
+            yield StoredAnswers(spec, others, self._wanted(spec, samples, new))
 
     def _wanted(self, spec: BenchmarkSpec, samples: Iterable[Sample], new: StoredResult | None) -> frozenset[str]:
         """Return the ids to be judged, all of them or the sample; none where the new judge has scored them all."""

@@ -28,6 +28,7 @@ from reelbench.registry.data import loading
 from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.files import in_script, page_asset, read_text, replaced
 from reelbench.registry.records import Breakdowns, MetricValue
+from reelbench.registry.shell_page import page_head
 from reelbench.registry.spec import BenchmarkSpec, Corpus, MeanOf, Metric
 from reelbench.registry.units import UNITS
 from reelbench.registry.workers import ALONE, Workers
@@ -40,6 +41,7 @@ SCRIPTS = (*SHARED, "base", "table", "columns", "forest", "charts", "benchmark",
 PAGES = (("submit", "Submit"), ("about", "How it works"))
 """Pages that the head links to: name in the address (`R.addPage`), title."""
 ASSETS = ("index.html", "board.css", *(f"{name}.js" for name in SCRIPTS))
+_HOME = ' href="#/overall" aria-label="Reelbench, overall table"'
 SAMPLES_PER_FILE = 50
 BYTES_PER_FILE = 400_000
 _DIGITS = 7
@@ -92,10 +94,10 @@ def _asset(name: str) -> str:
         return page_asset(name)
     text = (resources.files("reelbench.leaderboard.assets") / name).read_text(encoding="utf-8")
     scripts = "\n".join(f'<script src="{script}.js"></script>' for script in SCRIPTS)
-    links = "\n      ".join(f'<a href="#/{page}">{title}</a>' for page, title in PAGES)
+    head = page_head([(f"#/{page}", title) for page, title in PAGES], "Pages", home=_HOME)
     if name == "board.css":
         return page_asset("palette.css") + page_asset("shell.css") + text
-    return text.replace("<!-- SCRIPTS -->", scripts).replace("<!-- PAGES -->", links)
+    return text.replace("<!-- SCRIPTS -->", scripts).replace("<!-- HEAD -->", head)
 
 
 def _lean(name: str, text: str) -> str:

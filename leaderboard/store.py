@@ -16,7 +16,6 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -115,7 +114,6 @@ def add(
     rejudge: Rejudge | None = None,
     about: About | None = None,
     workers: Workers = ALLOTTED,
-    progress: Callable[[Added], None] | None = None,
 ) -> list[Added]:
     """Verify every result under `path` and file it; one that is refused leaves the others alone.
 
@@ -125,18 +123,12 @@ def add(
         rejudge: Asks the judges of judged results again, about a few items each.
         about: What is said of the model of all these results; refused where it contradicts one.
         workers: Who verifies; results of one key go to one of them, and with `rejudge` there is one.
-        progress: Called with what came of each result, as it comes.
     """
     given = [_read_given(folder) for folder in result_files.folders(path)]
     judged_elsewhere = _judged_elsewhere(given)
     left = [each for each in given if each.folder not in judged_elsewhere]
     work = partial(_refusing, partial(_add_one, store=store, rejudge=rejudge, about=about))
-    done = []
-    for added in chain(judged_elsewhere.values(), _each(work, left, ALONE if rejudge is not None else workers)):
-        done.append(added)
-        if progress is not None:
-            progress(added)
-    return done
+    return [*judged_elsewhere.values(), *_each(work, left, ALONE if rejudge is not None else workers)]
 
 
 def _read_given(folder: Path) -> _Given:
@@ -261,7 +253,8 @@ def _add_one(given: _Given, store: Path, known: KnownRows, rejudge: Rejudge | No
         if place is not None:
             return Added(given.folder, "same", place, result=given.result)
     verified = verify(given.folder, known=known, result=given.result)
-    result = _without_secrets(verified.result if about is None else _with_about(verified.result, about))
+    result = verified.result if about is None else _with_about(verified.result, about)
+    result = _with_arguments(result, without_secrets)  # an earlier version, or somebody else's, may have written keys
     rejudged = rejudge(verified, known) if rejudge is not None and result.judge is not None else None
     return _file(given.folder, store, verified, result, rejudged)
 
@@ -308,11 +301,6 @@ def _same(folder: Path, result: Result, store: Path) -> Path | None:
 def _with_about(result: Result, about: About) -> Result:
     model, settings = abouts.applied(about, result.benchmark.id, result.model, result.settings)
     return result.model_copy(update={"model": model, "settings": settings})
-
-
-def _without_secrets(result: Result) -> Result:
-    """Return a result without what an earlier version, or somebody else's, wrote of keys into it."""
-    return _with_arguments(result, without_secrets)
 
 
 def _with_arguments(result: Result, change: Callable[[Any], Any]) -> Result:

@@ -4,7 +4,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
 from reelbench.llm.store import Limit
@@ -70,22 +70,9 @@ class Tally:
             return tallies[0]
         whole = cls(started=min((tally.started for tally in tallies), default=time.monotonic()))
         for tally in tallies:
-            for name in (
-                "items",
-                "questions",
-                "unread",
-                "failed",
-                "replies",
-                "calls",
-                "requests",
-                "prompt_tokens",
-                "completion_tokens",
-            ):
-                setattr(whole, name, getattr(whole, name) + getattr(tally, name))
-            for name in ("reasoning_tokens", "cached_tokens"):
-                setattr(whole, name, added(getattr(whole, name), getattr(tally, name)))
-            whole.returned.update(tally.returned)
-            whole.other_hosts.update(tally.other_hosts)
+            for name in _ADDED:
+                mine, more = getattr(whole, name), getattr(tally, name)
+                setattr(whole, name, mine + more if isinstance(mine, Counter) else added(mine, more))
         dollars = [tally.spent_usd for tally in tallies]
         whole.spent_usd = None if None in dollars else sum(filter(None, dollars))
         return whole
@@ -96,6 +83,9 @@ class Tally:
         rate = self.calls / max(time.monotonic() - self.started, 1e-6)
         cost = "" if self.spent_usd is None else f", ${self.spent_usd:.2f}"
         return f"{self.calls} calls, {rate:.1f}/s{cost}"
+
+
+_ADDED = tuple(count.name for count in fields(Tally) if count.name not in ("started", "spent_usd"))
 
 
 class Budget:

@@ -58,6 +58,7 @@ _STATE = """SELECT EXISTS (SELECT 1 FROM replies WHERE key = ?1 AND edited IS NU
     EXISTS (SELECT 1 FROM batched WHERE key = ?1),
     (SELECT owner FROM claims WHERE key = ?1), (SELECT until FROM claims WHERE key = ?1)"""
 _MEANT = "WHERE (? IS NULL OR at < ?) AND (? IS NULL OR model = ?)"
+_FAILURES = (sqlite3.DatabaseError, UnicodeDecodeError)  # the latter: SQLite quotes what is damaged, in any bytes
 _AT_ONCE = 1000  # rows read, or keys asked for, in one query
 
 
@@ -166,7 +167,7 @@ class SqliteStore:
         while True:
             rows = self._do(lambda file, last=after: file.execute(command, (last,)).fetchall())
             yield from map(_stored, rows)
-            if not rows:
+            if not rows or rows[-1][0] <= after:  # the keys of a damaged file may go round in a circle
                 return
             after = rows[-1][0]
 
@@ -302,7 +303,7 @@ class SqliteStore:
                 raise ReelbenchError(f"judge cache {self.path}: it is closed")
             try:
                 return action(self._connection)
-            except sqlite3.DatabaseError as error:
+            except _FAILURES as error:
                 if not _is_corrupt(error):
                     raise
                 self._start_anew(error)
@@ -315,13 +316,13 @@ class SqliteStore:
             raise InputError(f"judge cache {self.path}: its folder can't be made ({error.strerror})") from None
         try:
             self._connect()
-        except sqlite3.DatabaseError as error:
+        except _FAILURES as error:
             if _is_corrupt(error):
                 self._start_anew(error)
             elif not self._opened_to_read(error):
                 raise
 
-    def _opened_to_read(self, error: sqlite3.DatabaseError) -> bool:
+    def _opened_to_read(self, error: Exception) -> bool:
         """Open a file that can't be written, as one on a disk that is read only; False where it isn't that."""
         if _code(error) not in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN} or not self.path.is_file():
             return False
@@ -375,7 +376,7 @@ class SqliteStore:
         if version > SCHEMA:
             raise InputError(f"judge cache {self.path}: written by a newer Reelbench (schema {version}); update yours")
 
-    def _start_anew(self, error: sqlite3.DatabaseError) -> None:
+    def _start_anew(self, error: Exception) -> None:
         aside = self._set_aside()
         self._connect()
         if aside is None or self._connection is None:
@@ -463,12 +464,12 @@ def _transaction(connection: sqlite3.Connection) -> Generator[None]:
         raise
 
 
-def _code(error: sqlite3.Error) -> int:
+def _code(error: Exception) -> int:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
-def _is_corrupt(error: sqlite3.DatabaseError) -> bool:
-    return _code(error) in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+def _is_corrupt(error: Exception) -> bool:
+    return isinstance(error, UnicodeDecodeError) or _code(error) in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
 def _insert(connection: sqlite3.Connection, reply: StoredReply) -> int:
@@ -499,7 +500,7 @@ def _still_readable(path: Path) -> Iterator[StoredReply]:
     """Yield all replies of a damaged file that can be read and hold their checksum."""
     with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
         columns, version = REPLY_FIELDS, SCHEMA
-        with contextlib.suppress(sqlite3.Error):
+        with contextlib.suppress(*_FAILURES):
             (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version < 2:  # noqa: PLR2004 - `_SINCE_2`
             columns = _REPLY
@@ -525,11 +526,11 @@ def _in_ranges(connection: sqlite3.Connection, command: str) -> Iterator[tuple[A
         try:
             yield from _range(connection, command, bytes([first]))
             readable = True
-        except (sqlite3.Error, TypeError):
+        except (*_FAILURES, TypeError):
             failed.append(first)
     for first in failed if readable else ():
         for second in range(256):
-            with contextlib.suppress(sqlite3.Error, TypeError):
+            with contextlib.suppress(*_FAILURES, TypeError):
                 yield from _range(connection, command, bytes([first, second]))
 
 

@@ -25,7 +25,7 @@ from reelbench.making.chain_turns import texts_left, turns, verdicts
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import write_text
 from reelbench.registry.rows import LETTERS
-from reelbench.registry.shell_page import shell_page
+from reelbench.registry.shell_page import page_head, shell_page
 
 _COUNTED = {"bloom"}
 """Roles that are asked one thing of each text: read as figures, not one by one."""
@@ -39,7 +39,7 @@ _REASONS = {
     "media_unreadable": "unreadable video",
 }
 """Reasons in words, where their own name isn't one."""
-_LINKS = (("survived", "What survived"), ("said", "Who said what"), ("videos", "All videos"))
+_LINKS = (("#survived", "What survived"), ("#said", "Who said what"), ("#videos", "All videos"))
 
 
 def write(folder: Path, video: str | None = None, out: Path | None = None) -> Path:
@@ -78,7 +78,7 @@ def write(folder: Path, video: str | None = None, out: Path | None = None) -> Pa
     ]
     style = (resources.files("reelbench.making") / "chain_page.css").read_text(encoding="utf-8")
     path = out or folder / f"{quote(name, safe='')}.html"
-    write_text(path, shell_page(f"{name}: what was made of it", "\n".join(body), style=style, links=_LINKS))
+    write_text(path, shell_page(f"{name}: what was made of it", "\n".join(body), style=style, head=page_head(_LINKS)))
     return path
 
 

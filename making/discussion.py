@@ -9,7 +9,7 @@ A discussion can be stopped after any stage (`--until`), in a file that people c
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -68,6 +68,8 @@ class Discussed:
 
     video: DiscussionVideo
     context: Sequence[str]
+    data: Mapping[str, str]
+    """What all who were asked about it were shown of it."""
     first: list[WrittenQuestion]
     last: list[WrittenQuestion] | None
     by_order: bool = False
@@ -225,11 +227,11 @@ class Discussion:
         """Return what came of a talk."""
         first, *later = talk.questions(self.roles[0].name)
         last = later[-1] if later else None
-        return Discussed(talk.case.item, talk.context or (), first, last, talk.by_order)
+        return Discussed(talk.case.item, talk.context or (), self._data(talk), first, last, talk.by_order)
 
     def finished(self, result: Discussed) -> list[GateQuestion]:
         """Return a video's last questions as gates look at them."""
-        known = "\n\n".join(self._data(result.video, result.context).values())
+        known = "\n\n".join(result.data.values())
         return [
             GateQuestion(_id_of(result, asked), result.video.name, asked.question, asked.answer, known=known)
             for asked in result.last or ()
@@ -241,12 +243,11 @@ class Discussion:
         1: they are the better set, 0: the others are, 0.5: neither.
         """
         result = case.item
-        data = self._data(result.video, result.context)
         sets = [_as_text(written, numbered=False) for written in result.both]
         outcomes = []
         for order in ((0, 1), (1, 0)):
             shown = [(f"set_{letter}", sets[place]) for letter, place in zip("AB", order, strict=True)]
-            messages = self.prompts.messages("judge.txt", [*data.items(), *shown])
+            messages = self.prompts.messages("judge.txt", [*result.data.items(), *shown])
             with chain.funnel.stage(JUDGE):
                 verdict = await chain.ask(
                     case,
@@ -285,17 +286,21 @@ class Discussion:
                     continue
         return levels
 
-    def _data(self, video: DiscussionVideo, context: Sequence[str]) -> dict[str, str]:
-        paired = zip(self.context_questions, context, strict=True)
-        return {
+    def _data(self, talk: "Talk") -> dict[str, str]:
+        """Return what is shown of a talk's video: made once, as soon as its context is known."""
+        if talk.data is not None:
+            return talk.data
+        video, paired = talk.case.item, zip(self.context_questions, talk.context or (), strict=bool(talk.context))
+        data = {
             "metadata": as_json({"video": video.name, **video.shown_metadata}),
             "qa": as_json(list(video.qa)),
             "context": "\n\n".join(f"{question}\n{answer}" for question, answer in paired),
         }
+        talk.data = data if talk.context is not None else None
+        return data
 
     def _messages(self, role: Role, talk: "Talk") -> list[Message]:
-        data = talk.data or self._data(talk.case.item, talk.context or ())
-        talk.data = data if talk.context is not None else None
+        data = self._data(talk)
         material = [(name, data[name]) for name in role.sees if name in data]
         material += [(word.role, talk.text(word)) for word in talk.words if word.role in role.sees]
         return self.prompts.messages(role.prompt, material, questions=self.options.questions)

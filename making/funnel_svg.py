@@ -13,12 +13,12 @@ _MARGIN, _NAME, _BAR, _LOSSES, _ROW, _HEIGHT = 12, 150, 320, 430, 34, 20
 _LONGEST = 70  # characters of a row's losses
 
 
-def to_svg(stages: Sequence[Mapping[str, Any]], title: str = "What came through") -> str:
+def to_svg(stages: Sequence[Mapping[str, Any]]) -> str:
     """Draw the stages of a `funnel.json`; a bar's length is the share of the stage's own `in` that came out."""
     description = "; ".join(f"{stage['name']}: {stage['out']} of {stage['in']}" for stage in stages)
     parts = [part for place, stage in enumerate(stages) for part in _row(stage, _MARGIN + place * _ROW)]
     width, height = 2 * _MARGIN + _NAME + _BAR + _LOSSES, 2 * _MARGIN + _ROW * len(stages)
-    return framed(title, height, parts, width=width, description=description)
+    return framed("What came through", height, parts, width=width, description=description)
 
 
 def _row(stage: Mapping[str, Any], top: int) -> list[str]:

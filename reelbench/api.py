@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from reelbench.tasks.score import Evaluation
 
 _NAME = "predictions"
+_FRAMES = ("to_df", "to_dataframe", "to_pandas")  # what others call `to_frame`
 
 
 @dataclass(frozen=True, repr=False)
@@ -135,6 +136,10 @@ class Scored:
         title = f"{self.benchmark} {self.split}" + (f" by {facet.replace('_', ' ')}" if facet else "")
         unit, shown = spec.metric(name).in_unit, name.replace("_", " ")
         return Svg(intervals(title, f"{shown} ({unit.label})" if unit.label else shown, marks, unit.long_digits))
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - there is none
+        hint = "; to_frame() returns a pandas DataFrame" if name in _FRAMES else ""
+        raise AttributeError(f"Scored has no attribute {name!r}{hint}")
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a row an item: `id`, `video`, `question`, `prediction`, `state`, `reason`, `flags`, then its own.

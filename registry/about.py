@@ -1,5 +1,6 @@
 """What people say of a model, and whether it can be so of this run."""
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date
@@ -114,9 +115,10 @@ def _as_is(given: Any) -> Any:  # noqa: ANN401 - the record's own check comes af
 
 def _count(given: object) -> float:
     number = _COUNT.fullmatch(str(given).strip())
-    if number is None:
+    value = math.inf if number is None else float(number[1]) * _FACTORS[number[2].lower()]
+    if math.isinf(value):
         raise InputError(f"parameters: {given!r} is not a number like 7B, 500M or 7000000000")
-    return float(round(float(number[1]) * _FACTORS[number[2].lower()]))
+    return float(round(value))
 
 
 def _day(given: object) -> object:

@@ -13,6 +13,11 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() else " " for char in text)
 
 
+def cut_in_the_middle(line: str, longest: int) -> str:
+    """Return a line without what is in its middle where it is longer: its end says what to do."""
+    return line if len(line) <= longest else f"{line[: longest // 2]} … {line[-longest // 2 :]}"
+
+
 def first_of(texts: Sequence[str], most: int = 8, separator: str = ", ") -> str:
     """Return the first `most` texts in one line, and how many more there are: `a, b and 3 more`."""
     line = separator.join(texts[:most])
@@ -28,8 +33,7 @@ class ReelbenchError(Exception):
     exit_code: ClassVar[int] = 1
 
     def __str__(self) -> str:
-        line = printable(super().__str__())
-        return line if len(line) <= _LONGEST else f"{line[: _LONGEST // 2]} … {line[-_LONGEST // 2 :]}"
+        return cut_in_the_middle(printable(super().__str__()), _LONGEST)
 
 
 class PendingError(ReelbenchError):

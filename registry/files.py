@@ -139,6 +139,11 @@ def page_asset(name: str) -> str:
     return resources.files("reelbench.registry").joinpath(name).read_text(encoding="utf-8")
 
 
+def write_json(path: Path | str, document: object) -> None:
+    """Write a JSON document to `path` in one step, indented for people and diffs, characters unescaped."""
+    write_text(path, json.dumps(document, ensure_ascii=False, indent=1) + "\n")
+
+
 def write_jsonl(path: Path | str, rows: Iterable[dict[str, Any]]) -> None:
     """Write one JSON object per line to `path` in one step, characters unescaped."""
     with open_aside(path) as file:

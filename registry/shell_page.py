@@ -8,11 +8,27 @@ import hashlib
 from collections.abc import Sequence
 from html import escape
 
-from reelbench.registry.files import in_script, page_asset
+from reelbench.registry.files import page_asset
 
 _STYLES = ("palette.css", "shell.css")
 _SCRIPTS = ("elements.js", "shell.js", "plots.js")
 _THEME = 'Shell.theme(document.getElementById("theme"));'
+
+
+def page_head(
+    links: Sequence[tuple[str, str]] = (), label: str = "On this page", *, tools: str = "", home: str = ""
+) -> str:
+    """Return the first row of a page's head, whose end is the page's: our name, links, and the switch to dark.
+
+    Args:
+        links: (address, words).
+        label: What the links are, for who can't see them.
+        tools: What stands between them and the switch, as HTML.
+        home: What makes our name a link: attributes of an `<a>`.
+    """
+    nav = "".join(f'<a href="{escape(address)}">{escape(words)}</a>' for address, words in links)
+    shown = f'<nav aria-label="{escape(label)}">{nav}</nav>' if nav else ""
+    return page_asset("shell_head.html").rstrip().replace("<!--HOME-->", home).replace("<!--LINKS-->", shown + tools)
 
 
 def shell_page(
@@ -21,8 +37,10 @@ def shell_page(
     *,
     style: str = "",
     script: str = "",
-    data: object = None,
-    links: Sequence[tuple[str, str]] = (),
+    data: str = "null",
+    head: str = "",
+    kind: str = "page",
+    skip: str = "main",
 ) -> str:
     """Return the page as HTML.
 
@@ -31,20 +49,23 @@ def shell_page(
         main: What it holds, as HTML: what others wrote must be escaped in it.
         style: CSS after the shell's.
         script: JavaScript after the shell's; it may use `Elements`, `Plots`, and the data by their id, `data`.
-        data: What the script shows, as JSON has it.
-        links: (id, words) of the page's parts, for its head.
+        data: What the script shows: JSON that is safe in a script (`in_script`).
+        head: Its head, where it holds links or tools (`page_head`).
+        kind: What its second line calls it, which tells our pages from other files.
+        skip: The id that the keyboard's first stop leads to.
     """
     code = "\n".join([*(page_asset(name).rstrip() for name in _SCRIPTS), _THEME, script.rstrip()])
     digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
-    nav = "".join(f'<a href="#{escape(name)}">{escape(words)}</a>' for name, words in links)
     # From the front to the back of the template, so that nothing in a text is taken for one of its marks.
     parts = {
+        "KIND": kind,
         "SCRIPT-HASH": f"sha256-{digest}",
         "TITLE": escape(title),
         "/*STYLE*/": "\n".join([*(page_asset(name).rstrip() for name in _STYLES), style.rstrip()]),
-        "<!--LINKS-->": f'<nav aria-label="On this page">{nav}</nav>' if nav else "",
+        "SKIP": skip,
+        "<!--HEAD-->": head or page_head(),
         "<!--MAIN-->": main,
-        "/*DATA*/": in_script(data),
+        "/*DATA*/": data,
         "/*SCRIPT*/": code,
     }
     page, rest = "", page_asset("shell_page.html")

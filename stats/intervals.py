@@ -29,7 +29,7 @@ MIN_CLUSTERS = 10
 
 RESAMPLES = 1000
 SEED = 0
-KEPT_CELLS = 200_000  # draws kept for the next metric or result: some 1.6 MB
+KEPT_CELLS = 1_000_000  # draws kept for the next metric or result: some 8 MB
 BLOCK_CELLS = 4_000_000  # resamples x clusters held at once: bounds memory at some 32 MB
 
 

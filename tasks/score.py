@@ -93,7 +93,7 @@ class RunMetadata:
 
     def __post_init__(self) -> None:
         if self.frames is not None:
-            object.__setattr__(self, "frames", str(FrameSampling.parse(self.frames)))
+            object.__setattr__(self, "frames", str(FrameSampling.parse(str(self.frames))))
 
 
 _UNREAD_SHOWN = 3

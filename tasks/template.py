@@ -2,14 +2,13 @@
 
 import csv
 import io
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from reelbench.registry.data.loading import locate
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import write_jsonl, write_text, written_aside
+from reelbench.registry.files import write_json, write_jsonl, write_text, written_aside
 from reelbench.tasks.prompting import lettered
 
 COLUMNS: tuple[str, ...] = ("id", "video", "question", "options", "prediction")
@@ -51,7 +50,7 @@ def write(table: Sequence[Row], path: Path) -> None:
         case ".tsv":
             write_text(path, as_csv(table, "\t"))
         case ".json":
-            write_text(path, json.dumps(table, ensure_ascii=False, indent=1) + "\n")
+            write_json(path, table)
         case ".jsonl":
             write_jsonl(path, table)
         case ".xlsx" | ".parquet" as suffix:

@@ -117,7 +117,10 @@ def test_a_table_without_texts_says_so_and_names_no_file_of_ours():
 
 
 def test_to_frame_has_a_row_an_item_with_what_was_read_and_scored():
-    frame = reelbench.score("rextime_mini", table("rextime")).to_frame()
+    scored = reelbench.score("rextime_mini", table("rextime"))
+    with pytest.raises(AttributeError, match="no attribute 'to_pandas'; to_frame"):
+        scored.to_pandas()
+    frame = scored.to_frame()
     rows = reelbench.load("rextime", "mini")
     assert frame["id"].to_list() == rows["id"]
     assert frame["question"].to_list() == rows["question"]

@@ -1,11 +1,13 @@
 """Change the modules that decide a number, one place at a time, and see whether their tests notice.
 
-    python -m tools.mutants --sample 120 --seed 1
-    python -m tools.mutants --module leaderboard/recompute --sample 40
+    python -m tools.mutants --sample 120 --seed 1 --jobs 8 --out mutants.txt
+    python -m tools.mutants --module stats --module leaderboard/recompute --sample 40
+    python -m tools.mutants --only leaderboard/recompute:106
 
 Each mutant is one comparison, operator, constant or return changed. It is run in a copy of the checkout, against the
-tests that the table names for its module, in the table's order and up to the first failure. What survives is printed:
-write the test that it lacks, or say why the change changes nothing.
+tests that the table names for its module, in the table's order and up to the first failure. Those tests run without a
+change first; a module whose tests fail as it is, or are all skipped, isn't measured. What survives is printed: write
+the test that it lacks, or say in perf/README.md why the change changes nothing.
 """
 
 import argparse
@@ -13,16 +15,21 @@ import ast
 import copy
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from queue import SimpleQueue
+from typing import TextIO
 
 from tools.link_rooms import ROOMS, ROOT
 
@@ -99,7 +106,7 @@ TESTS: dict[str, list[str]] = {
     "leaderboard/pairs": ["leaderboard/test_pairs.py", "leaderboard/test_headline.py"],
     "leaderboard/rejudge": ["leaderboard/test_evidence.py"],
     "leaderboard/rejudgement": ["leaderboard/test_rejudgement.py"],
-    "leaderboard/submission": ["leaderboard/test_submission.py"],
+    "leaderboard/submission": ["leaderboard/test_submission.py", "leaderboard/test_bounds.py"],
 }
 """Module -> the test files that hold its numbers, quickest first. Left out is what draws, serves or publishes."""
 
@@ -134,12 +141,22 @@ LEFT_ALONE = (ast.Raise, ast.JoinedStr, ast.Assert, ast.Import, ast.ImportFrom)
 
 @dataclass(frozen=True)
 class Mutant:
-    """One changed place of a module, and the module's text with it."""
+    """One changed place of a module: its number among the `places`, and what is done there."""
 
     module: str
     line: int
     what: str
-    text: str
+    number: int
+
+    @property
+    def text(self) -> str:
+        """The module's text with the change."""
+        tree = _tree(self.module)
+        change(list(places(tree))[self.number])
+        return ast.unparse(ast.fix_missing_locations(tree))
+
+    def __str__(self) -> str:
+        return f"{self.module}.py:{self.line}  {self.what}"
 
 
 def places(node: ast.AST) -> Iterator[ast.AST]:
@@ -200,17 +217,17 @@ def _other(value: object) -> object:
     return value + "XX" if isinstance(value, str) else b"XX"
 
 
-def mutants(module: str, draw: random.Random) -> Iterator[Mutant]:
-    """Yield every mutant of a module, in an order drawn by `draw`."""
-    tree = ast.parse((ROOT / f"{module}.py").read_text(encoding="utf-8"))
-    order = list(range(sum(1 for _ in places(tree))))
-    draw.shuffle(order)
-    for number in order:
-        changed = copy.deepcopy(tree)
-        node = list(places(changed))[number]
-        what = change(node)
-        if what is not None:
-            yield Mutant(module, getattr(node, "lineno", 0), what, ast.unparse(ast.fix_missing_locations(changed)))
+def mutants(module: str, seed: int) -> Iterator[Mutant]:
+    """Yield every mutant of a module, in an order drawn by the seed and the module's name alone."""
+    nodes = list(enumerate(places(_tree(module))))
+    random.Random(f"{seed} {module}").shuffle(nodes)  # noqa: S311 - a sample, not a secret
+    for number, node in nodes:
+        if (what := change(copy.deepcopy(node))) is not None:
+            yield Mutant(module, getattr(node, "lineno", 0), what, number)
+
+
+def _tree(module: str) -> ast.Module:
+    return ast.parse((ROOT / f"{module}.py").read_text(encoding="utf-8"))
 
 
 def copied(folder: Path) -> Path:
@@ -228,28 +245,50 @@ def copied(folder: Path) -> Path:
     return folder
 
 
-def run_tests(folder: Path, module: str, timeout: float) -> str:
-    """Run a module's tests in a copy; returns "passed", "failed" or "time out"."""
+@dataclass(frozen=True)
+class Run:
+    """How a module's tests ended in a copy: "passed", "failed" or "time out", and what they printed."""
+
+    ended: str
+    output: str
+
+    @property
+    def measures(self) -> bool:
+        """Whether a mutant can be held to these tests: some ran, and none failed."""
+        return self.ended == "passed" and bool(self.count("passed"))
+
+    @property
+    def failed_test(self) -> str:
+        """The test that failed, as pytest names it; "" where none did."""
+        match = re.search(r"^(?:FAILED|ERROR) (.*?)(?: - .*)?$", self.output, re.MULTILINE)
+        return match[1] if match else ""
+
+    def count(self, state: str) -> int:
+        """How many tests ended so, by pytest's last line."""
+        match = re.search(rf"(\d+) {state}\b.*\Z", self.output)
+        return int(match[1]) if match else 0
+
+
+def run_tests(folder: Path, module: str, timeout: float) -> Run:
+    """Run a module's tests in a copy."""
     for cached in (folder / "reelbench" / module).parent.glob("__pycache__/*"):
         cached.unlink()  # two mutants made within one second may have the same size, and so look the same
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
     command += ["-m", "not lmms and not browser", *(f"tests/{file}" for file in TESTS[module])]
-    environ = {**os.environ, "PYTHONPATH": str(folder)}
-    with tempfile.TemporaryFile() as output:
+    environ = {**os.environ, "PYTHONPATH": str(folder), "COLUMNS": "200", "TMPDIR": str(folder.parent)}
+    with tempfile.TemporaryFile() as printed:
         process = subprocess.Popen(
-            command, cwd=folder, env=environ, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+            command, cwd=folder, env=environ, stdout=printed, stderr=subprocess.STDOUT, start_new_session=True
         )
         try:
             status = process.wait(timeout)
         except subprocess.TimeoutExpired:
-            return "time out"
+            return Run("time out", "")
         finally:
             _end(process)
-        output.seek(0)
-        told = output.read().decode(errors="replace")
-    if status not in (0, 1, 2):  # 2: the mutant can't be imported
-        raise SystemExit(f"{module}: its tests can't be run\n{told}")
-    return "failed" if status else "passed"
+        printed.seek(0)
+        output = printed.read().decode(errors="replace").rstrip()
+    return Run("failed" if status else "passed", output)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -260,8 +299,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def sample(modules: Sequence[str], number: int, seed: int) -> list[Mutant]:
     """Draw `number` mutants, as many of each module as there are."""
-    draw = random.Random(seed)  # noqa: S311 - a sample, not a secret
-    left = [mutants(module, draw) for module in modules]
+    left = [mutants(module, seed) for module in modules]
     drawn: list[Mutant] = []
     while left and len(drawn) < number:
         for source in list(left):
@@ -273,42 +311,117 @@ def sample(modules: Sequence[str], number: int, seed: int) -> list[Mutant]:
     return sorted(drawn, key=lambda mutant: (mutant.module, mutant.line))
 
 
+class Copies:
+    """Copies of the checkout, in each of which one module's tests run at a time."""
+
+    def __init__(self, folders: Iterable[Path]) -> None:
+        self._free: SimpleQueue[Path] = SimpleQueue()
+        for folder in folders:
+            self._free.put(folder)
+        self.unchanged: dict[tuple[str, ...], tuple[Run, float]] = {}
+        """Tests -> how they end without a change, and after how many seconds."""
+
+    def run_unchanged(self, module: str) -> None:
+        """Run a module's tests as it is."""
+        folder = self._free.get()
+        started = time.monotonic()
+        run = run_tests(folder, module, 1800)
+        self.unchanged[tuple(TESTS[module])] = (run, time.monotonic() - started)
+        self._free.put(folder)
+
+    def run_mutant(self, mutant: Mutant) -> Run:
+        """Run a mutant's tests."""
+        folder = self._free.get()
+        file = folder / "reelbench" / f"{mutant.module}.py"
+        original = file.read_text(encoding="utf-8")
+        file.write_text(mutant.text, encoding="utf-8")
+        run = run_tests(folder, mutant.module, 30 + 5 * self.unchanged[tuple(TESTS[mutant.module])][1])
+        file.write_text(original, encoding="utf-8")
+        self._free.put(folder)
+        return run
+
+
+def measure(drawn: Sequence[Mutant], jobs: int, out: TextIO | None) -> bool:
+    """Run mutants, `jobs` at once, and print each as it ends and what survived.
+
+    Returns whether nine in ten of those that could be measured were killed.
+    """
+
+    def tell(line: str) -> None:
+        for stream in filter(None, (sys.stdout, out)):
+            print(line, file=stream, flush=True)
+
+    survivors: list[Mutant] = []
+    killed = 0
+    with ExitStack() as stack:
+        places = [stack.enter_context(tempfile.TemporaryDirectory()) for _ in range(jobs)]
+        copies = Copies([copied(Path(place) / "checkout") for place in places])
+        pool = stack.enter_context(ThreadPoolExecutor(jobs))
+        list(pool.map(copies.run_unchanged, {tuple(TESTS[mutant.module]): mutant.module for mutant in drawn}.values()))
+        measured: list[Mutant] = []
+        for module, number in Counter(mutant.module for mutant in drawn).items():
+            run, seconds = copies.unchanged[tuple(TESTS[module])]
+            if run.measures:
+                measured += (mutant for mutant in drawn if mutant.module == module)
+                tell(f"{module}: {run.count('passed')} tests, {run.count('skipped')} skipped, {seconds:.0f} s")
+            else:
+                tell(f"{module}: NOT MEASURED ({number} mutants): {run.failed_test or run.output[-300:] or run.ended}")
+        waiting = {pool.submit(copies.run_mutant, mutant): mutant for mutant in measured}
+        for number, future in enumerate(as_completed(waiting), start=1):
+            mutant, run = waiting[future], future.result()
+            if run.ended == "passed":
+                survivors.append(mutant)
+            else:
+                killed += 1
+            state = {"passed": "SURVIVED", "failed": "killed", "time out": "killed (time out)"}[run.ended]
+            tell(f"{number}/{len(measured)} {state}  {mutant}  {run.failed_test}".rstrip())
+    tell(f"{killed} of {len(measured)} killed, {100 * killed / max(1, len(measured)):.1f} %")
+    if len(measured) < len(drawn):
+        tell(f"{len(drawn) - len(measured)} not measured")
+    for mutant in sorted(survivors, key=lambda mutant: (mutant.module, mutant.line)):
+        tell(f"  {mutant}")
+    return killed >= 0.9 * len(measured)
+
+
+def _named(name: str) -> list[str]:
+    """The modules of the table that a room's or a module's name stands for."""
+    if modules := [module for module in TESTS if module == name or module.startswith(f"{name}/")]:
+        return modules
+    raise argparse.ArgumentTypeError(f"{name} is no room and no module of the table TESTS")
+
+
+def _place(text: str) -> tuple[str, int]:
+    module, _, line = text.removeprefix("./").replace(".py:", ":").partition(":")
+    if module in TESTS and line.isdecimal():
+        return module, int(line)
+    raise argparse.ArgumentTypeError(f"{text} is not ROOM/NAME:LINE of a module of the table TESTS")
+
+
 def main() -> int:
     """Run a sample and print what survived; ends with 1 where less than nine in ten were killed."""
     parser = argparse.ArgumentParser(description="Change what decides a number and see whether tests notice.")
     parser.add_argument("--sample", type=int, default=120, help="mutants in all, as many of each module")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--part", default="1/1", metavar="K/N", help="the Kth of N parts of the sample")
-    parser.add_argument("--module", action="append", choices=TESTS, metavar="ROOM/NAME", help="only this one")
+    parser.add_argument("--module", action="extend", type=_named, metavar="ROOM[/NAME]", help="only this one")
+    parser.add_argument("--only", action="append", type=_place, metavar="ROOM/NAME:LINE", help="every mutant there")
+    parser.add_argument("--list", action="store_true", help="print what is drawn, and run nothing")
+    parser.add_argument("--jobs", type=int, default=1, help="mutants at once, each in a copy of its own")
+    parser.add_argument("--out", type=Path, help="a file for what is printed")
     options = parser.parse_args()
-    survivors: list[Mutant] = []
+    if options.only:
+        modules = dict.fromkeys(module for module, _ in options.only)
+        drawn = [m for module in modules for m in mutants(module, options.seed) if (module, m.line) in options.only]
+    else:
+        drawn = sample(options.module or list(TESTS), options.sample, options.seed)
     part, parts = map(int, options.part.split("/"))
-    drawn = sample(options.module or list(TESTS), options.sample, options.seed)
     drawn = drawn[len(drawn) * (part - 1) // parts : len(drawn) * part // parts]
-    seconds: dict[tuple[str, ...], float] = {}
-    with tempfile.TemporaryDirectory() as place:
-        folder = copied(Path(place) / "checkout")
-        for number, mutant in enumerate(drawn, start=1):
-            file = folder / "reelbench" / f"{mutant.module}.py"
-            original = file.read_text(encoding="utf-8")
-            tests = tuple(TESTS[mutant.module])
-            if tests not in seconds:
-                started = time.monotonic()
-                if run_tests(folder, mutant.module, 900) != "passed":
-                    raise SystemExit(f"{mutant.module}: its tests fail as it is")
-                seconds[tests] = time.monotonic() - started
-            file.write_text(mutant.text, encoding="utf-8")
-            came = run_tests(folder, mutant.module, 30 + 5 * seconds[tests])
-            file.write_text(original, encoding="utf-8")
-            if came == "passed":
-                survivors.append(mutant)
-            told = "SURVIVED" if came == "passed" else "killed" if came == "failed" else "killed (time out)"
-            print(f"{number}/{len(drawn)} {told}  {mutant.module}.py:{mutant.line}  {mutant.what}", flush=True)  # noqa: T201
-    killed = len(drawn) - len(survivors)
-    print(f"{killed} of {len(drawn)} killed, {100 * killed / max(1, len(drawn)):.1f} %")  # noqa: T201
-    for mutant in survivors:
-        print(f"  {mutant.module}.py:{mutant.line}  {mutant.what}")  # noqa: T201
-    return 0 if killed >= 0.9 * len(drawn) else 1
+    if options.list:
+        print(*drawn, sep="\n")  # noqa: T201
+        return 0
+    with ExitStack() as stack:
+        out = stack.enter_context(options.out.open("w", encoding="utf-8")) if options.out else None
+        return 0 if measure(drawn, options.jobs, out) else 1
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """Writing the page: one HTML file with everything in it, and the pictures beside it."""
 
-import base64
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,13 +12,12 @@ from reelbench.leaderboard.view.runs import ViewedRun
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import replaced, write_text
 from reelbench.registry.home import home
+from reelbench.registry.shell_page import page_head, shell_page
 
 PAGE = "index.html"
-_MARK = b"<!-- reelbench view -->"
+_KIND = "view"
+_MARK = f"<!-- reelbench {_KIND} -->".encode()
 _SCRIPTS = (
-    ("registry", "elements.js"),
-    ("registry", "shell.js"),
-    ("registry", "plots.js"),
     ("leaderboard.assets", "base.js"),
     ("leaderboard.assets", "model.js"),
     ("leaderboard.view", "summary.js"),
@@ -27,11 +25,10 @@ _SCRIPTS = (
     ("leaderboard.view", "sample.js"),
     ("leaderboard.view", "view.js"),
 )
-_STYLES = (
-    ("registry", "palette.css"),
-    ("registry", "shell.css"),
-    ("leaderboard.assets", "board.css"),
-    ("leaderboard.view", "view.css"),
+_STYLES = (("leaderboard.assets", "board.css"), ("leaderboard.view", "view.css"))
+_TOOLS = (
+    '<span class="sub">on this machine only</span>'
+    '<button id="keys" type="button" class="tool" aria-haspopup="dialog">Keys</button>'
 )
 _DATA = 'globalThis.REELBENCH = JSON.parse(document.getElementById("data").textContent);\n'
 
@@ -82,14 +79,16 @@ def _is_ours(page: Path) -> bool:
 
 def html(title: str, data: str) -> str:
     """Return the page; `data` is JSON that is safe in a script."""
-    script = _DATA + "\n".join(_asset(*name) for name in _SCRIPTS)
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    page = _asset("leaderboard.view", "view.html").replace("SCRIPT-HASH", f"sha256-{digest}")
-    page = page.replace("/*STYLE*/", "\n".join(_asset(*name) for name in _STYLES)).replace("/*SCRIPT*/", script)
-    # Each of these stands before what it is put into, so that nothing in a text is taken for one of ours.
-    before, _, after = page.partition("/*DATA*/")
-    escaped = title.replace("&", "&amp;").replace("<", "&lt;")
-    return before.replace("<title></title>", f"<title>{escaped}</title>", 1) + data + after + "\n"
+    return shell_page(
+        title,
+        _asset("leaderboard.view", "view.html"),
+        style="\n".join(_asset(*name) for name in _STYLES),
+        script=_DATA + "\n".join(_asset(*name) for name in _SCRIPTS),
+        data=data,
+        head=page_head(tools=_TOOLS),
+        kind=_KIND,
+        skip="sample",
+    )
 
 
 def _title(runs: Sequence[ViewedRun]) -> str:

@@ -8,8 +8,6 @@
   const [primary] = benchmark.metrics;
   const $ = (id) => document.getElementById(id);
 
-  globalThis.Shell.theme($("theme"));
-
   // --- head ---
   const [alone, ...others] = runs;
   $("title").replaceChildren(others.length ? `${benchmark.title}: ${runs.length} runs side by side` : bdi(alone.model));

@@ -4,7 +4,6 @@ MovieCORE had people rate a part of its questions, and a meta-reviewer keep or d
 Figure S3).
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from reelbench.making.moment_pairs import cost_per_1000
 from reelbench.making.review.review_files import Reviews
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_json, read_json_or_jsonl, write_text
+from reelbench.registry.files import read_json, read_json_or_jsonl, write_json
 
 STAGE = "people"
 FUNNEL = "funnel.json"
@@ -64,9 +63,7 @@ def write_rows(path: Path, reviews: Reviews, outcome: Verification) -> str:
         raise InputError(
             f"--write: {len(unknown)} questions are not in the benchmark's data ({unknown[0]}); is it this one?"
         )
-    write_text(
-        path, json.dumps(dict(kept) if keyed else [entry for _, entry in kept], ensure_ascii=False, indent=1) + "\n"
-    )
+    write_json(path, dict(kept) if keyed else [entry for _, entry in kept])
     said = f"{len(kept)} questions written to {path}, {len(outcome.dropped)} left out, {len(outcome.verified)} verified"
     return said + _count_people(path, sources[0].with_name(FUNNEL), reviews, outcome, len(kept))
 
@@ -97,7 +94,7 @@ def _count_people(path: Path, funnel: Path, reviews: Reviews, outcome: Verificat
         document["stages"].append(stage)
         cost = cost_per_1000(document["cost_usd"], reviews.seconds, kept, reviews.wage)
         document["per_1000_kept"] = cost
-        write_text(path.with_name(FUNNEL), json.dumps(document, ensure_ascii=False, indent=1) + "\n")
+        write_json(path.with_name(FUNNEL), document)
     if cost is None:
         return ""
     return (

@@ -27,11 +27,6 @@ KINDS: Mapping[KindName, ReviewKind] = {
 }
 
 
-def read_review(path: Path) -> Review:
-    """Read a file that a page saved; InputError names the field that is wrong."""
-    return _checked(parse_review(read_json(path), path), path)
-
-
 def read(paths: Sequence[Path], data: Path | None = None, wage: float = WAGE) -> Reviews:
     """Read files that pages saved, and exports of Label Studio; InputError names what is wrong, and where.
 

@@ -4,7 +4,6 @@ Its video timeline counts frames from 1, whole ones, the last of a range include
 TimelineRegion.js), so a range from frame s to frame e is the time from (s - 1) / fps to e / fps.
 """
 
-import json
 import math
 from collections import Counter
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from reelbench.making.review.review_files import KIND, Marks, Review
 from reelbench.making.review.review_items import Item
 from reelbench.making.review.spans import QUESTION_SPANS, SPANS
 from reelbench.registry.errors import InputError, MediaError
-from reelbench.registry.files import write_text
+from reelbench.registry.files import write_json, write_text
 from reelbench.registry.media.library import Library, candidates
 
 FPS = 24.0
@@ -79,7 +78,7 @@ def write(content: Content, folder: Path, media_url: str, data: Path | None = No
     )
     folder.mkdir(parents=True, exist_ok=True)
     write_text(folder / "config.xml", text)
-    write_text(folder / "tasks.json", json.dumps(tasks, ensure_ascii=False, indent=1) + "\n")
+    write_json(folder / "tasks.json", tasks)
     missing = tuple(video for video, (_, _, here) in known.items() if not here)
     return LabelStudioTasks(folder / "config.xml", folder / "tasks.json", len(tasks), missing)
 

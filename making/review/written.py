@@ -1,6 +1,5 @@
 """Questions written by people, by CURVE's guidelines for curators (supplement, B.1.1 and B.1.2)."""
 
-import json
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -15,7 +14,7 @@ from reelbench.making.review.review_items import Item, Place
 from reelbench.making.review.review_kind import DrawnRows, ReviewKind, ReviewSummary
 from reelbench.making.review.tables import Table, number
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import write_text
+from reelbench.registry.files import write_json
 from reelbench.registry.languages import language_of
 from reelbench.registry.rows import Row
 
@@ -197,7 +196,7 @@ class WrittenSummary(ReviewSummary):
                     "subcategory": about.get("subcategory", ""),
                 }
             )
-        write_text(path, json.dumps(entries, ensure_ascii=False, indent=1) + "\n")
+        write_json(path, entries)
         return f"{len(entries)} questions written to {path}, {len(self.unfinished)} are unfinished and left out"
 
 

@@ -1,6 +1,5 @@
 """Where a diagnosis' answers come from: a result that is there, or lmms-eval asked with cues."""
 
-import json
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,7 +12,7 @@ from reelbench.methods.diagnosis.folder import CUES
 from reelbench.methods.diagnosis.tagging import Attempt
 from reelbench.registry import discovery, settings
 from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.files import read_json, write_text
+from reelbench.registry.files import read_json, write_json
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.records import Item, Sample
@@ -216,7 +215,7 @@ class LmmsEval:
                 "is kept: rerun the command to continue"
             )
         paid = {"calls", "cached", "cost_usd"}  # of this call, so a repetition's are others
-        write_text(run / JUDGE, json.dumps(record.model_dump(mode="json", exclude=paid), indent=1) + "\n")
+        write_json(run / JUDGE, record.model_dump(mode="json", exclude=paid))
         return [aggregation.to_sample(self.spec, item, by_id.get(item.id)) for item in items]
 
 

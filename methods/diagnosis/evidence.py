@@ -1,7 +1,6 @@
 """Evidence graphs from people's steps, by a language model (CURVE, supplement, Fig. 5)."""
 
 import asyncio
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -17,7 +16,7 @@ from reelbench.methods.diagnosis import models
 from reelbench.methods.diagnosis.models import COMES_BACK, RoleModels
 from reelbench.methods.diagnosis.questions import ReasonedQuestion
 from reelbench.registry.errors import PendingError, ReelbenchError
-from reelbench.registry.files import write_jsonl, write_text
+from reelbench.registry.files import write_json, write_jsonl, write_text
 from reelbench.registry.progress import Show, no_show
 from reelbench.scoring.answers import past_reasoning
 from reelbench.scoring.evidence.graph_export import to_dot, to_mermaid
@@ -130,7 +129,7 @@ def write(
         **(asked or {}),
     }
     write_graphs(folder, graphs)
-    write_text(folder / STATISTICS, json.dumps(counted, ensure_ascii=False, indent=1) + "\n")
+    write_json(folder / STATISTICS, counted)
     return counted
 
 

@@ -11,7 +11,6 @@ Hinted answers and their scores are nowhere else.
 """
 
 import fcntl
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,7 +24,7 @@ from reelbench.methods.diagnosis.questions import ReasonedQuestion
 from reelbench.methods.diagnosis.tagging import Attempt
 from reelbench.registry.base_record import first_wrong_field
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_json, read_jsonl, write_jsonl, write_text
+from reelbench.registry.files import read_json, read_jsonl, write_json, write_jsonl
 from reelbench.scoring.evidence.graphs import Graph, read_graphs
 from reelbench.scoring.evidence.isolation import Round
 
@@ -63,7 +62,7 @@ class Folder:
         wanted = {"schema_version": SCHEMA, **settings}
         path = self.path / _DIAGNOSIS
         if not path.is_file():
-            write_text(path, json.dumps(wanted, ensure_ascii=False, indent=1) + "\n")
+            write_json(path, wanted)
             return
         there = self.settings()
         keys = (wanted.keys() | there.keys()) - (_ADDED - there.keys())
@@ -139,7 +138,7 @@ class Folder:
 
     def end(self, number: int, records: Sequence[Round], spent: Spent) -> None:
         """Write that a round is over: what it found, and what asking came to."""
-        write_text(self._round(number) / _ASKED, json.dumps(spent, ensure_ascii=False, indent=1) + "\n")
+        write_json(self._round(number) / _ASKED, spent)
         write_jsonl(self._round(number) / ISOLATION, _lines(records))
 
     def tell(self, records: Iterable[Round]) -> None:

@@ -13,15 +13,15 @@ from reelbench.methods.diagnosis.questions import ReasonedQuestion
 from reelbench.methods.diagnosis.tagging import Attempt
 from reelbench.registry import discovery
 from reelbench.registry.errors import MediaError
-from reelbench.registry.files import address, write_text
+from reelbench.registry.files import address, in_script, write_text
 from reelbench.registry.media.library import Library
-from reelbench.registry.shell_page import shell_page
+from reelbench.registry.shell_page import page_head, shell_page
 from reelbench.scoring.evidence.findings import LABELS
 from reelbench.scoring.evidence.graphs import Graph
 from reelbench.scoring.evidence.isolation import NodeTag, Round, Stop
 
 PAGE = "report.html"
-_LINKS = (("questions", "Questions"), ("errors", "Errors"), ("locales", "Locales"), ("ends", "How it ended"))
+_LINKS = (("#questions", "Questions"), ("#errors", "Errors"), ("#locales", "Locales"), ("#ends", "How it ended"))
 _LATER = {"hint_ignored": "wrong again though told", "recovered": "found later without being told"}
 
 
@@ -55,8 +55,8 @@ def write(folders: Sequence[Folder], figures: Sequence[dict[str, Any]], out: Pat
         _asset("page.html"),
         style=_asset("page.css"),
         script=_asset("page.js"),
-        data=data,
-        links=_LINKS,
+        data=in_script(data),
+        head=page_head(_LINKS),
     )
     write_text(out, page)
 

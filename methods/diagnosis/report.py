@@ -1,6 +1,5 @@
 """What a diagnosis comes to: errors by label, round and locale, and how the loop ended (CURVE, section 5.2)."""
 
-import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +13,7 @@ from reelbench.methods.diagnosis.folder import Folder
 from reelbench.methods.diagnosis.models import Spent
 from reelbench.methods.diagnosis.questions import ReasonedQuestion
 from reelbench.methods.diagnosis.tagging import Attempt
-from reelbench.registry.files import read_json, write_text
+from reelbench.registry.files import read_json, write_json, write_text
 from reelbench.registry.plots import bars
 from reelbench.scoring.evidence import isolation
 from reelbench.scoring.evidence.findings import LABELS, Label, seconds_off
@@ -93,7 +92,7 @@ def figures(folder: Folder) -> dict[str, Any]:
 def write(folder: Folder) -> dict[str, Any]:
     """Write `report.json` and return what is in it."""
     report = figures(folder)
-    write_text(folder.path / REPORT, json.dumps(report, ensure_ascii=False, indent=1) + "\n")
+    write_json(folder.path / REPORT, report)
     write_text(folder.path / PICTURE, picture(report, folder.settings().get("model")))
     return report
 

@@ -1,6 +1,5 @@
 """`reelbench ace`: a small language model chooses among a model's candidates; and what that is worth."""
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +10,7 @@ from reelbench.cli import console
 from reelbench.cli.asking import LlmBatch, RetryUnread, only_model, takes_llm
 from reelbench.cli.candidate_options import ACE_FILE, CandidateSource, numbers, takes_candidates
 from reelbench.cli.judging import takes_judge
-from reelbench.cli.option_groups import Json, given, reports_status
+from reelbench.cli.option_groups import Json, NoOverlap, given, reports_status
 from reelbench.cli.report import check_judged, report
 from reelbench.cli.run_metadata import takes_metadata
 from reelbench.registry.errors import ReelbenchError
@@ -50,7 +49,7 @@ def ace(
     ] = None,
     output: Annotated[Path | None, typer.Option(help="Output folder; several N each get a folder in it.")] = None,
     as_json: Json = False,
-    no_overlap: Annotated[bool, typer.Option("--no-overlap", help="Leave out BLEU, CIDEr and METEOR.")] = False,
+    no_overlap: NoOverlap = False,
     no_controls: Annotated[
         bool, typer.Option("--no-controls", help="Judge only the chosen candidates, without the comparisons.")
     ] = False,
@@ -85,7 +84,7 @@ def ace(
     if answers is not None and output is not None:
         _plot(documents, answers, output)
     if as_json:
-        console.write(json.dumps(documents if len(documents) > 1 else documents[0], ensure_ascii=False))
+        console.write_json(documents if len(documents) > 1 else documents[0])
     report(outcomes, as_json=False, again=["reelbench", "ace", *given(context)], quiet=as_json)
     check_judged(outcomes)
     if all(document["unparsed"] == document["candidates"] for document in documents):
@@ -108,7 +107,7 @@ def _folder(output: Path | None, run: Path | None, enhanced: "Enhancement", *, s
 def _write(
     enhanced: "Enhancement", document: dict[str, Any], options: "Options", folder: Path | None
 ) -> "list[Outcome]":
-    from reelbench.registry.files import write_jsonl, write_text
+    from reelbench.registry.files import write_json, write_jsonl
 
     outcomes = []
     if enhanced.answers is not None:
@@ -120,7 +119,7 @@ def _write(
             ({"id": case.id, "prediction": case.candidates[enhanced.chosen[case.id]]} for case in enhanced.cases),
         )
     if folder is not None:
-        write_text(folder / ACE_FILE, json.dumps(document, ensure_ascii=False, indent=1) + "\n")
+        write_json(folder / ACE_FILE, document)
         if enhanced.answers is None:
             console.note(f"written to {folder}")
     return outcomes

@@ -16,7 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from reelbench.cli import console, defaults, families
 from reelbench.cli.examples import EXAMPLES
-from reelbench.cli.guesses import GUESSED_COMMANDS, GUESSED_OPTIONS
+from reelbench.cli.guesses import GUESSED_COMMANDS, GUESSED_OPTIONS, GUESSED_VALUES
 from reelbench.cli.option_groups import before_dashes, option_of
 from reelbench.registry import settings
 from reelbench.registry.credentials import without_credentials
@@ -25,6 +25,7 @@ from reelbench.registry.errors import InputError, first_line, printable
 if TYPE_CHECKING:
     from typer import _click
 
+_UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # type: ignore[assignment]  # click's own, or that of the copy which newer versions of Typer hold
 _WIDTH = 100
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": _WIDTH}
 
@@ -68,18 +69,31 @@ class App(typer.Typer):
         return self if shows_all else part
 
 
-class _Flags:
-    """Gives Typer's own flags (`--help`, completion) the default False: for None it would import pydantic, 0.1 s."""
+class _Parsed:
+    """How a command or a group reads what was typed: an error is one line of ours."""
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: "_click.Context | None" = None,
+        **extra: Any,  # noqa: ANN401 - click's
+    ) -> "_click.Context":
+        """Return the context; InputError for what can't be read."""
+        words = "" if parent is None else f"{_words(parent)} {info_name}".strip()
+        with _usage_errors(words):
+            return super().make_context(info_name, args, parent, **extra)  # type: ignore[misc] - of the class beside it
 
     def get_params(self, ctx: "_click.Context") -> "list[_click.Parameter]":
-        parameters = super().get_params(ctx)  # type: ignore[misc] - of the command or group beside it
+        """Return the options, Typer's own flags with the default False: for None it would import pydantic, 0.1 s."""
+        parameters = super().get_params(ctx)  # type: ignore[misc] - of the class beside it
         for parameter in parameters:
             if parameter.default is None and getattr(parameter, "is_bool_flag", False):
                 parameter.default = False
         return parameters
 
 
-class Group(_Flags, TyperGroup):
+class Group(_Parsed, TyperGroup):
     """A group of commands, listed whole, under the headings of `sections` where it has any."""
 
     sections: ClassVar[Mapping[str, tuple[str, ...]]] = MappingProxyType({})
@@ -89,7 +103,8 @@ class Group(_Flags, TyperGroup):
         """Return the command that is named; for a name that others use for it, say ours."""
         if args and args[0] not in self.commands and (hint := GUESSED_COMMANDS.get(args[0])):
             raise InputError(f"no command {args[0]!r}: {hint}")
-        return super().resolve_command(ctx, args)
+        with _usage_errors(_words(ctx)):
+            return super().resolve_command(ctx, args)
 
     def collect_usage_pieces(self, ctx: "_click.Context") -> list[str]:  # noqa: ARG002 - click's
         """Return the words of the usage line behind the command's own."""
@@ -106,7 +121,7 @@ class Group(_Flags, TyperGroup):
                     formatter.write_dl([(name, _first_sentence(command.help or "")) for name, command in shown])
 
 
-class Command(_Flags, TyperCommand):
+class Command(_Parsed, TyperCommand):
     """A command that shows its options by panel, and examples of its use."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 - Typer's
@@ -137,6 +152,9 @@ class Command(_Flags, TyperCommand):
             given = [arg.partition("=")[0] for arg in before_dashes(args)]
             self._refuse_doubles(given)
             self._answer_guesses(given, _words(ctx))
+            for value, hint in GUESSED_VALUES.get(_words(ctx), {}).items():
+                if value in args:
+                    raise InputError(f"{_words(ctx)} writes no {value}: {hint}")
         return super().parse_args(ctx, args)
 
     def _answer_guesses(self, given: list[str], words: str) -> None:
@@ -199,6 +217,19 @@ class Command(_Flags, TyperCommand):
         words = _words(ctx)
         lines = (f"  {f'reelbench {words} {rest}'.strip()}\n" for rest in EXAMPLES.get(words, ()))
         formatter.write("Examples:\n" + "".join(lines))
+
+
+@contextmanager
+def _usage_errors(words: str) -> Iterator[None]:
+    """Raise what Typer finds wrong in the words typed after a command's as InputError, in one line."""
+    try:
+        yield
+    except _UsageError as error:
+        if type(error).__name__ == "NoArgsIsHelpError":  # the help itself; older versions of click don't have it
+            raise
+        message = " ".join(error.format_message().split()).rstrip(".")
+        where, command = f"{words}: " if words else "", f"reelbench {words}".strip()
+        raise InputError(f"{where}{message[:1].lower()}{message[1:]}; see `{command} --help`") from None
 
 
 @contextmanager

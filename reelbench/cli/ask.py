@@ -13,7 +13,7 @@ from reelbench.cli.about import takes_about
 from reelbench.cli.asking import check_apart, only_model, shared_budget, takes_llm, takes_output_limit, takes_questions
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
-from reelbench.cli.option_groups import Json, Per, Quiet, chosen, given, reports_status, strata
+from reelbench.cli.option_groups import Data, Json, NoOverlap, Per, Quiet, Split, chosen, given, reports_status, strata
 from reelbench.cli.report import check_judged, report
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError, ReelbenchError
@@ -62,10 +62,8 @@ def ask(
     names: Names,
     *,
     frames: Frames = None,
-    split: Annotated[str | None, typer.Option(help="Split; default: the benchmark's main one.")] = None,
-    data: Annotated[
-        Path | None, typer.Option(help="Path of the benchmark's data, if it isn't found automatically.")
-    ] = None,
+    split: Split = None,
+    data: Data = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first N questions of each benchmark.")] = None,
     per: Per = None,
     candidates: SampledAnswers = None,
@@ -75,7 +73,7 @@ def ask(
     ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
-    no_overlap: Annotated[bool, typer.Option("--no-overlap", help="Leave out BLEU, CIDEr and METEOR.")] = False,
+    no_overlap: NoOverlap = False,
     llm: "dict[str, AskOptions]",
     output_limit: "OutputLimit",
     chosen_questions: "QuestionChoice",

@@ -1,6 +1,5 @@
 """`reelbench cache`: the replies that are kept of language models."""
 
-import json
 import time
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -40,7 +39,7 @@ def info(
             {"model": one.model, "replies": one.replies, "first": _day(one.first), "last": _day(one.last)}
             for one in models
         ]
-        console.write(json.dumps({"place": name, "bytes": size, "batches": batches, "models": listed}))
+        console.write_json({"place": name, "bytes": size, "batches": batches, "models": listed})
         return
     console.write(f"{name}: {_counted(models)}, {size / 1e6:,.1f} MB, {batches} batches under way")
     if models:

@@ -1,6 +1,5 @@
 """`reelbench judge calibrate`: a judge's scores, corrected by people's on a sample of the same answers."""
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -52,7 +51,7 @@ def calibrate(
     if as_json:
         by = record.judge.requested if record.judge else None
         made = {name: asdict(found) for name, found in criteria.items()}
-        console.write(json.dumps({"benchmark": spec.id, "judge": by, "people": people.name, "criteria": made}))
+        console.write_json({"benchmark": spec.id, "judge": by, "people": people.name, "criteria": made})
         return
     for name, found in criteria.items():
         _show(f"{spec.id}: {name}, {judge.low} to {judge.high}", found)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reelbench.cli.option_groups import takes
+from reelbench.cli.option_groups import Data, Split, takes
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,30 +17,27 @@ if TYPE_CHECKING:
 
 ACE_FILE = "ace.json"
 
-Run = Annotated[Path | None, typer.Argument(help="A run whose samples have candidates: its folder, or its result's.")]
-Candidates = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help='JSON Lines {"id", "candidates": […]}, or the list [{"question_id", "answer": […]}] of LAVIS.',
-    ),
-]
-Benchmark = Annotated[str | None, typer.Option(metavar="NAME", help="Benchmark or task that the candidates answer.")]
-References = Annotated[Path | None, typer.Option(help="References file; default: the benchmark's own.")]
-Split = Annotated[str | None, typer.Option(help="Split; default: the benchmark's main one.")]
-Data = Annotated[Path | None, typer.Option(help="Path of the benchmark's data, if it isn't found automatically.")]
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateSource:
     """Where candidates come from, as it was typed."""
 
-    run: Path | None = None
-    file: Path | None = None
-    benchmark: str | None = None
-    references: Path | None = None
-    split: str | None = None
-    data: Path | None = None
+    run: Annotated[
+        Path | None, typer.Argument(help="A run whose samples have candidates: its folder, or its result's.")
+    ] = None
+    candidates: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help='JSON Lines {"id", "candidates": […]}, or the list [{"question_id", "answer": […]}] of LAVIS.',
+        ),
+    ] = None
+    benchmark: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Benchmark or task that the candidates answer.")
+    ] = None
+    references: Annotated[Path | None, typer.Option(help="References file; default: the benchmark's own.")] = None
+    split: Split = None
+    data: Data = None
 
     def read(
         self, metadata: "RunMetadata", *, judged: bool
@@ -55,34 +52,21 @@ class CandidateSource:
         from reelbench.tasks.submissions import Inputs
 
         beside = bool(self.references or self.split or self.data or metadata.anything)
-        if self.run is not None and not (self.file or self.benchmark or beside):
+        if self.run is not None and not (self.candidates or self.benchmark or beside):
             folder = _result(self.run)
             return folder, *candidates_of_run(folder)
-        if self.file is None or self.run is not None:
+        if self.candidates is None or self.run is not None:
             raise InputError("give either a run, whose folder says what it is of, or --candidates FILE and its options")
-        cases = read_candidates(self.file)
+        cases = read_candidates(self.candidates)
         if self.benchmark is not None:
-            inputs = Inputs(self.file, self.references, None, self.split, self.data)
+            inputs = Inputs(self.candidates, self.references, None, self.split, self.data)
             return None, *candidates_of_file(self.benchmark, cases, inputs, metadata)
         if beside or judged:
             raise InputError("name the benchmark that the candidates answer with --benchmark")
         return None, cases, None
 
 
-def source_options(
-    run: Run = None,
-    *,
-    candidates: Candidates = None,
-    benchmark: Benchmark = None,
-    references: References = None,
-    split: Split = None,
-    data: Data = None,
-) -> CandidateSource:
-    """Return what was given."""
-    return CandidateSource(run, candidates, benchmark, references, split, data)
-
-
-takes_candidates = takes("source", source_options)
+takes_candidates = takes("source", CandidateSource)
 """Gives a command these options; it takes their outcome as its argument `source`."""
 
 

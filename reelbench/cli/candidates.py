@@ -1,6 +1,5 @@
 """`reelbench candidates`: pass@k, mean@k and the majority's answer, from the candidates that a result keeps."""
 
-import json
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -51,7 +50,7 @@ def show_candidates(
         raise (ReelbenchError if judge is not None else InputError)(f"no candidate has a score: {why}")
     if as_json:
         document = {"benchmark": spec.id, "model": answers.model.id, "metric": spec.primary.name}
-        console.write(json.dumps({**document, "questions": len(cases), "k": [made.as_json() for made in figures]}))
+        console.write_json({**document, "questions": len(cases), "k": [made.as_json() for made in figures]})
         return
     title = f"{spec.title} · {answers.model.id}: {spec.primary.title} of several answers to {len(cases)} questions"
     table = console.table(title, "#k", "#pass@k (%)", "#mean@k", "#majority@k")

@@ -121,7 +121,7 @@ def _by_item(
     comparison = compare_items(a.samples, b.samples, spec)
     if as_json:
         document = {"a": a.result.model.id, "b": b.result.model.id, **asdict(comparison), **beside}
-        console.write(json.dumps(document if by_label is None else {**document, "labels": by_label}))
+        console.write_json(document if by_label is None else {**document, "labels": by_label})
         return
     title = f"{spec.id}: a = {a.result.model.id}, b = {b.result.model.id}; {comparison.both} items answered by both"
     table = console.table(
@@ -196,7 +196,7 @@ def _by_video(spec: "BenchmarkSpec", a: "_Read", b: "_Read", beside: dict[str, A
     paired = compare_by_video(a.samples, b.samples, metric)
     names = [f"{read.result.benchmark.id}, {read.result.model.id}" for read in (a, b)]
     if as_json:
-        console.write(json.dumps({"a": names[0], "b": names[1], **asdict(paired), **beside}))
+        console.write_json({"a": names[0], "b": names[1], **asdict(paired), **beside})
         return
     title = f"{metric.name} ({metric.in_unit.range}) on {paired.videos} videos that both have, one mean a video"
     table = console.table(title, "", "#mean", "#scored 4 or 5, %", "#that x 5 / 100")
@@ -239,7 +239,7 @@ def agree(
         ratings, other = _of_the_same_answers(first, second, ratings_of(second.samples, spec), b), _judge(second.result)
     report = agreement(first.samples, ratings_of(first.samples, spec), ratings, spec)
     if as_json:
-        console.write(json.dumps({"a": _judge(first.result), "b": other, **asdict(report)}))
+        console.write_json({"a": _judge(first.result), "b": other, **asdict(report)})
         return
     weighted = " (quadratic weights)" if report.weights == "quadratic" else ""
     title = f"{spec.id}: a = {_judge(first.result)}, b = {other}; {report.both} ratings by both"

@@ -3,12 +3,13 @@
 rich is imported where a table is drawn, not before: `list` and errors must not wait for it.
 """
 
+import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
-from reelbench.registry.errors import printable
+from reelbench.registry.errors import cut_in_the_middle, printable
 from reelbench.registry.progress import Show, no_show
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ status: "StatusFile | None" = None
 """Where the command that runs tells how far it has come, if it was asked to; set by `app.Command`."""
 
 _WIDEST = 10_000
+_LONGEST = 1990
+"""Characters of a line on stderr: it may quote anything."""
 
 
 def write(text: str) -> None:
@@ -30,11 +33,16 @@ def write(text: str) -> None:
     sys.stdout.flush()
 
 
+def write_json(document: object, indent: int | None = None) -> None:
+    """Write a JSON document to stdout, in one line unless it is indented."""
+    write(json.dumps(document, ensure_ascii=False, indent=indent))
+
+
 def note(text: str) -> None:
-    """Tell the user something on stderr: what it quotes may be anybody's, and does nothing to the terminal."""
+    """Tell the user something on stderr: what it quotes, by anybody, neither acts on the terminal nor fills it."""
     if sys.stderr is None:
         return
-    sys.stderr.write("\n".join(map(printable, text.split("\n"))) + "\n")
+    sys.stderr.write("\n".join(cut_in_the_middle(printable(line), _LONGEST) for line in text.split("\n")) + "\n")
     sys.stderr.flush()
 
 

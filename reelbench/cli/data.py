@@ -9,7 +9,7 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.completion import benchmark_names
-from reelbench.cli.option_groups import Per, reports_status, strata
+from reelbench.cli.option_groups import Per, Split, reports_status, strata
 from reelbench.registry.progress import Show
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 app = App("Fetch a benchmark's annotations and videos, and check them.")
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.", autocompletion=benchmark_names)]
-Split = Annotated[str | None, typer.Option(help="Split; default: the benchmark's main one.")]
 Data = Annotated[Path | None, typer.Option(help="Your own annotations: a file, or a folder in upstream layout.")]
 
 _COMES_ALONG = "{spec} {split}: comes with Reelbench, and its clips are made on first use; there is nothing to fetch"

@@ -1,7 +1,6 @@
 """`reelbench diagnose`: evidence graphs, where in them answers went wrong, and what that comes to."""
 
-import json
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -12,7 +11,7 @@ from reelbench.cli.app import App
 from reelbench.cli.asking import LlmBatch, RetryUnread, by_role, shared_budget, takes_llm
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
-from reelbench.cli.option_groups import Json, chosen, reports_status
+from reelbench.cli.option_groups import Data, Json, Split, chosen, reports_status, takes
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError
 
 if TYPE_CHECKING:
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions
     from reelbench.llm.ask_options import AskOptions
     from reelbench.methods.diagnosis.folder import Folder
+    from reelbench.methods.diagnosis.loop import Plan
     from reelbench.methods.diagnosis.models import RoleModels
     from reelbench.methods.diagnosis.questions import ReasonedQuestion
     from reelbench.scoring.evidence.graphs import Graph
@@ -28,41 +28,64 @@ if TYPE_CHECKING:
 app = App("Find where answers went wrong: evidence graphs and their errors.")
 
 Name = Annotated[
-    str,
+    str | None,
     typer.Argument(
         metavar="NAME", help="Benchmark, task, or a .jsonl file of questions with steps.", autocompletion=task_names
     ),
 ]
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write to.")]
-Split = Annotated[str | None, typer.Option(help="Split; default: the benchmark's main one.")]
-Data = Annotated[Path | None, typer.Option(help="Path of the benchmark's data, if it isn't found automatically.")]
-Graphs = Annotated[
-    Path | None,
-    typer.Option("--graphs", metavar="FILE", help="graphs.jsonl; missing graphs are made."),
-]
-Votes = Annotated[int, typer.Option("--llm-votes", metavar="K", min=1, help="Replies of the tagger per answer.")]
 PromptFolder = Annotated[
     Path | None,
     typer.Option("--prompts", metavar="DIR", help="Folder of prompts that replace ours: graph.txt, tag.txt, …"),
 ]
-Right = Annotated[bool, typer.Option("--right", help="Also check right answers once: are their reasons right?")]
-SkipFailed = Annotated[
-    bool, typer.Option("--skip-failed", help="Skip questions that a model failed on, instead of asking again.")
-]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IsolationOptions:
+    """How errors are found, for answers that are there and for those that are asked for."""
+
+    out: Out
+    graphs: Annotated[
+        Path | None, typer.Option("--graphs", metavar="FILE", help="graphs.jsonl; missing graphs are made.")
+    ] = None
+    llm_votes: Annotated[
+        int, typer.Option("--llm-votes", metavar="K", min=1, help="Replies of the tagger per answer.")
+    ] = 3
+    prompts: PromptFolder = None
+    right: Annotated[bool, typer.Option("--right", help="Also check right answers once: are their reasons right?")] = (
+        False
+    )
+    skip_failed: Annotated[
+        bool, typer.Option("--skip-failed", help="Skip questions that a model failed on, instead of asking again.")
+    ] = False
+    retry_unread: RetryUnread = False
+    as_json: Json = False
+
+    def plan(
+        self, questions: "list[ReasonedQuestion]", models: "RoleModels", about: dict[str, Any], rounds: int
+    ) -> "Plan":
+        """Return what is to be done about some questions; `about` is said of it in the folder's settings."""
+        from reelbench.methods.diagnosis.loop import Plan
+        from reelbench.registry.files import sha256_of
+
+        return Plan(
+            questions=questions,
+            graphs=_known(self.graphs),
+            models=models,
+            about={"graphs": None if self.graphs is None else sha256_of(self.graphs), **about},
+            votes=self.llm_votes,
+            rounds=rounds,
+            right=self.right,
+            skip_failed=self.skip_failed,
+            progress=console.progress,
+        )
 
 
 @app.command()
 @takes_llm
 @reports_status
 def graphs(
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="NAME",
-            help="Benchmark, task, or a .jsonl file of questions with steps.",
-            autocompletion=task_names,
-        ),
-    ] = None,
+    name: Name = None,
     *,
     out: Out,
     given: Annotated[
@@ -87,7 +110,7 @@ def graphs(
     lacking: dict[str, str] = {}
     asked: dict[str, Any] = {}
     if given is not None:
-        made, questions = _read(given), _questions_here(name, split, data)
+        made, questions = list(_known(given).values()), _questions_here(name, split, data)
     elif name is None:
         raise InputError("give NAME and --llm MODEL to make graphs, or --from FILE to check graphs that exist")
     else:
@@ -105,7 +128,7 @@ def graphs(
     if lacking:
         console.note(f"{len(lacking)} questions have no graph (graph_invalid), first: {next(iter(lacking))}")
     if as_json:
-        console.write(json.dumps(counted, ensure_ascii=False))
+        console.write_json(counted)
     else:
         _show_statistics(counted)
     console.note(f"written to {out}")
@@ -115,20 +138,14 @@ def graphs(
 
 @app.command()
 @takes_llm
+@takes("options", IsolationOptions)
 @reports_status
 def errors(
     result: Annotated[Path, typer.Argument(metavar="RESULT_DIR", help="A result of `reelbench score` or `run`.")],
     *,
-    out: Out,
-    graphs: Graphs = None,
-    llm_votes: Votes = 3,
-    prompts: PromptFolder = None,
-    right: Right = False,
-    skip_failed: SkipFailed = False,
-    retry_unread: RetryUnread = False,
+    options: IsolationOptions,
     data: Data = None,
     llm_batch: LlmBatch = False,
-    as_json: Json = False,
     llm: "dict[str, AskOptions]",
 ) -> None:
     """Find the first error in the evidence behind each wrong answer; the model is not asked again."""
@@ -138,7 +155,7 @@ def errors(
     from reelbench.scoring import result_files
     from reelbench.scoring.result_files import SAMPLES_FILE
 
-    models = _models(llm, prompts, retry_unread=retry_unread, batch=llm_batch)
+    models = _models(llm, options.prompts, retry_unread=options.retry_unread, batch=llm_batch)
     name, split, answers = attempts.attempts_of_result(result)
     questions = rows.read(name, split, data)
     known = {question.id for question in questions}
@@ -146,29 +163,23 @@ def errors(
     if unknown:
         console.note(f"{len(unknown)} answers are left out, {name} {split} has no steps for them (first: {unknown[0]})")
     kept = [attempt for attempt in answers if attempt.id in known]
-    plan = loop.Plan(
-        questions=[question for question in questions if question.id in {attempt.id for attempt in kept}],
-        graphs=_known(graphs),
-        models=models,
-        about={
-            **_about("errors", name, split, graphs),
-            "result": sha256_of(result / SAMPLES_FILE),
-            "model": result_files.read(result).model.id,
-        },
-        votes=llm_votes,
+    asked = {attempt.id for attempt in kept}
+    about = {"result": sha256_of(result / SAMPLES_FILE), "model": result_files.read(result).model.id}
+    plan = options.plan(
+        [question for question in questions if question.id in asked],
+        models,
+        {"command": "errors", "benchmark": name, "split": split, **about},
         rounds=1,
-        right=right,
-        skip_failed=skip_failed,
-        progress=console.progress,
     )
-    diagnosis = loop.isolate(plan, lambda _run, _lock: kept, out)
-    _report(diagnosis, as_json=as_json)
+    diagnosis = loop.isolate(plan, lambda _run, _lock: kept, options.out)
+    _report(diagnosis, as_json=options.as_json)
     _check_read(diagnosis)
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 @takes_judge
 @takes_llm
+@takes("options", IsolationOptions)
 @reports_status
 def run(
     context: typer.Context,
@@ -177,16 +188,9 @@ def run(
         typer.Argument(metavar="NAME", help="Benchmark or task that asks for steps.", autocompletion=task_names),
     ],
     *,
-    out: Out,
-    graphs: Graphs = None,
+    options: IsolationOptions,
     frames: run_options.Frames = None,
     rounds: Annotated[int, typer.Option(min=1, help="Maximum number of rounds.")] = 5,
-    llm_votes: Votes = 3,
-    prompts: PromptFolder = None,
-    right: Right = False,
-    skip_failed: SkipFailed = False,
-    retry_unread: RetryUnread = False,
-    as_json: Json = False,
     judge: "JudgeOptions | None",
     llm: "dict[str, AskOptions]",
 ) -> None:
@@ -200,28 +204,20 @@ def run(
     from reelbench.registry.frames.sampling import FrameSampling
     from reelbench.tasks.lmms.worker import Worker
 
-    models = _models(llm, prompts, retry_unread=retry_unread)
+    models = _models(llm, options.prompts, retry_unread=options.retry_unread)
     # A model that we run ourselves may need the memory of the one that would be kept between rounds.
-    ours = any(options.local for options in (*models.options.values(), *(judge.members if judge else ())))
+    ours = any(model.local for model in (*models.options.values(), *(judge.members if judge else ())))
     with Worker() as kept:
         start = None if ours else kept
         sampling = chosen(frames, FrameSampling)
         asked = attempts.LmmsEval(
             name, context.args, judge, console.note, frames=sampling, bar=console.progress, start=start
         )
-        plan = loop.Plan(
-            questions=rows.read(name, asked.task.split),
-            graphs=_known(graphs),
-            models=models,
-            about={**_about("run", asked.spec.id, asked.task.split, graphs), **asked.about},
-            votes=llm_votes,
-            rounds=rounds,
-            right=right,
-            skip_failed=skip_failed,
-            progress=console.progress,
-        )
-        diagnosis = loop.isolate(plan, asked, out)
-    _report(diagnosis, as_json=as_json)
+        split = asked.task.split
+        about = {"command": "run", "benchmark": asked.spec.id, "split": split, **asked.about}
+        plan = options.plan(rows.read(name, split), models, about, rounds)
+        diagnosis = loop.isolate(plan, asked, options.out)
+    _report(diagnosis, as_json=options.as_json)
     _check_read(diagnosis)
 
 
@@ -271,14 +267,10 @@ def _models(
     return RoleModels(asked, shared_budget(llm), console.note, prompts_of(prompts))
 
 
-def _read(path: Path) -> "list[Graph]":
+def _known(path: Path | None) -> "dict[str, Graph]":
     from reelbench.scoring.evidence.graphs import read_graphs
 
-    return read_graphs(path)
-
-
-def _known(path: Path | None) -> "dict[str, Graph]":
-    return {} if path is None else {graph.id: graph for graph in _read(path)}
+    return {} if path is None else {graph.id: graph for graph in read_graphs(path)}
 
 
 def _questions_here(name: str | None, split: str | None, data: Path | None) -> "list[ReasonedQuestion]":
@@ -291,17 +283,6 @@ def _questions_here(name: str | None, split: str | None, data: Path | None) -> "
         return rows.read(name, split, data, fetch=False)
     except DataUnavailableError:
         return []
-
-
-def _about(command: str, name: str, split: str, graphs: Path | None) -> dict[str, Any]:
-    from reelbench.registry.files import sha256_of
-
-    return {
-        "command": command,
-        "benchmark": name,
-        "split": split,
-        "graphs": None if graphs is None else sha256_of(graphs),
-    }
 
 
 def _check_read(diagnosis: "Folder") -> None:
@@ -365,7 +346,7 @@ def _report(*folders: "Folder", as_json: bool, people: dict[str, Any] | None = N
         if people is not None:
             single = {**single, "people": people}
         shown = single if both is None else {"reports": documents, **both}
-        console.write(json.dumps(shown, ensure_ascii=False))
+        console.write_json(shown)
     else:
         _show_reports(documents, both)
         if people is not None:

@@ -1,6 +1,5 @@
 """`reelbench doctor`: what is installed and kept on this machine, for whoever wonders why something fails."""
 
-import json
 import os
 import platform
 import shutil
@@ -49,7 +48,7 @@ def doctor(*, as_json: Json = False) -> None:
         "settings": _attempt(_settings),
     }
     if as_json:
-        console.write(json.dumps(report, ensure_ascii=False, indent=1))
+        console.write_json(report, indent=1)
         return
     for section, facts in report.items():
         console.write(section)

@@ -7,7 +7,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.app import App
-from reelbench.cli.option_groups import chosen, reports_status
+from reelbench.cli.option_groups import Engine, chosen, reports_status
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -71,9 +71,7 @@ def extract(
     frames: Spec = None,
     split: Split = None,
     data: Data = None,
-    engine: Annotated[
-        str, typer.Option(help="pool: processes here; ray: a Ray cluster (RAY_ADDRESS, or the one running here).")
-    ] = "pool",
+    engine: Engine = "pool",
     workers: Annotated[int | None, typer.Option(help="Videos decoded at once.", min=1)] = None,
 ) -> None:
     """Decode frames into the store before a run; failures are listed at the end.

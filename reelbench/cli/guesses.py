@@ -30,6 +30,11 @@ _AGAIN = "run the same command again; lmms-eval's answers are kept only with its
 _MEDIA = "folders with videos are named in REELBENCH_MEDIA"
 _PROMPT = "a benchmark's prompt is its own, so that scores compare; one of yours is `prompt:` in a benchmark.yaml"
 
+_TABLES = "`reelbench leaderboard tables --store STORE --format latex` (or markdown); `build` writes CSV and JSON"
+
+GUESSED_VALUES = {"leaderboard export": dict.fromkeys(("latex", "tex", "markdown", "csv"), _TABLES)}
+"""Command -> value of one of its options -> what to type."""
+
 GUESSED_OPTIONS = {
     "--dry-run": {
         "score": "--judge-estimate counts calls, tokens and dollars, and asks nothing",

@@ -1,6 +1,5 @@
 """`reelbench info NAME`: one benchmark on a page."""
 
-import json
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -45,7 +44,7 @@ def info(
         **_example(spec),
     }
     if as_json:
-        console.write(json.dumps(facts, ensure_ascii=False, indent=1))
+        console.write_json(facts, indent=1)
         return
     console.write(f"{spec.id}  {spec.title}, version {spec.version}: {spec.summary}")
     for key, title in _LINES.items():

@@ -237,7 +237,7 @@ def presets(*, as_json: Json = False) -> None:
 
     if as_json:
         listed = [{**asdict(preset), "model": preset.model, "validated": False} for preset in PRESETS.values()]
-        console.write(json.dumps({"presets": listed}))
+        console.write_json({"presets": listed})
         return
     for preset in PRESETS.values():
         console.write(f"{preset.name}: {preset.repository} at {preset.revision}, {preset.licence}; unvalidated")

@@ -1,6 +1,5 @@
 """`reelbench run --languages`: the same questions in several languages, and the scores of each locale in each."""
 
-import json
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,7 +9,7 @@ from reelbench.cli import console
 from reelbench.cli.asking import by_role
 from reelbench.cli.sweep import NATIVE, by_task, first_metric
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import write_text
+from reelbench.registry.files import write_json, write_text
 from reelbench.tasks.lmms import process
 
 if TYPE_CHECKING:
@@ -107,6 +106,6 @@ def report_matrix(rows: Sequence[dict[str, Any]], output: Path, note: Callable[[
         for name, cells in known.items():
             table.add_row(name, *(f"{cells[tag]['value']:.2f}" if tag in cells else "" for tag in languages))
         tables.append(table)
-    write_text(output / LANGUAGES_FILE, json.dumps({"schema_version": SCHEMA, "tasks": documents}, indent=1) + "\n")
+    write_json(output / LANGUAGES_FILE, {"schema_version": SCHEMA, "tasks": documents})
     note(f"written to {output / LANGUAGES_FILE}; {NATIVE} is a plain run's")
     return tables

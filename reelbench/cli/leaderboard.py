@@ -11,7 +11,7 @@ from reelbench.cli import console
 from reelbench.cli.about import takes_about
 from reelbench.cli.app import App
 from reelbench.cli.judging import Budget, Concurrency, JudgeUrl, Price, Prompts, budget_of, price_of
-from reelbench.cli.option_groups import Json, takes
+from reelbench.cli.option_groups import Engine, Json, Store, takes
 from reelbench.cli.rejudge import rejudge
 
 if TYPE_CHECKING:
@@ -22,13 +22,9 @@ if TYPE_CHECKING:
 
 app = App("Verify results, build the leaderboard's page, publish.")
 
-Store = Annotated[Path, typer.Option(help="Folder of the results store.")]
 NumberOfWorkers = Annotated[
     int | None,
     typer.Option("--workers", metavar="N", min=1, help="Processes at once; default: this machine's cores, at most 8."),
-]
-Engine = Annotated[
-    str, typer.Option(help="pool: processes here; ray: a Ray cluster (RAY_ADDRESS, or the one running here).")
 ]
 Common = Annotated[
     list[str] | None,
@@ -114,7 +110,7 @@ def add(
         )
     _tell_unjudged(done)
     if as_json:
-        console.write(json.dumps({"results": [one.as_json() for one in done]}, ensure_ascii=False))
+        console.write_json({"results": [one.as_json() for one in done]})
     _refuse([one.why for one in done if one.outcome == "refused"], len(done), InputError)
 
 
@@ -147,7 +143,7 @@ def list_(*, store: Store, as_json: Json = False) -> None:
 
     if as_json:
         rows = [{"key": one.key, "result": str(one.folder / "result.json")} for one in stores.read(store)]
-        console.write(json.dumps({"results": rows}, ensure_ascii=False))
+        console.write_json({"results": rows})
         return
     table = console.table("", "key", "model", "#scored", "judge", "partial", "as stated", "date")
     for stored in stores.read(store):
@@ -241,7 +237,7 @@ def check(
         if markdown is not None:
             write_text(markdown, submission_page.markdown(report))
         if as_json:
-            console.write(json.dumps(report.as_json(), ensure_ascii=False))
+            console.write_json(report.as_json())
     for one in checked:
         if one.outcome != "refused":
             console.note(f"holds: {one.source}" + (f" ({one.why})" if one.why else ""))

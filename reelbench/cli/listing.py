@@ -1,7 +1,5 @@
 """`reelbench list` and `reelbench path`."""
 
-import json
-
 from reelbench.cli import console
 from reelbench.cli.option_groups import Json
 
@@ -13,19 +11,17 @@ def list_benchmarks(*, as_json: Json = False) -> None:
 
     found = {spec.id: (spec, presence.find_local(spec)) for spec in discovery.specs().values()}
     if as_json:
-        console.write(
-            json.dumps(
-                {
-                    name: {
-                        "title": spec.title,
-                        "tasks": [t.name for t in spec.tasks],
-                        "data": here.data,
-                        "media": here.media,
-                    }
-                    for name, (spec, here) in found.items()
-                },
-                indent=1,
-            )
+        console.write_json(
+            {
+                name: {
+                    "title": spec.title,
+                    "tasks": [t.name for t in spec.tasks],
+                    "data": here.data,
+                    "media": here.media,
+                }
+                for name, (spec, here) in found.items()
+            },
+            indent=1,
         )
         return
     for name, (spec, here) in found.items():

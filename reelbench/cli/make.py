@@ -1,7 +1,6 @@
 """`reelbench make`: make a data set with language models."""
 
 import inspect
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -13,8 +12,7 @@ import typer
 from reelbench.cli import console, families
 from reelbench.cli.app import App
 from reelbench.cli.asking import LlmBatch, RetryUnread, by_role, finished, shared_budget, takes_llm
-from reelbench.cli.completion import task_names
-from reelbench.cli.option_groups import Json, Per, reports_status, strata, takes
+from reelbench.cli.option_groups import Data, Json, Per, Split, TaskName, reports_status, strata, takes
 from reelbench.making.gate_rules import GateRules
 from reelbench.making.moment_rules import Cuts, Rules
 from reelbench.registry.errors import InputError
@@ -34,54 +32,86 @@ _FAILED = {"unavailable", "refused", "budget"}
 """Reasons that are the run's, not the item's."""
 
 Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Output folder.")]
-Limit = Annotated[int | None, typer.Option("--limit", metavar="N", help="Use the first N entries only.", min=1)]
-Plan = Annotated[
-    bool, typer.Option("--plan", help="Count calls, tokens and (with prices) dollars; ask and write nothing.")
-]
-PromptFolder = Annotated[
-    Path | None, typer.Option("--prompts", metavar="DIR", help="Folder of prompts and roles that replace ours.")
-]
-Until = Annotated[
-    str | None,
-    typer.Option(metavar="STAGE", help="Stop after a stage and write DIR/STAGE.jsonl, which may be edited."),
-]
-StartAfter = Annotated[
-    str | None, typer.Option("--from", metavar="STAGE", help="Continue from DIR/STAGE.jsonl, which --until wrote.")
-]
-Split = Annotated[
-    list[str] | None,
-    typer.Option("--split", metavar="NAME=SHARE", help="Split by videos (test=0.2); the rest is train."),
-]
-Media = Annotated[Path | None, typer.Option("--media", metavar="DIR", help="Folder of the videos.")]
-Frames = Annotated[str, typer.Option("--frames", metavar="SPEC", help="Frames shown to models that see the video.")]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MakeOptions:
     """Options that all commands here share."""
 
-    limit: int | None
-    plan: bool
-    prompts: Path | None
-    retry_unread: bool
-    batch: bool
-    as_json: bool
+    limit: Annotated[int | None, typer.Option("--limit", metavar="N", help="Use the first N entries only.", min=1)] = (
+        None
+    )
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Count calls, tokens and (with prices) dollars; ask and write nothing.")
+    ] = False
+    prompts: Annotated[
+        Path | None, typer.Option("--prompts", metavar="DIR", help="Folder of prompts and roles that replace ours.")
+    ] = None
+    retry_unread: RetryUnread = False
+    llm_batch: LlmBatch = False
+    as_json: Json = False
 
 
-def make_options(
-    *,
-    limit: Limit = None,
-    plan: Plan = False,
-    prompts: PromptFolder = None,
-    retry_unread: RetryUnread = False,
-    llm_batch: LlmBatch = False,
-    as_json: Json = False,
-) -> MakeOptions:
-    """Return these options."""
-    return MakeOptions(limit, plan, prompts, retry_unread, llm_batch, as_json)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChainOptions(MakeOptions):
+    """Options of the chains that make a benchmark, in stages."""
 
+    out: Out = None
+    frames: Annotated[
+        str, typer.Option("--frames", metavar="SPEC", help="Frames shown to models that see the video.")
+    ] = _FRAMES
+    media: Annotated[Path | None, typer.Option("--media", metavar="DIR", help="Folder of the videos.")] = None
+    split: Annotated[
+        list[str] | None,
+        typer.Option("--split", metavar="NAME=SHARE", help="Split by videos (test=0.2); the rest is train."),
+    ] = None
+    until: Annotated[
+        str | None,
+        typer.Option(metavar="STAGE", help="Stop after a stage and write DIR/STAGE.jsonl, which may be edited."),
+    ] = None
+    start_after: Annotated[
+        str | None, typer.Option("--from", metavar="STAGE", help="Continue from DIR/STAGE.jsonl, which --until wrote.")
+    ] = None
 
-takes_make_options = takes("making", make_options)
+    def folder(self) -> Path | None:
+        """Return the output folder, made where it isn't there; None for a plan."""
+        if self.plan:
+            return None
+        if self.out is None:
+            raise InputError("--out: name an output folder, or give --plan, which writes nothing")
+        self.out.mkdir(parents=True, exist_ok=True)
+        return self.out
+
+    def source(self, given: Path | None, option: str) -> Path:
+        """Return the file to start from: the user's, or a stage's of an earlier run; InputError where none is named."""
+        if self.start_after is None:
+            if given is None:
+                raise InputError(f"{option}: name a file to start from, or a stage to go on from with --from")
+            return given
+        from reelbench.making.chain import stage_file
+
+        if self.out is None:
+            raise InputError("--from: continues from a file in --out DIR; name that folder")
+        path = self.out / stage_file(self.start_after)
+        if not path.is_file():
+            raise InputError(
+                f"--from {self.start_after}: {path} doesn't exist; write it with --until {self.start_after}"
+            )
+        return path
+
+    def declare(self, made: "MadeBy", shares: "SplitShares", funnel: Mapping[str, Any]) -> None:
+        """Declare what a chain made as a benchmark, and say what to type next; a plan or a stage is none."""
+        from reelbench.making import benchmark_files
+
+        folder = self.folder()
+        if folder is None or self.until is not None:
+            return
+        if benchmark_files.write(made, folder, shares, funnel, self.media) is None:
+            console.note("nothing was made, so there is no benchmark.yaml")
+        else:
+            console.note(
+                f"a benchmark now: reelbench ask {folder} --llm MODEL --llm-url URL, or reelbench cards render {folder}"
+            )
 
 
 @app.command()
@@ -123,7 +153,7 @@ def options_of(rules: type, panel: str) -> "Callable[..., Any]":
 @app.command()
 @takes_llm
 @takes("gates", options_of(GateRules, families.GATES))
-@takes_make_options
+@takes("making", ChainOptions)
 @reports_status
 def discussion(
     *,
@@ -133,16 +163,10 @@ def discussion(
             "--videos", metavar="FILE", help="The videos: JSON Lines; or MovieChat's JSON, a file or a folder of it."
         ),
     ] = None,
-    out: Out = None,
     rounds: Annotated[int, typer.Option(help="Rounds of review.", min=1)] = 1,
     questions: Annotated[int, typer.Option(help="Questions per video.", min=1)] = 5,
-    frames: Frames = _FRAMES,
-    media: Media = None,
-    split: Split = None,
-    until: Until = None,
-    start_after: StartAfter = None,
     parse_depth: Annotated[bool, typer.Option("--parse-depth", help="Compare parse depths too (needs spaCy).")] = False,
-    making: MakeOptions,
+    making: ChainOptions,
     gates: GateRules,
     llm: "dict[str, AskOptions]",
 ) -> None:
@@ -154,44 +178,33 @@ def discussion(
     from reelbench.making.gates import Gates
     from reelbench.making.readability import load_parser
 
-    folder = _folder(out, plan=making.plan)
-    shares = SplitShares.parse(split or [])
+    folder = making.folder()
+    shares = SplitShares.parse(making.split or [])
     parser = load_parser() if parse_depth else None
     options = discussing.DiscussionOptions(
-        questions=questions, rounds=rounds, frames=frames, media=media, start_after=start_after, until=until
+        questions=questions,
+        rounds=rounds,
+        frames=making.frames,
+        media=making.media,
+        start_after=making.start_after,
+        until=making.until,
     )
     gate = Gates(gates, making.prompts)
     chain = discussing.Discussion(ChainPrompts("discussion", making.prompts), options, gate)
-    source = _stage_file(out, start_after, videos, "--videos")
+    source = making.source(videos, "--videos")
     known = read_videos(source, len(chain.context_questions))[: making.limit]
     optional = {
         discussing.CONTEXT: any(video.context is None for video in known),
         **{role.name: False for role in chain.roles if role not in chain.speakers},
-        **{role: until is None and role in llm for role in (discussing.JUDGE, discussing.BLOOM)},
-        **{name: until is None and need for name, need in gate.roles(options=False).items()},
+        **{role: making.until is None and role in llm for role in (discussing.JUDGE, discussing.BLOOM)},
+        **{name: making.until is None and need for name, need in gate.roles(options=False).items()},
     }
     models = _models(llm, chain.speakers, optional, making=making)
     document = _run_chain(
         "discussing", len(known), models, folder, lambda setup: discussing.run(known, chain, setup, parser)
     )
-    _declare("discussion", folder, shares, document, media, whole=until is None)
-    _report(document, folder, until or "questions", as_json=making.as_json)
-
-
-def _stage_file(out: Path | None, start_after: str | None, given: Path | None, option: str) -> Path:
-    """Return the file to start from: the user's, or a stage's of an earlier run; InputError where it isn't named."""
-    if start_after is None:
-        if given is None:
-            raise InputError(f"{option}: name a file to start from, or a stage to go on from with --from")
-        return given
-    from reelbench.making.chain import stage_file
-
-    if out is None:
-        raise InputError("--from: continues from a file in --out DIR; name that folder")
-    path = out / stage_file(start_after)
-    if not path.is_file():
-        raise InputError(f"--from {start_after}: {path} doesn't exist; write it with --until {start_after}")
-    return path
+    making.declare("discussion", shares, document)
+    _report(document, folder, making.until or "questions", as_json=making.as_json)
 
 
 @app.command()
@@ -199,27 +212,21 @@ def _stage_file(out: Path | None, start_after: str | None, given: Path | None, o
 @takes("cuts", options_of(Cuts, families.CUTS))
 @takes("rules", options_of(Rules, families.SOURCES))
 @takes("gates", options_of(GateRules, families.GATES))
-@takes_make_options
+@takes("making", ChainOptions)
 @reports_status
 def moments(
     *,
     captions: Annotated[
         Path, typer.Option("--captions", metavar="FILE", help="ActivityNet Captions or QVHighlights queries.")
     ],
-    out: Out = None,
     seed: Annotated[int, typer.Option(help="Seed of the options' order.")] = 0,
     no_options: Annotated[
         bool, typer.Option("--no-options", help="Write no wrong options, as in the training split.")
     ] = False,
-    frames: Frames = _FRAMES,
-    media: Media = None,
-    split: Split = None,
-    until: Until = None,
-    start_after: StartAfter = None,
     mini_test: Annotated[
         int, typer.Option(help="Questions of each category for a mini test (mini_test.json).", min=0)
     ] = 0,
-    making: MakeOptions,
+    making: ChainOptions,
     rules: Rules,
     cuts: Cuts,
     gates: GateRules,
@@ -233,43 +240,43 @@ def moments(
     from reelbench.making.moment_pairs import MomentSource, read_pairs
     from reelbench.making.moment_sources import read_sources
 
-    folder = _folder(out, plan=making.plan)
-    shares = SplitShares.parse(split or [])
+    folder = making.folder()
+    shares = SplitShares.parse(making.split or [])
     cuts = replace(cuts, query_answers=cuts.query_answers or ("query" if no_options else "any"))
     options = pairing.MomentOptions(
         rules=rules,
         cuts=cuts,
         seed=seed,
         with_options=not no_options,
-        frames=frames,
-        media=media,
-        start_after=start_after,
-        until=until,
+        frames=making.frames,
+        media=making.media,
+        start_after=making.start_after,
+        until=making.until,
         mini_test=mini_test,
     )
     gate = Gates(gates, making.prompts, seed=seed)
     chain = pairing.Moments(ChainPrompts("moments", making.prompts), options, gate)
     known = read_sources(captions)
     sources = [MomentSource(source) for source in known]
-    if start_after is not None:
-        sources = read_pairs(_stage_file(out, start_after, None, "--captions"), known)
+    if making.start_after is not None:
+        sources = read_pairs(making.source(None, "--captions"), known)
     sources = sources[: making.limit]
     needed = chain.roles_for(known[0])
     roles = [role for name, role in chain.roles.items() if name in needed]
     unneeded = dict.fromkeys(chain.roles.keys() - needed, False)
-    asked = {name: until is None and need for name, need in gate.roles(options=not no_options).items()}
+    asked = {name: making.until is None and need for name, need in gate.roles(options=not no_options).items()}
     models = _models(llm, roles, unneeded | asked, making=making)
     document = _run_chain("making", len(sources), models, folder, lambda setup: pairing.run(sources, chain, setup))
-    _declare("moments", folder, shares, document, media, whole=until is None)
+    making.declare("moments", shares, document)
     _report(document, folder, document["stages"][-1]["name"], as_json=making.as_json)
 
 
 @app.command()
 @takes_llm
-@takes_make_options
+@takes("making", MakeOptions)
 @reports_status
 def tags(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.", autocompletion=task_names)],
+    name: TaskName,
     *,
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Output file (JSON Lines).")] = None,
     llm_votes: Annotated[int, typer.Option(help="Replies per question; the majority decides each label.", min=1)] = 5,
@@ -277,10 +284,8 @@ def tags(
     visual: Annotated[
         Path | None, typer.Option(metavar="FILE", help="DramaQA's visual metadata, which says who is seen.")
     ] = None,
-    split: Annotated[str | None, typer.Option(help="Split; default: the benchmark's main one.")] = None,
-    data: Annotated[
-        Path | None, typer.Option(help="Path of the benchmark's data, if it isn't found automatically.")
-    ] = None,
+    split: Split = None,
+    data: Data = None,
     per: Per = None,
     making: MakeOptions,
     llm: "dict[str, AskOptions]",
@@ -315,37 +320,6 @@ def tags(
     _report(document, target, "questions", as_json=making.as_json)
 
 
-def _declare(
-    made: "MadeBy",
-    folder: Path | None,
-    shares: "SplitShares",
-    funnel: Mapping[str, Any],
-    media: Path | None,
-    *,
-    whole: bool,
-) -> None:
-    """Declare what a chain made as a benchmark, and say what to type next; a plan or a stage is none."""
-    from reelbench.making import benchmark_files
-
-    if folder is None or not whole:
-        return
-    if benchmark_files.write(made, folder, shares, funnel, media) is None:
-        console.note("nothing was made, so there is no benchmark.yaml")
-    else:
-        console.note(
-            f"a benchmark now: reelbench ask {folder} --llm MODEL --llm-url URL, or reelbench cards render {folder}"
-        )
-
-
-def _folder(out: Path | None, *, plan: bool) -> Path | None:
-    if plan:
-        return None
-    if out is None:
-        raise InputError("--out: name an output folder, or give --plan, which writes nothing")
-    out.mkdir(parents=True, exist_ok=True)
-    return out
-
-
 def _models(
     llm: "Mapping[str, AskOptions]", roles: "Sequence[Role]", optional: Mapping[str, bool], *, making: MakeOptions
 ) -> "dict[str, AskOptions]":
@@ -356,7 +330,7 @@ def _models(
     for role in roles:
         if role.model is not None and role.name not in llm:
             models[role.name] = replace(models[role.name], model=role.model)
-    changed = {"retry_unread": making.retry_unread, "batch": making.batch}
+    changed = {"retry_unread": making.retry_unread, "batch": making.llm_batch}
     return {role: replace(options, **changed) for role, options in models.items()}
 
 
@@ -377,7 +351,7 @@ def _run_chain(
 def _report(document: dict[str, Any], made: Path | None, stage: str, *, as_json: bool) -> None:
     """Show the funnel or the plan; exit with 1 where nothing came out of `stage` and no rule dropped it all."""
     if as_json:
-        console.write(json.dumps(document, ensure_ascii=False))
+        console.write_json(document)
     else:
         _show(document)
     if made is None:

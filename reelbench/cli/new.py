@@ -102,8 +102,6 @@ def check(
 
     One line for each problem.
     """
-    import json
-
     from reelbench.registry import discovery
     from reelbench.registry.data import declared_check
 
@@ -114,7 +112,7 @@ def check(
     problems = [problem for split in splits for problem in split.problems]
     if as_json:
         counted = {split.name: {"rows": len(split.rows), "problems": split.problems} for split in splits}
-        console.write(json.dumps({"benchmark": spec.id, "splits": counted}, ensure_ascii=False))
+        console.write_json({"benchmark": spec.id, "splits": counted})
     for split in splits:
         videos = len({row["video"] for row in split.rows})
         if not as_json:

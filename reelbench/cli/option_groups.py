@@ -1,4 +1,7 @@
-"""Groups of options that several commands share: declared as one function's parameters, taken as one argument."""
+"""Options that several commands share; groups of them are taken as one argument.
+
+A group is declared as the fields of a dataclass or, where it becomes something else, as a function's parameters.
+"""
 
 import builtins
 import functools
@@ -9,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
+from reelbench.cli.completion import task_names
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,6 +33,14 @@ def before_dashes(arguments: Sequence[str]) -> Sequence[str]:
     return arguments[: arguments.index("--")] if "--" in arguments else arguments
 
 
+TaskName = Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.", autocompletion=task_names)]
+Split = Annotated[str | None, typer.Option(help="Split; default: the benchmark's main one.")]
+Data = Annotated[Path | None, typer.Option(help="Path of the benchmark's data, if it isn't found automatically.")]
+Store = Annotated[Path, typer.Option(help="Folder of the results store.")]
+Engine = Annotated[
+    str, typer.Option(help="pool: processes here; ray: a Ray cluster (RAY_ADDRESS, or the one running here).")
+]
+NoOverlap = Annotated[bool, typer.Option("--no-overlap", help="Leave out BLEU, CIDEr and METEOR.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON (a list for several results).")]
 Per = Annotated[
     str | None,
@@ -81,6 +93,8 @@ def served(prefix: str, name: str, panel: str) -> Any:  # noqa: ANN401 - typer's
 
 def takes(argument: str, group: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Return a decorator that puts the keyword parameters of `group` in the place of a command's parameter `argument`.
+
+    `group` is a function, or a dataclass: then its fields.
 
     The command is then called with what `group` returns for them. An option that another group of the command has too
     is one option, for both.

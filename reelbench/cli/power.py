@@ -1,6 +1,5 @@
 """`reelbench power`: what a number of videos can tell of two models."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -85,7 +84,7 @@ def power(
             "videos_needed": powers.videos_needed(pilot, effect),
         }
     if as_json:
-        console.write(json.dumps(document))
+        console.write_json(document)
     else:
         _show(spec, pilot, assumed, document)
 

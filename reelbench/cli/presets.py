@@ -1,6 +1,5 @@
 """`reelbench presets`: how the owners of model families say that they ask them."""
 
-import json
 from typing import Annotated
 
 import typer
@@ -24,9 +23,7 @@ def show_presets(
 
     known = shipped() if named is None else {named: preset(named)}
     if as_json:
-        console.write(
-            json.dumps({name: one.model_dump(mode="json") for name, one in known.items()}, ensure_ascii=False)
-        )
+        console.write_json({name: one.model_dump(mode="json") for name, one in known.items()})
         return
     if named is not None:
         one = known[named]

@@ -1,6 +1,5 @@
 """`reelbench profile`: what the papers measure of a dataset, as a table, JSON or plots."""
 
-import json
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +9,7 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
-from reelbench.cli.option_groups import Json, reports_status
+from reelbench.cli.option_groups import Data, Json, Split, reports_status
 from reelbench.making.published_profiles import PROFILE_TOOLS, PROFILES_CITE, PublishedProfile
 from reelbench.registry.errors import InputError
 
@@ -38,10 +37,8 @@ def profile(
         list[Path] | None,
         typer.Option("--input", metavar="FILE", help="Your own rows with question and answer (JSON, JSON Lines)."),
     ] = None,
-    split: Annotated[str | None, typer.Option(help="Split; default: the benchmark's main one.")] = None,
-    data: Annotated[
-        Path | None, typer.Option(help="Path of the benchmark's data, if it isn't found automatically.")
-    ] = None,
+    split: Split = None,
+    data: Data = None,
     tags: Annotated[Path | None, typer.Option(help="CogME tags of the questions (JSON Lines).")] = None,
     question_spans: Annotated[
         Path | None, typer.Option(help="Spans of what questions ask about (JSON Lines: qid, span), for QA-IoU.")
@@ -83,7 +80,7 @@ def profile(
         write(output, profiles)
     if as_json:
         documents = [measured.document() for measured in profiles]
-        console.write(json.dumps(documents[0] if len(documents) == 1 else documents, ensure_ascii=False))
+        console.write_json(documents[0] if len(documents) == 1 else documents)
         return
     _show(profiles, judged=extras.judge is not None)
     if output is not None:

@@ -1,12 +1,11 @@
 """A profile as files: its numbers, a table in the shape of MovieCORE's Table 1, and plots."""
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reelbench.registry.files import write_text
+from reelbench.registry.files import write_json, write_text
 from reelbench.registry.plot_radar import radars
 from reelbench.registry.plots import bars, histogram
 from reelbench.scoring.cognitive_profile import COMPONENTS
@@ -37,7 +36,7 @@ def write(folder: Path, profiles: "Sequence[Profile]") -> None:
     folder.mkdir(parents=True, exist_ok=True)
     documents = [profile.document() for profile in profiles]
     document = documents[0] if len(documents) == 1 else documents
-    write_text(folder / "profile.json", json.dumps(document, ensure_ascii=False, indent=1) + "\n")
+    write_json(folder / "profile.json", document)
     write_text(folder / "profile.md", table(profiles))
     for name, svg in plots(profiles).items():
         write_text(folder / f"{name}.svg", svg)

@@ -1,6 +1,5 @@
 """`reelbench leaderboard rejudge`: the answers of a store under another judge, and how its scores relate to the old."""
 
-import json
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,7 +8,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.judging import JudgeEstimate, takes_judge
-from reelbench.cli.option_groups import Json, Per, reports_status, strata
+from reelbench.cli.option_groups import Json, Per, Store, reports_status, strata
 from reelbench.registry.errors import InputError, ReelbenchError, first_of
 from reelbench.registry.home import home
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 @reports_status
 def rejudge(
     *,
-    store: Annotated[Path, typer.Option(help="Folder of the results store.")],
+    store: Store,
     out: Annotated[Path | None, typer.Option(help="Output folder; default: one in Reelbench's home.")] = None,
     sample: Annotated[
         int | None,
@@ -65,7 +64,7 @@ def rejudge(
         console.note(f"{kept} results are judged by {judge.name} already")
     made = {name: bridge.bridges(discovery.get(name), pairs) for name, pairs in work.pairs().items()}
     if as_json:
-        console.write(json.dumps({name: bridge.as_json(some) for name, some in made.items()}))
+        console.write_json({name: bridge.as_json(some) for name, some in made.items()})
     for each in () if as_json else chain.from_iterable(made.values()):
         show(each)
     if failed:

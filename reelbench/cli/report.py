@@ -33,7 +33,7 @@ def report(outcomes: "list[Outcome]", *, as_json: bool, again: Sequence[str], qu
         _tell_unjudged(outcomes, again)
     if as_json:
         documents = [document(outcome.result) for outcome in outcomes]
-        console.write(json.dumps(documents[0] if len(documents) == 1 else documents, ensure_ascii=False))
+        console.write_json(documents[0] if len(documents) == 1 else documents)
     elif not quiet:
         for outcome in outcomes:
             _show(outcome)

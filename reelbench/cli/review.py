@@ -1,6 +1,5 @@
 """`reelbench review`: pages for people to rate, mark, tag and answer on, and what they said put together."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -12,8 +11,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.app import App
-from reelbench.cli.completion import task_names
-from reelbench.cli.option_groups import Json, Per, reports_status, strata, takes
+from reelbench.cli.option_groups import Data, Json, Per, Split, TaskName, reports_status, strata, takes
 from reelbench.making.review.kind_names import KindName
 from reelbench.registry.errors import InputError, first_of
 
@@ -34,49 +32,37 @@ class Form(StrEnum):
 app = App("Let people review a dataset on a page, and merge their files.")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewMaterial:
     """What else is looked at than the benchmark's rows, as it was typed."""
 
-    answers: Path | None
-    diagnosis: Path | None
-    made: Path | None
-    graphs: Path | None
-    consensus: list[Path] | None
-
-
-def review_material(
-    *,
-    answers: Annotated[
-        Path | None, typer.Option(metavar="RESULT", help="With --ask scores: the result's folder.")
-    ] = None,
-    diagnosis: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="With --ask nodes: the diagnosis' folder.")
-    ] = None,
+    answers: Annotated[Path | None, typer.Option(metavar="RESULT", help="With --ask scores: the result's folder.")] = (
+        None
+    )
+    diagnosis: Annotated[Path | None, typer.Option(metavar="DIR", help="With --ask nodes: the diagnosis' folder.")] = (
+        None
+    )
     made: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="With --ask preference: folder that `make discussion` wrote."),
-    ] = None,
+    ] = None
     graphs: Annotated[
         Path | None, typer.Option(metavar="FILE", help="With --ask graphs: the graphs.jsonl to check and correct.")
-    ] = None,
+    ] = None
     consensus: Annotated[
         list[Path] | None,
         typer.Option(
             metavar="FILE",
             help="A rater's saved file (repeat): write a page to settle disagreements (ratings: low-rated questions).",
         ),
-    ] = None,
-) -> ReviewMaterial:
-    """Return what was given."""
-    return ReviewMaterial(answers, diagnosis, made, graphs, consensus)
+    ] = None
 
 
 @app.command()
-@takes("material", review_material)
+@takes("material", ReviewMaterial)
 @reports_status
 def page(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.", autocompletion=task_names)],
+    name: TaskName,
     *,
     ask: Annotated[KindName, typer.Option(help="Kind of task.")] = KindName.RATINGS,
     sample: Annotated[
@@ -87,10 +73,8 @@ def page(
     seed: Annotated[int, typer.Option(help="Seed of the draw; files of the same draw can be merged.")] = 0,
     raters: Annotated[int, typer.Option(help="Number of pages, one per rater.", min=1)] = 1,
     overlap: Annotated[int, typer.Option(help="Raters per video.", min=1)] = 1,
-    split: Annotated[str | None, typer.Option(help="Split; default: the benchmark's main one.")] = None,
-    data: Annotated[
-        Path | None, typer.Option(help="Path of the benchmark's data, if it isn't found automatically.")
-    ] = None,
+    split: Split = None,
+    data: Data = None,
     material: ReviewMaterial,
     strips: Annotated[
         bool, typer.Option("--strips", help="Add a strip of frames to each video, for browsers that can't play it.")
@@ -200,10 +184,8 @@ def agree(
     benchmark: Annotated[str, typer.Option(help="Benchmark of the questions, for intervals over its videos.")] = (
         "dramaqa_cogme"
     ),
-    split: Annotated[str | None, typer.Option(help="Split; default: the benchmark's main one.")] = None,
-    data: Annotated[
-        Path | None, typer.Option(help="Path of the benchmark's data, if it isn't found automatically.")
-    ] = None,
+    split: Split = None,
+    data: Data = None,
     as_json: Json = False,
 ) -> None:
     """Measure the agreement of two taggers, by label and by set, with intervals over videos if the data is here."""
@@ -232,7 +214,7 @@ def agree(
             **{name: asdict(test) for name, test in tests.items()},
         }
     if as_json:
-        console.write(json.dumps(agreement))
+        console.write_json(agreement)
         return
     title = f"a = {a.name}, b = {b.name}: {agreement['both']} items tagged by both"
     review_tables.show_tables(tags.agreement_tables(title, agreement))
@@ -318,9 +300,7 @@ def summarize(
         Path | None, typer.Option(help="Write what they agreed on (rows, tags, scores; a folder for answers).")
     ] = None,
     wage: Annotated[float, typer.Option(help="People's hourly wage in dollars, for the cost per kept question.")] = 6.0,
-    data: Annotated[
-        Path | None, typer.Option(help="Path of the benchmark's data, if it isn't found automatically.")
-    ] = None,
+    data: Data = None,
     as_json: Json = False,
 ) -> None:
     """Merge reviewers' files and report their agreement."""
@@ -332,7 +312,7 @@ def summarize(
     for reason, number in summary.reviews.ignored.items():
         console.note(f"left out: {number} results of Label Studio, {reason.replace('_', ' ')}")
     if as_json:
-        console.write(json.dumps(summary.document(), ensure_ascii=False))
+        console.write_json(summary.document())
         return
     from reelbench.cli import review_tables
 

@@ -74,7 +74,7 @@ def run(
         context.args, output_limit.max_tokens, options.note, thinking=output_limit.thinking
     )
     if output_limit.preset is not None and context.args:
-        preset = output_limit.preset.given_up(frames=frames or several.frames)
+        preset = output_limit.preset.given_up(frames=frames or several.frames_sweep)
         context.args, preset = process.with_preset(context.args, preset)
         options, frames = replace(options, preset=preset), frames or preset.get("frames")
     printed = sweeps.Printed(given(context, only="judge"), as_json=as_json, quiet=quiet)
@@ -83,15 +83,17 @@ def run(
     environ = folders | process.ways_chosen(context.args, chosen(candidates, Candidates), chosen(answering, Answering))
     if label:
         environ[settings.LABEL.name] = label
-    if several.frames is not None:
+    if several.frames_sweep is not None:
         process.check_data(context.args, None, videos=False)
-        over_frames = sweeps.Sweep("frames (log scale)", sweeps.of_frames(frames, several.frames), several.by, environ)
+        over_frames = sweeps.Sweep(
+            "frames (log scale)", sweeps.of_frames(frames, several.frames_sweep), several.sweep_by, environ
+        )
         sweeps.sweep(*process.with_logging(context.args), over_frames, options, printed)
         return
     sampling = chosen(frames, FrameSampling)
-    process.check_data(context.args, sampling, videos=several.argument is None)
-    if several.argument is not None:
-        over_values = sweeps.Sweep(*sweeps.of_argument(several.argument, sampling), several.by, environ)
+    process.check_data(context.args, sampling, videos=several.sweep is None)
+    if several.sweep is not None:
+        over_values = sweeps.Sweep(*sweeps.of_argument(several.sweep, sampling), several.sweep_by, environ)
         sweeps.sweep(*process.with_logging(context.args), over_values, options, printed)
         return
     check_frames(about, "native" if sampling is None else str(sampling))

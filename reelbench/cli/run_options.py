@@ -48,15 +48,52 @@ Processes = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SweepChoice:
-    """Which setting a run is repeated over, as it was typed; at most one of `frames`, `argument` and `languages`."""
+    """Which setting a run is repeated over, as it was typed; at most one of `frames_sweep`, `sweep` and `languages`."""
 
-    frames: str | None = None
-    argument: str | None = None
-    languages: str | None = None
-    translations: Path | None = None
-    by: str | None = None
+    frames_sweep: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,N,...",
+            help="Run once for each number of frames (0: text only) and plot the score against it; "
+            "--frames then has N for the number, e.g. uniform:N,size=448.",
+            rich_help_panel=_SWEEP,
+        ),
+    ] = None
+    sweep: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KEY=A,B,...",
+            help="Run once for each value of an argument of the adapter's, or with gen_kwargs.KEY of generation.",
+            rich_help_panel=_SWEEP,
+        ),
+    ] = None
+    languages: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TAG,TAG,...",
+            help="Run once in the original language and once in each of these (en,es,ja), "
+            "translated by --llm translator=MODEL or read from --translations.",
+            rich_help_panel=_SWEEP,
+        ),
+    ] = None
+    translations: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help='JSON Lines {"id", "language", "question"} for --languages.',
+            rich_help_panel=_SWEEP,
+        ),
+    ] = None
+    sweep_by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FACET",
+            help="One line per label of a facet (locale), beside the total.",
+            rich_help_panel=_SWEEP,
+        ),
+    ] = None
 
     def check(self, *, translator: bool, parts: bool, processes: int) -> None:
         """Raise InputError where options don't go together.
@@ -68,62 +105,13 @@ class SweepChoice:
             raise InputError("--processes is for one run; leave out the sweep")
         if parts and self != SweepChoice():
             raise InputError("--ids, --only and --from are for one run; leave out the sweep")
-        if sum(chosen is not None for chosen in (self.frames, self.argument, self.languages)) > 1:
+        if sum(chosen is not None for chosen in (self.frames_sweep, self.sweep, self.languages)) > 1:
             raise InputError("--frames-sweep, --sweep and --languages: one of them at a time")
         if (self.translations is not None or translator) and self.languages is None:
             raise InputError("--translations and --llm are for --languages; name the languages")
-        if self.by is not None and self.frames is None and self.argument is None:
+        if self.sweep_by is not None and self.frames_sweep is None and self.sweep is None:
             raise InputError("--sweep-by is for --frames-sweep or --sweep")
 
 
-def sweep_options(
-    *,
-    frames_sweep: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N,N,...",
-            help="Run once for each number of frames (0: text only) and plot the score against it; "
-            "--frames then has N for the number, e.g. uniform:N,size=448.",
-            rich_help_panel=_SWEEP,
-        ),
-    ] = None,
-    sweep: Annotated[
-        str | None,
-        typer.Option(
-            metavar="KEY=A,B,...",
-            help="Run once for each value of an argument of the adapter's, or with gen_kwargs.KEY of generation.",
-            rich_help_panel=_SWEEP,
-        ),
-    ] = None,
-    languages: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TAG,TAG,...",
-            help="Run once in the original language and once in each of these (en,es,ja), "
-            "translated by --llm translator=MODEL or read from --translations.",
-            rich_help_panel=_SWEEP,
-        ),
-    ] = None,
-    translations: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help='JSON Lines {"id", "language", "question"} for --languages.',
-            rich_help_panel=_SWEEP,
-        ),
-    ] = None,
-    sweep_by: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FACET",
-            help="One line per label of a facet (locale), beside the total.",
-            rich_help_panel=_SWEEP,
-        ),
-    ] = None,
-) -> SweepChoice:
-    """Return what was chosen."""
-    return SweepChoice(frames_sweep, sweep, languages, translations, sweep_by)
-
-
-takes_sweep = takes("several", sweep_options)
+takes_sweep = takes("several", SweepChoice)
 """Gives a command these options; it takes their outcome as its argument `several`."""

@@ -1,6 +1,5 @@
 """`reelbench score`: predictions to numbers, without running a model."""
 
-import json
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,7 +11,7 @@ from reelbench.cli.about import takes_about
 from reelbench.cli.asking import takes_questions
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import JudgeEstimate, takes_judge
-from reelbench.cli.option_groups import Json, Quiet, given, reports_status, takes
+from reelbench.cli.option_groups import Data, Json, NoOverlap, Quiet, Split, given, reports_status, takes
 from reelbench.cli.report import check_judged, report, show_by
 from reelbench.cli.run_metadata import takes_metadata
 from reelbench.registry.errors import InputError, ReelbenchError
@@ -30,23 +29,13 @@ if TYPE_CHECKING:
     Evaluations = Iterator[tuple[Evaluation, Path]]
 
 _TABLE = families.TABLE
+_FILL_IN = "fill in the column prediction, and leave out rows without an answer: an empty cell counts as wrong"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FileOptions:
     """What is scored from files, as it was typed."""
 
-    predictions: str | None = None
-    references: Path | None = None
-    looked: Path | None = None
-    split: str | None = None
-    data: Path | None = None
-    id_column: str | None = None
-    text_column: str | None = None
-
-
-def file_options(
-    *,
     predictions: Annotated[
         str | None,
         typer.Option(
@@ -54,8 +43,8 @@ def file_options(
             help="Predictions: the benchmark's own format, or a table of ids and texts (CSV, TSV, JSON, JSON Lines, "
             "Parquet, Excel; hf://datasets/ORG/NAME[@REVISION][/FILE]).",
         ),
-    ] = None,
-    references: Annotated[Path | None, typer.Option(help="References file; default: the benchmark's own data.")] = None,
+    ] = None
+    references: Annotated[Path | None, typer.Option(help="References file; default: the benchmark's own data.")] = None
     looked: Annotated[
         Path | None,
         typer.Option(
@@ -63,78 +52,52 @@ def file_options(
             help="Log of `frames serve`: what an agent looked at for its answers.",
             rich_help_panel=families.ANSWERS,
         ),
-    ] = None,
-    split: Annotated[str | None, typer.Option(help="Split; default: the benchmark's main one.")] = None,
-    data: Annotated[
-        Path | None, typer.Option(help="Path of the benchmark's data, if it isn't found automatically.")
-    ] = None,
+    ] = None
+    split: Split = None
+    data: Data = None
     id_column: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Column with the ids.", rich_help_panel=_TABLE)
-    ] = None,
+    ] = None
     text_column: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Column with the texts.", rich_help_panel=_TABLE)
-    ] = None,
-) -> FileOptions:
-    """Return what was given."""
-    return FileOptions(predictions, references, looked, split, data, id_column, text_column)
+    ] = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
     """What is scored of an lmms-eval run, as it was typed."""
 
-    run: Path | None = None
-    task: tuple[str, ...] = ()
-    answering: str | None = None
-
-
-def run_options(
-    *,
-    run: Annotated[Path | None, typer.Option(help="Output folder of an lmms-eval run with --log_samples.")] = None,
-    task: Annotated[list[str] | None, typer.Option(help="With --run: only this task (repeat).")] = None,
+    run: Annotated[Path | None, typer.Option(help="Output folder of an lmms-eval run with --log_samples.")] = None
+    task: Annotated[list[str] | None, typer.Option(help="With --run: only this task (repeat).")] = None
     answering: Annotated[
         str | None,
         typer.Option(
             metavar="SPEC",
             help="With --run: how to compare the options' likelihood in `_options` tasks (options:norm=sum).",
         ),
-    ] = None,
-) -> RunOptions:
-    """Return what was given."""
-    return RunOptions(run, tuple(task or ()), answering)
+    ] = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ShowOptions:
     """What is printed of the outcomes, and what counts as a failure."""
 
-    by: str | None
-    as_json: bool
-    quiet: bool
-    strict: bool
-
-
-def show_options(
-    *,
     by: Annotated[
         str | None, typer.Option(metavar="FACET", help="Also show the metrics for each label of a facet.")
-    ] = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    ] = None
+    as_json: Json = False
+    quiet: Quiet = False
     strict: Annotated[
         bool, typer.Option(help="Exit with 1 if any answer is unscored, missing, extra or duplicated.")
-    ] = False,
-) -> ShowOptions:
-    """Return what was given."""
-    return ShowOptions(by, as_json, quiet, strict)
+    ] = False
 
 
 @takes_about
 @takes_metadata
 @takes_judge
-@takes("shown", show_options)
-@takes("of_run", run_options)
-@takes("files", file_options)
+@takes("shown", ShowOptions)
+@takes("of_run", RunOptions)
+@takes("files", FileOptions)
 @takes_questions
 @reports_status
 def score(
@@ -151,7 +114,7 @@ def score(
         Path | None, typer.Option(help="Output folder for result.json and samples.jsonl; with --template, the file.")
     ] = None,
     shown: ShowOptions,
-    no_overlap: Annotated[bool, typer.Option("--no-overlap", help="Leave out BLEU, CIDEr and METEOR.")] = False,
+    no_overlap: NoOverlap = False,
     log: Annotated[str | None, typer.Option(metavar="WHERE", help="Also log the result's numbers to wandb.")] = None,
     template: Annotated[
         bool,
@@ -202,7 +165,7 @@ def score(
             output,
             options,
             tags=tags,
-            tasks=of_run.task,
+            tasks=of_run.task or (),
             label=metadata.label,
             failed=None if judge_estimate else failures.__setitem__,
         )
@@ -278,7 +241,7 @@ def estimate(evaluations: "Evaluations", judge: "JudgeOptions | None", *, as_jso
 def show_estimates(estimates: "list[CostEstimate]", *, as_json: bool) -> None:
     """Print what judging would take, a row a judge and benchmark."""
     if as_json:
-        console.write(json.dumps([asdict(cost) for cost in estimates]))
+        console.write_json([asdict(cost) for cost in estimates])
         return
     columns = ("judge", "#items", "#cached", "#in a batch", "#calls", "#tokens in", "#out", "#$", "#time")
     table = console.table("what judging would take", *columns)
@@ -305,4 +268,4 @@ def write_template(name: str | None, files: FileOptions, output: Path | None) ->
         console.write(template.as_csv(rows).rstrip("\n"))
         return
     template.write(rows, output)
-    console.note(f"{len(rows)} questions written to {output}; fill in the column prediction")
+    console.note(f"{len(rows)} questions written to {output}; {_FILL_IN}")

@@ -1,6 +1,5 @@
 """`reelbench settings`: the environment variables that it reads, what `reelbench.toml` sets, and where from."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,7 +26,7 @@ def show_settings(*, as_json: Json = False) -> None:
         }
         for file, option, value in _of_files():
             listed[option] = {"set": True, "value": value, "default": None, "about": f"from {file}"}
-        console.write(json.dumps(listed, ensure_ascii=False, indent=1))
+        console.write_json(listed, indent=1)
         return
     width = max(len(setting.name) for setting in declared)
     for setting in declared:

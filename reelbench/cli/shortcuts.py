@@ -1,6 +1,5 @@
 """`reelbench shortcuts`: which questions are answered right without frames, or with one, and how many those are."""
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -53,7 +52,7 @@ def show_shortcuts(
             }
             for spec, found in by_benchmark
         }
-        console.write(json.dumps(shares))
+        console.write_json(shares)
         return
     table = console.table(
         "Questions that most of these runs have right",

@@ -1,6 +1,5 @@
 """`reelbench run` with several settings: one run for each, in one lmms-eval, and the scores against the setting."""
 
-import json
 import math
 import re
 import sys
@@ -13,7 +12,7 @@ from reelbench.cli import console
 from reelbench.cli.report import check_judged, report
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.files import write_text
+from reelbench.registry.files import write_json, write_text
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.tasks.lmms import process
 
@@ -236,7 +235,7 @@ def sweep(
 def _finish(wanted: Sweep, rows: list[dict[str, Any]], output: Path, options: "Options", printed: Printed) -> None:
     tables = [*_tables(wanted, rows)] if wanted.finish is None else wanted.finish(rows, output, options.note)
     if printed.as_json:
-        console.write(json.dumps(_document(rows), ensure_ascii=False))
+        console.write_json(_document(rows))
     elif not printed.quiet:
         for table in tables:
             console.show(table)
@@ -284,7 +283,7 @@ def _document(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _write(output: Path, wanted: Sweep, rows: list[dict[str, Any]]) -> None:
-    write_text(output / SWEEP_FILE, json.dumps(_document(rows), indent=1) + "\n")
+    write_json(output / SWEEP_FILE, _document(rows))
     for task, points in by_task(rows).items():
         for name, by in ((task, None), *([(f"{task}_by_{wanted.by}", wanted.by)] if wanted.by else [])):
             drawn = _drawn(wanted.axis, points, by)

@@ -8,7 +8,6 @@ that sets them late is not surprised.
 # pyright: reportUnknownVariableType=false
 
 import hashlib
-import json
 import os
 import re
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from typing import Any
 
 from reelbench.registry import settings
 from reelbench.registry.errors import DataUnavailableError, InputError, first_line
-from reelbench.registry.files import is_full, read_json, write_text
+from reelbench.registry.files import is_full, read_json, write_json
 from reelbench.registry.home import home
 from reelbench.registry.values import is_object
 
@@ -111,7 +110,7 @@ def resolve_commit(repo_id: str, revision: str | None, *, refresh: bool = False)
         return commit
     commit = _cached_main(repo_id) if offline() and not refresh else current_commit(repo_id)
     record = {"repo_id": repo_id, "commit": commit, "recorded": datetime.now(UTC).isoformat(timespec="seconds")}
-    write_text(_record_path(repo_id), json.dumps(record, indent=1) + "\n")
+    write_json(_record_path(repo_id), record)
     return commit
 
 

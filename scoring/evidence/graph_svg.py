@@ -1,7 +1,4 @@
-"""An evidence graph as SVG: a column per depth, arrows from what is known to what rests on it.
-
-A node's state is a sign, words and the line around it; its colour only repeats them.
-"""
+"""An evidence graph as SVG: a column per depth, arrows from what is known to what rests on it."""
 
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -13,28 +10,9 @@ from statistics import fmean
 from reelbench.registry.svg import INK, SOFT, framed, text
 from reelbench.scoring.evidence.graph_export import heading, one_line
 from reelbench.scoring.evidence.graphs import Graph, Node
-from reelbench.scoring.evidence.isolation import Status
 
-
-@dataclass(frozen=True, slots=True)
-class _Look:
-    sign: str
-    words: str
-    fill: str
-    stroke: str
-    dashes: str
-
-
-# Each fill is light enough for dark text at a contrast of 7 to 1, whatever the page's own colours.
-_LOOKS: dict[Status, _Look] = {
-    "right": _Look("✓", "right", "#d5f0e3", "#007a55", "none"),
-    "wrong": _Look("✗", "wrong", "#fbdcd3", "#b3400a", "none"),
-    "divergent": _Look("↷", "another path", "#d6e8f7", "#0062a0", "8 3"),
-    "undetermined": _Look("…", "not evaluated", "#fdf0b8", "#7d6200", "3 3"),
-    "undecided": _Look("?", "votes differ", "#e9e3f1", "#6a4a93", "8 3 2 3"),
-}
-_PLAIN = _Look("", "", "#f6f8fa", "#57606a", "none")
-
+# Light enough for dark text at a contrast of 7 to 1, whatever the page's own colours.
+_FILL, _STROKE = "#f6f8fa", "#57606a"
 _BOX, _ACROSS, _DOWN, _MARGIN, _TOP = 216, 56, 18, 14, 44
 _PADDING, _LINE, _SIZE, _LANE = 10, 16, 12, 4
 _COLUMNS, _MOST_LINES = 30, 5  # a wide character (Chinese, Japanese, Korean) takes two columns
@@ -42,37 +20,26 @@ _COLUMNS, _MOST_LINES = 30, 5  # a wide character (Chinese, Japanese, Korean) ta
 
 @dataclass(frozen=True, slots=True)
 class _Box:
-    """A node's words, broken into lines: its name and time, its state, its evidence."""
+    """A node's words, broken into lines: its name and time, its evidence."""
 
     node: Node
-    look: _Look
     name: list[str]
-    state: list[str]
     evidence: list[str]
 
     @property
     def height(self) -> float:
-        return 2 * _PADDING + _LINE * (len(self.name) + len(self.state) + len(self.evidence))
+        return 2 * _PADDING + _LINE * (len(self.name) + len(self.evidence))
 
 
 _Layout = list[dict[str, float]]
 """By column, the height of the middle of each node; in columns that an edge passes, of the lane of its parent."""
 
 
-def to_svg(
-    graph: Graph, states: Mapping[str, Status] | None = None, labels: Mapping[str, str] | None = None, title: str = ""
-) -> str:
-    """Draw a graph.
-
-    Args:
-        graph: What to draw.
-        states: Node id -> its state; without it no state is shown.
-        labels: Node id -> words beside its state, such as an error's label.
-        title: Stands above and is the picture's name; the question's id by default.
-    """
-    boxes = {key: _box_of(graph.by_id[key], (states or {}).get(key), (labels or {}).get(key)) for key in graph.order}
+def to_svg(graph: Graph) -> str:
+    """Draw a graph; the question's id stands above and is the picture's name."""
+    boxes = {key: _box_of(graph.by_id[key]) for key in graph.order}
     layout = _layout(graph, boxes)
-    title = one_line(title or graph.id)
+    title = one_line(graph.id)
     width = len(layout) * (_BOX + _ACROSS) - _ACROSS + 2 * _MARGIN
     height = max(layout[graph.depths[key]][key] + box.height / 2 for key, box in boxes.items()) + _MARGIN
     parts = [
@@ -83,16 +50,8 @@ def to_svg(
     return framed(title, height, parts, width=width)
 
 
-def _box_of(node: Node, status: Status | None, label: str | None) -> _Box:
-    look = _LOOKS[status] if status else _PLAIN
-    state = f"{look.sign} {look.words}: {label}" if label else f"{look.sign} {look.words}"
-    return _Box(
-        node,
-        look,
-        name=_lines(heading(node), _COLUMNS, 1),
-        state=_lines(state, _COLUMNS, 2) if status else [],
-        evidence=_lines(node.evidence, _COLUMNS, _MOST_LINES),
-    )
+def _box_of(node: Node) -> _Box:
+    return _Box(node, _lines(heading(node), _COLUMNS, 1), _lines(node.evidence, _COLUMNS, _MOST_LINES))
 
 
 def _layout(graph: Graph, boxes: Mapping[str, _Box]) -> _Layout:
@@ -120,22 +79,17 @@ def _mean_height(sources: Mapping[str, Sequence[str]], heights: Mapping[str, flo
 
 
 def _drawn(box: _Box, x: float, middle: float) -> str:
-    look = box.look
     top = middle - box.height / 2
-    line = f"fill='{look.fill}' stroke='{look.stroke}' stroke-width='2' stroke-dasharray='{look.dashes}'"
+    line = f"fill='{_FILL}' stroke='{_STROKE}' stroke-width='2'"
     parts = [
         f"<g data-node='{escape(one_line(box.node.id))}'>",
         f"<title>{escape(one_line(box.node.evidence))}</title>",
         f"<rect x='{x:.1f}' y='{top:.1f}' width='{_BOX}' height='{box.height:.1f}' rx='6' {line}/>",
     ]
     y = top + _PADDING + _SIZE
-    for lines, fill, weight in (
-        (box.name, SOFT, "normal"),
-        (box.state, INK, "bold"),
-        (box.evidence, INK, "normal"),
-    ):
+    for lines, fill in ((box.name, SOFT), (box.evidence, INK)):
         for words in lines:
-            parts.append(text(x + _PADDING, y, words, fill=fill, weight=weight))
+            parts.append(text(x + _PADDING, y, words, fill=fill))
             y += _LINE
     return "\n".join([*parts, "</g>"])
 

@@ -14,12 +14,8 @@ from pathlib import Path
 from reelbench.registry.data.loading import upstream_split
 from reelbench.registry.files import write_text
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
-from reelbench.tasks.lmms.task import SUBMISSION
+from reelbench.tasks.lmms.task import FUNCTIONS, SUBMISSION, name_of_rows
 
-FUNCTIONS = (
-    *("process_docs", "doc_to_messages", "doc_to_visual", "doc_to_text", "doc_to_target", "process_results"),
-    "aggregate",
-)
 _ORIGIN = "Written from the spec by `python -m reelbench.tasks.lmms.codegen`"
 
 
@@ -41,17 +37,11 @@ def _module(spec: BenchmarkSpec) -> str:
     parent, _, name = spec.package.rpartition(".")
     benchmark = f"from {parent} import {name} as benchmark" if parent else f"import {name} as benchmark"
     imports = sorted([benchmark, "from reelbench.tasks.lmms.task import LmmsTask"])
-    bound = "\n".join(f"{name} = TASK.{name}" for name in FUNCTIONS)
-    rows = "\n".join(f'{_rows(task)} = TASK.data["{task.name}"]' for task in spec.tasks)
     return (
         f'"""What this folder\'s YAML names. {_ORIGIN}."""\n\n'
         + "\n".join(imports)
-        + f"\n\nTASK = LmmsTask(benchmark.SPEC)\n\n{bound}\n\n{rows}\n"
+        + "\n\nTASK = LmmsTask(benchmark.SPEC)\n\n__getattr__ = TASK.named\n"
     )
-
-
-def _rows(task: TaskSpec) -> str:
-    return task.name.upper().replace("-", "_")
 
 
 def _function(spec: BenchmarkSpec, name: str) -> str:
@@ -105,7 +95,7 @@ def _task_yaml(spec: BenchmarkSpec, task: TaskSpec) -> str:
     lines = [f"# {_ORIGIN}.", f"include: {shared_name(spec)}", f"task: {task.name}"]
     if task.tags:
         lines.append(f"tag: [{', '.join(task.tags)}]")
-    lines += [f"dataset_path: {_function(spec, _rows(task))}", f"test_split: {task.split}"]
+    lines += [f"dataset_path: {_function(spec, name_of_rows(task))}", f"test_split: {task.split}"]
     if task.prompt is not None:
         lines += ["lmms_eval_specific_kwargs:", "  default:", f"    prompt: {task.prompt}"]
     if task.max_new_tokens != spec.tasks[0].max_new_tokens:

@@ -10,7 +10,7 @@ import yaml
 
 from reelbench.registry import discovery
 from reelbench.registry.data.loading import imported
-from reelbench.registry.spec import BenchmarkSpec, TaskSpec
+from reelbench.registry.spec import BenchmarkSpec
 from reelbench.tasks.lmms import codegen
 from reelbench.tasks.lmms.task import LmmsTask
 
@@ -31,12 +31,12 @@ def config(name: str) -> dict[str, Any] | None:
     known = discovery.find_task(name)
     if known is None or not known[0].file:
         return None
-    spec, task = known
+    spec, _ = known
     texts = codegen.files_of(spec)
-    return {**_loaded(spec, task, texts[codegen.shared_name(spec)]), **_loaded(spec, task, texts[f"{name}.yaml"])}
+    return {**_loaded(spec, texts[codegen.shared_name(spec)]), **_loaded(spec, texts[f"{name}.yaml"])}
 
 
-def _loaded(spec: BenchmarkSpec, task: TaskSpec, text: str) -> dict[str, Any]:
+def _loaded(spec: BenchmarkSpec, text: str) -> dict[str, Any]:
     functions = _functions(spec.file, spec.id)
 
     class Loader(yaml.SafeLoader):
@@ -47,7 +47,7 @@ def _loaded(spec: BenchmarkSpec, task: TaskSpec, text: str) -> dict[str, Any]:
         module, _, name = dotted.rpartition(".")
         if module != f"{spec.package}.lmms":
             return imported(f"{module}:{name}")
-        return getattr(functions, name) if name in codegen.FUNCTIONS else functions.data[task.name]
+        return functions.named(name)
 
     Loader.add_constructor("!function", function)
     loaded: dict[str, Any] = yaml.load(text, Loader=Loader)  # noqa: S506 - a SafeLoader, with one tag more

@@ -1,8 +1,8 @@
 """What an lmms-eval task of ours is made of: the functions that its YAML names, the same for every benchmark.
 
-A benchmark's `lmms.py` makes one `LmmsTask` and binds its methods to module-level names, because YAML's `!function`
-takes `module.name` only. Nothing here raises into lmms-eval's worker threads: it would retry five times, throw the
-whole run away and still exit with 0.
+A benchmark's `lmms.py` makes one `LmmsTask` and has the names of `named`, because YAML's `!function` takes
+`module.name` only. Nothing here raises into lmms-eval's worker threads: it would retry five times, throw the whole run
+away and still exit with 0.
 """
 
 import json
@@ -44,8 +44,19 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("reelbench")
 
+FUNCTIONS = (
+    *("process_docs", "doc_to_messages", "doc_to_visual", "doc_to_text", "doc_to_target", "process_results"),
+    "aggregate",
+)
+"""Methods of `LmmsTask` that YAML names."""
+
 SUBMISSION = "submission"
 """The one metric of a task whose answers are hidden: it has no score; its aggregation writes the owners' file."""
+
+
+def name_of_rows(task: TaskSpec) -> str:
+    """Return what YAML calls a task's rows."""
+    return task.name.upper().replace("-", "_")
 
 
 class LmmsTask:
@@ -62,6 +73,15 @@ class LmmsTask:
     def __deepcopy__(self, memo: dict[int, Any]) -> "LmmsTask":
         # lmms-eval copies a task's config, and with a bound method what it is bound to: what is known here is shared.
         return self
+
+    def named(self, name: str) -> Any:  # noqa: ANN401 - a function, or rows
+        """Return what YAML calls `name`: a function, or a task's rows."""
+        if name in FUNCTIONS:
+            return getattr(self, name)
+        for task in self.spec.tasks:
+            if name_of_rows(task) == name:
+                return self.data[task.name]
+        raise AttributeError(f"{self.spec.id}: there is no {name}")
 
     # --- what the model sees ----------------------------------------------------------------------------------------
 

@@ -5,13 +5,4 @@ from reelbench.tasks.lmms.task import LmmsTask
 
 TASK = LmmsTask(benchmark.SPEC)
 
-process_docs = TASK.process_docs
-doc_to_messages = TASK.doc_to_messages
-doc_to_visual = TASK.doc_to_visual
-doc_to_text = TASK.doc_to_text
-doc_to_target = TASK.doc_to_target
-process_results = TASK.process_results
-aggregate = TASK.aggregate
-
-MOVIECHAT = TASK.data["moviechat"]
-MOVIECHAT_MINI = TASK.data["moviechat_mini"]
+__getattr__ = TASK.named

@@ -5,17 +5,4 @@ from reelbench.tasks.lmms.task import LmmsTask
 
 TASK = LmmsTask(benchmark.SPEC)
 
-process_docs = TASK.process_docs
-doc_to_messages = TASK.doc_to_messages
-doc_to_visual = TASK.doc_to_visual
-doc_to_text = TASK.doc_to_text
-doc_to_target = TASK.doc_to_target
-process_results = TASK.process_results
-aggregate = TASK.aggregate
-
-REXTIME = TASK.data["rextime"]
-REXTIME_MINI = TASK.data["rextime_mini"]
-REXTIME_OPTIONS = TASK.data["rextime_options"]
-REXTIME_OPTIONS_MINI = TASK.data["rextime_options_mini"]
-REXTIME_TEST = TASK.data["rextime_test"]
-REXTIME_TEST_MINI = TASK.data["rextime_test_mini"]
+__getattr__ = TASK.named

@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from reelbench import __version__, registry
+from reelbench.cli import console
 from reelbench.cli.main import app
 from tools.write_docs import commands
 
@@ -26,6 +27,14 @@ def test_the_help_of_every_command_is_drawn(words):
     done = CliRunner().invoke(app, [*words.split(), "--help"])
     assert done.exit_code == 0, done.exception
     assert "Usage" in done.output
+
+
+def test_a_note_of_any_length_keeps_its_beginning_and_its_end(capsys):
+    console.note(f"replies are from {'9' * 50_000}; name --judge-url\nfilm.mp4: missing")
+    long, short = capsys.readouterr().err.splitlines()
+    assert long.startswith("replies are from 999")
+    assert long.endswith("999; name --judge-url")
+    assert (len(long) <= 2000, short) == (True, "film.mp4: missing")
 
 
 def test_path_is_the_folder_with_the_yaml(reelbench, tmp_path):
@@ -55,6 +64,12 @@ def test_path_is_the_folder_with_the_yaml(reelbench, tmp_path):
         (["where"], "reelbench doctor"),
         (["submit"], "leaderboard add"),
         (["power", "rextime_mini"], "give a result's folder"),
+        (["cards", "nonsense"], "cards: no such command 'nonsense'; see `reelbench cards --help`"),
+        (["diagnose", "errors", "x"], "diagnose errors: missing option '--out'"),
+        (["power", "--nonsense"], "power: no such option: --nonsense"),
+        (["leaderboard", "build", "--store"], "leaderboard build: option '--store' requires an argument"),
+        (["power", "rextime", "--effect", "abc"], "power: invalid value for '--effect'"),
+        (["leaderboard", "export", "results", "--format", "latex"], "leaderboard tables --store STORE --format latex"),
     ],
 )
 def test_a_wrong_call_is_one_line_and_exit_status_2(arguments, said, reelbench):

@@ -1,14 +1,16 @@
 """What a result is compared with: forged references, fewer answers, a judge that is asked again."""
 
+import dataclasses
 import json
 from pathlib import Path
 
 import pytest
 
 from reelbench.judges import JudgeOptions
-from reelbench.leaderboard import board, store
+from reelbench.leaderboard import against_data, board, store
 from reelbench.leaderboard.exports import tables
 from reelbench.leaderboard.rejudge import Rejudge
+from reelbench.registry import discovery
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.tasks.score import Options
@@ -204,3 +206,14 @@ def test_all_of_a_locale_is_a_whole_and_a_part_of_it_is_not(complete, tmp_path, 
     assert one.outcome == "added", one.why
     check = json.loads((one.place / "check.json").read_text())
     assert (check["ids"], check["subset"], check["partial"]) == ("checked", "locale ja-JP", None)
+    # Without the data nobody can tell that two of three answers are all of a locale: the check that could is kept to.
+    monkeypatch.setattr(against_data.KnownRows, "rows", lambda *_: None)
+    splits = discovery.get("curve").splits
+    monkeypatch.setitem(splits, "test", dataclasses.replace(splits["test"], rows=3))
+    assert [again.outcome for again in store.check(one.place)] == ["same"]
+    for name, value in (("samples_sha256", "0" * 64), ("subset", None)):
+        (one.place / "check.json").write_text(json.dumps(check | {name: value}))
+        [edited] = store.check(one.place)
+        assert edited.outcome == "refused"
+        wrong = "partial is None" if name == "subset" else f"{name} is {value!r}"
+        assert f"check.json: {wrong}" in edited.why

@@ -57,7 +57,7 @@ def test_overall_ranges_follow_from_the_pairs_that_are_surely_told_apart():
         for group in (REXTIME, CURVE):
             of = {row.model: row.key for row in rows if row.group == group}
             chances = {("a", "b"): p, ("a", "c"): p, ("b", "c"): 0.5}
-            pairs = {(of[x], of[y]): PairedDifference(5.0, chance) for (x, y), chance in chances.items()}
+            pairs = {(of[x], of[y]): PairedDifference(0.25, chance) for (x, y), chance in chances.items()}
             noise[group] = Noise(dict.fromkeys(of.values(), (1, 3)), None, pairs)
         ranks = {row.key: place for row, place in zip(rows, [1, 2, 3] * 2, strict=True)}
         groups = {"rextime": REXTIME, "curve": CURVE}

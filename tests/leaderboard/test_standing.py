@@ -14,6 +14,7 @@ from reelbench.registry import discovery
 from reelbench.registry.data import loading
 from reelbench.registry.records import Sample
 from reelbench.scoring import aggregation, value_bounds
+from reelbench.scoring.answers import scored
 from tests.leaderboard.rows import entry
 from tests.leaderboard.test_tampering import forge
 
@@ -343,3 +344,19 @@ def test_what_can_t_be_read_again_without_the_data_is_not_ranked(older, tmp_path
     [row] = made.entries
     assert row.key not in made.ranks
     assert "can't be read again here without the benchmark's data" in row.unranked
+
+
+def test_a_judged_answer_of_which_other_words_count_today_was_never_judged(moviecore_run, tmp_path, monkeypatch):
+    with monkeypatch.context() as older:  # a version that handed the judge the reasoning with the answer
+        older.setattr(scored, "strip_reasoning", lambda text: text)
+        run = moviecore_run(answers={"lantern_1": "<think>A fox, it may be.</think>A heron."})
+    forge(run, None, lambda found: found.update(answers=1))
+    [added] = store.add(run, tmp_path / "store")
+    assert added.outcome == "added", added.why
+    [row] = board.make(tmp_path / "store", published=False).entries
+    samples = standing.ranked_samples(discovery.get("moviecore"), row.stored)
+    [unscored] = [sample for sample in samples if sample.id == "lantern_1"]
+    assert (unscored.state, unscored.reason, [*unscored.judge_replies]) == ("unscored", "judge_unavailable", [])
+    assert unscored.text == "A heron."
+    assert {sample.state for sample in samples if sample.id != "lantern_1"} == {"scored"}
+    assert row.unranked == "1 of 12 items unscored"

@@ -1,6 +1,7 @@
 """What the store takes, and what it refuses and why."""
 
 import errno
+import json
 import shutil
 from pathlib import Path
 
@@ -91,6 +92,23 @@ def test_a_full_disk_leaves_the_old_result_as_it_was(rextime_run, added, tamper,
     assert stored.result.metrics["accuracy"].value == 50
     assert not list(stored.folder.glob(".*"))
     assert [one.outcome for one in added(newer)] == ["replaced"]
+
+
+def test_only_the_very_bytes_that_lie_there_are_not_computed_again(rextime_run, added, tamper, monkeypatch):
+    run = rextime_run()
+    [first] = added(run)
+    verified = []
+    monkeypatch.setattr(store, "verify", lambda folder, **rest: verified.append(folder) or verify(folder, **rest))
+    assert [again.outcome for again in added(run)] == ["same"]
+    assert verified == []
+    path = first.place / "check.json"
+    check = json.loads(path.read_text())
+    path.write_text(json.dumps({name: value for name, value in check.items() if name != "stated"}))  # an older check
+    assert [again.outcome for again in added(run)] == ["same"]
+    assert verified == [run]
+    tamper(run, samples=lambda lines: lines[:-1], rehash=False)
+    [forged] = added(run)
+    assert (forged.outcome, verified) == ("refused", [run, run])
 
 
 def test_other_settings_are_other_results(rextime_run, added, tamper, tmp_path):

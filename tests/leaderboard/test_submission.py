@@ -1,5 +1,6 @@
 """What people read of a submission: verdict, recomputed numbers, the nearest rows of its table, what is missing."""
 
+import hashlib
 import json
 import re
 
@@ -133,6 +134,23 @@ def test_what_can_t_be_read_is_refused_and_the_others_are_not(rextime_run, tmp_p
     assert not found.holds
     text = submission_page.markdown(found)
     assert text.index("refused") < text.index(": holds")
+
+
+@pytest.mark.usefixtures("few_videos")
+def test_a_row_whose_samples_can_t_be_read_costs_no_submission_its_neighbours(rextime_run, board, tamper):
+    [place] = board.glob("org__right-5/*/rextime/*")
+    # As an earlier version may have let it in: the files fit each other, and one label is longer than a label may be.
+    tamper(place, samples=lambda lines: lines[0]["facets"].update(kind=["x" * 20_000]))
+    check = json.loads((place / "check.json").read_text())
+    for name in ("result.json", "samples.jsonl"):
+        check[f"{name.split('.')[0]}_sha256"] = hashlib.sha256((place / name).read_bytes()).hexdigest()
+    (place / "check.json").write_text(json.dumps(check))
+    skipped = {}
+    mine = store.check(rextime_run("mine", right=6))
+    [submitted] = submission.read(mine, board, left_out=skipped.__setitem__)
+    assert (submitted.verdict, submitted.rank[1]) == ("holds", 3)
+    assert [(row.place, row.model) for row in submitted.near] == [("best", "org/right-8"), ("below", "org/right-2")]
+    assert [*skipped] == [place.relative_to(board).as_posix()]
 
 
 HOSTILE = (

@@ -4,6 +4,7 @@ import re
 import shutil
 import sqlite3
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -136,6 +137,35 @@ def test_what_a_damaged_cache_still_holds_is_not_paid_for_again(tmp_path, page):
     aside = next(file for file in tmp_path.iterdir() if ".corrupt-" in file.name)
     assert aside.read_bytes() == damaged
     assert not list(tmp_path.glob("*.corrupt-*-shm"))
+
+
+def test_a_name_that_is_no_text_any_more_is_damage_too(tmp_path):
+    path = tmp_path / "judge.sqlite"
+    filled(path, 3)
+    path.write_bytes(
+        path.read_bytes().replace(b"TABLE batched (", b"TABLX batched (").replace(b"batched", b"batch\xa0d")
+    )
+    notes = []
+    ReplyCache(path, notes.append).put(key(9), "judge-1", reply())
+    assert "renamed to judge.sqlite.corrupt-" in notes[0]
+
+
+def test_keys_that_go_round_in_a_circle_come_to_an_end(tmp_path):
+    path = tmp_path / "judge.sqlite"
+    cache = ReplyCache(path, print)
+    for number in range(3):
+        cache.put(key(number), "judge-1", reply())
+    cache.close()
+    with sqlite3.connect(path) as raw:
+        (root,) = raw.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'replies'").fetchone()
+    raw.close()
+    content = bytearray(path.read_bytes())
+    cells = (root - 1) * 4096 + 8  # behind the head of a leaf: where each of its cells is
+    assert content[cells - 5 : cells - 3] == b"\0\3"
+    content[cells + 2 : cells + 6] = content[cells + 4 : cells + 6] + content[cells + 2 : cells + 4]
+    path.write_bytes(content)
+    cache = ReplyCache(path, print)
+    assert 1 <= len(list(islice(cache.store.replies(), 20))) < 20
 
 
 def test_a_flipped_bit_in_a_damaged_cache_is_not_saved(tmp_path):

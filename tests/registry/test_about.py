@@ -67,6 +67,7 @@ def test_values_as_people_write_them(written, text, field, value):
         ("setting: few-shot", "setting: Input should be 'zero-shot'"),
         ("size: 7B", "size: is not known; there are setting, trained_on, parameters"),
         ("parameters: big", "parameters: 'big' is not a number like 7B"),
+        (f"parameters: {'9' * 400}B", "is not a number like 7B"),
         ("parameters: 0", "parameters: Input should be greater than 0"),
         ("released: soon", "released: String should match"),
         ("released: '2025-13-40'", "2025-13-40 is not a date"),

@@ -8,21 +8,9 @@ from reelbench.scoring.comparison import compare, compare_by_video, judging_apar
 from reelbench.tasks.curve import SPEC as CURVE
 from reelbench.tasks.moviecore import SPEC as MOVIECORE
 from reelbench.tasks.rextime import SPEC as REXTIME
+from tests.scoring.samples import sample
 
 ACCURACY = MOVIECORE.metric("accuracy")
-
-
-def sample(id_, scores, video=None, facets=None):
-    return Sample(
-        id=id_,
-        video=video or id_,
-        prediction="p",
-        target={"text": "t"},
-        state="scored" if scores else "unscored",
-        reason=None if scores else "model_failed",
-        scores=scores,
-        facets=facets or {},
-    )
 
 
 def choices(marks, prefix="q"):
@@ -97,8 +85,8 @@ def test_equal_models_do_not_differ():
 
 
 def test_a_model_that_is_always_better_by_the_same():
-    a = [sample(f"q{n}", {"score": 2}, facets={"locale": ["ja-JP"]}) for n in range(20)]
-    b = [sample(f"q{n}", {"score": 1}, facets={"locale": ["ja-JP"]}) for n in range(20)]
+    a = [sample(f"q{n}", {"score": 2}, locale="ja-JP") for n in range(20)]
+    b = [sample(f"q{n}", {"score": 1}, locale="ja-JP") for n in range(20)]
     found = compare(a, b, CURVE).metrics["score"]
     assert (found.a, found.b, found.difference, found.ci95) == (100, 50, 50, None)  # no spread to go by
     assert found.p == 2 / 2**20  # of all ways to give 20 equal differences a sign, two are as far from 0
@@ -109,7 +97,7 @@ def test_what_makes_a_video_hard_cancels_out():
     """Scores differ wildly between videos, and by 0.1 of a point within: unpaired, no test could tell."""
 
     def scores(shift):
-        return [sample(f"q{n}", {"depth": (n % 5) + shift}, facets={"classification": ["x"]}) for n in range(50)]
+        return [sample(f"q{n}", {"depth": (n % 5) + shift}, classification="x") for n in range(50)]
 
     found = compare(scores(0.1), scores(0.0), MOVIECORE).metrics["depth"]
     assert found.difference == pytest.approx(0.1)

@@ -5,26 +5,12 @@ import numpy as np
 import pytest
 
 from reelbench.registry.errors import InputError
-from reelbench.registry.records import Sample
 from reelbench.scoring.judge_agreement import agree, ratings_of, read_ratings
 from reelbench.stats.agreement import cohen_kappa, krippendorff_alpha
 from reelbench.tasks.curve import SPEC as CURVE
 from reelbench.tasks.moviecore import SPEC as MOVIECORE
 from reelbench.tasks.rextime import SPEC as REXTIME
-
-
-def sample(id_, scores, video=None, **facets):
-    return Sample(
-        id=id_,
-        video=video or id_,
-        prediction="p",
-        target={"text": "t"},
-        state="scored" if scores else "unscored",
-        reason=None if scores else "judge_unparsable",
-        scores=scores,
-        facets={name: [label] for name, label in facets.items()},
-    )
-
+from tests.scoring.samples import sample
 
 # --- kappa -----------------------------------------------------------------------------------------------------------
 

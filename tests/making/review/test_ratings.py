@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from reelbench.making.review.kinds import read_review, summarize
+from reelbench.making.review.kinds import summarize
 from reelbench.registry.errors import InputError
 
 # --- drawing -------------------------------------------------------------------------------------------------------
@@ -209,7 +209,7 @@ def test_of_two_files_by_one_reviewer_the_later_one_counts(review):
 )
 def test_a_rating_that_is_none_is_named(review, ratings, says):
     with pytest.raises(InputError) as error:
-        read_review(review("Ada", ratings))
+        summarize([review("Ada", ratings)])
     assert says in str(error.value)
 
 
@@ -220,7 +220,7 @@ def test_what_no_page_writes_is_named(review, field, value):
     path = review("Ada", {})
     path.write_text(json.dumps(json.loads(path.read_text()) | {field: value}))
     with pytest.raises(InputError, match=f"field {field}"):
-        read_review(path)
+        summarize([path])
 
 
 def test_files_that_do_not_belong_together_are_refused(review, tmp_path):
@@ -233,7 +233,7 @@ def test_files_that_do_not_belong_together_are_refused(review, tmp_path):
     with pytest.raises(InputError, match="nothing to summarize"):
         summarize([])
     with pytest.raises(InputError, match='"reviewer"'):
-        read_review(review(" ", {}, name="nobody"))
+        summarize([review(" ", {}, name="nobody")])
 
 
 def test_progress_counts_items_as_the_page_does(review, reelbench):

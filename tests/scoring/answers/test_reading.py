@@ -175,6 +175,12 @@ def test_an_object_that_the_end_cuts_off_behind_a_whole_value_is_read():
     ]
 
 
+@pytest.mark.parametrize("escape", ["\\n", "\\t", "\\r", "\\b", "\\f", "\\u0020", "\\ "])
+def test_an_escape_in_an_object_is_the_sign_that_json_says(escape):
+    options = ["a carp", "a heron in the reeds", "a heronbin the reeds", "a heronnin the reeds"]
+    assert read_option(f'{{"answer": "a heron{escape}in the reeds"}}', options) == "B"
+
+
 def test_minutes_may_stand_before_their_number():
     assert read_span("Menit 2 hingga menit 3") == [120, 180]
     assert read_span("Minuto 2 al minuto 3") == [120, 180]
