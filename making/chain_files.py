@@ -1,6 +1,5 @@
 """A chain's files as its page reads them: held to their shapes first, as somebody may have edited them."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,7 +9,7 @@ from pydantic import BaseModel, Field, ValidationError
 from reelbench.making.funnel import StageRecord
 from reelbench.registry.base_record import first_wrong_field
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_json
+from reelbench.registry.files import Decoder, read_json
 
 _Seconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
 
@@ -79,12 +78,13 @@ def trace_lines(path: Path, video: str | None) -> Iterator[dict[str, Any]]:
         file = path.open("rb")
     except OSError as error:
         raise InputError(f"{path}: can't be read ({error.strerror}); give the folder that a chain wrote") from None
+    decoder = Decoder(path)
     with file:
         for number, text in enumerate(file, start=1):
             try:
-                line = json.loads(text)
+                line = decoder.decode(text.decode("utf-8"), number)
                 name = line["video"]
-            except (ValueError, LookupError, TypeError, RecursionError):
+            except (ValueError, LookupError, TypeError):
                 raise InputError(f"{path}, line {number}: not a line of a chain's trace; is the file whole?") from None
             video = name if video is None else video
             if name == video:

@@ -8,15 +8,15 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from reelbench.registry.base_record import Record
+from reelbench.registry.base_record import Count, Record
 
 
 class StageRecord(Record):
     """A stage of a chain; `in` is what came out and all that was dropped."""
 
     name: str
-    entered: int = Field(alias="in", ge=0)
-    left: int = Field(alias="out", ge=0)
+    entered: Count = Field(alias="in")
+    left: Count = Field(alias="out")
     dropped: dict[str, int] = Field(description="Reason -> how many.")
 
 

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
+from reelbench.registry.base_record import LARGEST
 from reelbench.registry.data.loading import SplitData, locate
 from reelbench.registry.decoding import Candidates
 from reelbench.registry.errors import InputError, ReelbenchError
@@ -79,6 +80,7 @@ class QuestionSet:
             )
         if located.task is not None and located.task.options is not None:
             raise InputError(f"{name}: its options are scored by their likelihood; use `reelbench run`")
+        limit = None if limit is None else min(limit, LARGEST)
         return cls(located, sampling, limit, data, frames or str(sampling))
 
     @property

@@ -249,7 +249,7 @@ def score(
     with tempfile.TemporaryDirectory() as folder:
         # As a file, so that a table and the owners' format are told apart in one way.
         path = Path(folder) / f"{_NAME}.json"
-        path.write_text(_written(_records(predictions)), encoding="utf-8")
+        path.write_text(_written(f"{_NAME} hold", _records(predictions)), encoding="utf-8")
         try:
             return scored(path)
         except InputError as error:
@@ -413,7 +413,13 @@ def _about(about: "str | Path | Mapping[str, Any] | None") -> "tuple[dict[str, A
 
     if about is None or isinstance(about, str | Path):
         return {}, None if about is None else abouts.read(Path(about))
+    if not isinstance(about, Mapping):
+        raise InputError(f"about is a {type(about).__name__}, expected a path or a mapping")
+    about = json.loads(_written("about holds", dict(about)))
     of_answers = {name: about[name] for name in ("revision", "frames", "label", "url") if name in about}
+    for name, value in of_answers.items():
+        if not isinstance(value, str | None):
+            raise InputError(f"about: {name} is a {type(value).__name__}, expected a text")
     of_model = {name: value for name, value in about.items() if name not in of_answers}
     return of_answers, abouts.parse(of_model, "about") if of_model else None
 
@@ -449,12 +455,12 @@ def _records(table: Any) -> Any:  # noqa: ANN401 - a list of dicts, a DataFrame 
     )
 
 
-def _written(records: Any) -> str:  # noqa: ANN401 - a list or a dict
-    """Return predictions as JSON; InputError where they hold what JSON can't: themselves, a key that is no text, …."""
+def _written(what: str, value: Any) -> str:  # noqa: ANN401 - a list or a dict
+    """Return a value as JSON; InputError where it holds what JSON can't: itself, a key that is no text, …."""
     try:
-        return json.dumps(records, default=_plain)
+        return json.dumps(value, default=_plain)
     except (TypeError, ValueError, RecursionError) as error:
-        raise InputError(f"predictions hold what no file of them can ({first_line(error)})") from None
+        raise InputError(f"{what} what no file can ({first_line(error)})") from None
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a table holds

@@ -91,8 +91,15 @@ def wrong_fields(error: ValidationError) -> list[str]:
 def first_wrong_field(error: ValidationError) -> str:
     """Return the first thing that is wrong, and what is there in its place: `field FIELD: MESSAGE (found VALUE)`."""
     first = error.errors()[0]
-    value = "" if first["type"] == "missing" else f" (found {first['input']!r:.60})"
+    value = "" if first["type"] == "missing" else f" (found {_shown(first['input'])})"
     return ("field " if first["loc"] else "") + _line(first) + value
+
+
+def _shown(value: object) -> str:
+    try:
+        return f"{value!r:.60}"
+    except (ValueError, RecursionError):  # Python writes no number of more than 4,300 digits, and no list within lists
+        return f"{type(value).__name__}, too long to be shown"
 
 
 def _line(problem: ErrorDetails) -> str:

@@ -224,7 +224,7 @@ def read_text(path: Path | str) -> str:
         raise InputError(f"{path}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
 
 
-class _Decoder:
+class Decoder:
     """Decodes one file's JSON, and says once where a key in it occurs twice."""
 
     def __init__(self, path: Path | str, hook: PairsHook | None = None) -> None:
@@ -323,7 +323,7 @@ def is_json_lines(text: str) -> bool:
 
 def _document(path: Path | str, text: str, hook: PairsHook | None = None) -> Any:  # noqa: ANN401 - any JSON value
     try:
-        return _Decoder(path, hook).decode(text)
+        return Decoder(path, hook).decode(text)
     except json.JSONDecodeError as error:
         what = "the file is empty" if not text.strip() else error.msg
         raise InputError(
@@ -332,7 +332,7 @@ def _document(path: Path | str, text: str, hook: PairsHook | None = None) -> Any
 
 
 def _lines(path: Path | str, text: str, hook: PairsHook | None = None) -> list[tuple[int, Any]]:
-    decoder = _Decoder(path, hook)
+    decoder = Decoder(path, hook)
     rows: list[tuple[int, Any]] = []
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():

@@ -398,6 +398,38 @@ def test_predictions_that_no_file_can_hold_are_refused_in_a_line(predictions):
         reelbench.score("rextime", predictions, split="mini")
 
 
+ITSELF: dict = {}
+ITSELF["label"] = ITSELF
+
+
+@pytest.mark.parametrize(
+    ("about", "says"),
+    [
+        ([1], "about is a list, expected a path or a mapping"),
+        (ITSELF, "about holds what no file can"),
+        ({"label": DEEP}, "about holds what no file can"),
+        ({"parameters": 10**5000}, "about holds what no file can"),
+        ({"parameters": 10**400}, "parameters: .* is not a number like 7B"),
+        ({"label": ["x"]}, "about: label is a list, expected a text"),
+        ({"url": 5}, "about: url is a int, expected a text"),
+    ],
+    ids=["a list", "in itself", "deep", "a long number", "too many", "a label that is a list", "a number as address"],
+)
+def test_what_no_record_says_of_a_model_is_told(about, says):
+    with pytest.raises(InputError, match=says):
+        reelbench.score("rextime", [{"id": "mini1", "prediction": "A"}], split="mini", about=about)
+
+
+def test_a_number_that_python_does_not_write_is_a_line_too():
+    with pytest.raises(InputError, match=r"the model: field id: .*found int, too long to be shown"):
+        reelbench.evaluate(oracle, "rextime_mini", frames="none", model=10**5000)
+
+
+def test_more_questions_than_any_number_of_a_file_are_all():
+    scored = reelbench.evaluate(oracle, "rextime_mini", frames="none", limit=10**5000)
+    assert scored.counts.items == 12
+
+
 def test_a_reference_that_no_result_can_hold_is_told_by_its_id(tmp_path):
     entry = {"question": "Why?", "answer": "Because.", "video": "v" * 2000, "id": "233_1", "classification": "Plot"}
     (tmp_path / "test.json").write_text(json.dumps([entry]))

@@ -192,6 +192,7 @@ def test_times_are_read_on_a_strip_and_json_is_behind_a_fold(moments):
         ("annotations.json", lambda made: made["film0_1"].pop("answer"), "entry film0_1, field answer"),
         ("funnel.json", lambda funnel: funnel.pop("stages"), "funnel.json, field stages"),
         ("funnel.json", lambda funnel: funnel["stages"][0].update(dropped=[1]), "funnel.json, field stages.0.dropped"),
+        ("funnel.json", lambda funnel: funnel["stages"][0].update({"out": 10**400}), "funnel.json, field stages.0.out"),
     ],
 )
 def test_a_damaged_file_is_one_line_that_names_the_place(made, file, edit, says):
@@ -203,6 +204,14 @@ def test_a_damaged_file_is_one_line_that_names_the_place(made, file, edit, says)
     (made / file).write_text(json.dumps(document) + newline + rest)
     with pytest.raises(InputError, match=re.escape(says)):
         chain_page.write(made, "film0")
+
+
+@pytest.mark.parametrize("field", ["role", "model", "video", "reply"])
+def test_half_a_character_in_a_trace_is_shown_as_one_that_is_not_known(field, moments):
+    lines = (moments / "trace.jsonl").read_text().splitlines()
+    lines = [json.dumps(json.loads(line) | {field: "half \ud800"}) for line in lines]
+    (moments / "trace.jsonl").write_text("\n".join(lines) + "\n")
+    assert "half \ufffd" in "".join(Page(chain_page.write(moments).read_text()).text).lower()
 
 
 def test_the_command_writes_it(reelbench, made):
