@@ -6,6 +6,8 @@ from statistics import mean
 
 import pytest
 
+from reelbench.registry import discovery
+from reelbench.scoring import panel_agreement, result_files
 from tests.servers.judge import Answer, JudgeServer
 
 OLD = Path(__file__).parents[1] / "fixtures" / "v0_1_0"
@@ -68,6 +70,18 @@ def test_agreement_is_krippendorffs_alpha(judged):
     # 11 units, one of (3, 1): observed disagreement 2 of 22, expected 2*21/21 of 22 -> alpha = 1 - 1/1 = 0.
     assert agreement["accuracy"] == pytest.approx(0.0)
     assert agreement["depth"] is None  # all the same: undefined
+
+
+def test_what_judges_say_of_a_blank_answer_is_no_agreement(judged, tmp_path):
+    with JudgeServer(by_name) as server:
+        judged(server, "mild,fair,strict")
+    record = result_files.read(tmp_path / "out").judge
+    samples = list(result_files.read_samples(tmp_path / "out"))
+    at = next(at for at, sample in enumerate(samples) if sample.judge_replies)
+    samples[at] = samples[at].model_copy(update={"prediction": " "})
+    # 5, 4 and 0 in 10 units: of steps 100, 100 and 400, 200 observed and 2 * 100 * 600 / (30 * 29) expected.
+    completed = panel_agreement.completed(discovery.get("moviecore"), samples, record)
+    assert completed.agreement["accuracy"] == pytest.approx(1 - 29 / 20)
 
 
 def test_an_item_that_one_judge_refuses_has_no_score(judged):

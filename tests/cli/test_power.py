@@ -86,12 +86,13 @@ def test_a_benchmark_with_what_is_assumed(reelbench):
         (["nonesuch", "--icc", "0.1"], "unknown benchmark"),
         (["{a}", "--icc", "0.1"], "a result has its own"),
         (["{a}", "--paired", "{a}"], "doesn't differ between the videos"),
+        (["{one}"], "is of 1 video; how far videos differ can be told from two on"),
         (["moviecore", "--icc", "0.1", "--paired", "{a}"], "belongs to a result"),
     ],
 )
 def test_what_can_not_be_said_is_one_line(arguments, message, reelbench, run):
-    folder = run("a", "1010")
-    done = reelbench("power", *(argument.format(a=folder) for argument in arguments))
+    folders = {"a": run("a", "1010"), "one": run("one", "1")}
+    done = reelbench("power", *(argument.format_map(folders) for argument in arguments))
     assert done.returncode == 2
     assert message in done.stderr
     assert done.stderr.count("\n") == 1

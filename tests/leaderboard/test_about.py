@@ -197,7 +197,12 @@ def test_people_correct_the_judge_beside_its_value(reelbench, moviecore_run, tmp
     path.write_text(first.replace('"value": 2.5', '"value": 4.5', 1))
     [forged] = store.add(folder, tmp_path / "other")
     assert forged.outcome == "refused"
-    assert "is 4.5, interval" in forged.why
+    assert "is 4.5, interval None, recomputed 2.5, interval None" in forged.why
+    unlabelled = json.loads(first)
+    unlabelled["criteria"]["accuracy"]["labels"] = {}
+    path.write_text(json.dumps(unlabelled))
+    [refused] = store.add(folder, tmp_path / "other")
+    assert (refused.outcome, "recomputed absent" in refused.why) == ("refused", True)
     [kept] = (tmp_path / "store").rglob("calibration.json")
     kept.write_text(path.read_text())
     with pytest.raises(InputError, match=r"calibration.json: changed since it was checked"):

@@ -99,6 +99,7 @@ def test_other_languages_keep_their_digits(locale, words):
         ("1\u202f234", "1234", "fr-FR", True),
         ("1,00,000", "100000", "hi-IN", True),
         ("1.234", "1234", "en-GB", False),
+        ("1234,567", "1234567", "en-GB", False),  # two numbers: a group has three digits at most
         ("1,234", "1234", "de-DE", False),
         ("3.14", "314", "en-GB", False),
         ("0.125", "0125", "de-DE", False),  # nobody groups the thousands of nothing

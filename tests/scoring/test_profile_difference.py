@@ -69,6 +69,18 @@ def test_intervals_lie_over_videos():
     assert profile_difference(ANSWERS, A, B).labels["target.Character"].a.ci95 is None
 
 
+def test_the_interval_of_what_is_wrong_mirrors_that_of_what_is_right():
+    a = {f"q{n}": tags("Character") for n in range(60)}
+    b = {f"q{n}": tags("Character" if n % 2 else "Object") for n in range(60)}
+    right, wrong = (
+        profile_difference([answer(n, (n % 7 == 0) == is_right) for n in range(60)], a, b)
+        .labels["target.Character"]
+        .difference.ci95
+        for is_right in (True, False)
+    )
+    assert right == pytest.approx((-wrong[1], -wrong[0]))
+
+
 def test_the_same_tags_differ_in_nothing():
     found = profile_difference(ANSWERS, A, A)
     assert (found.mean_absolute, found.spearman) == (0, 1)

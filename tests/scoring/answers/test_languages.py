@@ -93,6 +93,11 @@ def test_what_is_denied_hedged_or_left_open_states_none(text):
     assert read_option(text, OPTIONS) is None
 
 
+@pytest.mark.parametrize("so", ["したがって", "よって", "つまり", "ゆえに", "だから", "以上より", "従って", "そのため"])
+def test_a_japanese_conclusion_states_its_letter(so):
+    assert read_option(f"空が暗い。{so}Bです。", OPTIONS) == "B"
+
+
 @pytest.mark.parametrize("text", SPANS)
 def test_a_span_in_its_language(text):
     assert read_span(text) == [3, 12]

@@ -232,3 +232,33 @@ def test_an_open_answer_is_read_without_its_reasoning():
         ("empty",),
         ("parse_failed",),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [("Lincoln (B). The dog runs.", None), ("Hello (B)\nIt is dark.", None), ("(B)\nIt is dark.", "B")],
+)
+def test_a_bracketed_letter_behind_a_word_is_no_answer(text, letter):
+    assert read_option(text, WHY) == letter
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The answer is B. Maybe it rains.",
+        "I choose B, which may be seen.",
+        "B is correct (maybe it rains).",
+        "The answer is B because it might rain.",
+        "The answer is B\nMaybe it rains.",
+    ],
+)
+def test_a_hedge_of_what_follows_is_none_of_the_answer(text):
+    assert read_option(text, WHY) == "B"
+
+
+@pytest.mark.parametrize(("spaces", "letter"), [(8, "B"), (9, "C")])
+def test_boxes_within_boxes_are_read_until_they_hold_twice_the_text(spaces, letter):
+    # 48 characters and the spaces. From the innermost the boxes hold 0, 7, 14, 21 and 30 characters and the spaces,
+    # 112 = 2 x 56 with eight of them; with nine they hold 117, more than 2 x 57, and the outermost is left out.
+    text = "Answer: C. \\boxed{B " + "\\boxed{" * 4 + " " * spaces
+    assert read_option(text, WHY) == letter
