@@ -35,7 +35,7 @@ def of_result(spec: BenchmarkSpec, samples: Sequence[Sample]) -> Pilot:
     """Return the noise of a model's primary metric over its own videos.
 
     Raises:
-        InputError: It has no value, fewer than two videos, or is the same on all.
+        InputError: It has no value, is (or a part of it) of one video, or is the same on all.
     """
     metric = spec.primary
     return _pilot(metric, aggregation.resampled(spec, metric, samples), paired=False)
@@ -76,8 +76,8 @@ def assumed(metric: Metric, what: Assumed) -> Pilot:
 def _pilot(metric: Metric, of: aggregation.Resampled, *, paired: bool) -> Pilot:
     if of.value is None:
         raise InputError(f"{metric.name} has no value: judge the answers first")
-    if of.draws is None or of.videos < 2:  # noqa: PLR2004
-        raise InputError(f"{metric.name} is of {of.videos} video; how far videos differ can be told from two on")
+    if of.draws is None:
+        raise InputError(f"{metric.name}, or a part of it, is of one video; how far videos differ takes two or more")
     error = intervals.standard_error(of.draws[~np.isnan(of.draws)], of.videos)
     if not error:
         raise InputError(f"{metric.name} doesn't differ between the videos, which says nothing of how far it could")

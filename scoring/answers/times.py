@@ -132,8 +132,10 @@ def moment(number: str) -> str:
     hours, minutes, seconds = (
         _units(name, phrases, number) for name, phrases in (("h", HOURS), ("m", MINUTES), ("s", SECONDS))
     )
-    bare_seconds = rf"(?P<rest{number}>\d{{1,2}}+(?:\.\d{{1,9}}+)?(?![\d:.]))"
-    # 1h, 1h2m, 1h2m3s, 2m, 2m3s, 2m03, 3s
+    # Behind a space only where no unit of another's can follow: 1 minute 30 to 2 minutes 10.
+    stands = rf"[0-5]?\d(?: (?:{words(TO)}|-) \d{{1,3}} (?:{words(MINUTES)})| ?(?:[.;)\]\n](?!\d)|$))"
+    bare_seconds = rf"(?:(?<![m']) (?={stands}))?(?P<rest{number}>\d{{1,2}}+(?:\.\d{{1,9}}+)?(?![\d:]|\.\d))"
+    # 1h, 1h2m, 1h2m3s, 2m, 2m3s, 2m03, 2 minutes 3, 3s
     unit = (
         rf"(?:{hours}(?:{joint}{minutes.replace('<m', '<hm')})?(?:{joint}{seconds.replace('<s', '<hs')})?"
         rf"|{minutes}(?:{joint}{seconds.replace('<s', '<ms')}|{bare_seconds})?|{seconds})"

@@ -5,8 +5,9 @@ import json
 import pytest
 
 from reelbench.registry import discovery
-from reelbench.registry.records import Item, ModelRecord, SettingsRecord, SourceRecord
-from reelbench.scoring import aggregation, result_files
+from reelbench.registry.errors import InputError
+from reelbench.registry.records import Item, ModelRecord, Sample, SettingsRecord, SourceRecord
+from reelbench.scoring import aggregation, pilots, result_files
 
 
 @pytest.fixture
@@ -86,7 +87,7 @@ def test_a_benchmark_with_what_is_assumed(reelbench):
         (["nonesuch", "--icc", "0.1"], "unknown benchmark"),
         (["{a}", "--icc", "0.1"], "a result has its own"),
         (["{a}", "--paired", "{a}"], "doesn't differ between the videos"),
-        (["{one}"], "is of 1 video; how far videos differ can be told from two on"),
+        (["{one}"], "accuracy, or a part of it, is of one video"),
         (["moviecore", "--icc", "0.1", "--paired", "{a}"], "belongs to a result"),
     ],
 )
@@ -96,6 +97,18 @@ def test_what_can_not_be_said_is_one_line(arguments, message, reelbench, run):
     assert done.returncode == 2
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_a_part_of_a_score_that_one_video_has_shows_no_noise():
+    spec = discovery.get("moviecore")
+    every = dict.fromkeys(spec.judge.criteria, 3.0)
+    lacking = {name: score for name, score in every.items() if name != "depth"}
+    samples = [
+        Sample(id=f"q{n}", video=f"v{n}", target={}, prediction="-", state="scored", scores=lacking if n else every)
+        for n in range(12)
+    ]
+    with pytest.raises(InputError, match="a part of it, is of one video"):
+        pilots.of_result(spec, samples)
 
 
 @pytest.mark.parametrize(("marks", "videos", "promised"), [("10" * 15, 30, True), ("10" * 15, 29, False)])

@@ -262,3 +262,19 @@ def test_boxes_within_boxes_are_read_until_they_hold_twice_the_text(spaces, lett
     # 112 = 2 x 56 with eight of them; with nine they hold 117, more than 2 x 57, and the outermost is left out.
     text = "Answer: C. \\boxed{B " + "\\boxed{" * 4 + " " * spaces
     assert read_option(text, WHY) == letter
+
+
+@pytest.mark.parametrize(
+    ("text", "span"),
+    [
+        ("1 minute 30 to 2 minutes", [90, 120]),
+        ("It happens from 1 minute 30 to 2 minutes 10.", [90, 130]),
+        ("de 1 minute 30 à 2 minutes 10", [90, 130]),
+        ("2m03 to 2m10.", [123, 130]),
+        ("The start time is 1 minute 30; the end time is 2 minutes.", [90, 120]),
+        ("From 1 to 2 minutes 3 people run.", [60, 120]),
+        ("From 1 to 2 minutes\n3 people run.", [60, 120]),
+    ],
+)
+def test_seconds_behind_minutes_may_lack_their_unit(text, span):
+    assert read_span(text) == span
