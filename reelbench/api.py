@@ -402,7 +402,7 @@ def _scored(evaluation: "Evaluation", failures: Sequence[str]) -> Scored:
         notes,
         panel_agreement.completed(evaluation.spec, scored.samples, scored.judge),
         scored.samples,
-        {item.id: item.question for item in evaluation.items},
+        {sample.id: question for sample, question, _ in evaluation.asked.of_samples(scored.samples)},
         evaluation.write,
     )
 
