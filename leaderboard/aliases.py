@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from reelbench.registry.errors import InputError
+from reelbench.registry.files import page_asset
 from reelbench.registry.yaml_text import read_mapping
 
 FILE = "aliases.yaml"
@@ -65,7 +65,7 @@ def one_spelling(names: Iterable[str], part: Callable[[str], str] = lambda name:
 
 def read(store: Path | None = None) -> Aliases:
     """Return the package's names, with those of a store."""
-    files = {FILE: _parsed(resources.files("reelbench.leaderboard").joinpath(FILE).read_text(encoding="utf-8"), FILE)}
+    files = {FILE: _parsed(page_asset(FILE, "leaderboard"), FILE)}
     if store is not None and (path := store / FILE).is_file():
         files[str(path)] = _parsed(path.read_text(encoding="utf-8", errors="replace"), str(path))
     return Aliases(files)

@@ -152,7 +152,7 @@ def _scripts(word: str) -> str:
 # --- its folder ------------------------------------------------------------------------------------------------------
 
 
-def settings_hash(result: Result, *, as_0_1_0: bool = False) -> str:
+def settings_hash(result: Result, *, as_0_1_0: bool) -> str:
     """Return 12 hex digits of what makes two results of one model on one benchmark different things.
 
     Everything that shapes the answers or the scores: split, version, adapter and its arguments, settings, the judge

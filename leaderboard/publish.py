@@ -6,7 +6,6 @@ Only what differs is uploaded, in one commit for each repository.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
@@ -18,6 +17,7 @@ from reelbench.registry.data import hub
 from reelbench.registry.data.hub import RemoteFile
 from reelbench.registry.data.hub_write import FileChanges, Head, Repository, RepoType, differs
 from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.files import page_asset
 from reelbench.scoring import calibration_file, result_files
 
 Done = Literal["unchanged", "would change", "committed", "pull request"]
@@ -32,6 +32,7 @@ Results are never deleted."""
 _What = Literal["results", "site", "webhook"]
 _SDK: dict[_What, str] = {"site": "static", "webhook": "docker"}
 _SHOWN = 10
+_ASSETS = "leaderboard.assets"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +101,12 @@ def publish(
 
 def _stage_site(board: Board, folder: Path) -> None:
     site.write(board, folder)
-    (folder / "README.md").write_text(_asset("space_readme.md"), encoding="utf-8")
+    (folder / "README.md").write_text(page_asset("space_readme.md", _ASSETS), encoding="utf-8")
 
 
 def _stage_webhook(dataset: str, folder: Path) -> None:
     for name, asset in (("README.md", "webhook_readme.md"), ("Dockerfile", "webhook_dockerfile.txt")):
-        (folder / name).write_text(_asset(asset).replace("ORG/RESULTS", dataset), encoding="utf-8")
+        (folder / name).write_text(page_asset(asset, _ASSETS).replace("ORG/RESULTS", dataset), encoding="utf-8")
 
 
 def _stage_results(board: Board, folder: Path, note: Note, *, pull_request: bool) -> None:
@@ -124,10 +125,10 @@ def _stage_results(board: Board, folder: Path, note: Note, *, pull_request: bool
     if withheld:
         note(f"{withheld} results are left out: their benchmark's data is under an agreement, and samples repeat it")
     if not pull_request:
-        (folder / "README.md").write_text(_asset("dataset_readme.md"), encoding="utf-8")
+        (folder / "README.md").write_text(page_asset("dataset_readme.md", _ASSETS), encoding="utf-8")
         workflow = folder / ".github" / "workflows" / "check.yaml"
         workflow.parent.mkdir(parents=True)
-        workflow.write_text(_asset("check_submissions.yaml"), encoding="utf-8")
+        workflow.write_text(page_asset("check_submissions.yaml", _ASSETS), encoding="utf-8")
         write_parquet(board, folder / _PARQUET)
 
 
@@ -147,10 +148,6 @@ def write_parquet(board: Board, path: Path) -> None:
     )
     path.parent.mkdir(parents=True, exist_ok=True)
     parquet.write_table(pa.Table.from_pylist(list(columns.metric_records(board)), schema=schema), path)
-
-
-def _asset(name: str) -> str:
-    return (resources.files("reelbench.leaderboard.assets") / name).read_text(encoding="utf-8")
 
 
 # --- the repository --------------------------------------------------------------------------------------------------

@@ -82,7 +82,7 @@ class Rejudge:
         Raises:
             ReelbenchError: The benchmark's data is not here, or nothing could be asked.
         """
-        from reelbench.judges import judge_items
+        from reelbench.judges.judge_run import judge_items
 
         result, record = verified.result, verified.result.judge
         spec = discovery.get(result.benchmark.id)

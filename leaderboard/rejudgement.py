@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from reelbench.judges import JudgeOptions, judge_items, modes
+from reelbench.judges import modes
 from reelbench.judges.cost_estimate import CostEstimate, estimate_cost
+from reelbench.judges.judge_options import JudgeOptions
+from reelbench.judges.judge_run import judge_items
 from reelbench.judges.verdicts import JUDGE_NOT_DRAWN, JUDGE_PENDING, JUDGE_UNPARSABLE
 from reelbench.leaderboard import against_data
 from reelbench.leaderboard import store as stores

@@ -86,7 +86,7 @@ def _pinned(spec: BenchmarkSpec, record: JudgeRecord) -> str | None:
 def _own_prompts(spec: BenchmarkSpec, record: JudgeRecord) -> "PromptSet | None":
     if record.prompt != "reelbench":
         return None
-    from reelbench.judges import load_prompts
+    from reelbench.judges.prompting import load_prompts
 
     return load_prompts(spec, "reelbench")
 

@@ -13,7 +13,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
-from importlib import resources
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -92,7 +91,7 @@ def write(board: Board, out: Path, workers: Workers = ALONE) -> None:
 def _asset(name: str) -> str:
     if name.removesuffix(".js") in SHARED:
         return page_asset(name)
-    text = (resources.files("reelbench.leaderboard.assets") / name).read_text(encoding="utf-8")
+    text = page_asset(name, "leaderboard.assets")
     scripts = "\n".join(f'<script src="{script}.js"></script>' for script in SCRIPTS)
     head = page_head([(f"#/{page}", title) for page, title in PAGES], "Pages", home=_HOME)
     if name == "board.css":

@@ -7,6 +7,7 @@ and once an hour.
 
 import asyncio
 import hmac
+import logging
 import re
 import socket
 import sys
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 PATH = "/webhooks/check"
 EVERY_S = 3600
+_LONGEST_LINE = 300  # characters
 _COMMENTS = "discussion.comment"
 
 Note = Callable[[str], None]
@@ -187,6 +189,14 @@ class Server:
             return None
 
 
+def _in_one_line(record: logging.LogRecord) -> bool:
+    """Let a request that isn't HTTP as aiohttp reads it, or that failed here, be a line without its traceback."""
+    if record.exc_info:
+        said = " ".join(f"{record.getMessage()}: {record.exc_info[1]}".split())
+        record.msg, record.args, record.exc_info = said[:_LONGEST_LINE], (), None
+    return True
+
+
 def serve(pull_requests: PullRequests, secret: str, *, host: str, port: int, note: Note) -> None:
     """Serve until stopped; port 0 takes a free one, which `note` is told."""
     from aiohttp import web
@@ -194,6 +204,8 @@ def serve(pull_requests: PullRequests, secret: str, *, host: str, port: int, not
     bounded.prepare("reelbench.leaderboard.pull_request", "huggingface_hub.hf_api")
     if not bounded.MEMORY_IS_BOUNDED:
         note(f"a look at a pull request has a deadline, and no bound of memory on this system ({sys.platform})")
+
+    logging.getLogger("aiohttp.server").addFilter(_in_one_line)
 
     async def run() -> None:
         with socket.create_server((host, port)) as listening:

@@ -18,7 +18,7 @@ from typing import Any
 
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.cache import ReplyCache, stored_now
-from reelbench.llm.client import NotServedError, RejectedError, batch_client, one_line, reply_of
+from reelbench.llm.client import NotServedError, RejectedError, TransientError, batch_client, one_line, reply_of
 from reelbench.llm.messages import Message, on_the_wire
 from reelbench.llm.store import StoredBatch, StoredReply
 from reelbench.registry.errors import ReelbenchError
@@ -176,6 +176,8 @@ class Batches:
             failures[one_line(str(error.get("code") or response.get("status_code") or "failed"), 60)] += 1
         except RejectedError:
             failures["repeats the key"] += 1
+        except TransientError:
+            failures["broken off"] += 1
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             failures["unreadable line"] += 1
         return None

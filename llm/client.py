@@ -39,6 +39,8 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?:\Z|T)")
 _LONGEST_NAME = 200  # characters of a model's id or a finish reason
 _MOST_TOKENS = 1_000_000_000
 _IDLE = 5.0  # seconds after which a connection is not used again: servers close theirs by themselves
+_BROKEN_OFF = ("error", "abort", "network_error", "insufficient_system_resource")
+"""Finish reasons of a reply that a server ended in trouble: of OpenRouter and Mistral, vLLM, Z.ai and DeepSeek."""
 _AZURE_HOSTS = (".openai.azure.com", ".cognitiveservices.azure.com")
 
 
@@ -198,17 +200,23 @@ def reply_of(body: Any, options: AskOptions, seconds: float | None) -> Reply:  #
 
     Raises:
         RejectedError: It repeats the key.
+        TransientError: It is an error with a status of success, or was broken off by one.
         LookupError, TypeError, AttributeError: It is no chat completion.
     """
 
     def name(value: object) -> str | None:
         return None if value is None else options.redact(valid_text(str(value)))[:_LONGEST_NAME]
 
-    choices = body["choices"]
+    error = body.get("error")
+    choices = body.get("choices") if error else body["choices"]
     choice: dict[str, Any] = choices[0] if choices else {}
     message: dict[str, Any] = choice.get("message") or {}
     usage = body.get("usage")
     text = _text_of(message.get("content"))
+    error = choice.get("error") or error
+    if choice.get("finish_reason") in _BROKEN_OFF or (error and text is None):
+        why = one_line(options.redact(_error_text(error or choice["finish_reason"])))
+        raise TransientError(f"{options.who} at {options.host} broke its reply off: {why}", maybe_paid=True)
     if text is not None and options.repeats_key(text):
         raise RejectedError(f"a reply of {options.who} at {options.host} repeats the key, so it is not kept")
     return Reply(

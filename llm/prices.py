@@ -4,7 +4,7 @@ from pathlib import Path
 
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json
-from reelbench.registry.values import is_object
+from reelbench.registry.values import is_number, is_object
 
 _FIELDS = {
     "input_cost_per_token": "usd_per_million_prompt",
@@ -43,7 +43,7 @@ def model_prices(path: Path, model: str, *, batch: bool = False) -> dict[str, fl
             price = entry.get(f"{theirs}_batches", price)
         if price is None and theirs not in _NEEDED:
             continue
-        if isinstance(price, bool) or not isinstance(price, int | float) or not 0 <= price < 1:
+        if not is_number(price) or not 0 <= price < 1:
             raise InputError(f"{path}, {names[0]}: {theirs} is {price!r}, not dollars per token")
         prices[ours] = price * 1e6
     return prices

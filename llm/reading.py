@@ -33,6 +33,7 @@ _STARTS = re.compile(r"\{(?=\s*[\"'])")  # of what may be an object, and not a b
 _TOKENS = re.compile(
     r"\"(?:[^\"\\]|\\.)*\"|(?<=[\[{(,:\s])'(?:[^'\\]|\\.)*'|[\[{(\])}]", re.DOTALL
 )  # strings, brackets
+_BRACKETS = re.compile(r"[\[{(\])}]")
 _FENCE = re.compile(r"```(?:json|python|py)?[ \t]*\n?(.*?)\n?[ \t]*```", re.DOTALL | re.IGNORECASE)
 _EMPTY_FENCE = re.compile(r"```(?:json|python|py)?\s*```", re.IGNORECASE)
 _OPENING = re.compile(r"```(?:json|python|py)?[ \t]*\n?", re.IGNORECASE)
@@ -123,7 +124,7 @@ def unfenced(text: str) -> str:
 
 def dictionary(text: str) -> dict[Any, Any] | None:
     """Return the dictionary that a text is, as a whole; None where it is not one or a key is there twice."""
-    if not (text.startswith("{") and text.endswith("}")) or _depth(text) > MAX_DEPTH:
+    if not (text.startswith("{") and text.endswith("}")) or _is_too_deep(text):
         return None
     try:
         value = json.loads(text, object_pairs_hook=_unique)
@@ -194,12 +195,13 @@ def _tails(text: str) -> Iterator[str]:
         yield text[match.start() :]
 
 
-def _depth(text: str) -> int:
-    deepest = level = 0
-    for bracket in re.findall(r"[\[{(\])}]", text):
-        level += 1 if bracket in "[{(" else -1
-        deepest = max(deepest, level)
-    return deepest
+def _is_too_deep(text: str) -> bool:
+    level = 0
+    for bracket in _BRACKETS.finditer(text):
+        level += 1 if bracket[0] in "[{(" else -1
+        if level > MAX_DEPTH:
+            return True
+    return False
 
 
 class _RepeatedKeyError(ValueError):

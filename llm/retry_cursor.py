@@ -23,8 +23,14 @@ REJECTED = "rejected"
 PENDING = "pending"
 """The request is under way in a batch (`llm.batches`)."""
 
-_UNFINISHED: dict[str, Literal["cut_off", "refused"]] = {"length": "cut_off", "content_filter": "refused"}
-"""A server's reason for the end of a reply that is not the model's -> what befell the answer."""
+_UNFINISHED: dict[str, Literal["cut_off", "refused"]] = {
+    **dict.fromkeys(("length", "model_length", "model_context_window_exceeded"), "cut_off"),
+    **dict.fromkeys(("content_filter", "sensitive"), "refused"),
+}
+"""A server's reason for the end of a reply that is not the model's -> what befell the answer.
+
+The first of each is OpenAI's, the others are Mistral's and Z.ai's.
+"""
 
 T = TypeVar("T")
 Read = Callable[[str], T | None]

@@ -23,7 +23,7 @@ from reelbench.registry.spec import JudgeSpec
 from reelbench.scoring.answers import past_reasoning
 
 if TYPE_CHECKING:
-    from reelbench.judges import JudgeOptions
+    from reelbench.judges.judge_options import JudgeOptions
     from reelbench.judges.prompting import PromptSet
     from reelbench.registry.records import Item, JudgeRecord
 

@@ -6,7 +6,6 @@ is escaped, and the page may load nothing.
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from importlib import resources
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -23,7 +22,7 @@ from reelbench.making.chain_text import (
 )
 from reelbench.making.chain_turns import texts_left, turns, verdicts
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import write_text
+from reelbench.registry.files import page_asset, write_text
 from reelbench.registry.rows import LETTERS
 from reelbench.registry.shell_page import page_head, shell_page
 
@@ -76,7 +75,7 @@ def write(folder: Path, video: str | None = None, out: Path | None = None) -> Pa
         _funnel(funnel_stages(folder / "funnel.json")),
         "</section>",
     ]
-    style = (resources.files("reelbench.making") / "chain_page.css").read_text(encoding="utf-8")
+    style = page_asset("chain_page.css", "making")
     path = out or folder / f"{quote(name, safe='')}.html"
     write_text(path, shell_page(f"{name}: what was made of it", "\n".join(body), style=style, head=page_head(_LINKS)))
     return path

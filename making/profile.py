@@ -29,7 +29,7 @@ from reelbench.stats.intervals import mean_over_clusters
 from reelbench.stats.rank_correlation import spearman
 
 if TYPE_CHECKING:
-    from reelbench.judges import JudgeOptions
+    from reelbench.judges.judge_options import JudgeOptions
 
 SIDES = ("question", "answer")
 _TOP = 200

@@ -1,6 +1,5 @@
 """The rows that a profile is made of: a benchmark's, or the user's own."""
 
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -114,7 +113,7 @@ def _own_row(row: Any, where: str, number: str) -> ProfileRow:  # noqa: ANN401 -
     if not isinstance(language, str):
         raise InputError(f'{where}, field "language": expected a tag such as "en", found {language!r}')
     duration = row.get("duration")
-    if duration is not None and not (_is_finite(duration) and duration > 0):
+    if duration is not None and not (is_number(duration) and duration > 0):
         raise InputError(f'{where}, field "duration": expected seconds above 0, found {duration!r}')
     return ProfileRow(
         id=str(row.get("id", row.get("qid", number))),
@@ -132,13 +131,9 @@ def _span(row: Mapping[str, Any], name: str, where: str) -> tuple[float, ...]:
     value = row.get(name)
     if value is None or value == []:
         return ()
-    if not isinstance(value, list) or len(value) != 2 or not all(map(_is_finite, value)) or value[0] > value[1]:  # noqa: PLR2004
+    if not isinstance(value, list) or len(value) != 2 or not all(map(is_number, value)) or value[0] > value[1]:  # noqa: PLR2004
         raise InputError(f'{where}, field "{name}": expected [start, end] in seconds, found {value!r}')
     return float(value[0]), float(value[1])
-
-
-def _is_finite(value: object) -> bool:
-    return is_number(value) and math.isfinite(value)
 
 
 def read_question_spans(path: Path) -> dict[str, tuple[float, ...]]:

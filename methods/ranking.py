@@ -24,6 +24,7 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json_or_jsonl, valid_text
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.records import RankerRecord
+from reelbench.registry.values import is_id
 from reelbench.scoring.candidates import HIGH, LOW, Mode, place_of, score_of, shuffled
 
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -96,7 +97,7 @@ def _case(row: Any, where: str) -> CandidateSet:  # noqa: ANN401 - any JSON valu
     fields = row if isinstance(row, Mapping) else {}
     name = fields.get("id", fields.get("question_id"))
     texts = fields.get("candidates", fields.get("answer"))
-    if isinstance(name, bool) or not isinstance(name, str | int) or name == "":
+    if not is_id(name):
         raise InputError(f'{where}: has no id; expected {{"id": "…", "candidates": ["…", …]}}')
     if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
         raise InputError(f"{where}: the candidates of {str(name)[:80]!r} are not a list of texts, or it is empty")

@@ -39,7 +39,9 @@ print(json.dumps(judged(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])) | {"sec
 
 def judged(url: str, questions: int, criteria: int) -> dict[str, int]:
     """Judge so many questions on the first dimensions, each verdict dropped as it comes -> counts."""
-    from reelbench.judges import JudgeOptions, JudgeRun, load_prompts
+    from reelbench.judges.judge_options import JudgeOptions
+    from reelbench.judges.judge_run import JudgeRun
+    from reelbench.judges.prompting import load_prompts
     from reelbench.registry.records import Item
     from reelbench.tasks.moviecore import SPEC
 

@@ -58,7 +58,9 @@ class Timed:
 
 def judged(url: str, questions: int, criteria: int, at: float) -> dict[str, float]:
     """Judge so many questions from the moment `at` on -> calls, seconds of processor and database, the end."""
-    from reelbench.judges import JudgeOptions, JudgeRun, load_prompts
+    from reelbench.judges.judge_options import JudgeOptions
+    from reelbench.judges.judge_run import JudgeRun
+    from reelbench.judges.prompting import load_prompts
     from reelbench.llm import cache
     from reelbench.registry.records import Item
     from reelbench.tasks.moviecore import SPEC

@@ -276,11 +276,11 @@ def _task_of_declaration(manager: Any, asked: Any) -> Any:  # noqa: ANN401 - lmm
         return asked
     from reelbench.registry import discovery
     from reelbench.tasks.lmms import declared
-    from reelbench.tasks.lmms.process import option_value
+    from reelbench.tasks.lmms.process import named_by_path
 
-    spec = discovery.specs().get(str(asked["id"]))
-    if spec is None:
-        spec = discovery.find(option_value(sys.argv, "--tasks") or "")
+    if str(asked["id"]) not in discovery.specs():
+        named_by_path(sys.argv)  # what it opens has its id from now on
+    spec = discovery.get(str(asked["id"]))
     for name, entry in declared.index().items():
         if manager.task_index.setdefault(name, entry) is entry and name not in manager.all_tasks:
             manager.all_tasks.append(name)

@@ -130,13 +130,13 @@ def in_script(document: object) -> str:
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
-def page_asset(name: str) -> str:
-    """Return a file that every page of ours shares.
+def page_asset(name: str, room: str = "registry") -> str:
+    """Return the text of a file that stands beside our code: in `room`, or one that every page of ours shares.
 
     `palette.css` (colours), `shell.css` (head, text, cards, charts), `elements.js` (makes elements), `shell.js`
     (light and dark), `plots.js` (charts).
     """
-    return resources.files("reelbench.registry").joinpath(name).read_text(encoding="utf-8")
+    return resources.files(f"reelbench.{room}").joinpath(name).read_text(encoding="utf-8")
 
 
 def write_json(path: Path | str, document: object) -> None:

@@ -19,17 +19,17 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_text
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.records import PresetRecord, PresetValue
-from reelbench.registry.values import is_object
+from reelbench.registry.values import is_number, is_object, is_whole
 
 SAMPLING = ("temperature", "top_p", "top_k", "repetition_penalty", "presence_penalty", "seed")
 
 
 def _number(low: float, high: float) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
+    return lambda value: is_number(value) and low <= value <= high
 
 
 def _whole(low: int, high: int) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+    return lambda value: is_whole(value) and low <= value <= high
 
 
 _ALLOWED: dict[str, tuple[str, Callable[[Any], bool]]] = {

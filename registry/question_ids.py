@@ -9,7 +9,7 @@ from typing import Any, Self
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json_or_jsonl, read_text, write_text
-from reelbench.registry.values import is_array, is_object
+from reelbench.registry.values import is_array, is_id, is_object
 
 _JSON = frozenset({".json", ".jsonl", ".ndjson"})
 
@@ -58,6 +58,6 @@ class QuestionIds:
 
 def _id_of(path: Path, entry: Any) -> str:  # noqa: ANN401 - any JSON value
     name = entry.get("id") if is_object(entry) else entry
-    if not isinstance(name, str | int) or isinstance(name, bool):
+    if not is_id(name):
         raise InputError(f"{path}: {entry!r} is not an id, nor an object with one; give an id a line")
     return str(name)

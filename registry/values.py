@@ -21,6 +21,11 @@ def is_whole(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+def is_id(value: object) -> TypeGuard[str | int]:
+    """Whether a value names something in a file of others: text that isn't blank, or an integer."""
+    return bool(value.strip()) if isinstance(value, str) else is_whole(value)
+
+
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:
     """Whether a JSON value is an object."""
     return isinstance(value, dict)

@@ -15,7 +15,7 @@ from typing import Any
 from reelbench.registry import files
 from reelbench.registry.errors import InputError
 from reelbench.registry.spec import BenchmarkSpec, Facet
-from reelbench.registry.values import is_array, is_object
+from reelbench.registry.values import is_array, is_id, is_object
 
 TARGET = ("Character", "Object", "Place", "Conversation", "Behavior", "Event", "Emotion", "Commonsense")
 CONTENT = ("Identity", "Feature", "Relationship", "Means", "Context", "Sequence", "Causality", "Motivation")
@@ -117,7 +117,7 @@ def _tags(row: Any, where: str) -> tuple[str, Tags]:  # noqa: ANN401 - any JSON 
         if name not in row:
             raise InputError(f'{where}: field "{name}" is missing; expected {", ".join(fields)}')
     qid = row["qid"]
-    if isinstance(qid, bool) or not isinstance(qid, int | str) or not str(qid).strip():
+    if not is_id(qid):
         raise InputError(f'{where}, field "qid": expected a question\'s id (text or whole number), found {_kind(qid)}')
     return str(qid), tags_of(row, where)
 

@@ -45,7 +45,7 @@ from reelbench.tasks.predictions import Columns
 from reelbench.tasks.submissions import Inputs, PredictionSet, frames_given, submission_suffix, write_submission
 
 if TYPE_CHECKING:
-    from reelbench.judges import JudgeOptions
+    from reelbench.judges.judge_options import JudgeOptions
 
 Note = Callable[[str], None]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from reelbench import registry
-from reelbench.judges import JudgeOptions
+from reelbench.judges.judge_options import JudgeOptions
 from reelbench.leaderboard import store
 from reelbench.tasks.score import Options
 from reelbench.tasks.submissions import Inputs

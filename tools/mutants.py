@@ -72,7 +72,7 @@ TESTS: dict[str, list[str]] = {
     "scoring/temporal_span": ["scoring/test_temporal_span.py"],
     "scoring/text_overlap": ["scoring/test_text_overlap.py"],
     "scoring/value_bounds": ["scoring/test_value_bounds.py", "leaderboard/test_pairs.py"],
-    "scoring/videos": ["leaderboard/test_tampering.py", "leaderboard/test_site.py"],
+    "scoring/videos": ["scoring/test_videos.py", "leaderboard/test_tampering.py", "leaderboard/test_site.py"],
     **{
         f"scoring/evidence/{name}": [f"scoring/evidence/test_{name}.py"]
         for name in ("findings", "graph_text", "graphs", "isolation", "tagger_agreement", "timestamps")
@@ -83,12 +83,11 @@ TESTS: dict[str, list[str]] = {
     "stats/intervals": ["stats/test_intervals.py", "scoring/test_aggregation.py"],
     "stats/calibration": ["stats/test_calibration.py"],
     "stats/power": ["stats/test_power.py"],
-    "stats/rank_correlation": ["scoring/test_profile_difference.py", "leaderboard/test_rejudgement.py"],
+    "stats/rank_correlation": ["stats/test_rank_correlation.py", "scoring/test_profile_difference.py"],
     "stats/student_t": ["stats/test_student_t.py"],
-    **{
-        f"leaderboard/{name}": STORE
-        for name in ("against_data", "differences", "rereading", "standing", "checks", "identity", "store")
-    },
+    **{f"leaderboard/{name}": STORE for name in ("rereading", "standing", "checks", "identity", "store")},
+    "leaderboard/against_data": [*STORE, "leaderboard/test_rejudgement.py"],
+    "leaderboard/differences": ["leaderboard/test_differences.py", *STORE],
     "leaderboard/recompute": [*STORE, "leaderboard/test_about.py"],
     "leaderboard/replies": [*STORE, "cli/test_judge_panel.py"],
     **{f"leaderboard/{name}": BOARD for name in ("aliases", "overall", "ranking", "headline")},
@@ -365,7 +364,8 @@ def measure(drawn: Sequence[Mutant], jobs: int, out: TextIO | None) -> bool:
                 measured += (mutant for mutant in drawn if mutant.module == module)
                 tell(f"{module}: {run.count('passed')} tests, {run.count('skipped')} skipped, {seconds:.0f} s")
             else:
-                tell(f"{module}: NOT MEASURED ({number} mutants): {run.failed_test or run.output[-300:] or run.ended}")
+                why = run.failed_test or run.output.rpartition("\n")[2] or run.ended
+                tell(f"{module}: NOT MEASURED ({number} mutants): {why}")
         waiting = {pool.submit(copies.run_mutant, mutant): mutant for mutant in measured}
         for number, future in enumerate(as_completed(waiting), start=1):
             mutant, run = waiting[future], future.result()

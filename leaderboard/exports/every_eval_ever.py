@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from reelbench.judges import load_prompts
+from reelbench.judges.prompting import load_prompts
 from reelbench.leaderboard.exports import Exported
 from reelbench.leaderboard.store import StoredResult
 from reelbench.registry import discovery

@@ -3,14 +3,13 @@
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 
 from reelbench.leaderboard import site
 from reelbench.leaderboard.view.document import document
 from reelbench.leaderboard.view.runs import ViewedRun
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import replaced, write_text
+from reelbench.registry.files import page_asset, replaced, write_text
 from reelbench.registry.home import home
 from reelbench.registry.shell_page import page_head, shell_page
 
@@ -81,9 +80,9 @@ def html(title: str, data: str) -> str:
     """Return the page; `data` is JSON that is safe in a script."""
     return shell_page(
         title,
-        _asset("leaderboard.view", "view.html"),
-        style="\n".join(_asset(*name) for name in _STYLES),
-        script=_DATA + "\n".join(_asset(*name) for name in _SCRIPTS),
+        page_asset("view.html", "leaderboard.view").rstrip(),
+        style="\n".join(page_asset(name, room).rstrip() for room, name in _STYLES),
+        script=_DATA + "\n".join(page_asset(name, room).rstrip() for room, name in _SCRIPTS),
         data=data,
         head=page_head(tools=_TOOLS),
         kind=_KIND,
@@ -93,7 +92,3 @@ def html(title: str, data: str) -> str:
 
 def _title(runs: Sequence[ViewedRun]) -> str:
     return " and ".join(dict.fromkeys(run.result.model.id for run in runs))
-
-
-def _asset(room: str, name: str) -> str:
-    return (resources.files(f"reelbench.{room}") / name).read_text(encoding="utf-8").rstrip()

@@ -22,6 +22,7 @@ from reelbench.making.review.spans import QUESTION_SPANS, SPANS
 from reelbench.registry.errors import InputError, MediaError
 from reelbench.registry.files import write_json, write_text
 from reelbench.registry.media.library import Library, candidates
+from reelbench.registry.values import is_id, is_number, is_whole
 
 FPS = 24.0
 """Label Studio's own default, where a video's rate isn't known."""
@@ -237,7 +238,7 @@ def _task_of(entry: object, where: str, ignored: Counter[str]) -> _Task:
     if not isinstance(entry, dict) or not isinstance(entry.get("annotations"), list):
         raise InputError(f'{where}, field "annotations": is missing; export the project as JSON (not JSON-MIN or CSV)')
     data = entry.get("data")
-    if not isinstance(data, dict) or not isinstance(data.get("id"), str | int) or not str(data["id"]).strip():
+    if not isinstance(data, dict) or not is_id(data.get("id")):
         raise InputError(
             f"{where}, field data.id: is missing; the tasks must be those of `reelbench review page --as label-studio`"
         )
@@ -247,7 +248,7 @@ def _task_of(entry: object, where: str, ignored: Counter[str]) -> _Task:
 def _annotator(annotation: dict[str, Any], where: str) -> str:
     by = annotation.get("completed_by")
     name = by.get("email") or by.get("id") if isinstance(by, dict) else by
-    if not isinstance(name, str | int) or isinstance(name, bool) or not str(name).strip():
+    if not is_id(name):
         raise InputError(f"{where}, field completed_by: expected the annotator's number or e-mail, found {by!r:.60}")
     return str(name)
 
@@ -293,7 +294,7 @@ def _range(value: dict[str, Any], task: _Task, at: str) -> list[float] | None:
         return None
     known = ranges[0] if isinstance(ranges, list) and len(ranges) == 1 else None
     start, end = (known.get("start"), known.get("end")) if isinstance(known, dict) else (None, None)
-    if not (_is_frame(start) and _is_frame(end) and 1 <= start <= end):  # type: ignore[operator]
+    if not (is_whole(start) and is_whole(end) and 1 <= start <= end):
         raise InputError(f"{at}, field value.ranges: expected one range of frames from 1 up, found {ranges!r:.60}")
     return [(start - 1) / task.fps, end / task.fps]  # type: ignore[operator]
 
@@ -301,14 +302,10 @@ def _range(value: dict[str, Any], task: _Task, at: str) -> list[float] | None:
 def _seconds(value: dict[str, Any], at: str) -> list[float]:
     """The audio template's regions, which are in seconds."""
     start, end = value.get("start"), value.get("end")
-    numbers = [part for part in (start, end) if isinstance(part, int | float) and not isinstance(part, bool)]
+    numbers = [part for part in (start, end) if is_number(part)]
     if len(numbers) < 2 or not 0 <= numbers[0] <= numbers[1]:  # noqa: PLR2004
         raise InputError(f"{at}, field value: expected start and end in seconds, found {start!r:.20} and {end!r:.20}")
     return [float(number) for number in numbers]
-
-
-def _is_frame(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _of_kind(marks: dict[str, Any], kind: KindName) -> Marks:

@@ -5,7 +5,6 @@ import json
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
@@ -272,8 +271,7 @@ def _document(
 
 
 def _html(document: Mapping[str, Any], clips: str) -> str:
-    folder = resources.files("reelbench.making.review")
-    text = {name: (folder / name).read_text(encoding="utf-8") for name in ("page.html", "page.css", *_SCRIPTS)}
+    text = {name: page_asset(name, "making.review") for name in ("page.html", "page.css", *_SCRIPTS)}
     styles = [page_asset("palette.css"), page_asset("shell.css"), text["page.css"]]
     page = text["page.html"].replace("/*STYLE*/", "\n".join(style.rstrip() for style in styles))
     scripts = [page_asset("elements.js"), page_asset("shell.js"), *(text[name] for name in _SCRIPTS)]

@@ -24,6 +24,7 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.files import write_text
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import JudgeSpec
+from reelbench.registry.values import is_whole
 from reelbench.scoring import result_files
 from reelbench.stats.agreement import krippendorff_alpha
 
@@ -167,8 +168,7 @@ def _scores(reviews: Reviews, judge: JudgeSpec) -> Iterator[tuple[str, str, floa
             for name, score in marks.items():
                 if name == "note":
                     continue
-                whole = isinstance(score, int) and not isinstance(score, bool)
-                if name not in judge.criteria or not whole or not judge.low <= score <= judge.high:
+                if name not in judge.criteria or not is_whole(score) or not judge.low <= score <= judge.high:
                     raise InputError(
                         f"{who}'s file, field marks.{identifier}.{name}: {score!r:.40} is not a score from "
                         f"{judge.low} to {judge.high} on {', '.join(judge.criteria)}"

@@ -4,7 +4,6 @@ ReXTime (supplement, C.7 and Figure 1) had people mark the answer's span or call
 question's span; from both come certificate length and QA-mIoU (C.6).
 """
 
-import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.files import write_jsonl
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.values import is_number
 from reelbench.scoring.temporal_span import iou
 
 APART = 0.5
@@ -122,13 +122,9 @@ def check_span(marks: Marks, where: str) -> None:
     """Raise InputError unless the marks' span, if any, is a start and an end in seconds, either of them open."""
     span = marks.get("span")
     if span is not None and not (
-        isinstance(span, list) and len(span) == 2 and all(end is None or _is_time(end) for end in span)  # noqa: PLR2004
+        isinstance(span, list) and len(span) == 2 and all(end is None or (is_number(end) and end >= 0) for end in span)  # noqa: PLR2004
     ):
         raise InputError(f"{where}.span: expected [start, end] in seconds, found {span!r:.60}")
-
-
-def _is_time(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value >= 0
 
 
 def far_apart(spans: Sequence[tuple[float, float]]) -> bool:

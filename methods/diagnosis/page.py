@@ -4,7 +4,6 @@ The data stand as JSON in the page; a graph is drawn when its question is looked
 """
 
 from collections.abc import Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Any, get_args
 
@@ -13,7 +12,7 @@ from reelbench.methods.diagnosis.questions import ReasonedQuestion
 from reelbench.methods.diagnosis.tagging import Attempt
 from reelbench.registry import discovery
 from reelbench.registry.errors import MediaError
-from reelbench.registry.files import address, in_script, write_text
+from reelbench.registry.files import address, in_script, page_asset, write_text
 from reelbench.registry.media.library import Library
 from reelbench.registry.shell_page import page_head, shell_page
 from reelbench.scoring.evidence.findings import LABELS
@@ -22,6 +21,7 @@ from reelbench.scoring.evidence.isolation import NodeTag, Round, Stop
 
 PAGE = "report.html"
 _LINKS = (("#questions", "Questions"), ("#errors", "Errors"), ("#locales", "Locales"), ("#ends", "How it ended"))
+_ROOM = "methods.diagnosis"
 _LATER = {"hint_ignored": "wrong again though told", "recovered": "found later without being told"}
 
 
@@ -52,17 +52,13 @@ def write(folders: Sequence[Folder], figures: Sequence[dict[str, Any]], out: Pat
     }
     page = shell_page(
         "Where answers went wrong",
-        _asset("page.html"),
-        style=_asset("page.css"),
-        script=_asset("page.js"),
+        page_asset("page.html", _ROOM),
+        style=page_asset("page.css", _ROOM),
+        script=page_asset("page.js", _ROOM),
         data=in_script(data),
         head=page_head(_LINKS),
     )
     write_text(out, page)
-
-
-def _asset(name: str) -> str:
-    return (resources.files("reelbench.methods.diagnosis") / name).read_text(encoding="utf-8")
 
 
 def _title(settings: dict[str, Any]) -> str:

@@ -25,7 +25,7 @@ from reelbench.registry.errors import InputError, first_line, printable
 if TYPE_CHECKING:
     from typer import _click
 
-_UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # type: ignore[assignment]  # click's own, or that of the copy which newer versions of Typer hold
+_UsageError: Any = typer.BadParameter.__mro__[1]  # click's own, or that of the copy which newer versions of Typer hold
 _WIDTH = 100
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": _WIDTH}
 
@@ -72,17 +72,10 @@ class App(typer.Typer):
 class _Parsed:
     """How a command or a group reads what was typed: an error is one line of ours."""
 
-    def make_context(
-        self,
-        info_name: str | None,
-        args: list[str],
-        parent: "_click.Context | None" = None,
-        **extra: Any,  # noqa: ANN401 - click's
-    ) -> "_click.Context":
-        """Return the context; InputError for what can't be read."""
-        words = "" if parent is None else f"{_words(parent)} {info_name}".strip()
-        with _usage_errors(words):
-            return super().make_context(info_name, args, parent, **extra)  # type: ignore[misc] - of the class beside it
+    def parse_args(self, ctx: "_click.Context", args: list[str]) -> list[str]:
+        """Parse the arguments; InputError for what can't be read."""
+        with _usage_errors(_words(ctx)):
+            return super().parse_args(ctx, args)  # type: ignore[misc] - of the class beside it
 
     def get_params(self, ctx: "_click.Context") -> "list[_click.Parameter]":
         """Return the options, Typer's own flags with the default False: for None it would import pydantic, 0.1 s."""

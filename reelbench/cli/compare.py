@@ -10,6 +10,7 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.option_groups import Json
+from reelbench.making.review.tables import interval
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def _by_item(
         title, "metric", "#a", "#b", "#a - b", "#95 % interval", "#p", "#McNemar p", "#items", "#videos"
     )
     for name, d in comparison.metrics.items():
-        values = (f"{d.a:.2f}", f"{d.b:.2f}", f"{d.difference:+.2f}", _interval(d.ci95))
+        values = (f"{d.a:.2f}", f"{d.b:.2f}", f"{d.difference:+.2f}", interval(d.ci95))
         tests = ("" if p is None else f"{p:.4f}" for p in (d.p, d.mcnemar and d.mcnemar.p))
         table.add_row(name, *values, *tests, str(d.n), str(d.videos))
     console.show(table)
@@ -145,7 +146,7 @@ def _by_item(
         for d in by_label:
             rates = (f"{d['a']:.{digits}f}", f"{d['b']:.{digits}f}", f"{d['difference']:+.{digits}f}")
             tests = ("" if p is None else f"{p:.4f}" for p in (d["p"], d["p_holm"]))
-            table.add_row(d["label"], *rates, _interval(d["ci95"], digits), *tests, str(d["n"]), str(d["videos"]))
+            table.add_row(d["label"], *rates, interval(d["ci95"], digits), *tests, str(d["n"]), str(d["videos"]))
         console.show(table)
 
 
@@ -203,10 +204,10 @@ def _by_video(spec: "BenchmarkSpec", a: "_Read", b: "_Read", beside: dict[str, A
     for name, mean, (percent, converted) in zip(names, (paired.a, paired.b), paired.right, strict=True):
         table.add_row(name, f"{mean:.2f}", f"{percent:.1f}", f"{converted:.2f}")
     console.show(table)
-    interval = _interval(paired.ci95)
+    between = interval(paired.ci95)
     console.write(
         f"a - b: {paired.difference:+.2f}"
-        + (f" ({interval})" if interval else "")
+        + (f" ({between})" if between else "")
         + f"; a is higher on {100 * paired.a_higher:.0f} % of the videos"
     )
     if a.result.model.id != b.result.model.id:
@@ -258,8 +259,8 @@ def agree(
     for name, found in rows:
         kappa = "undefined" if found.kappa is None else f"{found.kappa:.3f}"
         means = (f"{found.mean_a:.2f}", f"{found.mean_b:.2f}")
-        exact = (f"{found.exact:.1f}", _interval(found.exact_ci95))
-        table.add_row(name, *means, *exact, kappa, _interval(found.kappa_ci95, 3), str(found.n))
+        exact = (f"{found.exact:.1f}", interval(found.exact_ci95))
+        table.add_row(name, *means, *exact, kappa, interval(found.kappa_ci95, 3), str(found.n))
     console.show(table)
     scores = console.table("scores on the items rated by both", "metric", "#by a", "#by b")
     for name, (by_a, by_b) in report.metrics.items():
@@ -354,7 +355,3 @@ def _judge(result: "Result") -> str:
     from reelbench.judges.identity import judge_as_answered
 
     return judge_as_answered(result.judge) if result.judge else "no judge"
-
-
-def _interval(ci95: tuple[float, float] | None, digits: int = 2) -> str:
-    return "" if ci95 is None else f"{ci95[0]:.{digits}f} to {ci95[1]:.{digits}f}"

@@ -11,6 +11,7 @@ from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
 from reelbench.cli.option_groups import Data, Json, Split, reports_status
 from reelbench.making.published_profiles import PROFILE_TOOLS, PROFILES_CITE, PublishedProfile
+from reelbench.making.review.tables import interval, number
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -117,10 +118,6 @@ def _parser(model: str | None) -> "Parser | None":
         return None
 
 
-def _number(value: float | None, digits: int = 2) -> str:
-    return "–" if value is None else f"{value:.{digits}f}"
-
-
 _MEASURES = {
     "parse_depth": "parse depth",
     "flesch_kincaid": "Flesch-Kincaid grade",
@@ -140,7 +137,7 @@ def _show(profiles: "list[Profile]", *, judged: bool) -> None:
         measures = [getattr(measured, name) for measured in profiles]
         if any(measure is not None for measure in measures) or any(hasattr(row, name) for row in papers):
             for place, (side, head) in enumerate((("question", title), ("answer", ""), ("average", ""))):
-                ours = (_number(None if measure is None else getattr(measure, side)) for measure in measures)
+                ours = (number(None if measure is None else getattr(measure, side)) for measure in measures)
                 table.add_row(head, side, *ours, *(_published(row, name, place) for row in papers))
     table.add_row("vocabulary", "", *(str(len(measured.vocabulary)) for measured in profiles))
     console.show(table)
@@ -161,18 +158,18 @@ def _published(row: PublishedProfile, name: str, place: int) -> str:
     """Return a printed number: of questions, answers and both; the paper has Bloom's level and shares of both alone."""
     value = getattr(row, name, None)
     if isinstance(value, tuple):
-        return _number(value[place])
-    return _number(value if place == 2 else None)  # noqa: PLR2004 - the average
+        return number(value[place])
+    return number(value if place == 2 else None)  # noqa: PLR2004 - the average
 
 
 def _show_more(profile: "Profile") -> None:
     if profile.spans is not None:
         spans = profile.spans
         table = console.table(f"{profile.name}: spans", "quantity", "#value", "#questions")
-        table.add_row("answer span, s", _number(spans.length), str(spans.n))
-        table.add_row("share of the video, %", _number(spans.share), str(spans.n))
-        table.add_row("certificate length, s", _number(spans.certificate_length), str(spans.question_spans))
-        table.add_row("question-answer IoU", _number(spans.qa_iou), str(spans.question_spans))
+        table.add_row("answer span, s", number(spans.length), str(spans.n))
+        table.add_row("share of the video, %", number(spans.share), str(spans.n))
+        table.add_row("certificate length, s", number(spans.certificate_length), str(spans.question_spans))
+        table.add_row("question-answer IoU", number(spans.qa_iou), str(spans.question_spans))
         console.show(table)
     if profile.reasoning_steps:
         counts = ", ".join(f"{steps}: {n}" for steps, n in sorted(profile.reasoning_steps.items()))
@@ -186,9 +183,8 @@ def _show_more(profile: "Profile") -> None:
         known = ["#accuracy", "#95 % interval", ""] if linked else []
         table = console.table(title, "label", "#questions", "#%", *known)
         for name, label in list(labels.items())[:_SHOWN_LABELS]:
-            ends = "" if label.ci95 is None else f"{label.ci95[0]:.1f} to {label.ci95[1]:.1f}"
-            accuracy = [_number(label.accuracy, 1), ends, "weak" if label.weak else ""] if linked else []
-            table.add_row(name, str(label.n), f"{label.share:.1f}", *accuracy)
+            accuracy = (number(label.accuracy, 1), interval(label.ci95, 1), "weak" if label.weak else "")
+            table.add_row(name, str(label.n), f"{label.share:.1f}", *(accuracy if linked else ()))
         if len(labels) > _SHOWN_LABELS:
             table.add_row(f"and {len(labels) - _SHOWN_LABELS} more")
         console.show(table)

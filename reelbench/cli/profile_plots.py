@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reelbench.making.review.tables import number
 from reelbench.registry.files import write_json, write_text
 from reelbench.registry.plot_radar import radars
 from reelbench.registry.plots import bars, histogram
@@ -54,7 +55,7 @@ def table(profiles: "Sequence[Profile]") -> str:
         for name in _COLUMNS:
             measure: Measure | None = getattr(profile, name)
             values = [None] * 3 if measure is None else list(measure.document().values())
-            cells += ["–" if value is None else f"{value:.2f}" for value in values]
+            cells += map(number, values)
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 

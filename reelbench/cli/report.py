@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from reelbench.cli import console
-from reelbench.registry.errors import InputError, ReelbenchError, first_of
+from reelbench.registry.errors import InputError, ReelbenchError, first_of, printable
 
 if TYPE_CHECKING:
     from reelbench.registry.records import JudgeRecord, Sample
@@ -148,7 +148,7 @@ def line_of(value: Any, length: int) -> str:  # noqa: ANN401 - whatever a model 
 
 
 def _inert(text: str) -> str:
-    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    return " ".join(printable(text).split())
 
 
 def _asked(judge: "JudgeRecord") -> str:

@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json_or_jsonl
 from reelbench.registry.rows import Row
-from reelbench.registry.values import is_number
+from reelbench.registry.values import is_id, is_number
 from reelbench.tasks.curve.locales import LOCALES
 
 EXPECTED = "key, video_id, locale, question, answer, reasoning_steps, external_links, skills, category, subcategory"
@@ -60,7 +60,7 @@ def entries(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         if not isinstance(entry, dict):
             raise InputError(f"{where} is a {type(entry).__name__}, expected an object with {EXPECTED}")
         key = entry.get("key")
-        if isinstance(key, bool) or not isinstance(key, str | int) or not str(key).strip():
+        if not is_id(key):
             raise InputError(f"{where} has no 'key'; expected {EXPECTED}; found {', '.join(sorted(entry))}")
         if str(key) in seen:
             raise InputError(f"{where}: key {key!r} is there already ({seen[str(key)]}); keep one of them")

@@ -19,6 +19,7 @@ from reelbench.registry.home import home
 from reelbench.registry.media.library import Library, where_looked
 from reelbench.registry.presets import SAMPLING
 from reelbench.registry.records import PresetRecord
+from reelbench.registry.spec import BenchmarkSpec
 from reelbench.tasks.lmms import adapters
 from reelbench.tasks.lmms.run_logs import LoggedTask, logged_tasks, spec_and_task
 from reelbench.tasks.score import Options, Outcome
@@ -229,23 +230,29 @@ def with_preset(arguments: list[str], preset: PresetRecord) -> tuple[list[str], 
     return arguments, preset
 
 
-def opened_by_path(arguments: list[str]) -> tuple[list[str], dict[str, str]]:
-    """Return the arguments with each benchmark's folder replaced by its task, and the variable that names the folders.
+def named_by_path(arguments: Sequence[str]) -> dict[str, BenchmarkSpec]:
+    """Return what of `--tasks` is a `benchmark.yaml` or its folder, with the benchmark; a task's own name is none.
 
     Raises:
         InputError: A `benchmark.yaml` is not as it must be.
     """
-    names, folders = [], []
-    for name in (part.strip() for part in (option_value(arguments, "--tasks") or "").split(",")):
-        folder = Path(name).expanduser()
-        if discovery.find_task(name) is None and name and (folder / NAME).is_file():
-            names.append(discovery.opened(folder).tasks[0].name)
-            folders.append(str(folder.resolve()))
-        else:
-            names.append(name)
-    if not folders:
+    paths = {name: Path(name).expanduser() for name in _tasks(arguments) if name and not discovery.find_task(name)}
+    return {
+        name: discovery.opened(path) for name, path in paths.items() if path.name == NAME or (path / NAME).is_file()
+    }
+
+
+def opened_by_path(arguments: list[str]) -> tuple[list[str], dict[str, str]]:
+    """Return the arguments with each path of a benchmark replaced by its task, and the variable that names the folders.
+
+    Raises:
+        InputError: As `named_by_path`.
+    """
+    specs = named_by_path(arguments)
+    if not specs:
         return arguments, {}
-    known = [*folders, *map(str, settings.BENCHMARKS.paths)]
+    names = [specs[name].tasks[0].name if name in specs else name for name in _tasks(arguments)]
+    known = [*(str(Path(spec.file).resolve().parent) for spec in specs.values()), *map(str, settings.BENCHMARKS.paths)]
     return replaced(arguments, "--tasks", ",".join(names)), {settings.BENCHMARKS.name: os.pathsep.join(known)}
 
 
@@ -309,9 +316,13 @@ def failed(status: int) -> ReelbenchError:
 def wanted_tasks(arguments: list[str]) -> set[str]:
     """Return our tasks that the arguments name, by themselves or by one of our tags; other people's are lmms-eval's."""
     wanted: set[str] = set()
-    for name in (part.strip() for part in (option_value(arguments, "--tasks") or "").split(",")):
+    for name in _tasks(arguments):
         wanted |= {name} if discovery.find_task(name) is not None else _tagged(name)
     return wanted
+
+
+def _tasks(arguments: Sequence[str]) -> list[str]:
+    return [part.strip() for part in (option_value(arguments, "--tasks") or "").split(",")]
 
 
 def _tagged(tag: str) -> set[str]:

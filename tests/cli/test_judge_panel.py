@@ -110,9 +110,18 @@ def test_the_leaderboard_takes_a_panels_result_and_refuses_one_that_was_turned(j
     assert mean(SCORES.values()) == 3
     added = reelbench("leaderboard", "add", folder, "--store", tmp_path / "store")
     assert added.returncode == 0, added.stderr
-    record = json.loads((folder / "result.json").read_text())
-    record["judge"]["panel"][0]["metrics"]["average"]["value"] = 5.0
-    (folder / "result.json").write_text(json.dumps(record))
-    refused = reelbench("leaderboard", "add", folder, "--store", tmp_path / "store2")
-    assert refused.returncode != 0
-    assert "judge.panel.fair.metrics.average" in refused.stderr
+    record = (folder / "result.json").read_text()
+    for turn, where in (
+        (lambda judge: judge["panel"][0]["metrics"]["average"].update(value=5.0), "judge.panel.fair.metrics.average"),
+        # Of 5, 4 and 0 in 11 units: 14 observed, 121 * 42 / 528 expected, so alpha is 1 - 14 / 9.625.
+        (
+            lambda judge: judge["agreement"].update(accuracy=0.9),
+            "judge.agreement: scores.accuracy is 0.9, recomputed -0.4545",
+        ),
+    ):
+        turned = json.loads(record)
+        turn(turned["judge"])
+        (folder / "result.json").write_text(json.dumps(turned))
+        refused = reelbench("leaderboard", "add", folder, "--store", tmp_path / "store2")
+        assert refused.returncode != 0
+        assert where in refused.stderr

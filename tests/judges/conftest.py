@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from reelbench.judges import JudgeOptions, judge_items
+from reelbench.judges.judge_options import JudgeOptions
+from reelbench.judges.judge_run import judge_items
 from reelbench.registry.records import Item
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.tasks.curve import SPEC as CURVE

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from reelbench.judges import LiveJudge, judge_items
+from reelbench.judges.judge_run import LiveJudge, judge_items
 from reelbench.llm.cache import ReplyCache
 from reelbench.llm.reply import Reply
 from reelbench.registry.errors import InputError, ReelbenchError
@@ -27,7 +27,8 @@ ROOT = Path(__file__).parents[3]
 SCORER = """
 import json, logging, os, sys
 logging.basicConfig(level=logging.INFO)
-from reelbench.judges import JudgeOptions, judge_items
+from reelbench.judges.judge_options import JudgeOptions
+from reelbench.judges.judge_run import judge_items
 from reelbench.registry.records import Item
 from reelbench.tasks.moviecore import SPEC
 url, key, questions = sys.argv[1], sys.argv[2], int(sys.argv[3])

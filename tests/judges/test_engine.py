@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from reelbench.judges import JudgeOptions, JudgeRun, LiveJudge, judge_items, load_prompts
 from reelbench.judges import judge_run as run_module
+from reelbench.judges.judge_options import JudgeOptions
+from reelbench.judges.judge_run import JudgeRun, LiveJudge, judge_items
+from reelbench.judges.prompting import load_prompts
 from reelbench.registry.errors import InputError
 from tests.judges.conftest import ITEM, KEY, judged_item, verdicts
 from tests.servers.judge import Answer, JudgeServer, always

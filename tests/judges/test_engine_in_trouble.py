@@ -6,7 +6,7 @@ from email.utils import formatdate
 
 import pytest
 
-from reelbench.judges import JudgeOptions
+from reelbench.judges.judge_options import JudgeOptions
 from tests.judges.conftest import ITEM, KEY, verdicts
 from tests.servers.judge import Answer, JudgeServer, always
 

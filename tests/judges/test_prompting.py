@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from reelbench.judges import judge_items, load_prompts
+from reelbench.judges.judge_run import judge_items
+from reelbench.judges.prompting import load_prompts
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.spec import UrlFile
 from tests.judges.conftest import judged_item

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reelbench.judges import judge_items
+from reelbench.judges.judge_run import judge_items
 from tests.judges.conftest import judged_item
 from tests.servers.judge import Answer, JudgeServer, always
 

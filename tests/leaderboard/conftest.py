@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from reelbench.judges import JudgeOptions
+from reelbench.judges.judge_options import JudgeOptions
 from reelbench.leaderboard import site
 from reelbench.registry.data import loading
 from reelbench.scoring import aggregation

@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from reelbench.leaderboard import board, columns, entries, store
+from reelbench.leaderboard import against_data, board, columns, entries, store
 from reelbench.leaderboard.calibrations import calibrated_primary
 from reelbench.registry import discovery
 from reelbench.registry.data import loading
@@ -106,6 +106,13 @@ def test_what_an_item_took_is_a_mean_over_those_that_say_it_and_never_a_zero(rex
     assert [row[name] for name in ("tokens_in", "tokens_out", "seconds", "judge_cost")] == [None] * 4
 
 
+def test_what_judging_an_item_cost_is_the_judges_price_over_the_items(moviecore_run, tamper, tmp_path):
+    run = tamper(moviecore_run(), result=lambda found: found["judge"].update(cost_usd=0.6))
+    [added] = store.add(run, tmp_path / "store")
+    assert added.outcome == "added", added.why
+    assert columns_of(tmp_path / "store", "org/model")["judge_cost"] == pytest.approx(0.05)  # of 12 items
+
+
 def test_unreadable_answers_are_a_share_and_open_answers_have_none(reelbench, moviecore_run, tmp_path):
     rows = loading.locate("rextime", "mini").read()
     lines = [{"id": row["id"], "prediction": f"{row['answer']} {row['span']}"} for row in rows]
@@ -162,7 +169,7 @@ def test_subtitles_are_a_group_of_their_own(way_of_asking, prompt, way):
     assert way_of_asking(spec, SettingsRecord(prompt_sha256=prompt_sha256(spec, prompt))) == way
 
 
-def test_people_correct_the_judge_beside_its_value(reelbench, moviecore_run, tmp_path):
+def test_people_correct_the_judge_beside_its_value(reelbench, moviecore_run, tmp_path, monkeypatch):
     folder = moviecore_run()
     samples = [json.loads(line) for line in (folder / "samples.jsonl").read_text().splitlines()]
     lines = [f"{s['id']},{name},{score}" for s in samples[:6] for name, score in s["scores"].items()]
@@ -178,7 +185,16 @@ def test_people_correct_the_judge_beside_its_value(reelbench, moviecore_run, tmp
     [again] = store.add(folder, tmp_path / "store")
     assert again.outcome == "same"
     path = folder / "calibration.json"
-    path.write_text(path.read_text().replace('"value": 2.5', '"value": 4.5', 1))
+    first = path.read_text()
+    # Fewer people's scores later, where the data is not: the new calibration stands, and the rest of the check.
+    (tmp_path / "people.csv").write_text("\n".join(["id,criterion,score", *lines[: 4 * 5]]) + "\n")
+    assert reelbench("judge", "calibrate", folder, tmp_path / "people.csv", "--write").returncode == 0
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr(against_data.KnownRows, "rows", lambda *_: None)
+        [later] = store.add(folder, tmp_path / "store")
+    assert later.outcome == "same", later.why
+    assert "people scored 4 of 12 answers" in columns_of(tmp_path / "store", "org/model")["calibration"]
+    path.write_text(first.replace('"value": 2.5', '"value": 4.5', 1))
     [forged] = store.add(folder, tmp_path / "other")
     assert forged.outcome == "refused"
     assert "is 4.5, interval" in forged.why

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from reelbench.judges import JudgeOptions
+from reelbench.judges.judge_options import JudgeOptions
 from reelbench.leaderboard import against_data, board, store
+from reelbench.leaderboard.checks import Check, carry_over
 from reelbench.leaderboard.exports import tables
-from reelbench.leaderboard.rejudge import Rejudge
+from reelbench.leaderboard.rejudge import Rejudge, Rejudged
 from reelbench.registry import discovery
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError, ReelbenchError
@@ -217,3 +218,28 @@ def test_all_of_a_locale_is_a_whole_and_a_part_of_it_is_not(complete, tmp_path, 
         assert edited.outcome == "refused"
         wrong = "partial is None" if name == "subset" else f"{name} is {value!r}"
         assert f"check.json: {wrong}" in edited.why
+
+
+R = Rejudged(items=5, scores=25, agree=20, unscored=0, calls=25, cost_usd=None)
+OLD = Check(ids="checked", subset="locale ja-JP", partial=None, stated=(), result_sha256="r", samples_sha256="s")
+HERE = OLD.model_copy(update={"ids": "unchecked", "subset": None, "partial": "2 of 3 items", "stated": ("references",)})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kept"),
+    [
+        ({}, {}, OLD),  # what the data said stays
+        ({"rejudged": R, "calibration_sha256": "c"}, {}, (R, "c")),
+        ({"calibration_sha256": "c"}, {"rejudged": R}, (R, "c")),
+        ({"rejudged": R, "calibration_sha256": "c"}, {"calibration_sha256": "d"}, (R, "d")),
+        ({"samples_sha256": "t", "rejudged": R}, {}, HERE),  # of other files nothing is known
+        ({"stated": None}, {}, HERE),  # an earlier version's check says less than today's
+    ],
+)
+def test_what_only_an_older_check_could_know_is_carried_over(old, new, kept):
+    made = carry_over(OLD.model_copy(update=old), HERE.model_copy(update=new))
+    if isinstance(kept, tuple):
+        rejudged, calibration = kept
+        kept = OLD.model_copy(update={"rejudged": rejudged, "calibration_sha256": calibration})
+    assert made == kept
+    assert made.model_extra in (None, {})

@@ -95,6 +95,18 @@ def test_a_benchmark_that_is_none_is_no_part_of_a_path(run, tamper, tmp_path, na
     assert f"unknown benchmark {name!r}" in one.why
 
 
+@pytest.mark.parametrize(
+    ("url", "outcome"),
+    [("https://a.example/x", "added"), ("http://a.example", "added"), ("ftp://a.example", "refused")],
+)
+def test_where_it_is_from_is_an_address_of_the_web(run, tamper, tmp_path, url, outcome):
+    run = tamper(run, result=lambda found: found["provenance"].update(url=url))
+    [added] = store.add(run, tmp_path / "store")
+    assert added.outcome == outcome, added.why
+    if outcome == "refused":
+        assert f"provenance.url is {url!r}" in added.why
+
+
 @pytest.mark.parametrize("what", ["org__model", "org__model/unknown", "org__model/unknown/rextime"])
 def test_links_in_a_store_are_not_followed(run, tmp_path, what):
     inside, outside = tmp_path / "store", tmp_path / "outside"

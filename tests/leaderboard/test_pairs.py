@@ -74,6 +74,12 @@ def test_a_published_number_is_exact_and_has_no_range(drama_run):
     # 50 with a standard error of 15.08 over 12 videos: 30 is 1.3 away (p .21), 5 is 3.0 (p .013).
     rows = [drama_run("six", "101010101010"), *(entry(f"at {v:g}", v, group=DRAMA) for v in (30.0, 5.0))]
     assert ranked(rows) == ({"six": (1, (1, 2)), "at 30": (2, None), "at 5": (3, None)}, None)
+    # Wilson's interval of .5 with 11 answers, which is what that standard error is worth, and t of 11, 2.201:
+    # 2.201 / 2 / sqrt(11 + 2.201²) = .2765. The number is exact, so the interval only moves by it.
+    _, noise = ranking.ranked(discovery.get("dramaqa_cogme"), rows)
+    for row, by in zip(rows[1:], (20.0, 45.0), strict=True):
+        pair = noise.pair(rows[0].key, row.key)
+        assert (pair.by, pair.ci95) == (by, pytest.approx((by - 27.65, by + 27.65), abs=0.5))
 
 
 def test_runs_on_other_questions_are_not_held_against_each_other(drama_run):

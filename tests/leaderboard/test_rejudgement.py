@@ -17,10 +17,11 @@ import pytest
 from typer.testing import CliRunner
 
 from reelbench.cli.main import app
-from reelbench.judges import JudgeOptions
+from reelbench.judges.judge_options import JudgeOptions
 from reelbench.leaderboard import site, store
 from reelbench.registry.data import loading
 from reelbench.registry.errors import ReelbenchError
+from reelbench.scoring import result_files
 from reelbench.tasks.score import Options
 from reelbench.tasks.submissions import Inputs
 from tests.scored import score_files
@@ -126,6 +127,11 @@ def test_a_second_run_asks_nobody_and_says_the_same(curve, server, tmp_path):
     assert len(server.calls) == 36
     filed = {path: path.read_bytes() for path in curve.rglob("*") if path.is_file()}
     assert bridge(curve, server, "--out", tmp_path / "other") == first
+    printed = rejudge(curve, server, "--out", tmp_path / "other")
+    [drops] = [line.split() for line in printed.splitlines() if line.startswith("lab/drops")]
+    assert [*drops[:4], *drops[-5:]] == ["lab/drops", "87.50", "70.83", "-16.67", "66.7", "0.619", "12", "1", "2"]
+    assert re.fullmatch(r"-\d+\.\d\d to [+-]\d+\.\d\d", " ".join(drops[4:-5]))
+    assert "Kendall's tau of the two orders: 0.33" in printed
     assert len(server.calls) == 36
     assert not (tmp_path / "other").exists()
     assert {path: path.read_bytes() for path in curve.rglob("*") if path.is_file()} == filed
@@ -192,6 +198,24 @@ def test_of_a_sample_the_same_questions_are_judged_of_each_and_the_rest_later(cu
     assert len(server.calls) == 36
     assert whole[0]["new"]["value"] == pytest.approx(100)
     assert len(store.read(curve)) == 6
+
+
+def test_a_reply_that_could_not_be_read_is_final_unless_it_is_to_be_asked_for_again(curve, server, tmp_path):
+    server.script(lambda call: Answer("?") if "lab/stays" in call.user and "Q7?" in call.user else judging(call))
+    first = bridge(curve, server, "--out", tmp_path / "out")
+    server.calls.clear()
+    assert bridge(curve, server) == first
+    assert server.calls == []
+    server.script(judging)
+    bridge(curve, server, "--retry-unscored")
+    assert ["Q7?" in call.user for call in server.calls] == [True]
+    states = {
+        sample.id: sample.state
+        for kept in store.read(curve)
+        if kept.result.judge.requested == "later" and kept.result.model.id == "lab/stays"
+        for sample in result_files.read_samples(kept.folder)
+    }
+    assert states == dict.fromkeys(map(str, range(QUESTIONS)), "scored")
 
 
 def test_so_many_of_each_label_are_judged_the_same_of_each_result(curve, server, tmp_path):

@@ -19,8 +19,10 @@ def shown(rextime_run, tamper):
     return run
 
 
-def test_a_board_leaves_out_what_needs_no_watching(shown, tmp_path):
+def test_a_board_leaves_out_what_needs_no_watching(shown, tamper, tmp_path):
+    part = shown("part", "none", 4, first=4, model="org/part")  # not ranked, so it says nothing of a question
     for folder in (
+        tamper(part, result=lambda r: r["settings"].update(limit=4)),
         shown("seeing", "uniform:8", 9),
         shown("blind", "none", 3),
         shown("single", "uniform:1", 4),
@@ -34,6 +36,7 @@ def test_a_board_leaves_out_what_needs_no_watching(shown, tmp_path):
         ("org/model", "uniform:8"): pytest.approx(100 * 5 / 8),
         ("org/other", "uniform:8"): pytest.approx(100 * 2 / 8),
         ("org/model", "none"): None,
+        ("org/part", "none"): None,
         ("org/model", "uniform:1"): None,
     }
     [group] = site.document(made)["groups"]

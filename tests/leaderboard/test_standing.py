@@ -6,7 +6,7 @@ from itertools import combinations
 
 import pytest
 
-from reelbench.judges import load_prompts
+from reelbench.judges.prompting import load_prompts
 from reelbench.leaderboard import against_data, board, entries, standing, store
 from reelbench.leaderboard.exports import tables
 from reelbench.llm.messages import reply_key, request_shape
@@ -350,7 +350,13 @@ def test_a_judged_answer_of_which_other_words_count_today_was_never_judged(movie
     with monkeypatch.context() as older:  # a version that handed the judge the reasoning with the answer
         older.setattr(scored, "strip_reasoning", lambda text: text)
         run = moviecore_run(answers={"lantern_1": "<think>A fox, it may be.</think>A heron."})
-    forge(run, None, lambda found: found.update(answers=1))
+
+    def without_media(lines):
+        for line in lines[-2:]:
+            gone = {"prediction": None, "parsed": None, "target": {}, "facets": {}, "flags": [], "judge_replies": []}
+            line.update(state="unscored", reason="media_missing", scores={}, **gone)
+
+    forge(run, without_media, lambda found: found.update(answers=1))
     [added] = store.add(run, tmp_path / "store")
     assert added.outcome == "added", added.why
     [row] = board.make(tmp_path / "store", published=False).entries
@@ -358,5 +364,5 @@ def test_a_judged_answer_of_which_other_words_count_today_was_never_judged(movie
     [unscored] = [sample for sample in samples if sample.id == "lantern_1"]
     assert (unscored.state, unscored.reason, [*unscored.judge_replies]) == ("unscored", "judge_unavailable", [])
     assert unscored.text == "A heron."
-    assert {sample.state for sample in samples if sample.id != "lantern_1"} == {"scored"}
-    assert row.unranked == "1 of 12 items unscored"
+    assert [sample.id for sample in samples[:-2] if sample.state == "unscored"] == ["lantern_1"]
+    assert row.unranked == "1 of 10 items unscored"

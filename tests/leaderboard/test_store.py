@@ -97,6 +97,7 @@ def test_a_full_disk_leaves_the_old_result_as_it_was(rextime_run, added, tamper,
 def test_only_the_very_bytes_that_lie_there_are_not_computed_again(rextime_run, added, tamper, monkeypatch):
     run = rextime_run()
     [first] = added(run)
+    assert first.as_json()["place"] == str(first.place)
     verified = []
     monkeypatch.setattr(store, "verify", lambda folder, **rest: verified.append(folder) or verify(folder, **rest))
     assert [again.outcome for again in added(run)] == ["same"]
@@ -109,6 +110,7 @@ def test_only_the_very_bytes_that_lie_there_are_not_computed_again(rextime_run, 
     tamper(run, samples=lambda lines: lines[:-1], rehash=False)
     [forged] = added(run)
     assert (forged.outcome, verified) == ("refused", [run, run])
+    assert forged.as_json()["place"] is None
 
 
 def test_other_settings_are_other_results(rextime_run, added, tamper, tmp_path):
@@ -295,6 +297,19 @@ def test_without_the_data_the_ids_are_unchecked(rextime_run, added, tamper, tmp_
     [stored] = store.read(tmp_path / "store")
     assert stored.check.ids == "unchecked"
     assert stored.check.partial == "12 of 921 items"
+
+
+def test_a_result_is_three_files_and_knows_its_samples(rextime_run, tamper):
+    run = rextime_run()
+    assert {path.name for path in run.iterdir()} == {"result.json", "samples.jsonl", "questions.jsonl"}
+    result = result_files.read(run)
+    assert not result_files.changed_after_scoring(run, result)
+    tamper(run, samples=lambda lines: lines[:-1], rehash=False)
+    assert result_files.changed_after_scoring(run, result)
+    unstated = result.provenance.model_copy(update={"samples_sha256": None})  # as the first versions wrote it
+    assert not result_files.changed_after_scoring(run, result.model_copy(update={"provenance": unstated}))
+    (run / "samples.jsonl").unlink()
+    assert not result_files.changed_after_scoring(run, result)
 
 
 def test_what_is_no_result_is_told(rextime_run, refusal, tamper, tmp_path):

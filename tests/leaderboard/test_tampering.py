@@ -10,7 +10,7 @@ import shutil
 
 import pytest
 
-from reelbench.judges import JudgeOptions
+from reelbench.judges.judge_options import JudgeOptions
 from reelbench.leaderboard import board, store
 from reelbench.registry import discovery, rows
 from reelbench.registry.data import loading

@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import queue
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -64,6 +65,10 @@ class Served:
         while text not in (line := self._lines.get(timeout=LONGEST_WAIT_S)):
             pass
         return line
+
+    def rest(self):
+        """Return the lines that nobody has read yet."""
+        return [self._lines.get_nowait() for _ in range(self._lines.qsize())]
 
     def post(self, body, secret=SECRET):
         headers = {"Content-Type": "application/json", **({"X-Webhook-Secret": secret} if secret else {})}
@@ -275,6 +280,17 @@ def test_what_is_no_submission_is_refused_or_left_alone(hub, table, served, offe
     talk = {"event": {"action": "create", "scope": "discussion.comment"}}
     assert served.post({**payloads(hub, table, strange)[0], **talk}) == 202
     assert served.post(b"not json") == 400
+
+
+def test_what_is_no_request_is_one_line(served):
+    address = urlsplit(served.url)
+    for head in (b"X-A: " + b"a" * 9000, b"X-A\x00: b", b"Content-Length: -5"):
+        with socket.create_connection((address.hostname, address.port)) as connection:
+            connection.sendall(b"POST " + address.path.encode() + b" HTTP/1.1\r\nHost: a\r\n" + head + b"\r\n\r\n")
+            assert connection.recv(1000).split()[1] == b"400"
+        assert len(served.until("Error handling request from 127.0.0.1: 400")) < 400
+    served.stop()
+    assert served.rest() == []
 
 
 def test_pull_requests_that_nobody_told_of_are_found_at_the_start(hub, table, offer, tmp_path):

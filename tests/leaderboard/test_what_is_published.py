@@ -8,7 +8,7 @@ import pyarrow.parquet
 import pytest
 
 from reelbench import registry
-from reelbench.judges import JudgeOptions
+from reelbench.judges.judge_options import JudgeOptions
 from reelbench.leaderboard import publish, site, store
 from reelbench.registry.data import loading
 from reelbench.tasks.score import Options

@@ -163,6 +163,24 @@ def test_reasoning_in_a_field_of_its_own_is_no_answer(message, value):
     assert (asked.value, asked.reason) == (value, None if value else "unparsable")
 
 
+ERROR = {"message": "upstream is down", "code": 502}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"choices": [{"message": {"content": "A do"}, "finish_reason": "error"}]},
+        {"choices": [{"message": {"content": ""}, "finish_reason": "abort"}]},
+        {"choices": [{"message": {"content": None}, "finish_reason": "stop", "error": ERROR}]},
+        {"choices": None, "error": ERROR},
+    ],
+)
+def test_a_reply_that_the_server_broke_off_is_none(changes):
+    with JudgeServer(lambda call: completion(**changes) if call.number == 0 else completion()) as server:
+        (asked,), tally, notes = ask(server)
+    assert (asked.value, tally.calls, len(server.calls), notes) == ("A dog.", 1, 2, [])
+
+
 @pytest.mark.parametrize("finish", ["\ud800", {"a": "\udfff"}, ["x" * 100_000], 7, f"stop Bearer {KEY}"])
 def test_any_finish_reason_can_be_kept_and_none_holds_the_key(finish, reelbench_home):
     choice = {"message": {"content": "A dog."}, "finish_reason": finish}

@@ -106,7 +106,7 @@ def test_a_prompt_for_blooms_levels_needs_a_place_for_the_text_alone(reelbench, 
 
 
 def test_a_level_that_the_judge_does_not_plainly_give_is_left_out_of_the_mean(rows):
-    from reelbench.judges import JudgeOptions
+    from reelbench.judges.judge_options import JudgeOptions
 
     def script(call):
         return Answer("Probably level 5." if "The cat" in call.user else "7" if "It stopped" in call.user else "5")
@@ -120,7 +120,7 @@ def test_a_level_that_the_judge_does_not_plainly_give_is_left_out_of_the_mean(ro
 
 
 def test_a_level_is_asked_for_again_with_the_error_at_temperature_0(rows):
-    from reelbench.judges import JudgeOptions
+    from reelbench.judges.judge_options import JudgeOptions
 
     def script(call):
         return Answer("Certainly! It is hard to say." if len(call.body["messages"]) == 2 else "4")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from reelbench.judges import JudgeOptions
+from reelbench.judges.judge_options import JudgeOptions
 from reelbench.methods.diagnosis import report
 from reelbench.methods.diagnosis.attempts import LmmsEval
 from reelbench.methods.diagnosis.folder import Folder

@@ -177,3 +177,11 @@ def test_a_label_of_one_video_alone_has_no_interval_and_its_neighbours_have():
     levels = aggregation.score(spec, made).breakdowns["difficulty"]
     assert [levels[level]["accuracy"].value for level in "123"] == [50, 50, 50]
     assert [levels[level]["accuracy"].ci95 is None for level in "123"] == [False, True, False]
+
+
+def test_what_was_not_answered_has_no_score_at_all():
+    spec = registry.get("rextime")
+    item = Item(id="q", video="v", target={"answer": "A", "span": [1, 2]}, reason="model_failed")
+    sample = aggregation.to_sample(spec, item)
+    assert (sample.state, sample.reason, sample.scores) == ("unscored", "model_failed", {})
+    assert aggregation.item_columns(spec, item) == {}

@@ -4,8 +4,17 @@ import json
 
 import pytest
 
+from reelbench.registry import discovery
 from reelbench.registry.errors import InputError
-from reelbench.scoring.cognitive_profile import COMPONENTS, THINKING_WEIGHTS, Tags, facets_of, read_tags, unmatched
+from reelbench.scoring.cognitive_profile import (
+    COMPONENTS,
+    THINKING_WEIGHTS,
+    Tags,
+    facets_of,
+    from_tags,
+    read_tags,
+    unmatched,
+)
 
 GOOD = {"qid": 7, "target": ["Character", "Emotion"], "content": ["Causality"], "thinking": "Reasoning"}
 
@@ -98,3 +107,7 @@ def test_files_that_hold_no_rows(tmp_path):
 
 def test_tags_and_questions_without_each_other():
     assert unmatched({"1": None, "2": None, "9": None}, ["2", "3", "1", "4"]) == (["9"], ["3", "4"])
+
+
+def test_the_facets_that_rows_lack_are_those_of_tags():
+    assert from_tags(discovery.get("rextime")) == {"target", "content", "thinking", "tagged"}

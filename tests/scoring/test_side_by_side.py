@@ -8,6 +8,7 @@ from reelbench.registry.records import (
     Counts,
     JudgeRecord,
     JudgeReply,
+    MetricValue,
     ModelRecord,
     Provenance,
     Result,
@@ -105,6 +106,16 @@ def test_judges_are_told_apart_by_who_answered_and_data_by_whose_it_is():
     assert side_by_side.settings_apart([judged("gpt", "gpt-1"), judged("gpt", "gpt-2")]) == {
         "judge": ["gpt-1", "gpt-2"]
     }
+    # What came of judging is no setting: calls, costs, a panel's agreement, its members' numbers.
+    one = judged("gpt", "gpt-1")
+    came = {
+        "calls": 9,
+        "cost_usd": 0.5,
+        "agreement": {"score": 0.8},
+        "metrics": {"x": MetricValue(value=1.0, n=1)},
+    }
+    other = one.model_copy(update={"judge": one.judge.model_copy(update=came)})
+    assert side_by_side.settings_apart([one, other]) == {}
     owners, own = (result(frames="uniform:8").model_copy(update={"data": data}) for data in ("owners", "own"))
     assert side_by_side.settings_apart([owners, own]) == {"data": ["owners", "own"]}
 
@@ -120,6 +131,7 @@ def test_items_side_by_side():
     b = [sample("1", {"correct": 0.0}), sample("3", {"correct": 1.0})]
     first, second, third = side_by_side.items(spec, a, b)
     assert (first["id"], first["a"]["right"], first["b"]["right"]) == ("1", True, False)
+    assert (first["a"]["scores"], first["b"]["scores"]) == ({"correct": 1.0}, {"correct": 0.0})
     assert first["difference"] == {"correct": 1.0}
     assert (second["a"]["state"], second["a"]["reason"], second["b"], second["difference"]) == (
         "unscored",

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from reelbench import registry
-from reelbench.judges import JudgeOptions
+from reelbench.judges.judge_options import JudgeOptions
 from reelbench.leaderboard import store
 from reelbench.registry.data.loading import mini_folder
 from reelbench.registry.errors import InputError

@@ -42,7 +42,7 @@ def _samples(evaluation: Any) -> Scores:  # noqa: ANN401 - an Evaluation, or a S
 
 
 def _of_file(name: str, predictions: str, *, references: bool = False, judged: bool = False) -> Scores:
-    from reelbench.judges import JudgeOptions
+    from reelbench.judges.judge_options import JudgeOptions
     from reelbench.tasks.score import Options, RunMetadata, score_files
     from reelbench.tasks.submissions import Inputs
 

@@ -339,7 +339,7 @@ def write_replies(draw: Random, folder: Path) -> None:
 
 def check_replies(folder: Path) -> None:
     """Judge by it: each item has a score within its scale or a reason, the key is kept nowhere, and it can be added."""
-    from reelbench.judges import JudgeOptions
+    from reelbench.judges.judge_options import JudgeOptions
     from reelbench.tasks.submissions import Inputs
     from tests.servers.judge import Answer, JudgeServer
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reelbench.judges import JudgeOptions
+from reelbench.judges.judge_options import JudgeOptions
 from reelbench.leaderboard import store
 from reelbench.registry.data import loading
 from reelbench.tasks import moviecore, rextime

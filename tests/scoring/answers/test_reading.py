@@ -5,8 +5,9 @@ import tracemalloc
 
 import pytest
 
+from reelbench.llm.reading import UnreadableError
 from reelbench.registry import discovery
-from reelbench.scoring.answers import LETTERS, flags, parse, read_option, read_span, strip_reasoning
+from reelbench.scoring.answers import LETTERS, flags, parse, past_reasoning, read_option, read_span, strip_reasoning
 from reelbench.scoring.answers.json_literals import Literal, find_literals
 from reelbench.scoring.answers.options import ANSWER_KEYS
 from reelbench.scoring.answers.spans import BOUNDS, SPAN_KEYS
@@ -181,9 +182,44 @@ def test_an_escape_in_an_object_is_the_sign_that_json_says(escape):
     assert read_option(f'{{"answer": "a heron{escape}in the reeds"}}', options) == "B"
 
 
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("不是A，而B", "B"),
+        ("答案是A而B", "A"),
+        ("不选A而选B", "B"),
+        ("Die Antwort wäre B.", "B"),
+        ("Wenn er rennt, wäre die Antwort B.", None),  # an answer to another question
+        ("B wäre richtig, wenn er liefe.", None),
+    ],
+)
+def test_but_and_would_be_in_other_languages(text, letter):
+    assert read_option(text, WHY) == letter
+
+
+def test_the_words_of_two_options_state_neither():
+    assert read_option("It is the red house.", ["The red house", "A tree", "the red house.", "A dog"]) is None
+
+
+def test_what_has_no_unit_takes_the_others():
+    assert read_span("It happens at 1 to 2 hours.") == [3600, 7200]
+
+
 def test_minutes_may_stand_before_their_number():
     assert read_span("Menit 2 hingga menit 3") == [120, 180]
     assert read_span("Minuto 2 al minuto 3") == [120, 180]
+
+
+def test_what_can_t_be_read_as_a_whole_is_read_once_more_without_its_reasoning():
+    def number(reply):
+        if not reply.isdigit():
+            raise UnreadableError("no number")
+        return int(reply)
+
+    assert [past_reasoning(number)(reply) for reply in ("4", "<think>2, or 4?</think>4")] == [4, 4]
+    for reply in ("four", "<think>4", "<think>4</think>four"):  # nothing to leave out, nothing left, nothing there
+        with pytest.raises(UnreadableError):
+            past_reasoning(number)(reply)
 
 
 def test_an_open_answer_is_read_without_its_reasoning():

@@ -10,6 +10,8 @@ from types import ModuleType
 
 import pytest
 
+from reelbench.judges import parsing
+from reelbench.llm import reading
 from reelbench.scoring import exact_match
 from reelbench.scoring.answers import json_literals, options, reasoning, spans, statements, texts, times
 from reelbench.scoring.answers import read_option as letter
@@ -20,11 +22,14 @@ READERS = {
     "span": span,
     "exact_match": lambda text: exact_match.matches(text, "12", "hi-IN"),
     "reasoning": reasoning.strip_reasoning,
+    "score": lambda text: parsing.parse_score(text, 0, 5, bare_integer=True),
+    "dictionary": reading.last_dictionary,
 }
 REPEATED = (
     "\\boxed{I'm sorry ", "\\boxed{{12 ", "<answer>A or ", "<answer>12 ", '{"a": ', "[1, ", "(A) ", "the answer is A ",
     "from 1 to 2 ", "1:0", "12", "1.1", "1,", "starts at 3 ", 'end time "a" ', "He left because ", "<think>",
     "</think>", "<|channel|>final<", "~~a", "**", "a\u0300", "'a ", "\\", "option ", "not ", "\n", "\uFDFA ",
+    "{", "[{", "{'a': ", '{"score": 1} ', '"', "```json\n", "<|end|>", "<|channel|>analysis<|message|>",
 )  # fmt: skip
 MOST = 2.2
 
@@ -56,7 +61,7 @@ class Counting:
 def steps(monkeypatch):
     """Count: how many steps a reader takes for a text."""
     count = [0]
-    for module in (json_literals, options, reasoning, spans, statements, texts, times, exact_match):
+    for module in (json_literals, options, reasoning, spans, statements, texts, times, exact_match, parsing, reading):
         assert isinstance(module, ModuleType)
         for name, value in list(vars(module).items()):
             if isinstance(value, re.Pattern):

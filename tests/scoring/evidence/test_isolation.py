@@ -287,6 +287,12 @@ def test_a_node_on_which_votes_differ_is_voted_on_again_while_there_is_something
     assert history[1].stop == "all_evaluated"
 
 
+def test_votes_that_still_differ_when_all_else_is_told_end_without_consensus():
+    split = [{"a": "S", "b": sign} for sign in "TA+"]
+    history = play(graph_of(a=[], b=[]), split, [{"a": "+", "b": sign} for sign in "TA+"], split)
+    assert [(record.corrects, record.stop) for record in history] == [("a", None), (None, "no_consensus")]
+
+
 def test_a_tagger_that_cannot_be_read_ends_the_question_and_keeps_its_tags():
     start = {"shelf": "+", "book": "S", "writer": "K", "college": "K"}
     history = play(COLLEGE, start, [None, None, start])
