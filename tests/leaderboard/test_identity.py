@@ -4,11 +4,14 @@ import hashlib
 import json
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 
 from reelbench.leaderboard import board, site, store
+from reelbench.leaderboard.identity import keys_of
 from reelbench.registry.errors import InputError
+from reelbench.scoring import result_files
 
 
 @pytest.fixture
@@ -38,6 +41,8 @@ def renamed(tamper, folder, name, revision=None):
         ("org/mod\x00el", "U+0000"),
         ("org/mod\u2028el", "U+2028"),
         ("org/mod\u2029el", "U+2029"),
+        ("org/mod\ue000el", "the character U+E000"),  # private use
+        ("org/mod\u0378el", "the character U+0378"),  # not assigned
         ("org/mod\u200bel", "U+200B"),
         ("org/mod\u2060el", "U+2060"),
         ("org/\u202eledom", "U+202E"),
@@ -88,6 +93,15 @@ def test_what_a_run_merely_came_to_makes_no_other_place(run, tamper, tmp_path):
     tamper(run, result=lambda found: found["settings"].update(audio="dropped", frames_given={"8": 12}))
     [after] = store.add(run, tmp_path / "store")
     assert (after.outcome, after.place) == ("replaced", before.place), after.why
+
+
+def test_a_place_that_0_1_0_gave_is_found_again():
+    """Its folders' names are in the fixture as it wrote them."""
+    there = Path(__file__).parents[1] / "fixtures" / "v0_1_0" / "store"
+    folders = list(result_files.folders(there))
+    assert len(folders) == 4
+    for folder in folders:
+        assert folder.relative_to(there).as_posix() in keys_of(result_files.read(folder))
 
 
 def test_another_s_result_is_not_replaced_where_both_come_to_one_place(run, tamper, tmp_path):
