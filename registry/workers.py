@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from multiprocessing import current_process, get_context, parent_process
 from pathlib import Path
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any, TypeVar
 
 from reelbench.registry.errors import InputError, ReelbenchError
@@ -25,7 +25,7 @@ MANY = 64
 _MOST = 8  # processes, unless more are asked for
 _LONGEST = 200  # items of one part
 _OURS = ("REELBENCH_", "HF_", "HUGGINGFACE_")
-_INTERRUPTED = 130
+_interrupted = threading.Event()
 _STARTING = threading.Lock()
 _DIED = (
     "a worker's process ended (out of memory?): run again, with fewer --workers (`score`: on one core); what was done "
@@ -146,10 +146,12 @@ def _parts(items: Sequence[ItemT], by: Callable[[ItemT], Hashable] | None, worke
 
 
 def _worked(work: Callable[[ItemT], ResultT], items: Sequence[ItemT]) -> list[ResultT]:
-    try:
-        return [work(item) for item in items]
-    except SystemExit:  # the pool would take it for a result, and go on
-        os._exit(_INTERRUPTED)
+    done: list[ResultT] = []
+    for item in items:
+        if _interrupted.is_set():
+            raise ReelbenchError("interrupted; what was done is kept")
+        done.append(work(item))
+    return done
 
 
 def _in_pool(work: Callable[[ItemT], ResultT], parts: Sequence[ItemT], workers: int) -> Iterator[ResultT]:
@@ -165,9 +167,16 @@ def _in_pool(work: Callable[[ItemT], ResultT], parts: Sequence[ItemT], workers: 
         pool.shutdown(cancel_futures=True)
 
 
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    _interrupted.set()
+
+
 def _follow_caller() -> None:
-    """Let a worker end without a word when its caller dies, or by Ctrl-C, which reaches every process of a terminal."""
-    signal.signal(signal.SIGINT, lambda *_: sys.exit(_INTERRUPTED))
+    """Let a worker go no further after Ctrl-C, which reaches every process of a terminal, and end if its caller dies.
+
+    It doesn't end by Ctrl-C itself: a pool that loses a worker while it is writing to it waits for ever.
+    """
+    signal.signal(signal.SIGINT, _interrupt)
     if _MASK:
         _MASK(signal.SIG_UNBLOCK, {signal.SIGINT})
     if caller := parent_process():
