@@ -28,6 +28,8 @@ _BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uf
 _UNSEEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
 # Scripts that are written together, and with Latin letters (TR 39, "Highly Restrictive").
 _TOGETHER = frozenset({"LATIN", "CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"})
+# Marks that are written with these alone (ー, 々): elsewhere the first passes for a dash.
+_MARKS = {"KATAKANA-HIRAGANA": {"KATAKANA", "HIRAGANA"}, "IDEOGRAPHIC": {"CJK"}}
 # Small and capital letters of other scripts that look like Latin ones: a word of these alone passes for a Latin word.
 _PASS_FOR_LATIN = frozenset("авеікмнорсԁѕтухԛԝјһӏгпАВЕІКМНОРСЅТУХЈԌԜҮαικνορτυχγηΑΒΕΖΗΙΚΜΝΟΡΤΥΧաոսօցհքզՕՍՏ")
 
@@ -140,6 +142,7 @@ def _scripts(word: str) -> str:
     """
     letters = [char for char in unicodedata.normalize("NFD", word) if char.isalpha()]
     scripts = {unicodedata.name(char, "UNKNOWN").split()[0] for char in letters}
+    scripts -= {mark for mark, written_with in _MARKS.items() if scripts & written_with}
     if len(scripts) > 1 and not scripts <= _TOGETHER:
         return f"mixes letters of several scripts ({', '.join(sorted(scripts)).lower()})"
     if odd := next((c for c in letters if not c.isascii() and unicodedata.name(c, "").startswith("LATIN")), None):

@@ -54,7 +54,7 @@ def candidates_of_run(folder: Path) -> tuple[list[CandidateSet], Answers]:
     for sample in result_files.read_samples(folder):
         unanswered = sample.reason if sample.reason in aggregation.UNANSWERED else None
         question, options = asked.get(sample.id, ("", ()))
-        items.append(sample.item(question, unanswered).model_copy(update={"options": options}))
+        items.append(sample.item(question, unanswered, options))
         if sample.candidates:
             cases.append(CandidateSet(sample.id, tuple(sample.candidates), question))
         elif unanswered is None:

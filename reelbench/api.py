@@ -402,7 +402,7 @@ def _scored(evaluation: "Evaluation", failures: Sequence[str]) -> Scored:
         notes,
         panel_agreement.completed(evaluation.spec, scored.samples, scored.judge),
         scored.samples,
-        {item.id: item.question for item in evaluation.items},
+        {sample.id: question for sample, question, _ in evaluation.asked.of_samples(scored.samples)},
         evaluation.write,
     )
 
@@ -415,12 +415,12 @@ def _about(about: "str | Path | Mapping[str, Any] | None") -> "tuple[dict[str, A
         return {}, None if about is None else abouts.read(Path(about))
     if not isinstance(about, Mapping):
         raise InputError(f"about is a {type(about).__name__}, expected a path or a mapping")
-    about = json.loads(_written("about holds", dict(about)))
-    of_answers = {name: about[name] for name in ("revision", "frames", "label", "url") if name in about}
+    stated: dict[str, Any] = json.loads(_written("about holds", dict(about)))
+    of_answers = {name: stated[name] for name in ("revision", "frames", "label", "url") if name in stated}
     for name, value in of_answers.items():
         if not isinstance(value, str | None):
             raise InputError(f"about: {name} is a {type(value).__name__}, expected a text")
-    of_model = {name: value for name, value in about.items() if name not in of_answers}
+    of_model = {name: value for name, value in stated.items() if name not in of_answers}
     return of_answers, abouts.parse(of_model, "about") if of_model else None
 
 

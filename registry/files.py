@@ -12,7 +12,7 @@ import shutil
 import stat
 import sys
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import resources
@@ -29,6 +29,7 @@ PairsHook = Callable[[list[tuple[str, Any]]], dict[str, Any]]
 """Makes an object of its pairs, for a reader that must know of a key that occurs twice."""
 
 _DEPTH = 100
+_LINE = re.compile(r"([^\n]*)(?:\n|\Z)")
 _HERE, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
 _DESCRIPTORS = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")
 """How shells name an open pipe; any other pipe is a named one."""
@@ -295,7 +296,7 @@ def read_jsonl(path: Path | str, hook: PairsHook | None = None) -> list[tuple[in
 
     Without a `hook`, of a key that occurs twice the last counts, and a warning says so.
     """
-    return _lines(path, read_text(path), hook)
+    return list(_lines(path, read_text(path), hook))
 
 
 def read_json_or_jsonl(path: Path | str, hook: PairsHook | None = None) -> Any:  # noqa: ANN401 - any JSON value
@@ -307,6 +308,16 @@ def read_json_or_jsonl(path: Path | str, hook: PairsHook | None = None) -> Any: 
     if is_json_lines(text):
         return [value for _, value in _lines(path, text, hook)]
     return _document(path, text, hook)
+
+
+def read_entries(path: Path | str) -> Iterator[Any]:
+    """Yield each value of JSON Lines as it is read, or each of a JSON list; another document by itself."""
+    text = read_text(path)
+    if is_json_lines(text):
+        yield from (value for _, value in _lines(path, text))
+        return
+    document = _document(path, text)
+    yield from document if is_array(document) else [document]
 
 
 def is_json_lines(text: str) -> bool:
@@ -331,19 +342,18 @@ def _document(path: Path | str, text: str, hook: PairsHook | None = None) -> Any
         ) from None
 
 
-def _lines(path: Path | str, text: str, hook: PairsHook | None = None) -> list[tuple[int, Any]]:
+def _lines(path: Path | str, text: str, hook: PairsHook | None = None) -> Iterator[tuple[int, Any]]:
     decoder = Decoder(path, hook)
-    rows: list[tuple[int, Any]] = []
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, match in enumerate(_LINE.finditer(text), start=1):
+        line = match[1]
         if not line.strip():
             continue
         try:
-            rows.append((number, decoder.decode(line, number)))
+            yield number, decoder.decode(line, number)
         except json.JSONDecodeError as error:
             raise InputError(
                 f"{path}, line {number}, column {error.colno}: not valid JSON ({error.msg}); is the line complete?"
             ) from None
-    return rows
 
 
 def read_record(path: Path | str) -> dict[str, Any] | None:

@@ -5,6 +5,7 @@ benchmark's data: `result.json` names what was run and what came out, `samples.j
 """
 
 from datetime import date
+from functools import lru_cache
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field
@@ -387,6 +388,16 @@ class JudgeReply(Record):
     key: str = Field(description="The reply's key in the cache.")
 
 
+def shared_labels(facets: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Return the labels that all items with the same have together: there are few, and items may be many."""
+    return _labels(tuple((facet, tuple(labels)) for facet, labels in facets.items()))
+
+
+@lru_cache(maxsize=1024)
+def _labels(facets: tuple[tuple[str, tuple[str, ...]], ...]) -> dict[str, list[str]]:
+    return {facet: list(labels) for facet, labels in facets}
+
+
 class Answer(Record):
     """A question's answer and its reference: what an item and its sample share.
 
@@ -409,7 +420,9 @@ class Answer(Record):
     target: dict[str, Any] = Field(description="`text`, or `answer` and `spans`, by the benchmark's kinds.")
     reason: str | None = Field(default=None, description="Why it is unscored, or null.")
     flags: tuple[str, ...] = Field(default=(), description="`parse_failed`, `empty`.")
-    facets: dict[Name, list[Name]] = Field(default_factory=dict, description="Facet -> the item's labels, in order.")
+    facets: Annotated[dict[Name, list[Name]], AfterValidator(shared_labels)] = Field(
+        default_factory=dict, description="Facet -> the item's labels, in order."
+    )
     frame_timestamps: list[Amount] | None = Field(
         default=None, description="Seconds; null where the model sampled by itself."
     )
@@ -447,7 +460,11 @@ class Answer(Record):
 
     def _shared(self, reason: str | None) -> dict[str, Any]:
         """Return what an item and its sample have in common, with another `reason`."""
-        return {name: getattr(self, name) for name in Answer.model_fields} | {"reason": reason}
+        return {name: getattr(self, name) for name in _SHARED} | {"reason": reason}
+
+
+_SHARED = tuple(Answer.model_fields)
+_NO_REPLIES: list[JudgeReply] = []
 
 
 class Item(Answer):
@@ -463,11 +480,13 @@ class Item(Answer):
 
         It shares what the item holds, which was checked when that was made.
         """
-        return Sample.model_construct(
-            **self._shared(reason),
-            state="scored" if reason is None else "unscored",
-            scores=scores or {},
-            judge_replies=replies or [],
+        return Sample.from_checked(
+            self._shared(reason)
+            | {
+                "state": "scored" if reason is None else "unscored",
+                "scores": scores or {},
+                "judge_replies": replies or _NO_REPLIES,
+            }
         )
 
 
@@ -479,6 +498,6 @@ class Sample(Answer):
     scores: dict[str, float] = Field(default_factory=dict, description="Per-item score by column, before scaling.")
     judge_replies: list[JudgeReply] = Field(default_factory=list[JudgeReply])
 
-    def item(self, question: str, reason: str | None) -> Item:
+    def item(self, question: str, reason: str | None, options: tuple[str, ...] = ()) -> Item:
         """Return the item that this sample was, to be scored again."""
-        return Item(**self._shared(reason), question=question)
+        return Item(**self._shared(reason), question=question, options=options)

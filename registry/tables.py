@@ -77,6 +77,7 @@ def read_parquet(path: Path, choose: Choose) -> Cells:
                 for values in zip(*(_values(batch[name]) for name in names), strict=True):
                     held.add(values)
                     yield f"{path}: row {held.rows}", values
+            pa.default_memory_pool().release_unused()  # what comes now needs the room
         except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
             raise InputError(f"{path}: not a Parquet file that can be read ({first_line(error)})") from None
 

@@ -1,8 +1,11 @@
 """What a decoded JSON value is: to Python `true` is a number, to us it never is."""
 
 import math
+from collections.abc import Iterator
 from pathlib import PurePosixPath, PureWindowsPath
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, TypeVar
+
+EntryT = TypeVar("EntryT")
 
 
 def is_number(value: object) -> TypeGuard[int | float]:
@@ -34,6 +37,13 @@ def is_object(value: object) -> TypeGuard[dict[str, Any]]:
 def is_array(value: object) -> TypeGuard[list[Any] | tuple[Any, ...]]:
     """Whether a value is a JSON array: a list, or a tuple where we made one of it."""
     return isinstance(value, list | tuple)
+
+
+def drained(entries: list[EntryT]) -> Iterator[EntryT]:
+    """Yield a list's entries in order and let go of each: there may be no room for all beside what is made of them."""
+    entries.reverse()
+    while entries:
+        yield entries.pop()
 
 
 def described(value: object) -> str:

@@ -1,6 +1,9 @@
 """Work spread over processes on this machine, or over a Ray cluster; results come in the order of what was given."""
 
 import os
+import signal
+import sys
+import threading
 from collections import defaultdict, deque
 from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -8,8 +11,9 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import get_context
+from multiprocessing import current_process, get_context, parent_process
 from pathlib import Path
+from types import FrameType, ModuleType
 from typing import Any, TypeVar
 
 from reelbench.registry.errors import InputError, ReelbenchError
@@ -21,7 +25,13 @@ MANY = 64
 _MOST = 8  # processes, unless more are asked for
 _LONGEST = 200  # items of one part
 _OURS = ("REELBENCH_", "HF_", "HUGGINGFACE_")
-_DIED = "a worker's process ended (out of memory?): run again, with fewer --workers; what was done is kept"
+_interrupted = threading.Event()
+_STARTING = threading.Lock()
+_DIED = (
+    "a worker's process ended (out of memory?): run again, with fewer --workers (`score`: on one core); what was done "
+    "is kept"
+)
+_MASK = getattr(signal, "pthread_sigmask", None)  # not on Windows
 
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
@@ -45,10 +55,11 @@ class Workers:
         if self.engine not in ENGINES:
             raise InputError(f"--engine {self.engine}: not an engine; give {' or '.join(ENGINES)}")
 
-    def alone(self, items: int) -> bool:
-        """Whether so many items are best worked on in this process."""
-        number = self.number or (allotted() if items >= MANY else 1)
-        return self.engine == "pool" and min(number, items) < 2  # noqa: PLR2004
+    def alone(self, items: int, many: int = MANY) -> bool:
+        """Whether so many items are best worked on in this process; a second one pays from `many` on."""
+        number = self.number or (allotted() if items >= many else 1)
+        # A daemon of multiprocessing's may have no processes of its own.
+        return self.engine == "pool" and (min(number, items) < 2 or current_process().daemon)  # noqa: PLR2004
 
     def map(
         self,
@@ -118,12 +129,14 @@ def cluster(ray: Any) -> Generator[None]:  # noqa: ANN401
             ray.shutdown()
 
 
-def _parts(items: Sequence[ItemT], by: Callable[[ItemT], Hashable] | None, workers: int) -> list[list[int]]:
+def _parts(items: Sequence[ItemT], by: Callable[[ItemT], Hashable] | None, workers: int) -> Sequence[Sequence[int]]:
     """Return the places of items, part by part: some parts for each worker, and what is alike `by` in one of them."""
+    longest = max(1, min(_LONGEST, len(items) // (4 * workers)))
+    if by is None:
+        return [range(start, min(start + longest, len(items))) for start in range(0, len(items), longest)]
     alike: dict[Hashable, list[int]] = defaultdict(list)
     for place, item in enumerate(items):
-        alike[place if by is None else by(item)].append(place)
-    longest = max(1, min(_LONGEST, len(items) // (4 * workers)))
+        alike[by(item)].append(place)
     parts: list[list[int]] = []
     for places in alike.values():
         if not parts or len(parts[-1]) >= longest:
@@ -133,16 +146,59 @@ def _parts(items: Sequence[ItemT], by: Callable[[ItemT], Hashable] | None, worke
 
 
 def _worked(work: Callable[[ItemT], ResultT], items: Sequence[ItemT]) -> list[ResultT]:
-    return [work(item) for item in items]
+    done: list[ResultT] = []
+    for item in items:
+        if _interrupted.is_set():
+            raise ReelbenchError("interrupted; what was done is kept")
+        done.append(work(item))
+    return done
 
 
 def _in_pool(work: Callable[[ItemT], ResultT], parts: Sequence[ItemT], workers: int) -> Iterator[ResultT]:
-    # Spawned, not forked: the caller may have threads.
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+    # Spawned, not forked: the caller may have threads, and much memory.
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_follow_caller)
+    try:
+        with _starting():
+            results = pool.map(work, parts)  # starts the processes
+        yield from results
+    except BrokenProcessPool:
+        raise ReelbenchError(_DIED) from None
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    _interrupted.set()
+
+
+def _follow_caller() -> None:
+    """Let a worker go no further after Ctrl-C, which reaches every process of a terminal, and end if its caller dies.
+
+    It doesn't end by Ctrl-C itself: a pool that loses a worker while it is writing to it waits for ever.
+    """
+    signal.signal(signal.SIGINT, _interrupt)
+    if _MASK:
+        _MASK(signal.SIG_UNBLOCK, {signal.SIGINT})
+    if caller := parent_process():
+        threading.Thread(target=lambda: (caller.join(), os._exit(1)), daemon=True).start()
+
+
+@contextmanager
+def _starting() -> Generator[None]:
+    """Start processes that wait with Ctrl-C until they are up, and don't run the caller's script again.
+
+    That script may lack the guard for it, or have no file; what a worker works on is imported by its name.
+    """
+    with _STARTING:
+        main = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")
+        before = _MASK and _MASK(signal.SIG_BLOCK, {signal.SIGINT})
         try:
-            yield from pool.map(work, parts)
-        except BrokenProcessPool:
-            raise ReelbenchError(_DIED) from None
+            yield
+        finally:
+            sys.modules["__main__"] = main
+            if _MASK:
+                _MASK(signal.SIG_SETMASK, before)
 
 
 def _over_ray(

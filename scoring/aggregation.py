@@ -99,7 +99,7 @@ def to_sample(spec: BenchmarkSpec, item: Item, verdict: Verdict | None = None) -
 
 def score(
     spec: BenchmarkSpec,
-    items: Sequence[Item],
+    items: Iterable[Item],
     *,
     overlap: bool = True,
     judge: Judge | None = None,
@@ -110,6 +110,7 @@ def score(
     judged: dict[str, Verdict] = {}
     record = None
     if judge is not None and spec.judge is not None:
+        items = list(items)
         asked = [item for item in items if item.reason is None]
         outcomes, record = judge(spec, asked)
         judged = {item.id: outcome for item, outcome in zip(asked, outcomes, strict=True)}

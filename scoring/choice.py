@@ -20,7 +20,7 @@ def score_item(parsed: Mapping[str, Any], target: Mapping[str, Any]) -> dict[str
     """
     if target.get("answer") is None:
         raise InputError("choice: the item has no correct answer to compare with; its split can't be scored here")
-    return {"correct": float(parsed.get("answer") == target["answer"])}
+    return {"correct": 1.0 if parsed.get("answer") == target["answer"] else 0.0}
 
 
 def columns(item: Item) -> dict[str, float]:

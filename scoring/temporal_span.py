@@ -18,6 +18,8 @@ RECALL_THRESHOLDS = (0.3, 0.5)
 MOMENT_THRESHOLDS = (*RECALL_THRESHOLDS, 0.7)
 """Those that the literature on moment retrieval reports."""
 GROUNDED_THRESHOLD = 0.5
+_RECALL = {at: f"recall_at_{at}" for at in MOMENT_THRESHOLDS}
+_CORRECT = f"correct_at_iou_{GROUNDED_THRESHOLD}"
 
 Window = Sequence[float]
 """Start and end in seconds; anything after them (a confidence) is ignored."""
@@ -58,10 +60,10 @@ def score_item(
         raise InputError("temporal span: the item has no true window to compare with; its split can't be scored here")
     span = parsed.get("span")
     best = max(iou(span, true_span) for true_span in target["spans"]) if span else 0.0
-    scores = {"iou": best} | {f"recall_at_{at}": float(best >= at) for at in thresholds}
+    scores = {"iou": best} | {_RECALL[at]: 1.0 if best >= at else 0.0 for at in thresholds}
     if "answer" in parsed and target.get("answer") is not None:
         correct = choice.score_item(parsed, target)["correct"]
-        scores[f"correct_at_iou_{GROUNDED_THRESHOLD}"] = correct * (best >= GROUNDED_THRESHOLD)
+        scores[_CORRECT] = correct if best >= GROUNDED_THRESHOLD else 0.0
     return scores
 
 

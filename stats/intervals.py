@@ -61,15 +61,20 @@ def resampled_sums(
 ) -> Iterator[NDArray[np.float64]]:
     """Yield blocks (some resamples x columns) of column sums over clusters drawn with replacement; seeded."""
     clusters = len(sums)
-    block = max(1, min(resamples, BLOCK_CELLS // clusters))
+    most = max(1, min(resamples, BLOCK_CELLS // clusters))
     if resamples * clusters <= KEPT_CELLS:
         yield _drawn(clusters, resamples, seed) @ sums
         return
     rng = np.random.default_rng(seed)
     uniform = np.full(clusters, 1.0 / clusters)
-    for start in range(0, resamples, block):
-        counts = rng.multinomial(clusters, uniform, size=min(block, resamples - start))
-        yield counts @ sums
+    for start in range(0, resamples, most):
+        counts = rng.multinomial(clusters, uniform, size=min(most, resamples - start))
+        floats = counts.view(np.float64)
+        for place in range(len(counts)):  # in place, row by row: numpy would hold the whole block twice
+            floats[place] = counts[place]
+        of_block = floats @ sums
+        del counts, floats  # or it stands beside the next one
+        yield of_block
 
 
 @lru_cache(maxsize=4)

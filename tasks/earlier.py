@@ -132,7 +132,7 @@ class EarlierResult:
         question = asked.question if asked else str(written.get("question", ""))
         options = asked.options if asked else tuple(written.get("options", ()))
         reason = sample.reason if sample.reason in UNANSWERED else None
-        item = sample.item(question, reason).model_copy(update={"options": options})
+        item = sample.item(question, reason, options)
         if reason not in {None, ANSWERS_HIDDEN} or not isinstance(sample.prediction, str) or sample.option_scores:
             return item
         read = answered(spec, sample.prediction, options)

@@ -5,7 +5,7 @@ prediction; an empty text is an empty answer. What the text says is read as the 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -25,7 +25,7 @@ from reelbench.tasks.submissions import (
     PredictionSet,
     Reference,
     UniqueIds,
-    answered,
+    all_answered,
     hides,
     join,
     reference_of,
@@ -124,12 +124,7 @@ def submission(spec: BenchmarkSpec, inputs: Inputs, cells: Iterable[Cells]) -> P
     read_references = getattr(formats, "read_references", declared)
     references, source, split = references_of(spec, inputs, read_references, hidden=True)
     options = defaultdict(tuple, {reference.id: reference.options for reference in references})
-    predictions = {
-        name: Prediction(None, reason=aggregation.PREDICTION_MISSING)
-        if text is None
-        else answered(spec, text, options[name])
-        for name, text in texts.items()
-    }
+    predictions = _answered(spec, texts, options)
     joined = join(
         predictions,
         references,
@@ -140,6 +135,14 @@ def submission(spec: BenchmarkSpec, inputs: Inputs, cells: Iterable[Cells]) -> P
         advice="; --id-column names the column of the ids",
     )
     return joined.with_hidden_answers() if inputs.references is None and hides(spec, split) else joined
+
+
+def _answered(
+    spec: BenchmarkSpec, texts: Mapping[str, str | None], options: Mapping[str, Sequence[str]]
+) -> dict[str, Prediction]:
+    given = {name: (text, options[name]) for name, text in texts.items() if text is not None}
+    missing = dict.fromkeys(texts, Prediction(None, reason=aggregation.PREDICTION_MISSING))
+    return missing | dict(zip(given, all_answered(spec, list(given.values())), strict=True))
 
 
 def _read_mapped(spec: BenchmarkSpec, path: Path) -> list[Reference]:

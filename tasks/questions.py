@@ -3,7 +3,8 @@
 It holds the owners' sentences, which `samples.jsonl` is free of: no store takes it and nothing publishes it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -11,24 +12,51 @@ from typing import Any
 from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.files import write_jsonl
 from reelbench.registry.media.library import Library
-from reelbench.registry.records import Item
+from reelbench.registry.records import Item, Sample
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring.result_files import QUESTIONS_FILE
 
 
-def write(folder: Path, spec: BenchmarkSpec, split: str, items: Iterable[Item], data: Path | None = None) -> None:
-    """Write a line per item: `id`, `question`, `options` (empty where there are none, or none is known) and `media`.
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the questions were, in the order of samples, which have only their ids; lists, for they may be many."""
+
+    texts: list[str]
+    options: list[tuple[str, ...]]
+
+    @classmethod
+    def by_items(cls, items: Sequence[Item]) -> "Asked":
+        """Return what was asked of `items`."""
+        return cls([item.question for item in items], [item.options for item in items])
+
+    def of_samples(self, samples: Sequence[Sample]) -> Iterator[tuple[Sample, str, tuple[str, ...]]]:
+        """Yield each sample with its question and that one's options."""
+        return zip(samples, self.texts, self.options, strict=True)
+
+
+def write(
+    folder: Path,
+    spec: BenchmarkSpec,
+    split: str,
+    asked: Iterable[tuple[Sample, str, tuple[str, ...]]],
+    data: Path | None = None,
+) -> None:
+    """Write a line for each of `Asked.of_samples`: `id`, `question`, `options` (empty where none is known) and `media`.
 
     `media` is the video's file, of a video in pictures the first one, and null where it is not on this machine.
     """
     library = Library(spec, split, data, make=False)
     media = cache(partial(_media, library))
-    write_jsonl(folder / QUESTIONS_FILE, (_line(item, media(item.video)) for item in items))
-
-
-def _line(item: Item, media: str | None) -> dict[str, Any]:
-    options = list(item.options) if any(item.options) else []
-    return {"id": item.id, "question": item.question, "options": options, "media": media}
+    lines: Iterator[dict[str, Any]] = (
+        {
+            "id": sample.id,
+            "question": question,
+            "options": list(options) if any(options) else [],
+            "media": media(sample.video),
+        }
+        for sample, question, options in asked
+    )
+    write_jsonl(folder / QUESTIONS_FILE, lines)
 
 
 def _media(library: Library, video: str) -> str | None:

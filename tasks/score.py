@@ -37,6 +37,7 @@ from reelbench.registry.records import (
     SourceRecord,
 )
 from reelbench.registry.spec import BenchmarkSpec, Corpus
+from reelbench.registry.values import drained
 from reelbench.scoring import aggregation, result_files
 from reelbench.tasks import hub_predictions, predictions, questions
 from reelbench.tasks.agent_log import with_looks
@@ -127,15 +128,16 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """A scored benchmark that nothing is written of yet: its items and numbers, and what its record says beside them.
+    """A scored benchmark that nothing is written of yet: its samples and numbers, and what its record says beside them.
 
+    `asked` has what was asked, in the samples' order.
     `fits` are the lists of ids, and the notes, as `Outcome` has them; `judge_failed` is its too.
     """
 
     spec: BenchmarkSpec
     split: str
     source: SourceRecord
-    items: Sequence[Item]
+    asked: questions.Asked
     scored: aggregation.ScoredItems
     model: ModelRecord
     settings: SettingsRecord
@@ -148,18 +150,32 @@ class Evaluation:
     """Whether the run itself states that its rows were somebody's own."""
 
     @property
+    def items(self) -> list[Item]:
+        """The items as they came, made again: before any judge."""
+        return [
+            sample.item(question, sample.reason if sample.reason in aggregation.UNANSWERED else None, options)
+            for sample, question, options in self.asked.of_samples(self.scored.samples)
+        ]
+
+    @property
     def name(self) -> str:
         """A name for the result's folder: the same for the same answers of the same model."""
-        answers = json.dumps([(item.id, item.prediction) for item in self.items], default=str)
-        digest = hashlib.sha256(f"{self.model.id}\n{answers}".encode("utf-8", "surrogatepass")).hexdigest()
-        return f"{self.spec.id}-{self.split}-{digest[:12]}"
+        digest = hashlib.sha256(f"{self.model.id}\n[".encode("utf-8", "surrogatepass"))
+        for number, sample in enumerate(self.scored.samples):
+            answer = json.dumps((sample.id, sample.prediction), default=str)
+            digest.update((", " if number else "").encode() + answer.encode())
+        digest.update(b"]")
+        return f"{self.spec.id}-{self.split}-{digest.hexdigest()[:12]}"
 
     @property
     def whose(self) -> Data:
         """Whose rows were asked."""
         if self.own_rows:
             return "own"
-        entries = [(item.id, item.video, item.question, item.target) for item in self.items]
+        entries = (
+            (sample.id, sample.video, question, sample.target)
+            for sample, question, _ in self.asked.of_samples(self.scored.samples)
+        )
         return ownership.whose(self.spec, self.split, self.source, entries)
 
     def labelled(self, label: str | None) -> "Evaluation":
@@ -170,7 +186,7 @@ class Evaluation:
 
     def write(self, folder: Path) -> Outcome:
         """Write the result, its samples and its questions to `folder`; of hidden answers a submission too."""
-        questions.write(folder, self.spec, self.split, self.items, self.data)
+        questions.write(folder, self.spec, self.split, self.asked.of_samples(self.scored.samples), self.data)
         result = result_files.write(
             folder,
             self.spec,
@@ -325,7 +341,7 @@ def evaluation(
     url: str | None = None,
     note: str | None = None,
 ) -> Evaluation:
-    """Score a submission; for what its record says see `Evaluation`."""
+    """Score a submission, whose list of items is emptied; for what its record says see `Evaluation`."""
     if (earlier := options.earlier) is not None:
         known = {item.id for item in submission.items}
         earlier.check(spec, submission.split, model.id, settings, judge=options.judge, known=known)
@@ -333,9 +349,11 @@ def evaluation(
         submission = replace(submission, items=items)
     model, settings = abouts.applied(options.about, spec.id, model, settings)
     judge = NotedJudge(options)
+    asked = questions.Asked.by_items(submission.items)
+    missing = submission.missing
     scored = aggregation.score(
         spec,
-        submission.items,
+        drained(submission.items),
         overlap=options.overlap,
         judge=judge.batch,
         bar=options.bar,
@@ -344,7 +362,7 @@ def evaluation(
         questions_without_tags=submission.questions_without_tags,
     )
     fits = {
-        "missing": submission.missing,
+        "missing": missing,
         "extra": submission.extra,
         "notes": submission.notes,
     }
@@ -352,7 +370,7 @@ def evaluation(
         spec,
         submission.split,
         submission.source,
-        submission.items,
+        asked,
         scored,
         model,
         settings,

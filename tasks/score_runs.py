@@ -9,6 +9,7 @@ from reelbench.registry.errors import InputError, PendingError, ReelbenchError
 from reelbench.registry.files import read_json
 from reelbench.registry.records import Item, Result
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
+from reelbench.registry.values import drained
 from reelbench.scoring import aggregation, cognitive_profile, result_files
 from reelbench.tasks.lmms.option_scores import compared_anew
 from reelbench.tasks.lmms.run_logs import (
@@ -25,6 +26,7 @@ from reelbench.tasks.lmms.run_logs import (
     with_question,
 )
 from reelbench.tasks.lmms.twins import twin_items
+from reelbench.tasks.questions import Asked
 from reelbench.tasks.score import Evaluation, NotedJudge, Options, Outcome, merged
 from reelbench.tasks.submissions import tagged
 
@@ -136,9 +138,10 @@ def _evaluated(logged: LoggedTask, folder: Path, options: Options, *, tags: Path
         settings = settings.model_copy(update={"limit": len(items)})
     items, notes, beside = _with_tags(spec, items, tags)
     judge = NotedJudge(options)
+    asked = Asked.by_items(items)
     scored = aggregation.score(
         spec,
-        items,
+        drained(items),
         overlap=options.overlap,
         judge=judge.batch or run.judge,
         bar=options.bar,
@@ -149,7 +152,7 @@ def _evaluated(logged: LoggedTask, folder: Path, options: Options, *, tags: Path
         spec,
         task.split,
         source,
-        items,
+        asked,
         scored,
         *abouts.applied(about, spec.id, model, settings),
         {"duplicate": run.duplicate, "notes": notes},
@@ -168,9 +171,10 @@ def _of_twin(logged: LoggedTask, folder: Path, options: Options, tags: Path | No
     document = read_json(logged.results)
     items, notes, beside = _with_tags(spec, run.items, tags)
     judge = NotedJudge(options)
+    asked = Asked.by_items(items)
     scored = aggregation.score(
         spec,
-        items,
+        drained(items),
         overlap=options.overlap,
         judge=judge.batch,
         bar=options.bar,
@@ -184,7 +188,7 @@ def _of_twin(logged: LoggedTask, folder: Path, options: Options, tags: Path | No
         spec,
         task.split,
         located.source,
-        items,
+        asked,
         scored,
         *abouts.applied(about, spec.id, model_of(document), settings_of_twin(document, logged.task)),
         {

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -14,8 +14,9 @@ from reelbench.registry.base_record import first_wrong_field
 from reelbench.registry.data.loading import imported, locate, upstream_split
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import sha256_of, write_jsonl, write_text
-from reelbench.registry.records import Item, Sample, SourceRecord
+from reelbench.registry.records import Item, Sample, SourceRecord, shared_labels
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
+from reelbench.registry.values import drained
 from reelbench.scoring import aggregation, answers, cognitive_profile
 
 
@@ -191,7 +192,7 @@ def frames_given(shown: Iterable[Item | Sample]) -> dict[str, int]:
 
 
 def join(
-    predictions: Mapping[str, Prediction],
+    predictions: dict[str, Prediction],
     references: list[Reference],
     source: SourceRecord,
     *,
@@ -200,7 +201,7 @@ def join(
     notes: Sequence[str] = (),
     advice: str = "",
 ) -> PredictionSet:
-    """Hold predictions against references, in the references' order; their list is emptied, for it may be long.
+    """Hold predictions against references, in the references' order; both are emptied, for they may be many.
 
     InputError where no id is shared at all (`advice` ends it), or where a question is none that a result can hold.
     """
@@ -211,19 +212,19 @@ def join(
             f"{path}: none of its {len(predictions)} ids (first: {extra[0]!r}) is among the {len(known)} references "
             f"(first: {references[0].id!r}); are both of the same benchmark and split?{advice}"
         )
-    items: list[Item] = []
-    references.reverse()
-    while references:
-        reference = references.pop()
-        items.append(_joined(reference, predictions.get(reference.id)))
+    videos: dict[str, str] = {}  # a name that many questions share is held once
+    items = [
+        _joined(reference, predictions.pop(reference.id, None), videos.setdefault(reference.video, reference.video))
+        for reference in drained(references)
+    ]
     return PredictionSet(items, source, split, extra, list(notes))
 
 
-def _joined(reference: Reference, given: Prediction | None) -> Item:
+def _joined(reference: Reference, given: Prediction | None, video: str) -> Item:
     try:
-        return Item(
+        item = Item(
             id=reference.id,
-            video=reference.video,
+            video=video,
             target=reference.target,
             facets=reference.facets,
             question=reference.question,
@@ -235,6 +236,7 @@ def _joined(reference: Reference, given: Prediction | None) -> Item:
         )
     except ValidationError as error:
         raise InputError(f"the question {reference.id[:60]!r}: {first_wrong_field(error)}") from None
+    return Item.from_checked(vars(item))
 
 
 def references_of(
@@ -271,7 +273,7 @@ def reference_of(spec: BenchmarkSpec, row: rows.Row) -> Reference:
         row["id"],
         row["video"],
         rows.target(spec, row),
-        rows.facets(spec, row),
+        shared_labels(rows.facets(spec, row)),
         row["question"],
         tuple(row.get("options", ())),
     )
@@ -292,10 +294,18 @@ def _part(references: list[Reference], inputs: Inputs) -> list[Reference]:
 
 def answered(spec: BenchmarkSpec, text: str, options: Sequence[str] = ()) -> Prediction:
     """Return a model's raw answer with what is read from it: a choice, and a span where the benchmark asks for one."""
-    if aggregation.is_failure(text):
-        return Prediction(text, reason="model_failed")
-    parsed = answers.parse(spec, text, options)
-    return Prediction(text, parsed, answers.flags(text, parsed))
+    [given] = all_answered(spec, [(text, options)])
+    return given
+
+
+def all_answered(spec: BenchmarkSpec, given: Sequence[tuple[str, Sequence[str]]]) -> Iterator[Prediction]:
+    """As `answered`, of each raw answer with its options; many are read by several processes."""
+    flags = answers.flags
+    for (text, _), parsed in zip(given, answers.parse_all(spec, given), strict=True):
+        if aggregation.is_failure(text):
+            yield Prediction(text, reason="model_failed")
+        else:
+            yield Prediction(text, parsed, flags(text, parsed))
 
 
 def cut_off(text: object) -> bool:

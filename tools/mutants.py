@@ -263,9 +263,9 @@ class Run:
         return match[1] if match else ""
 
     def count(self, state: str) -> int:
-        """How many tests ended so, by pytest's last line."""
-        match = re.search(rf"(\d+) {state}\b.*\Z", self.output)
-        return int(match[1]) if match else 0
+        """How many tests ended so, by pytest's summary; warnings of what ends with the process may stand below it."""
+        numbers = re.findall(rf"^.*\b(\d+) {state}\b.* in [\d.]+s\b", self.output, re.MULTILINE)
+        return int(numbers[-1]) if numbers else 0
 
 
 def run_tests(folder: Path, module: str, timeout: float) -> Run:

@@ -100,7 +100,7 @@ def _read(file: Path) -> dict[str, Any]:
 
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # of TOML, of characters, of a number with more digits than Python reads
         raise InputError(f"{file}: not valid TOML: {error}") from None
 
 

@@ -33,10 +33,13 @@ def entry_of(spec: BenchmarkSpec, row: rows.Row) -> Entry:
 
 def rows_sha256(entries: Iterable[Entry]) -> str:
     """Return the sha256 over rows in any order; case, spaces and Unicode's forms of a text don't matter."""
-    return hashlib.sha256("\n".join(sorted(map(_row_sha256, entries))).encode()).hexdigest()
+    whole = hashlib.sha256()
+    for number, digest in enumerate(sorted(map(_row_sha256, entries))):
+        whole.update(("\n" if number else "").encode() + digest.hex().encode())
+    return whole.hexdigest()
 
 
-def whose(spec: BenchmarkSpec, split: str, source: "SourceRecord", entries: Sequence[Entry]) -> "Data":
+def whose(spec: BenchmarkSpec, split: str, source: "SourceRecord", entries: Iterable[Entry]) -> "Data":
     """Return whose the rows of a result are.
 
     Args:
@@ -93,7 +96,7 @@ def _all_entries(spec: BenchmarkSpec, split: str, source: "SourceRecord") -> lis
         return []
 
 
-def _row_sha256(entry: Entry) -> str:
+def _row_sha256(entry: Entry) -> bytes:
     name, video, question, target = entry
     plain = {
         key: [[float(number) for number in span] for span in value] if key == "spans" else _plain(value)
@@ -103,7 +106,7 @@ def _row_sha256(entry: Entry) -> str:
         json.dumps([name, video, _plain(question), plain], ensure_ascii=False, sort_keys=True).encode(
             "utf-8", "surrogatepass"
         )
-    ).hexdigest()
+    ).digest()
 
 
 def _plain(text: str) -> str:

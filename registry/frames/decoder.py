@@ -155,7 +155,9 @@ class VideoFile:
         for frame in _decoded(self._index, wanted, size, deadline):
             given += 1
             yield frame
-        if len(wanted) and not given:
+        if not given:
+            if not len(wanted):
+                raise MediaError(self.path, f"shows no frame of those that {sampling} takes; take uniform:8, say")
             raise MediaError(self.path, "not one of the frames asked for can be decoded; the file may be damaged")
 
 

@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from reelbench.registry.base_record import Count
 from reelbench.scoring.evidence.findings import LABELS, Label, NodeVerdict, SubCause
 from reelbench.scoring.evidence.graphs import Graph, Node
 from reelbench.scoring.evidence.timestamps import NOT_APPLICABLE
@@ -78,7 +79,7 @@ class Round(_Frozen):
     """
 
     id: str
-    round: int
+    round: Count
     nodes: dict[str, NodeTag]
     cue: str | None = None
     corrects: str | None = None

@@ -122,7 +122,10 @@ def video_id(address: str) -> str | None:
     address = address.strip()
     if _ID.fullmatch(address):
         return address
-    parts = urlsplit(address if "//" in address else f"https://{address}")
+    try:
+        parts = urlsplit(address if "//" in address else f"https://{address}")
+    except ValueError:  # a bracket that is no part of an address
+        return None
     host = (parts.hostname or "").lower()
     steps = [step for step in parts.path.split("/") if step]
     name = ""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_json_or_jsonl
+from reelbench.registry.files import read_entries
 from reelbench.registry.rows import Row
 from reelbench.registry.values import described, is_number
 
@@ -61,27 +61,33 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
 
 def entries(paths: Sequence[Path]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield (where, entry) for every question, an entry that is in several files merged by `qid`."""
+    if len(paths) == 1:
+        yield from _entries_of(paths[0])
+        return
     merged: dict[str, dict[str, Any]] = {}
     places: dict[str, str] = {}
     for path in paths:
-        document = read_json_or_jsonl(path)
-        seen: set[str] = set()
-        for number, entry in enumerate(document if isinstance(document, list) else [document], start=1):
-            where = f"{path}: entry {number}"
-            if not isinstance(entry, dict) or "qid" not in entry or entry.get("vid") is None:
-                raise InputError(
-                    f"{where} is not a ReXTime question; expected {', '.join(HUB_FIELDS)} or "
-                    f"{', '.join(GROUND_TRUTH_FIELDS)}; found {described(entry)}"
-                )
-            qid = str(entry["qid"])
-            if qid in seen:
-                raise InputError(f"{where}: qid {qid!r} occurs twice; the file must have each question once")
-            seen.add(qid)
-            places.setdefault(qid, where)
-            known = {key: value for key, value in entry.items() if value is not None}
-            merged[qid] = {**known, **merged.get(qid, {}), "qid": qid}
+        for where, entry in _entries_of(path):
+            places.setdefault(entry["qid"], where)
+            merged[entry["qid"]] = entry | merged.get(entry["qid"], {})
     for qid, entry in merged.items():
         yield places[qid], entry
+
+
+def _entries_of(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    seen: set[str] = set()
+    for number, entry in enumerate(read_entries(path), start=1):
+        where = f"{path}: entry {number}"
+        if not isinstance(entry, dict) or "qid" not in entry or entry.get("vid") is None:
+            raise InputError(
+                f"{where} is not a ReXTime question; expected {', '.join(HUB_FIELDS)} or "
+                f"{', '.join(GROUND_TRUTH_FIELDS)}; found {described(entry)}"
+            )
+        qid = str(entry["qid"])
+        if qid in seen:
+            raise InputError(f"{where}: qid {qid!r} occurs twice; the file must have each question once")
+        seen.add(qid)
+        yield where, {key: value for key, value in entry.items() if value is not None} | {"qid": qid}
 
 
 def question(entry: dict[str, Any], where: str) -> str:

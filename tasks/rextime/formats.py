@@ -10,7 +10,7 @@ from typing import Any
 
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json_or_jsonl
-from reelbench.registry.records import Sample
+from reelbench.registry.records import Sample, shared_labels
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.values import described, is_number
 from reelbench.tasks.rextime import data
@@ -25,6 +25,7 @@ from reelbench.tasks.submissions import (
     references_of,
 )
 
+_FOUR = ("",) * 4
 EXPECTED = '"qid" with "pred_relevant_windows" ([[start, end]]), "ans" (a letter), or both'
 
 
@@ -51,7 +52,7 @@ def read_references(path: Path) -> list[Reference]:
     for where, entry in data.entries([path]):
         target = {"answer": data.letter(entry, where), "spans": data.windows(entry, where)}
         # The evaluator's ground truth lists no options: a question has four (supplement, datasheet).
-        options = entry.get("options") or [""] * 4
+        options = entry.get("options") or []
         if not isinstance(options, list):
             raise InputError(f"{where}: options is {options!r:.80}, expected a list of texts")
         references.append(
@@ -59,9 +60,9 @@ def read_references(path: Path) -> list[Reference]:
                 entry["qid"],
                 str(entry["vid"]),
                 target,
-                {"category": data.category(entry)},
+                shared_labels({"category": data.category(entry)}),
                 data.question(entry, where),
-                tuple(map(str, options)),
+                tuple(map(str, options)) or _FOUR,
             )
         )
     if not references:

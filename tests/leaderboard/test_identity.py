@@ -4,11 +4,14 @@ import hashlib
 import json
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 
 from reelbench.leaderboard import board, site, store
+from reelbench.leaderboard.identity import keys_of
 from reelbench.registry.errors import InputError
+from reelbench.scoring import result_files
 
 
 @pytest.fixture
@@ -36,6 +39,10 @@ def renamed(tamper, folder, name, revision=None):
         ("org/mod\x1b[31mel", "U+001B"),
         ("org/mod\nel", "U+000A"),
         ("org/mod\x00el", "U+0000"),
+        ("org/mod\u2028el", "U+2028"),
+        ("org/mod\u2029el", "U+2029"),
+        ("org/mod\ue000el", "the character U+E000"),  # private use
+        ("org/mod\u0378el", "the character U+0378"),  # not assigned
         ("org/mod\u200bel", "U+200B"),
         ("org/mod\u2060el", "U+2060"),
         ("org/\u202eledom", "U+202E"),
@@ -44,6 +51,7 @@ def renamed(tamper, folder, name, revision=None):
         ("org/\ud800", "U+FFFD"),
         ("org/mo\u0501el", "several scripts"),  # a Cyrillic d
         ("\u043erg/model", "several scripts"),  # a Cyrillic o
+        ("org/gpt\u30fc4", "several scripts"),  # the mark of a long vowel in Japanese
         ("\u043e\u0440\u0435/model", "looks like Latin letters"),  # all Cyrillic
         ("org/mode\u0131", "passes for another"),  # a dotless i
         ("org/\uff4dodel", "write 'org/model'"),  # full width
@@ -59,7 +67,11 @@ def test_names_that_pass_for_others_or_can_t_be_seen_are_refused(run, tamper, tm
 
 
 @pytest.mark.parametrize(
-    "name", ["Qwen/Qwen2.5-VL-7B-Instruct", "gpt-4o-mini-2024-07-18", "Qwen2.5-VL (7B)", "通义千问", "Модель", "café"]
+    "name",
+    [
+        *("Qwen/Qwen2.5-VL-7B-Instruct", "gpt-4o-mini-2024-07-18", "Qwen2.5-VL (7B)", "通义千问", "Модель", "café"),
+        *("國語ㄅㄆㄇ", "犬のデータ", "佐々木", "한글GPT"),  # scripts that are written together
+    ],
 )
 def test_names_that_people_give_are_taken(run, tamper, tmp_path, name):
     [one] = store.add(renamed(tamper, run, name), tmp_path / "store")
@@ -74,6 +86,22 @@ def test_two_names_never_share_a_place(run, tamper, tmp_path):
     stored = store.read(tmp_path / "store")
     assert {one.result.model.id for one in stored} == set(names)
     assert len({one.key for one in stored}) == len(names)
+
+
+def test_what_a_run_merely_came_to_makes_no_other_place(run, tamper, tmp_path):
+    [before] = store.add(run, tmp_path / "store")
+    tamper(run, result=lambda found: found["settings"].update(audio="dropped", frames_given={"8": 12}))
+    [after] = store.add(run, tmp_path / "store")
+    assert (after.outcome, after.place) == ("replaced", before.place), after.why
+
+
+def test_a_place_that_0_1_0_gave_is_found_again():
+    """Its folders' names are in the fixture as it wrote them."""
+    there = Path(__file__).parents[1] / "fixtures" / "v0_1_0" / "store"
+    folders = list(result_files.folders(there))
+    assert len(folders) == 4
+    for folder in folders:
+        assert folder.relative_to(there).as_posix() in keys_of(result_files.read(folder))
 
 
 def test_another_s_result_is_not_replaced_where_both_come_to_one_place(run, tamper, tmp_path):

@@ -91,3 +91,11 @@ def test_a_table_that_is_too_long_has_no_ranges(drama_run, monkeypatch):
     monkeypatch.setattr(pairs, "MOST_COMPARED", 1)
     found, smallest = ranked([drama_run("a", "1" * 12), drama_run("b", "0" * 12)])
     assert (found, smallest) == ({"a": (1, None), "b": (2, None)}, None)
+
+
+def test_a_table_that_is_too_long_still_says_how_many_videos_its_runs_had(drama_run, monkeypatch):
+    monkeypatch.setattr(pairs, "MOST_COMPARED", 1)
+    published = [entry(f"at {v:g}", v, group=DRAMA) for v in (30.0, 5.0)]
+    spec = discovery.get("dramaqa_cogme")
+    assert ranking.ranked(spec, [*published, drama_run("a", "1" * 12)])[1].videos == 12
+    assert ranking.ranked(spec, published)[1].videos == 0  # nobody ran it

@@ -192,7 +192,9 @@ def test_of_a_sample_the_same_questions_are_judged_of_each_and_the_rest_later(cu
     assert drops["new"]["value"] == pytest.approx(100 * sum(new for _, new in of_drawn) / 8)
     part = [one.result for one in store.read(curve) if one.result.judge.requested == "later"]
     assert {json.dumps(one.counts.unscored) for one in part} == {'{"judge_not_drawn": 8}'}
-    assert bridge(curve, server, "--sample", 3) == document  # they are among the four
+    for fewer in (3, 1):  # they are among the four
+        assert bridge(curve, server, "--sample", fewer) == document
+    assert "--sample: 0 is not a number from 1 up" in rejudge(curve, server, "--sample", 0, status=2)
     assert len(server.calls) == 12
     whole = bridge(curve, server)["curve"]["results"]
     assert len(server.calls) == 36

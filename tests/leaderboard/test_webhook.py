@@ -22,7 +22,7 @@ from reelbench.leaderboard import store
 from reelbench.leaderboard.pull_request import PullRequests
 from reelbench.leaderboard.webhook import Payload
 from reelbench.registry.bounded import Bounds
-from reelbench.registry.records import About
+from reelbench.registry.records import BASELINE_ADAPTER, About
 from tests.servers.hub_repos import Token
 
 DATASET, SECRET = "museum/results", "open sesame"
@@ -95,11 +95,13 @@ def served(hub, table, tmp_path):  # noqa: ARG001 - published before
 
 
 @pytest.fixture
-def offer(table, hub, rextime_run, tmp_path):
+def offer(table, hub, rextime_run, tamper, tmp_path):
     """Offer a result as a pull request, as `publish --create-pr` does; `change` spoils it before."""
 
-    def run(name, *, change=None, organisation=None, model=None, **options):
+    def run(name, *, change=None, organisation=None, model=None, adapter=None, **options):
         scored, about = rextime_run(name, model=model or f"me/{name}", **options), About(organisation=organisation)
+        if adapter is not None:
+            tamper(scored, result=lambda result: result["model"].update(adapter=adapter))
         [added] = store.add(scored, tmp_path / f"{name}-store", about=about if organisation else None)
         if change is not None:
             change(added.place)
@@ -217,6 +219,16 @@ def test_nobody_else_hands_in_as_the_benchmarks_own_people(
     comment = PullRequests(DATASET).look(1, tmp_path / "table", tmp_path / "offered", lambda _: None)
     assert f": {verdict}\n" in comment
     assert ("only ReXTime's own people hand in results under it" in comment) == (verdict != "holds")
+
+
+def test_a_strangers_result_is_no_baseline_of_ours(offer, monkeypatch, tmp_path):
+    monkeypatch.setenv("HF_TOKEN", "hf_visitor")
+    offer("floor", model="Reelbench/baseline-random", adapter=BASELINE_ADAPTER)  # as ours say that they were made
+    monkeypatch.setenv("HF_TOKEN", "hf_bot")
+    (tmp_path / "table").mkdir()
+    comment = PullRequests(DATASET).look(1, tmp_path / "table", tmp_path / "offered", lambda _: None)
+    assert ": **refused**\n" in comment
+    assert "only reelbench's own people hand in results under it" in comment
 
 
 def test_paths_that_no_disk_or_no_store_has_are_said_and_never_written(table, offer, monkeypatch, tmp_path):

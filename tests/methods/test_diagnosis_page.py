@@ -131,6 +131,14 @@ def test_a_round_of_a_question_that_is_not_here_is_told_by_its_id(tmp_path):
         people.judged(folder)
 
 
+def test_a_round_of_no_number_that_a_file_has_is_told_by_its_line(tmp_path):
+    folder = diagnosed(tmp_path, ROWS)
+    path = tmp_path / "isolation.jsonl"
+    path.write_text(path.read_text().replace('"round": 1', f'"round": {10**400}', 1))
+    with pytest.raises(InputError, match=r"isolation.jsonl, line 1, field round"):
+        report.figures(folder)
+
+
 def test_a_share_of_errors_is_wilsons_over_videos(tmp_path):
     rows = [(f"q{n}", f"v{n}", "en-GB", ["T+" if n < 9 else "R+"], "all_evaluated") for n in range(12)]
     share = report.figures(diagnosed(tmp_path, rows))["labels"][LABELS["T"]]

@@ -375,6 +375,7 @@ class TestVideos:
 
     def test_an_address_that_no_reader_would_give_is_refused(self):
         assert data.video_id("javascript:alert(1)") is None
+        assert data.video_id("https://[youtu.be/abc") is None
 
 
 @pytest.mark.lmms

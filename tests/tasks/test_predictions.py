@@ -304,6 +304,7 @@ BAD = {
     "Latin-1": ("p.csv", b"id,prediction\n7,M\xfcll\n", r"p.csv, line 2: not UTF-8 text; save it as UTF-8"),
     "empty": ("p.csv", b"", r"no column of ids.*it has no columns"),
     "header alone": ("p.tsv", b"id\tprediction\n", r"no predictions in it"),
+    "columns alone": ("p.parquet", pd.DataFrame({"id": [], "prediction": []}).to_parquet(), r"no predictions in it"),
     "no id": ("p.csv", b"id,prediction\n7,carp\n,pike\n", r"p.csv, line 3: the id is empty"),
     "no Parquet": ("p.parquet", b"PAR1junk", r"p.parquet: not a Parquet file that can be read"),
     "no workbook": ("p.xlsx", b"PK\x03\x04junk", r"p.xlsx: not an Excel workbook that can be read"),

@@ -382,3 +382,13 @@ def test_memory_does_not_grow_with_the_video(tmp_path: Path) -> None:
     count, peak = map(int, out.stdout.split())
     assert count == 250
     assert peak < 300
+
+
+def test_a_film_that_begins_behind_its_only_keyframe_has_none_to_show(tmp_path):
+    path = clips.encode(tmp_path / "cut.mov", codec="libx264", gop=100, ticks=[40 * n for n in range(30)])
+    content = bytearray(path.read_bytes())
+    begin = content.index(b"elst") + 16  # of what is shown, in ticks of the file's own
+    content[begin : begin + 4] = (4000).to_bytes(4)
+    path.write_bytes(content)
+    with pytest.raises(MediaError, match=r"cut.mov: shows no frame of those that keyframe:5 takes; take uniform:8"):
+        list(decode(path, FrameSampling.parse("keyframe:5")))
