@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -23,6 +24,9 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 # qwen_vl_utils prefers a torchcodec that is installed, even one that can't find its FFmpeg libraries.
 os.environ.setdefault("FORCE_QWENVL_VIDEO_READER", "decord")
+# Jobs that a shell puts in the background ignore Ctrl-C, and so does what they start; tests interrupt what they start.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 SLOW_KINDS = ("lmms", "browser", "java")

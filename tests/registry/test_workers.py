@@ -65,6 +65,7 @@ def alive(pid):
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="lists processes as Linux does")
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="a system that doesn't list a process' children")
 @pytest.mark.parametrize("how", ["ctrl-c", "kill"])
 def test_workers_end_with_their_caller(script, how):
     process = subprocess.Popen(
