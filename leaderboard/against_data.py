@@ -10,7 +10,7 @@ from reelbench.registry.errors import DataUnavailableError, InputError, Reelbenc
 from reelbench.registry.records import Counts, Item, Result, Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.scoring.aggregation import ANSWERS_HIDDEN, UNANSWERED
+from reelbench.scoring.aggregation import ANSWERS_HIDDEN, reason_before_judging
 from reelbench.scoring.value_bounds import MOST_UNSCORED
 
 _NO_FAULT = (ANSWERS_HIDDEN, "media_missing")
@@ -105,7 +105,7 @@ def as_asked(
         )
     items = []
     for sample in samples:
-        row, reason = rows_here.get(sample.id), sample.reason if sample.reason in UNANSWERED else None
+        row, reason = rows_here.get(sample.id), reason_before_judging(sample)
         if reason is None and (row is None or rows.target(spec, row) != sample.target):
             raise InputError(f"{where}: item {sample.id!r} is not in the data here, or has another reference there")
         items.append(sample.item(row["question"] if row else "", reason))

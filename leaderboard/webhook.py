@@ -21,7 +21,7 @@ from reelbench.leaderboard.pull_request import PullRequests
 from reelbench.leaderboard.turns import Turns
 from reelbench.registry import bounded
 from reelbench.registry.bounded import Bounds
-from reelbench.registry.errors import ReelbenchError, first_line
+from reelbench.registry.errors import ReelbenchError, cut_in_the_middle, first_line, printable
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -192,8 +192,8 @@ class Server:
 def _in_one_line(record: logging.LogRecord) -> bool:
     """Let a request that isn't HTTP as aiohttp reads it, or that failed here, be a line without its traceback."""
     if record.exc_info:
-        said = " ".join(f"{record.getMessage()}: {record.exc_info[1]}".split())
-        record.msg, record.args, record.exc_info = said[:_LONGEST_LINE], (), None
+        line = " ".join(printable(f"{record.getMessage()}: {record.exc_info[1]}").split())
+        record.msg, record.args, record.exc_info = cut_in_the_middle(line, _LONGEST_LINE), (), None
     return True
 
 

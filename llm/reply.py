@@ -2,16 +2,18 @@
 
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from types import UnionType
 
 REPLY_FIELDS = (
     *("raw", "finish", "returned", "prompt_tokens", "completion_tokens", "host"),
     *("reasoning_tokens", "cached_tokens", "seconds"),
 )
 """A reply's fields, in the order of the class and of its checksum."""
+
+_KINDS = (
+    *(str | None, str | None, str | None, int, int, str),
+    *(int | None, int | None, float | int | None),
+)
+"""What each field holds, in the same order."""
 
 _LONGEST_NAME = 1000
 """Characters of a model's name that a result's record holds; the client keeps fewer."""
@@ -50,13 +52,7 @@ class Reply:
     @property
     def is_of_its_kinds(self) -> bool:
         """Whether each field holds what it is for; SQLite lets any field hold anything."""
-        fields: tuple[tuple[object, type | UnionType], ...] = (
-            *((self.host, str), (self.prompt_tokens, int), (self.completion_tokens, int)),
-            *((text, str | None) for text in (self.raw, self.finish, self.returned)),
-            *((count, int | None) for count in (self.reasoning_tokens, self.cached_tokens)),
-            (self.seconds, float | int | None),
-        )
-        return all(isinstance(value, kind) for value, kind in fields) and len(self.returned or "") <= _LONGEST_NAME
+        return all(map(isinstance, self.values, _KINDS)) and len(self.returned or "") <= _LONGEST_NAME
 
     @property
     def values(self) -> tuple[str | int | float | None, ...]:

@@ -52,7 +52,7 @@ def candidates_of_run(folder: Path) -> tuple[list[CandidateSet], Answers]:
     asked = _asked(folder, spec, split)
     items, cases = [], []
     for sample in result_files.read_samples(folder):
-        unanswered = sample.reason if sample.reason in aggregation.UNANSWERED else None
+        unanswered = aggregation.reason_before_judging(sample)
         question, options = asked.get(sample.id, ("", ()))
         items.append(sample.item(question, unanswered, options))
         if sample.candidates:

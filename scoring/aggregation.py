@@ -39,6 +39,11 @@ UNANSWERED = frozenset(
 """Reasons that say that there is nothing to hold an answer against, or no answer."""
 
 
+def reason_before_judging(sample: Sample) -> str | None:
+    """Return why a sample was unscored before any judge was asked; None where its answer could be scored."""
+    return sample.reason if sample.reason in UNANSWERED else None
+
+
 def reasons(spec: BenchmarkSpec, *, hidden: bool) -> frozenset[str]:
     """Return every reason for which an item can be unscored; `hidden` says whether the split's answers are hidden."""
     unanswered = UNANSWERED if hidden else UNANSWERED - {ANSWERS_HIDDEN}

@@ -96,6 +96,7 @@ def write(
         _keep_judged(folder, scored.samples)
     with _samples_aside(folder) as aside:
         write_jsonl(aside, (sample.model_dump(mode="json") for sample in scored.samples))
+        digest = sha256_of(aside)
         result = Result(
             benchmark=BenchmarkRecord(
                 id=spec.id, version=spec.version, split=split, source=source, declaration=declaration(spec)
@@ -116,12 +117,12 @@ def write(
                 url=attribution.url,
                 citation=attribution.citation,
                 date=datetime.now(UTC).isoformat(timespec="seconds"),
-                samples_sha256=sha256_of(aside),
+                samples_sha256=digest,
                 note=attribution.note,
                 defaults=dict(FILE_DEFAULTS) or None,
             ),
         )
-        _put(folder, aside, as_text(result))
+        _put(folder, aside, digest, as_text(result))
     return result
 
 
@@ -135,9 +136,9 @@ def _samples_aside(folder: Path) -> Generator[Path]:
         aside.unlink(missing_ok=True)
 
 
-def _put(folder: Path, samples: Path, result: str) -> None:
+def _put(folder: Path, samples: Path, digest: str, result: str) -> None:
     """Put both files in their places; meanwhile the samples lie under their hash, by which the result names them."""
-    waiting = _waiting(folder, digest := sha256_of(samples))
+    waiting = _waiting(folder, digest)
     samples.replace(waiting)
     try:
         write_text(folder / RESULT_FILE, result)
@@ -253,7 +254,7 @@ def copy(source: Path, folder: Path) -> None:
             shutil.copyfile(source / QUESTIONS_FILE, aside)
     with _samples_aside(folder) as aside:
         shutil.copyfile(source / SAMPLES_FILE, aside)
-        _put(folder, aside, read_text(source / RESULT_FILE))
+        _put(folder, aside, sha256_of(aside), read_text(source / RESULT_FILE))
 
 
 def as_text(result: Result) -> str:

@@ -13,7 +13,7 @@ from reelbench.registry.question_ids import QuestionIds
 from reelbench.registry.records import Item, MergedRecord, Result, Sample, SettingsRecord
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import result_files
-from reelbench.scoring.aggregation import ANSWERS_HIDDEN, PREDICTION_MISSING, UNANSWERED
+from reelbench.scoring.aggregation import ANSWERS_HIDDEN, PREDICTION_MISSING, reason_before_judging
 from reelbench.tasks.submissions import answered
 
 Only = Literal["cut_off", "refused", "unscored", "other-judge", "unreadable", "disagree"]
@@ -131,7 +131,7 @@ class EarlierResult:
         written = self._questions.get(name, {})
         question = asked.question if asked else str(written.get("question", ""))
         options = asked.options if asked else tuple(written.get("options", ()))
-        reason = sample.reason if sample.reason in UNANSWERED else None
+        reason = reason_before_judging(sample)
         item = sample.item(question, reason, options)
         if reason not in {None, ANSWERS_HIDDEN} or not isinstance(sample.prediction, str) or sample.option_scores:
             return item

@@ -153,7 +153,7 @@ class Evaluation:
     def items(self) -> list[Item]:
         """The items as they came, made again: before any judge."""
         return [
-            sample.item(question, sample.reason if sample.reason in aggregation.UNANSWERED else None, options)
+            sample.item(question, aggregation.reason_before_judging(sample), options)
             for sample, question, options in self.asked.of_samples(self.scored.samples)
         ]
 
