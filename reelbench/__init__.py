@@ -10,13 +10,13 @@ What is listed in `__all__` is the Python face, loaded when it is first used. Al
 change with any version, except what `docs/api.md` lists for the packages of other benchmarks.
 """
 
-from importlib.util import find_spec as _find_spec
 from typing import TYPE_CHECKING
 
-if _find_spec("reelbench.registry") is None:  # `python -m reelbench` in a checkout: its rooms stand beside this folder
+try:
+    from reelbench.registry.lazy import names_of as _names_of
+except ModuleNotFoundError:  # `python -m reelbench` in a checkout: its rooms stand beside this folder
     __path__.append(f"{__path__[0]}/..")
-
-from reelbench.registry.lazy import names_of as _names_of
+    from reelbench.registry.lazy import names_of as _names_of
 
 if TYPE_CHECKING:
     from reelbench.api import Scored, compare, evaluate, open_result, results, score
