@@ -44,7 +44,7 @@ DIMENSIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
 ORDER = ("accuracy", "clarity", "depth", "relevance", "answerability")
 """Rows of Table S1."""
 LOW = 2
-"""A rating at or below it, be it one reviewer's alone, deserves another look, as MovieCORE's meta-reviewer took (Fig. S3)."""
+"""A rating at or below it, be it one reviewer's alone, deserves another look, as MovieCORE's authors took (Fig. S3)."""
 _SHOWN = 10
 
 
