@@ -140,7 +140,15 @@ class Command(_Parsed, TyperCommand):
             return super().make_context(info_name, args, parent, **extra)
         given = defaults.defaults_of(" ".join([*_words(parent).split(), info_name or ""]), self)
         values = {name: default.value for name, default in given.of_parameter.items()}
-        context = super().make_context(info_name, args, parent, default_map=values, **extra)
+        try:
+            context = super().make_context(info_name, args, parent, default_map=values, **extra)
+        except InputError as error:
+            typed = {arg.partition("=")[0] for arg in before_dashes(args)}
+            for parameter in self.params:
+                default = given.of_parameter.get(parameter.name or "")
+                if default is not None and option_of(parameter) in str(error) and not typed & {*parameter.opts}:
+                    raise InputError(f"{default.file}: {error}") from None
+            raise
         context.meta[defaults.NAME] = given
         return context
 
@@ -159,7 +167,7 @@ class Command(_Parsed, TyperCommand):
         mine = {option for parameter in self.params for option in (*parameter.opts, *parameter.secondary_opts)}
         for option in given:
             hints = {} if option in mine else GUESSED_OPTIONS.get(option, {})
-            if hint := hints.get(words.partition(" ")[0], hints.get("")):
+            if hint := hints.get(words) or hints.get(words.partition(" ")[0]) or hints.get(""):
                 raise InputError(f"{words} has no {option}: {hint}")
 
     def invoke(self, ctx: "_click.Context") -> Any:  # noqa: ANN401 - Typer's
@@ -231,6 +239,8 @@ def _usage_errors(words: str) -> Iterator[None]:
         where, hint = f"{words}: " if words else "", f"see `{f'reelbench {words}'.strip()} --help`"
         if words == "score" and "extra argument" in message:
             hint = ONE_FILE
+        elif "missing option '--store'" in message.lower():
+            hint = "a folder that `reelbench leaderboard add RUN_DIR --store FOLDER` fills"
         raise InputError(f"{where}{message[:1].lower()}{message[1:]}; {hint}") from None
 
 

@@ -12,6 +12,7 @@ printed, and stands in the result's record.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,10 +62,14 @@ class Defaults:
     untrusted: tuple[str, ...] = ()
 
 
+def places() -> tuple[Path, Path]:
+    """Return where the files may be: this folder's, the user's."""
+    return Path(NAME), Path(settings.XDG_CONFIG_HOME.get()).expanduser() / "reelbench" / NAME
+
+
 def files() -> tuple[Path, ...]:
     """Return the files that there are, this folder's first."""
-    configuration = Path(settings.XDG_CONFIG_HOME.get()).expanduser() / "reelbench" / NAME
-    return tuple(path for path in (Path(NAME), configuration) if path.is_file())
+    return tuple(path for path in places() if path.is_file())
 
 
 def defaults_of(words: str, command: "_click.Command") -> Defaults:
@@ -131,7 +136,9 @@ def _taken(file: Path, table: str, name: str, commands: "Mapping[str, _click.Com
         why = f"`reelbench {words}` has no such option"
     elif of_family:
         why = f"no such option; see `reelbench help {table}`"
-    raise InputError(f"{file}: [{table}] {name}: {why}")
+    options = [_option(parameter) for parameter in (*(command.params if command is not None else ()), *of_family)]
+    close = get_close_matches(name.replace("_", "-"), options, n=1)
+    raise InputError(f"{file}: [{table}] {name}: {why}" + (f"; did you mean {close[0]!r}?" if close else ""))
 
 
 def _idle(file: Path, parameter: "_click.Parameter") -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from reelbench import __version__
-from reelbench.cli import console
+from reelbench.cli import console, defaults
 from reelbench.cli.option_groups import Json
 from reelbench.registry.errors import ReelbenchError, first_line
 
@@ -175,4 +175,5 @@ def _benchmarks() -> dict[str, object]:
 def _settings() -> dict[str, object]:
     from reelbench.registry import settings
 
-    return {setting.name: setting.shown for setting in settings.ALL if setting.is_set}
+    of_files = {defaults.NAME: ", ".join(map(str, paths))} if (paths := defaults.files()) else {}
+    return {setting.name: setting.shown for setting in settings.ALL if setting.is_set} | of_files

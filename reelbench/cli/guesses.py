@@ -44,9 +44,13 @@ GUESSED_COMMANDS = {
 }
 """Word -> what to type."""
 
-_AGAIN = "run the same command again; lmms-eval's answers are kept only with its own --use_cache DIR, behind `--`"
+_AGAIN = "run the same command again: what was answered or judged is kept"
+_AGAIN_RUN = "run the same command again; lmms-eval's answers are kept only with its own --use_cache DIR, behind `--`"
 _MEDIA = "folders with videos are named in REELBENCH_MEDIA"
-_PROMPT = "a benchmark's prompt is its own, so that scores compare; one of yours is `prompt:` in a benchmark.yaml"
+_PROMPT = "a benchmark's prompt is its own, so that scores compare; in a benchmark.yaml of yours it is `prompt: FILE`"
+_KEYS = "keys stand in REELBENCH_LLM_API_KEY and REELBENCH_JUDGE_API_KEY, else OPENAI_API_KEY"
+_EXTRA = "--llm-extra '{\"temperature\": 0.7}' sends it; a preset sets what a model's owners state"
+_PAGE = "the page is a file: open the path that is printed in a browser"
 
 GUESSED_VALUES = {"leaderboard export": dict.fromkeys(("latex", "tex", "markdown", "csv"), _TABLES)}
 """Command -> value of one of its options -> what to type."""
@@ -60,9 +64,14 @@ GUESSED_OPTIONS = {
         "ask": "`score NAME --judge-estimate` counts a judge's calls; --limit 3 asks three questions",
         "make": "--plan counts calls, tokens and dollars, and asks nothing",
     },
-    "--resume": {"": _AGAIN},
-    "--media": {"run": _MEDIA, "ask": _MEDIA, "score": _MEDIA, "view": _MEDIA},
-    "--prompt": {"run": _PROMPT, "ask": _PROMPT},
+    "--resume": {"run": _AGAIN_RUN, "": _AGAIN},
+    **dict.fromkeys(("--media", "--videos", "--video-dir"), dict.fromkeys(("run", "ask", "score", "view"), _MEDIA)),
+    **dict.fromkeys(("--prompt", "--prompt-file", "--system-prompt"), dict.fromkeys(("run", "ask"), _PROMPT)),
+    "--api-key": {"": _KEYS},
+    "--temperature": {"ask": _EXTRA, "run": "lmms-eval's --gen_kwargs temperature=T stands behind `--`"},
+    "--open": {"view": _PAGE, "leaderboard build": _PAGE},
+    "--port": {"view": _PAGE, "leaderboard build": _PAGE},
+    "--n": {"ask": "--limit N", "review page": "--sample N"},
     "--model": {"ask": "--llm MODEL", "make": "--llm MODEL", "run": "lmms-eval's --model stands behind `--`"},
     "--url": {"ask": "--llm-url URL", "make": "--llm-url URL"},
     "--latex": {"compare": _TABLES, "score": _TABLES},

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from reelbench.cli import console
-from reelbench.cli.defaults import entries, files
+from reelbench.cli.defaults import entries, files, places
 from reelbench.cli.option_groups import Json
 from reelbench.registry.credentials import without_credentials
 
@@ -37,6 +37,8 @@ def show_settings(*, as_json: Json = False) -> None:
         console.write(f"{'':<{width}}    " + (f"= {setting.shown}" if setting.is_set else f"unset: {setting.fallback}"))
     for option, value, source, _ in _of_files():
         console.write(f"{option}\n{'':<{width}}    = {value} ({source})")
+    console.write(f"Defaults of options are read from {' and '.join(map(str, places()))}, by command or family:")
+    console.write('    [frames]\n    frames = "uniform:32"')
 
 
 def _of_files() -> Iterator[tuple[str, str, str, bool]]:

@@ -77,6 +77,8 @@ def test_a_folder_s_file_never_says_who_is_asked_where_or_for_how_much(score_the
         ("[scoree]\nby = 'x'\n", "[scoree] by: no such command or family of options"),
         ("label = 'x'\n", "[] label: no such command or family of options"),
         ("[frames]\nframez = 'none'\n", "[frames] framez: no such option; see `reelbench help frames`"),
+        ("[llm]\nllm_url = 'x'\n", "[llm] llm_url: no such option; see `reelbench help llm`; did you mean 'llm-url'?"),
+        ("[score]\nquiet = 3\n", "reelbench.toml: score: invalid value for '--quiet'"),
         ("[score\n", "not valid TOML"),
         (f"limit = {'9' * 5000}\n", "not valid TOML"),
     ],
