@@ -34,7 +34,7 @@
     });
     const columns = [
       rank,
-      { ...R.MODEL, id: "model", title: "Model", node: R.modelCell },
+      { ...R.MODEL, id: "model", title: "Model", node: R.modelCell(listed) },
       lane,
       ...R.metricColumns(b, (i) => listed.some((row) => row.v[i])),
       ...R.declared(group, groups, listed),
