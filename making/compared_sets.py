@@ -42,7 +42,7 @@ def _preferred(win: Mapping[str, Any] | None) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
+    return f"{100 * share:.0f}\u00a0%"
 
 
 def _named(name: str) -> str:
