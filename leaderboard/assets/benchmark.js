@@ -25,6 +25,7 @@
       at: (row) => row,
       again: () => table.fill(),
       always: true,
+      cls: "lane-cell alone",
     });
     const rank = R.rankColumn({
       about: R.columns.get("rank").about,
