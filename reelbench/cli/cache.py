@@ -56,12 +56,9 @@ def copy(
     target: Annotated[str, typer.Argument(metavar="TO", help="Likewise; its own replies stay.")],
 ) -> None:
     """Copy replies from a file into a database, or back; skip what is already there."""
-    from reelbench.llm.cache import is_address
     from reelbench.llm.copying import copy as copied_over
 
-    if not is_address(source) and not Path(source).is_file():
-        raise InputError(f"{source}: no such file")
-    with _opened(source) as store, _opened(target) as other:
+    with _opened(source) as store, _opened(target, new=True) as other:
         total = sum(stored.replies for stored in store.models())
         with console.progress("replies", total) as show:
             done = copied_over(store, other, show)
@@ -95,10 +92,13 @@ def prune(
 
 
 @contextmanager
-def _opened(place: str | None) -> "Generator[ReplyStore]":
+def _opened(place: str | None, *, new: bool = False) -> "Generator[ReplyStore]":
+    """Open a place of replies; InputError for a file that is not there, unless it may be `new`."""
     from reelbench.llm.ask_options import cache_place
-    from reelbench.llm.cache import open_store
+    from reelbench.llm.cache import is_address, open_store
 
+    if place and not new and not is_address(place) and not Path(place).is_file():
+        raise InputError(f"{place}: no such file")
     store = open_store(place or cache_place(), console.note)
     try:
         yield store
