@@ -71,12 +71,15 @@ class ReplyCache:
             self._take_left_over()
 
     def _opened(self, place: Path | str) -> ReplyStore:
-        began = time.monotonic()
+        since = None
         while True:
             try:
                 return open_store(place, self._on_note)
             except AwayError as error:
-                if time.monotonic() - began > self._patience:
+                if since is None:
+                    since = time.monotonic()
+                    self._on_note(f"{error}; waiting for it, {self._patience:g} s at most")
+                if time.monotonic() - since >= self._patience:
                     raise ReelbenchError(f"{error}, for {self._patience:g} s (--cache-patience); run again") from None
                 time.sleep(_AGAIN)
 
@@ -309,7 +312,7 @@ def is_address(place: Path | str) -> bool:
         return True
     if isinstance(place, str) and _OTHER_ADDRESS.match(place):  # as a file's name its password would be shown
         raise InputError(
-            "REELBENCH_CACHE: neither a file nor a database's address; write postgresql://USER:PASSWORD@HOST:5432/DATABASE"
+            "a judge cache: its address can't be read; give a file, or postgresql://USER:PASSWORD@HOST:5432/DATABASE"
         )
     return False
 
