@@ -266,7 +266,7 @@ class ReplyCache:
             if self._away_since is None:
                 self._away_since = time.monotonic()
                 self._on_note(
-                    f"judge cache {self.store.name}: {error}; waiting for it, {self._patience:g} s at most; replies "
+                    f"{error}; waiting for it, {self._patience:g} s at most; replies "
                     f"that arrive are kept in {self._spool.path}"
                 )
 
@@ -275,7 +275,7 @@ class ReplyCache:
         if self._closed.wait(_AGAIN) or time.monotonic() - since > self._patience:
             held = f"; {len(self._spool)} replies are in {self._spool.path}, and the next run puts them there"
             raise ReelbenchError(
-                f"judge cache {self.store.name}: {error}, for {self._patience:g} s (--cache-patience)"
+                f"{error}, for {self._patience:g} s (--cache-patience)"
                 f"{held if self._spool else ''}; run again when it is there: what was paid for is kept"
             ) from None
 

@@ -402,7 +402,7 @@ class PostgresStore:
         except self._pool_errors as error:
             if self._pool.closed:
                 raise ReelbenchError(f"judge cache {self._name}: it is closed") from None
-            raise AwayError(self._why_not(error)) from None
+            raise AwayError(f"judge cache {self._name}: {self._why_not(error)}") from None
         except (errors.DeadlockDetected, errors.SerializationFailure):
             return self._do(action)
         except (self._psycopg.OperationalError, self._psycopg.InterfaceError) as error:
@@ -411,7 +411,7 @@ class PostgresStore:
             if connection is not None and connection.broken:
                 # Its other connections have broken too: they would each cost a try.
                 threading.Thread(target=self._pool.check, daemon=True).start()
-            raise AwayError(first_line(error)) from None
+            raise AwayError(f"judge cache {self._name}: {first_line(error)}") from None
         except self._psycopg.Error as error:
             raise ReelbenchError(f"judge cache {self._name}: {first_line(error)}") from None
 

@@ -11,7 +11,7 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.option_groups import Json, reports_status
-from reelbench.registry.errors import InputError
+from reelbench.registry.errors import InputError, ReelbenchError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -57,11 +57,15 @@ def copy(
 ) -> None:
     """Copy replies from a file into a database, or back; skip what is already there."""
     from reelbench.llm.copying import copy as copied_over
+    from reelbench.llm.store import AwayError
 
     with _opened(source) as store, _opened(target, new=True) as other:
         total = sum(stored.replies for stored in store.models())
         with console.progress("replies", total) as show:
-            done = copied_over(store, other, show)
+            try:
+                done = copied_over(store, other, show)
+            except AwayError as error:
+                raise ReelbenchError(f"{error}; run again: what was copied is kept") from None
         if batches := store.under_way():
             console.note(f"{store.name}: {batches} batches are under way, and stay: collect them there first")
         left_out = f", {done.damaged} damaged and left out" if done.damaged else ""

@@ -27,6 +27,7 @@ _CORE = (
 _EXTRAS = {
     "lmms-eval": ("lmms-eval", "torch", "transformers", "accelerate", "decord"),
     "mcp": ("mcp",),
+    "postgres": ("psycopg", "psycopg-pool"),
     "profile": ("spacy",),
     "ray": ("ray",),
 }

@@ -15,10 +15,12 @@ from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.asker import Asker
 from reelbench.llm.batches import Batches
 from reelbench.llm.cache import ReplyCache, stored_now
+from reelbench.llm.copying import Copied, copy
 from reelbench.llm.reply import Reply
-from reelbench.llm.store import Limit
+from reelbench.llm.store import AwayError, Limit
 from reelbench.registry.errors import InputError, ReelbenchError
 from tests.servers.judge import Answer, JudgeServer
+from tests.servers.postgres import PASSWORD
 
 OLD = Path(__file__).parents[1] / "fixtures" / "v0_1_0" / "judge.sqlite"
 
@@ -380,6 +382,46 @@ def test_batches_too_wait_for_a_server_that_is_away(postgres):
     (note,) = notes
     assert "waiting for it, 60 s at most" in note
     cache.close()
+
+
+def test_a_copy_that_broke_off_goes_on(postgres, tmp_path):
+    file, server = ReplyCache(tmp_path / "judge.sqlite", print), ReplyCache(postgres.database(), print)
+    file.store.put([stored_now(key(number), "m", reply(str(number))) for number in range(1200)])
+
+    def stop(done, _):
+        if done == 500:
+            postgres.stop()
+
+    try:
+        with pytest.raises(AwayError, match=r"^judge cache postgresql://127.0.0.1:\d+/postgres: "):
+            copy(file.store, server.store, stop)
+    finally:
+        postgres.start()
+    assert copy(file.store, server.store) == Copied(copied=700, there=500)
+    assert list(server.store.replies()) == list(file.store.replies())
+    for cache in (file, server):
+        cache.close()
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl, which makes a certificate, is not here")
+def test_the_way_there_is_as_safe_as_its_address_says(postgres, tmp_path, monkeypatch):
+    """TLS, and who the server must be, by libpq's own parameters; the password by its own file or variable."""
+    ours, place = postgres.certified(), postgres.database()
+    bare = place.replace(":a%20pass%2Fword%3A%20%25@127.0.0.1", "@localhost")
+    safe = f"{bare}?sslmode=verify-full&sslrootcert={ours}"
+    with pytest.raises(InputError, match="no password supplied"):
+        ReplyCache(safe, print)
+    passwords = tmp_path / "pgpass"
+    passwords.write_text("localhost:*:*:reelbench:a pass/word\\: %\n")
+    passwords.chmod(0o600)
+    for variable, value in (("PGPASSFILE", str(passwords)), ("PGPASSWORD", PASSWORD)):
+        with monkeypatch.context() as environ:
+            environ.setenv(variable, value)
+            cache = ReplyCache(safe, print)
+            assert cache.claim(key(1)) == "mine"
+            cache.close()
+            with pytest.raises(InputError, match="does not match host name"):
+                ReplyCache(safe.replace("localhost", "127.0.0.1"), print)
 
 
 def test_a_database_of_a_newer_version_is_refused(postgres):
