@@ -72,10 +72,10 @@ class PostgresServer:
         with psycopg.connect(self.address, autocommit=True) as connection:
             connection.execute("ALTER SYSTEM SET ssl = on")
             connection.execute("SELECT pg_reload_conf()")
-        shown = None
-        while shown != ("on",):  # the server reads it when it comes to it
+        while True:  # the server reads it when it comes to it
             with psycopg.connect(self.address) as connection:
-                shown = connection.execute("SHOW ssl").fetchone()
+                if connection.execute("SELECT current_setting('ssl')::boolean").fetchone() == (True,):
+                    break
         trusted = self._root / "trusted.crt"
         shutil.copyfile(certificate, trusted)
         return trusted
