@@ -395,7 +395,7 @@ def _show(document: Mapping[str, Any]) -> None:
     )
     if per_1000 := document.get("per_1000_kept"):
         console.note(f"${per_1000['usd']:.2f} for 1,000 questions kept, before people's time")
-    if measured := document.get("across_time"):
+    if (measured := document.get("across_time")) and measured["questions"]:
         length, overlap = (measured[name] for name in ("certificate_length", "qa_miou"))
         figures = f", C.L. {length['value']:.1f} s, QA-mIoU {overlap['value']:.3f}" if length and overlap else ""
         console.note(

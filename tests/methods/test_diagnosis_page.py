@@ -324,6 +324,44 @@ def test_filters(opened):
 
 
 @pytest.mark.browser
+def test_back_forward_and_links_bring_back_what_was_looked_at(opened):
+    from playwright.sync_api import expect
+
+    tab = opened(ROWS)
+    heading, pressed = tab.locator("#detail h3").first, tab.locator("#detail .rounds [aria-pressed=true]")
+
+    def looks_at(search, locale, question, number):
+        expect(tab.locator("#search")).to_have_value(search)
+        expect(tab.locator("#locale")).to_have_value(locale)
+        expect(heading).to_contain_text(f"Question {question} ")
+        expect(pressed).to_have_text(f"Round {number}")
+
+    tab.locator("#locale").select_option("ja-JP")
+    looks_at("", "ja-JP", "q2", 1)
+    tab.get_by_role("button", name="Round 2").click()
+    tab.locator("#list button").nth(1).click()
+    tab.locator("#search").press_sequentially("q3")
+    looks_at("q3", "ja-JP", "q3", 1)
+    link = tab.url
+    tab.go_back()  # what was typed is one step
+    looks_at("", "ja-JP", "q3", 1)
+    tab.go_back()
+    looks_at("", "ja-JP", "q2", 2)
+    tab.go_back()
+    tab.go_back()
+    looks_at("", "", "q1", 1)
+    expect(tab.locator("#list button")).to_have_count(4)
+    tab.go_forward()
+    looks_at("", "ja-JP", "q2", 1)
+    tab.goto("about:blank")
+    tab.goto(link)
+    looks_at("q3", "ja-JP", "q3", 1)
+    expect(tab.locator("#list button")).to_have_count(1)
+    tab.goto(f"{link.partition('#')[0]}#question=q1&round=2&label=nothing")  # what isn't there is left out
+    looks_at("", "", "q1", 2)
+
+
+@pytest.mark.browser
 def test_two_diagnoses_stand_side_by_side(opened):
     from playwright.sync_api import expect
 
