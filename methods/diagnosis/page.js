@@ -99,6 +99,7 @@ function share({ share: value, ci95 }, name) {
   const words = `${percent(value)}${ci95 ? ` (${interval(ci95)})` : ""}`;
   return h("td", {}, h("span", { class: "figure" }, Plots.share({ value, ends: ci95, tip: `${name}: ${words}` }), h("span", {}, words)));
 }
+const bySize = (noun, rates) => Object.fromEntries(Object.entries(rates || {}).map(([size, rate]) => [`${size} ${noun}`, rate]));
 const named = (text, { name }) => (several ? `${name}: ${text}` : text[0].toUpperCase() + text.slice(1));
 
 function tables() {
@@ -126,6 +127,24 @@ function tables() {
       ...data.diagnoses.flatMap((one) => {
         const there = one.figures.locales[locale] || empty;
         return [number(there.n), ...kinds.map((label) => number(there.labels[label].n)), share(there.perception, locale)];
+      }),
+    ]),
+  );
+  const groups = (figures) => ({
+    ...bySize("nodes", figures.sizes?.nodes), ...bySize("deep", figures.sizes?.depth), ...figures.skills,
+  });
+  const names = [...new Set(data.diagnoses.flatMap(({ figures }) => Object.keys(groups(figures))))];
+  at("rates").parentElement.hidden = !names.length;
+  table(
+    "by-rate",
+    ["", ...data.diagnoses.flatMap((one) => [named("questions", one), named("right at first", one), ...(several ? [named("errors a question", one)] : data.labels)])],
+    names.map((name) => [
+      name,
+      ...data.diagnoses.flatMap(({ figures }) => {
+        const { n = 0, right, ci95, labels } = groups(figures)[name] || {};
+        const rates = labels ? data.labels.map((label) => labels[label]) : [];
+        const shown = several ? [rates.length ? rates.reduce((a, b) => a + b) : null] : data.labels.map((_, place) => rates[place]);
+        return [number(n), share({ share: right, ci95 }, name), ...shown.map((rate) => h("td", { class: "n" }, rate == null ? DASH : rate.toFixed(2)))];
       }),
     ]),
   );

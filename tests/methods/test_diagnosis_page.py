@@ -172,7 +172,7 @@ def test_shares_are_compared_where_both_lost_and_of_one_round(tmp_path):
     assert pairing.differences(one, other)["shares"][LABELS["R"]]["b"] == 0.5
 
 
-def test_the_paper_s_counts_by_round_and_locale_and_right_answers_by_skill(tmp_path):
+def test_the_paper_s_counts_by_round_and_locale_and_right_answers_by_skill(tmp_path, reelbench):
     folder = diagnosed(tmp_path, ROWS)
     right = NodeVerdict(status="right")
     wrong = NodeVerdict(status="wrong", label=LABELS["T"], found="yes", time_critical=True, model_time="0:12")
@@ -211,6 +211,10 @@ def test_the_paper_s_counts_by_round_and_locale_and_right_answers_by_skill(tmp_p
     }
     assert counted["skills"]["Counting"]["labels"][LABELS["T"]] == 0.75
     assert counted["sizes"]["nodes"]["1–2"] == {"n": 4, "right": 0.25, "ci95": None}
+    done = reelbench("diagnose", "report", tmp_path)
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert ["Counting", "25%", "4", "0.75", *LABELS["T"].split(), "0.75"] in lines, done.stderr
+    assert ["Reading", "0%", "2", "1.00", *LABELS["T"].split(), "1.00"] in lines
 
 
 def test_a_diagnosis_without_errors_is_one(tmp_path):
@@ -256,6 +260,20 @@ def opened(chromium, tmp_path):
     yield open_page
     for context in contexts:
         context.close()
+
+
+@pytest.mark.browser
+def test_rates_by_evidence_and_skill_stand_in_a_table(chromium, tmp_path):
+    folder = diagnosed(tmp_path, ROWS)
+    folder.keep_questions(question.model_copy(update={"skills": ("Counting",)}) for question in folder.questions)
+    page.write([folder], [report.figures(folder)], tmp_path / "page.html")
+    tab = chromium.new_page()
+    tab.goto((tmp_path / "page.html").as_uri())
+    rows = [row.inner_text().split("\t") for row in tab.locator("#by-rate tr").all()]
+    tab.close()
+    assert [row[0] for row in rows[1:]] == ["1–2 nodes", "1 deep", "Counting"]
+    # q1 to q4 have two errors of time, one of an attribute and one of reasoning.
+    assert [cell.strip() for cell in rows[3][1:]] == ["4", "0 %", "0.50", "0.00", "0.25", "0.00", "0.00", "0.25"]
 
 
 @pytest.mark.browser
