@@ -12,7 +12,7 @@ from reelbench.cli.asking import LlmBatch, RetryUnread, by_role, shared_budget, 
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
 from reelbench.cli.option_groups import Data, Json, Split, chosen, reports_status, takes
-from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError
+from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError, number_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -126,7 +126,7 @@ def graphs(
     if form is not None:
         evidence.draw(out, made, form)
     if lacking:
-        console.note(f"{len(lacking)} questions have no graph (graph_invalid), first: {next(iter(lacking))}")
+        console.note(f"no graph: {number_of(len(lacking), 'question')} (graph_invalid), first: {next(iter(lacking))}")
     if as_json:
         console.write_json(counted)
     else:
@@ -161,7 +161,8 @@ def errors(
     known = {question.id for question in questions}
     unknown = [attempt.id for attempt in answers if attempt.id not in known]
     if unknown:
-        console.note(f"{len(unknown)} answers are left out, {name} {split} has no steps for them (first: {unknown[0]})")
+        without = number_of(len(unknown), "answer")
+        console.note(f"left out: {without} without steps in {name} {split} (first: {unknown[0]})")
     kept = [attempt for attempt in answers if attempt.id in known]
     asked = {attempt.id for attempt in kept}
     about = {"result": sha256_of(result / SAMPLES_FILE), "model": result_files.read(result).model.id}

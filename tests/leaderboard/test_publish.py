@@ -188,7 +188,7 @@ def test_samples_of_data_under_an_agreement_stay_at_home(hub, stored, tamper):
     publishing.publish(stored, space=SPACE, dataset=DATASET, note=told.append)
     assert not [path for path in files(hub, DATASET, "dataset") if "dramaqa" in path]
     assert len([path for path in files(hub, SPACE, "space") if path.startswith("data/samples/")]) == 1
-    assert any("1 results are left out" in line for line in told)
+    assert any("left out: 1 result whose benchmark's data" in line for line in told)
 
 
 @pytest.mark.parametrize(
