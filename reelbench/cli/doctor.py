@@ -29,7 +29,7 @@ _CORE = (
 _EXTRAS = {
     "lmms-eval": ("lmms-eval", "torch", "transformers", "accelerate", "decord"),
     "mcp": ("mcp",),
-    "postgres": ("psycopg",),
+    "postgres": ("psycopg", "psycopg-pool"),
     "profile": ("spacy",),
     "ray": ("ray",),
 }
