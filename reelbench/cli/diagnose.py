@@ -33,7 +33,7 @@ Name = Annotated[
         metavar="NAME", help="Benchmark, task, or a .jsonl file of questions with steps.", autocompletion=task_names
     ),
 ]
-Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write to.")]
+Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Output folder.")]
 PromptFolder = Annotated[
     Path | None,
     typer.Option("--prompts", metavar="DIR", help="Folder of prompts that replace ours: graph.txt, tag.txt, …"),
@@ -48,9 +48,7 @@ class IsolationOptions:
     graphs: Annotated[
         Path | None, typer.Option("--graphs", metavar="FILE", help="graphs.jsonl; missing graphs are made.")
     ] = None
-    llm_votes: Annotated[
-        int, typer.Option("--llm-votes", metavar="K", min=1, help="Replies of the tagger per answer.")
-    ] = 3
+    llm_votes: Annotated[int, typer.Option("--llm-votes", metavar="K", min=1, help="Tagger's replies per answer.")] = 3
     prompts: PromptFolder = None
     right: Annotated[bool, typer.Option("--right", help="Also check right answers once: are their reasons right?")] = (
         False

@@ -328,7 +328,7 @@ def webhook(
 def export(
     stores: Annotated[list[Path], typer.Argument(metavar="STORE...", help="Results stores.")],
     *,
-    out: Annotated[Path, typer.Option(help="Folder for the files.")],
+    out: Annotated[Path, typer.Option(help="Output folder.")],
     style: Annotated[
         Literal["eval-results", "eee"],
         typer.Option("--format", help="eval-results: for models' repositories on the Hub; eee: Every Eval Ever 0.3.0."),

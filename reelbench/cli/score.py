@@ -258,7 +258,7 @@ def show_estimates(estimates: "list[CostEstimate]", *, as_json: bool) -> None:
         console.write_json([asdict(cost) for cost in estimates])
         return
     columns = ("judge", "#items", "#cached", "#in a batch", "#calls", "#tokens in", "#out", "#$", "#time")
-    table = console.table("what judging would take", *columns)
+    table = console.table("estimate of judging", *columns)
     for cost in estimates:
         dollars = "" if cost.cost_usd is None else f"{cost.cost_usd:.4f}"
         time = "" if cost.seconds is None else f"{cost.seconds:.0f} s"
