@@ -43,7 +43,7 @@ Processes = Annotated[
     typer.Option(
         metavar="N",
         min=1,
-        help="Number of processes that share the questions, one GPU each.",
+        help="Processes that share the questions, a GPU each.",
     ),
 ]
 

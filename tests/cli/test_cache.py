@@ -70,9 +70,10 @@ def filled(request, tmp_path):
 )
 def test_what_is_removed_is_counted_first(filled, options, left):
     gone = 4 - sum(left.values())
-    assert f"{gone} {'reply' if gone == 1 else 'replies'} of" in reelbench("cache", "prune", filled, *options)
+    replies = f"{gone} {'reply' if gone == 1 else 'replies'}"
+    assert f"{replies} of" in reelbench("cache", "prune", filled, *options)
     assert "4 replies of 2 models" in reelbench("cache", "info", filled)
-    assert reelbench("cache", "prune", filled, *options, "--yes").startswith(f"{gone} replies removed from ")
+    assert reelbench("cache", "prune", filled, *options, "--yes").startswith(f"{replies} removed from ")
     told = json.loads(reelbench("cache", "info", filled, "--json"))
     assert {one["model"]: one["replies"] for one in told["models"]} == left
 

@@ -112,7 +112,7 @@ def test_results_that_others_merged_are_not_forgotten(stored, rextime_run, tmp_p
     theirs = tmp_path / "theirs"
     store.add(rextime_run("theirs-run", model="org/theirs"), theirs)
     publishing.publish(theirs, dataset=DATASET)
-    with pytest.raises(InputError, match=r"has 1 results that the store lacks, the first results/org__theirs/"):
+    with pytest.raises(InputError, match=r"has 1 result that the store lacks, the first results/org__theirs/"):
         publishing.publish(stored, dataset=DATASET)
 
 
