@@ -9,7 +9,7 @@
   const stated = (row) => (row.stated || "").split(", ").filter((what) => what && what !== "judge replies");
   /** What lets one doubt what runs were recomputed from, and how many of them where not all. */
   R.doubts = (runs) => {
-    const all = runs.flatMap((row) => [...stated(row).map((what) => `${what} as submitted`), ...(row.data === "unstated" ? ["data unstated"] : [])]);
+    const all = runs.flatMap((row) => [...stated(row).map((what) => `${what} as their submitters state them, not checked`), ...(row.data === "unstated" ? ["origin of the data unstated"] : [])]);
     return [...Map.groupBy(all, (text) => text)].map(([text, { length }]) => (length === runs.length ? text : `${R.count(length)} with ${text}`));
   };
   /** What a run's numbers follow from: badges as [text, kind, tip]. */
