@@ -74,7 +74,7 @@ class _Parsed:
 
     def parse_args(self, ctx: "_click.Context", args: list[str]) -> list[str]:
         """Parse the arguments; InputError for what can't be read."""
-        hidden = {option for part in self.params if getattr(part, "hidden", False) for option in part.opts}
+        hidden = {option for part in self.get_params(ctx) if getattr(part, "hidden", False) for option in part.opts}
         with _usage_errors(_words(ctx), hidden):
             return super().parse_args(ctx, args)  # type: ignore[misc] - of the class beside it
 
