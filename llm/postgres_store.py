@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from reelbench.llm.reply import REPLY_FIELDS, Reply
 from reelbench.llm.store import AwayError, Claimed, Limit, ModelReplies, StoredBatch, StoredReply
-from reelbench.registry.errors import InputError, ReelbenchError, first_line
+from reelbench.registry.errors import InputError, ReelbenchError, first_line, installing
 
 SCHEMA = 1
 LEASE = 20.0
@@ -136,7 +136,7 @@ class PostgresStore:
             import psycopg_pool
         except ImportError:
             raise InputError(
-                "a judge cache in PostgreSQL: psycopg is not installed; pip install 'reelbench[postgres]'"
+                f"a judge cache in PostgreSQL: psycopg is not installed; {installing('postgres')}"
             ) from None
         logging.getLogger("psycopg").setLevel(logging.ERROR)  # what it and its pool warn of is ours to say
         self._psycopg, self._pool_errors = psycopg, (psycopg_pool.PoolTimeout, psycopg_pool.PoolClosed)
