@@ -418,7 +418,7 @@ class PostgresStore:
     def _why_not(self, error: Exception) -> str:
         """Return why the pool got no connection, which it doesn't say."""
         try:
-            self._psycopg.connect(self._address).close()
+            self._psycopg.connect(self._address, connect_timeout=2).close()
         except self._psycopg.Error as failed:
             return first_line(failed)
         return f"no connection ({first_line(error)})"
