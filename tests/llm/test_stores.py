@@ -5,6 +5,7 @@ import contextlib
 import shutil
 import sqlite3
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -16,6 +17,7 @@ from reelbench.llm.asker import Asker
 from reelbench.llm.batches import Batches
 from reelbench.llm.cache import ReplyCache, stored_now
 from reelbench.llm.copying import Copied, copy
+from reelbench.llm.postgres_store import CONNECTIONS
 from reelbench.llm.reply import Reply
 from reelbench.llm.store import AwayError, Limit
 from reelbench.registry.errors import InputError, ReelbenchError
@@ -368,6 +370,21 @@ def test_a_server_that_grants_no_more_connections_is_waited_for(postgres, capfd)
         late.close()
         cache.close()
     assert capfd.readouterr().err == ""
+
+
+def test_a_process_takes_few_connections_however_many_models_it_asks(postgres):
+    import psycopg
+
+    place = postgres.database()
+    caches = [ReplyCache(place, print) for _ in range(6)]
+    with ThreadPoolExecutor(24) as threads:
+        states = list(threads.map(lambda number: caches[number % 6].claim(key(number)), range(400)))
+    with psycopg.connect(place) as database:
+        (taken,) = database.execute("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'reelbench'")
+    assert set(states) == {"mine"}
+    assert taken[0] <= CONNECTIONS
+    for cache in caches:
+        cache.close()
 
 
 def test_batches_too_wait_for_a_server_that_is_away(postgres):
