@@ -205,7 +205,9 @@ class ReplyCache:
         self.patiently(self.store.settle, job, reserved, cost, kept=kept)
 
     def close(self) -> None:
-        """Give up all claims and close the store; nothing that was kept depends on it."""
+        """Give up all claims and close the store; nothing that was kept depends on it. May be called twice."""
+        if self._closed.is_set():
+            return
         self._closed.set()
         for threads in (self._readers, self._writers):
             threads.shutdown()
