@@ -312,7 +312,7 @@ def is_address(place: Path | str) -> bool:
     """Whether a place of replies is a database's address, and no file; InputError for another kind of address."""
     if str(place).startswith(("postgresql://", "postgres://")):
         return True
-    if isinstance(place, str) and _OTHER_ADDRESS.match(place):  # as a file's name its password would be shown
+    if _OTHER_ADDRESS.match(str(place)):  # as a file's name its password would be shown
         raise InputError(
             "a judge cache: its address can't be read; give a file, or postgresql://USER:PASSWORD@HOST:5432/DATABASE"
         )

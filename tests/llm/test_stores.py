@@ -498,8 +498,10 @@ def test_a_user_who_may_only_read_reads(postgres):
         "postgresql+psycopg://u:secret@h/d",
         "postgresql:/u:secret@h/d",
         "mysql://u:secret@h/d",
+        Path("postgresql://u:secret@h/d"),
         "host=h user=u password=secret",
     ],
+    ids=str,
 )
 def test_an_address_that_cant_be_read_is_said_without_its_password(address, postgres, tmp_path, monkeypatch):  # noqa: ARG001 - psycopg is here
     monkeypatch.chdir(tmp_path)
