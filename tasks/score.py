@@ -233,21 +233,27 @@ def _unread_replies(samples: Sequence[Sample]) -> list[tuple[str, str]]:
     return list(islice(unread, _UNREAD_SHOWN))
 
 
+_FAILED = "model_failed"
 _UNANSWERED = {
     aggregation.CUT_OFF: "were cut off by the limit on their length before they said anything readable and are not "
     "scored; raise it with --max-tokens N or --thinking (lmms-eval: --gen_kwargs max_new_tokens=N)",
     aggregation.REFUSED: "were refused by the server's content filter, and are not scored",
+    _FAILED: "are missing: the model failed, and what it said of that stands in the run's own messages",
 }
 _NOT_ASKED = ("media_missing", "media_unreadable", aggregation.PREDICTION_MISSING)
 
 
 def _unanswered(counts: Counts) -> list[str]:
-    """Say how many answers did not come to their end, a line for each reason, and what to do."""
+    """Say how many answers did not come to their end, a line for each reason, and what to do.
+
+    Where others came, those that the model failed on are only counted, in the table's title.
+    """
+    some = _any_answer(counts)
     asked = counts.items - sum(counts.unscored.get(reason, 0) for reason in _NOT_ASKED)
     return [
         f"{counts.unscored[reason]} of {asked} answers {what}"
         for reason, what in _UNANSWERED.items()
-        if counts.unscored.get(reason)
+        if counts.unscored.get(reason) and not (some and reason == _FAILED)
     ]
 
 

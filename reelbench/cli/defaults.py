@@ -10,8 +10,9 @@ printed, and stands in the result's record.
     out = "site"
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,9 +27,12 @@ if TYPE_CHECKING:
 NAME = "reelbench.toml"
 
 _TRUSTED_FAMILIES = ("judge", "llm")
-_TRUSTED = ("model", "preset", "url", "prompts", "log", "endpoint", "secret", "budget", "key")
-"""What a folder's file never sets: who is asked, where, for how much, and where the answers go. A folder may be a
-stranger's clone."""
+_TRUSTED = (
+    *("model", "preset", "url", "prompts", "log", "endpoint", "secret", "budget", "key"),
+    *("judge", "llm", "repo", "dataset", "webhook", "host", "yes"),
+)
+"""What a folder's file never sets: who is asked, where, for how much, where the answers go, and what is removed. A
+folder may be a stranger's clone."""
 
 _ENVIRONMENT = {
     "judge": settings.JUDGE,
@@ -58,41 +62,93 @@ class Defaults:
     untrusted: tuple[str, ...] = ()
 
 
+def places() -> tuple[Path, Path]:
+    """Return where the files may be: this folder's, the user's."""
+    return Path(NAME), Path(settings.XDG_CONFIG_HOME.get()).expanduser() / "reelbench" / NAME
+
+
 def files() -> tuple[Path, ...]:
     """Return the files that there are, this folder's first."""
-    configuration = Path(settings.XDG_CONFIG_HOME.get()).expanduser() / "reelbench" / NAME
-    return tuple(path for path in (Path(NAME), configuration) if path.is_file())
+    return tuple(path for path in places() if path.is_file())
 
 
 def defaults_of(words: str, command: "_click.Command") -> Defaults:
     """Return what the files say of a command's options.
 
     Raises:
-        InputError: A file is no TOML, or gives the command an option that it lacks.
+        InputError: A file is no TOML, or says what no command takes.
     """
     given: dict[str, Default] = {}
     untrusted: list[str] = []
     for file in files():
-        document = _read(file)
-        for table, parameter, value in _entries(document, words, command, file):
-            if file.parent == Path() and _needs_trust(parameter):
+        entries(file)  # all of it is to be understood, whichever command this is
+        for table, parameter, value in _entries(_read(file), words, command):
+            if _left_alone(file, parameter):
                 untrusted.append(f"[{table}] {_option(parameter)}")
             elif not _in_environment(parameter):
                 given.setdefault(parameter.name or "", Default(value, file))
     return Defaults(given, tuple(untrusted))
 
 
-def entries(file: Path) -> list[tuple[str, str, Any]]:
-    """Return a file's defaults: table, option and value, in its order."""
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line of a file, the option that it is for, and whether it counts: `idle` is why not, or empty."""
 
-    def walk(table: str, content: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    table: str
+    option: str
+    value: Any
+    idle: str
+
+
+def entries(file: Path) -> list[Entry]:
+    """Return what a file says, in its order.
+
+    Raises:
+        InputError: It is no TOML, or says what no command takes.
+    """
+    import typer
+
+    from reelbench.cli.app import commands_of
+    from reelbench.cli.main import app  # all commands: building them takes 30 ms, and most folders have no such file
+
+    commands = dict(commands_of(typer.main.get_command(app)))
+
+    def walk(table: str, content: dict[str, Any]) -> Iterator[Entry]:
         for name, value in content.items():
             if isinstance(value, dict):
                 yield from walk(f"{table}.{name}".lstrip("."), value)
             else:
-                yield table, name, value
+                yield Entry(table, name, value, _idle(file, _taken(file, table, name, commands)))
 
     return list(walk("", _read(file)))
+
+
+def _taken(file: Path, table: str, name: str, commands: "Mapping[str, _click.Command]") -> "_click.Parameter":
+    """Return the option that a line is for, of the command or the family that its table names."""
+    words = table.replace(".", " ")
+    command = commands.get(words)
+    of_family = [part for command in commands.values() for part in command.params if family_of(part) == table]
+    for parameter in (*(command.params if command is not None else ()), *of_family):
+        if _option(parameter) == name:
+            return parameter
+    why = "no such command or family of options; `reelbench help` lists them"
+    if command is not None:
+        why = f"`reelbench {words}` has no such option"
+    elif of_family:
+        why = f"no such option; see `reelbench help {table}`"
+    options = [_option(parameter) for parameter in (*(command.params if command is not None else ()), *of_family)]
+    close = get_close_matches(name.replace("_", "-"), options, n=1)
+    raise InputError(f"{file}: [{table}] {name}: {why}" + (f"; did you mean {close[0]!r}?" if close else ""))
+
+
+def _idle(file: Path, parameter: "_click.Parameter") -> str:
+    if _left_alone(file, parameter):
+        return UNTRUSTED
+    setting = _ENVIRONMENT.get(parameter.name or "")
+    return f"{setting.name} is set" if setting is not None and setting.is_set else ""
+
+
+UNTRUSTED = "a folder's file never says who is asked, where, or for how much"
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -105,7 +161,7 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def _entries(
-    document: dict[str, Any], words: str, command: "_click.Command", file: Path
+    document: dict[str, Any], words: str, command: "_click.Command"
 ) -> "Iterator[tuple[str, _click.Parameter, Any]]":
     """Yield table, parameter and value of what the command takes: its own table's first, then its families'."""
     own: Any = document
@@ -118,8 +174,6 @@ def _entries(
         for name, value in own.items():
             if name in parameters:
                 yield words.replace(" ", "."), parameters[name], value
-            elif not isinstance(value, dict) and words not in FAMILIES:  # the table may be the family's: `[judge]`
-                raise InputError(f"{file}: [{words.replace(' ', '.')}] {name}: `reelbench {words}` has no such option")
     for family in FAMILIES:
         table = document.get(family, {})
         for name, value in table.items() if isinstance(table, dict) else ():
@@ -127,7 +181,10 @@ def _entries(
                 yield family, parameters[name], value
 
 
-def _needs_trust(parameter: "_click.Parameter") -> bool:
+def _left_alone(file: Path, parameter: "_click.Parameter") -> bool:
+    """Whether a file that came with the folder says what only the user may."""
+    if file.parent != Path():
+        return False
     name = parameter.name or ""
     return family_of(parameter) in _TRUSTED_FAMILIES or any(word in name for word in _TRUSTED)
 

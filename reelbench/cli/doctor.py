@@ -8,11 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from reelbench import __version__
-from reelbench.cli import console
+from reelbench.cli import console, defaults
 from reelbench.cli.option_groups import Json
 from reelbench.registry.errors import ReelbenchError, first_line
 
 _CORE = (
+    "aiohttp",
     "av",
     "datasets",
     "evaluate",
@@ -23,6 +24,7 @@ _CORE = (
     "pyarrow",
     "pycocoevalcap",
     "pydantic",
+    "typer",
 )
 _EXTRAS = {
     "lmms-eval": ("lmms-eval", "torch", "transformers", "accelerate", "decord"),
@@ -58,6 +60,8 @@ def doctor(*, as_json: Json = False) -> None:
             continue
         for name, fact in facts.items():
             console.write(f"  {name:<16} {_said(fact)}")
+        if not facts:
+            console.write("  none set")
 
 
 def _said(fact: object) -> str:
@@ -171,4 +175,5 @@ def _benchmarks() -> dict[str, object]:
 def _settings() -> dict[str, object]:
     from reelbench.registry import settings
 
-    return {setting.name: setting.shown for setting in settings.ALL if setting.is_set}
+    of_files = {defaults.NAME: ", ".join(map(str, paths))} if (paths := defaults.files()) else {}
+    return {setting.name: setting.shown for setting in settings.ALL if setting.is_set} | of_files

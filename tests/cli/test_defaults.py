@@ -74,6 +74,11 @@ def test_a_folder_s_file_never_says_who_is_asked_where_or_for_how_much(score_the
     ("text", "said"),
     [
         ("[score]\nnonsense = 1\n", "[score] nonsense: `reelbench score` has no such option"),
+        ("[scoree]\nby = 'x'\n", "[scoree] by: no such command or family of options"),
+        ("label = 'x'\n", "[] label: no such command or family of options"),
+        ("[frames]\nframez = 'none'\n", "[frames] framez: no such option; see `reelbench help frames`"),
+        ("[llm]\nllm_url = 'x'\n", "[llm] llm_url: no such option; see `reelbench help llm`; did you mean 'llm-url'?"),
+        ("[score]\nquiet = 3\n", "reelbench.toml: score: invalid value for '--quiet'"),
         ("[score\n", "not valid TOML"),
         (f"limit = {'9' * 5000}\n", "not valid TOML"),
     ],
@@ -97,6 +102,46 @@ def test_settings_shows_where_a_value_comes_from_and_doctor_ends_well(reelbench,
     }
     (tmp_path / "reelbench.toml").write_text("[", encoding="utf-8")
     assert reelbench("doctor", cwd=tmp_path).returncode == 0
+
+
+def test_settings_shows_what_of_a_folder_s_file_is_left_alone(reelbench, tmp_path):
+    text = """
+    [llm]
+    llm = "theirs"
+    [diagnose.errors]
+    llm-votes = 99
+    [cards.push]
+    repo = "theirs/cards"
+    [cache.prune]
+    yes = true
+    [frames]
+    frames = "uniform:4"
+    [score]
+    by = "category"
+    """
+    (tmp_path / "reelbench.toml").write_text(text, encoding="utf-8")
+    env = {"XDG_CONFIG_HOME": str(tmp_path), "REELBENCH_FRAMES": "uniform:2"}
+    listed = json.loads(reelbench("settings", "--json", cwd=tmp_path, env=env).stdout)
+    idle = {name: value["about"] for name, value in listed.items() if name.startswith("[") and not value["set"]}
+    untrusted = "from reelbench.toml, left alone: a folder's file never says who is asked, where, or for how much"
+    assert idle == {
+        "[llm] llm": untrusted,
+        "[diagnose.errors] llm-votes": untrusted,
+        "[cards.push] repo": untrusted,
+        "[cache.prune] yes": untrusted,
+        "[frames] frames": "from reelbench.toml, left alone: REELBENCH_FRAMES is set",
+    }
+    assert listed["[score] by"]["set"]
+    assert "--yes" in reelbench("cache", "prune", "--older-than", "0", cwd=tmp_path, env=env).stdout
+
+
+def test_this_folder_s_default_comes_before_the_user_s_in_settings_too(reelbench, tmp_path):
+    (tmp_path / "reelbench").mkdir()
+    for folder, label in ((tmp_path, "folder"), (tmp_path / "reelbench", "user")):
+        (folder / "reelbench.toml").write_text(f'[about]\nlabel = "{label}"\n', encoding="utf-8")
+    shown = reelbench("settings", cwd=tmp_path, env={"XDG_CONFIG_HOME": str(tmp_path)}).stdout
+    assert "= folder (from reelbench.toml)" in shown
+    assert "left alone: reelbench.toml comes first" in shown
 
 
 def test_an_option_is_named_as_it_is_typed(score_there):
