@@ -300,19 +300,20 @@ def test_claims_outlast_a_server_that_is_stopped_and_replies_that_came_meanwhile
     assert list(spool.parent.iterdir()) == []
 
 
-def test_what_a_process_could_not_put_down_the_next_one_does(postgres):
+def test_what_a_process_could_not_put_down_the_next_one_does(postgres, reelbench_home):
     place, notes = postgres.database(), []
-    cache = ReplyCache(place, notes.append, patience=0)
+    cache, other = (ReplyCache(place, notes.append, patience=0) for _ in range(2))  # as it asks two models
     postgres.stop()
     try:
-        for number in range(3):
-            cache.put(key(number), "m", reply(str(number)))
+        for number, asked in enumerate((cache, other, cache)):
+            asked.put(key(number), "m", reply(str(number)))
+        assert len(list((reelbench_home / "spool").glob("*.jsonl"))) == 1
         with pytest.raises(
             ReelbenchError, match=r"--cache-patience\); 3 replies are in .*; run again when it is there"
         ):
             cache.claim(key(9))
-        for _ in range(2):
-            cache.close()
+        for asked in (cache, other, cache):
+            asked.close()
         assert ["3 replies are in" in note for note in notes] == [False, True]
         with pytest.raises(InputError, match=r"^judge cache postgresql://127.0.0.1:\d+/postgres: .*refused"):
             ReplyCache(place, print)
