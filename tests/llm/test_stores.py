@@ -300,7 +300,8 @@ def test_claims_outlast_a_server_that_is_stopped_and_replies_that_came_meanwhile
     assert list(spool.parent.iterdir()) == []
 
 
-def test_what_a_process_could_not_put_down_the_next_one_does(postgres, reelbench_home):
+def test_what_a_process_could_not_put_down_the_next_one_does(postgres, reelbench_home, monkeypatch):
+    monkeypatch.setattr("reelbench.llm.postgres_store._WAIT", 0.2)
     place, notes = postgres.database(), []
     cache, other = (ReplyCache(place, notes.append, patience=0) for _ in range(2))  # as it asks two models
     postgres.stop()
@@ -341,7 +342,8 @@ def test_what_a_server_refuses_to_keep_is_kept_here(postgres):
     again.close()
 
 
-def test_a_server_that_grants_no_more_connections_is_waited_for(postgres, capfd):
+def test_a_server_that_grants_no_more_connections_is_waited_for(postgres, capfd, monkeypatch):
+    monkeypatch.setattr("reelbench.llm.postgres_store._WAIT", 0.2)
     import psycopg
 
     place, notes = postgres.database(), []
