@@ -56,6 +56,8 @@ class ReplyCache:
         self._on_note = on_note
         self._patience = patience
         self._edited_noted = False
+        self.in_flight: dict[bytes, asyncio.Task[str | None]] = {}
+        """What this process asks for now, by key: equal requests are asked once."""
         self.store = self._opened(place)
         self._spool = spool_of(self.store.name)
         self._spool.away_since = None
