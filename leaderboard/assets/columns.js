@@ -22,7 +22,7 @@
   R.doubts = (runs) => {
     const counts = new Map();
     for (const [row, n] of kinds(runs))
-      for (const text of [...stated(row).map((what) => `${what} as submitted`), ...(row.data === "unstated" ? ["data unstated"] : [])])
+      for (const text of [...stated(row).map((what) => `${what} as their submitters state them, not checked`), ...(row.data === "unstated" ? ["origin of the data unstated"] : [])])
         counts.set(text, n + (counts.get(text) || 0));
     return [...counts].map(([text, n]) => (n === runs.length ? text : `${R.count(n)} with ${text}`));
   };
