@@ -31,10 +31,13 @@ REFUSED = "refused"
 ANSWERS_HIDDEN = "answers_hidden"
 """The one reason that leaves nothing undone: only the owners can score the item."""
 
+MODEL_FAILED = "model_failed"
+"""The model was asked, and gave no answer."""
+
 PREDICTION_MISSING = "prediction_missing"
 """Nothing is there of an item: neither an answer nor why there is none."""
 UNANSWERED = frozenset(
-    {"model_failed", "media_missing", "media_unreadable", PREDICTION_MISSING, ANSWERS_HIDDEN, CUT_OFF, REFUSED},
+    {MODEL_FAILED, "media_missing", "media_unreadable", PREDICTION_MISSING, ANSWERS_HIDDEN, CUT_OFF, REFUSED},
 )
 """Reasons that say that there is nothing to hold an answer against, or no answer."""
 

@@ -5,11 +5,13 @@ The model is never run again. One path serves all benchmarks: `formats` reads, `
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
@@ -17,10 +19,11 @@ from reelbench.judges import modes
 from reelbench.judges.verdicts import JUDGE_PENDING, JUDGE_REASONS, JUDGE_UNPARSABLE
 from reelbench.registry import about as abouts
 from reelbench.registry.base_record import first_wrong_field
+from reelbench.registry.credentials import without_secrets
 from reelbench.registry.data import ownership
 from reelbench.registry.data.loading import named, upstream_split
 from reelbench.registry.decoding import Answering
-from reelbench.registry.errors import InputError
+from reelbench.registry.errors import InputError, printable
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.question_ids import QuestionIds
@@ -204,7 +207,7 @@ class Evaluation:
             server = self.spec.splits[upstream_split(self.spec, self.split)].submit_to or "the owners' server"
             note = f"{self.spec.id} {self.split}: the answers are hidden; submit {path} to {server}"
             fits.setdefault("notes", []).append(note)
-        unanswered = _unanswered(self.scored.counts)
+        unanswered = [*_unanswered(self.scored.counts), *_failed_requests(self.scored, self.model)]
         none = None
         if unanswered and not _any_answer(self.scored.counts):
             none = unanswered.pop()  # this line is the error then, and no note beside it
@@ -238,17 +241,37 @@ _UNANSWERED = {
     "scored; raise it with --max-tokens N or --thinking (lmms-eval: --gen_kwargs max_new_tokens=N)",
     aggregation.REFUSED: "were refused by the server's content filter, and are not scored",
 }
+_FAILED_REQUEST = re.compile(r"\[LMMS_EVAL_REQUEST_FAILED[^\]]*\]\s*")
 _NOT_ASKED = ("media_missing", "media_unreadable", aggregation.PREDICTION_MISSING)
 
 
 def _unanswered(counts: Counts) -> list[str]:
     """Say how many answers did not come to their end, a line for each reason, and what to do."""
-    asked = counts.items - sum(counts.unscored.get(reason, 0) for reason in _NOT_ASKED)
     return [
-        f"{counts.unscored[reason]} of {asked} answers {what}"
+        f"{counts.unscored[reason]} of {_asked(counts)} answers {what}"
         for reason, what in _UNANSWERED.items()
         if counts.unscored.get(reason)
     ]
+
+
+def _asked(counts: Counts) -> int:
+    return counts.items - sum(counts.unscored.get(reason, 0) for reason in _NOT_ASKED)
+
+
+def _failed_requests(scored: aggregation.ScoredItems, model: ModelRecord) -> Iterator[str]:
+    """Say how many requests an adapter reported as failed in place of an answer, and what the first one's server said.
+
+    lmms-eval's adapters go on without an error.
+    """
+    texts = [sample.prediction for sample in scored.samples if sample.reason == aggregation.MODEL_FAILED]
+    failed = [text for text in texts if isinstance(text, str)]
+    if not failed:
+        return
+    why = printable(without_secrets(_FAILED_REQUEST.sub("", failed[0]) or failed[0]))
+    url = str(model.args.get("base_url") or "")
+    if "404" in why and url and not urlsplit(url).path.strip("/"):
+        why += f"; {url} has no path, and most servers have /v1: add it to base_url"
+    yield f"{len(failed)} of {_asked(scored.counts)} requests failed: {why}"
 
 
 def _cut(spec: BenchmarkSpec, scored: aggregation.ScoredItems) -> Iterator[str]:
@@ -263,7 +286,7 @@ def _cut(spec: BenchmarkSpec, scored: aggregation.ScoredItems) -> Iterator[str]:
 
 def _any_answer(counts: Counts) -> bool:
     """Whether one question that was asked has an answer that came to its end."""
-    return counts.items > sum(counts.unscored.get(reason, 0) for reason in (*_NOT_ASKED, *_UNANSWERED))
+    return _asked(counts) > sum(counts.unscored.get(reason, 0) for reason in (*_UNANSWERED, aggregation.MODEL_FAILED))
 
 
 def resolve_predictions(given: Path | str, metadata: RunMetadata) -> tuple[Path, RunMetadata]:

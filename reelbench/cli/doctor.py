@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from reelbench import __version__
-from reelbench.cli import console
+from reelbench.cli import console, defaults
 from reelbench.cli.option_groups import Json
 from reelbench.registry.errors import ReelbenchError, first_line
 
@@ -170,4 +170,11 @@ def _benchmarks() -> dict[str, object]:
 def _settings() -> dict[str, object]:
     from reelbench.registry import settings
 
-    return {setting.name: setting.shown for setting in settings.ALL if setting.is_set}
+    variables = {setting.name: setting.shown for setting in settings.ALL if setting.is_set}
+    return {**variables, defaults.NAME: _attempt(_defaults)}
+
+
+def _defaults() -> str:
+    for file in defaults.files():
+        defaults.entries(file)
+    return ", ".join(map(str, defaults.files())) or defaults.none_here()

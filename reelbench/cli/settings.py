@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from reelbench.cli import console
-from reelbench.cli.defaults import entries, files
+from reelbench.cli.defaults import NAME, entries, files, none_here
 from reelbench.cli.option_groups import Json
 from reelbench.registry.credentials import without_credentials
 
@@ -34,6 +34,8 @@ def show_settings(*, as_json: Json = False) -> None:
         console.write(f"{'':<{width}}    " + (f"= {setting.shown}" if setting.is_set else f"unset: {setting.fallback}"))
     for file, option, value in _of_files():
         console.write(f"{option}\n{'':<{width}}    = {value} (from {file})")
+    if not files():
+        console.write(f"{NAME}: {none_here()}")
 
 
 def _of_files() -> Iterator[tuple[Path, str, str]]:

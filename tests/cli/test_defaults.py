@@ -74,6 +74,17 @@ def test_a_folder_s_file_never_says_who_is_asked_where_or_for_how_much(score_the
     ("text", "said"),
     [
         ("[score]\nnonsense = 1\n", "[score] nonsense: `reelbench score` has no such option"),
+        ("[ask]\nmax_tokens = 9\n", "[ask] max_tokens: `reelbench ask` has no such option; did you mean 'max-tokens'?"),
+        ('[llm]\nllm_url = "u"\n', "[llm] llm_url: this family has no such option; did you mean 'llm-url'?"),
+        ('[frames]\nfrms = "all"\n', "[frames] frms: this family has no such option; did you mean 'frames'?"),
+        ('[judge]\nlimit = "all"\n', "[judge] limit: this family has no such option; there are judge, judge-"),
+        ('[aks]\nframes = "all"\n', "[aks]: no command, and no family of options; did you mean 'ask'?"),
+        ("[leaderboard.bild]\n", "[leaderboard.bild]: no command, and no family of options; did you mean 'build'?"),
+        (
+            "[leaderboard]\nout = 'o'\n",
+            "[leaderboard] out: an option stands in the table of a command, like [leaderboard.NAME]",
+        ),
+        ("frames = 'all'\n", "frames: an option stands in the table of a command, like [ask], or of a family"),
         ("[score\n", "not valid TOML"),
         (f"limit = {'9' * 5000}\n", "not valid TOML"),
     ],
@@ -83,6 +94,27 @@ def test_what_is_wrong_is_one_line(score_there, text, said):
     assert (done.returncode, result) == (2, None)
     assert said in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_tables_of_commands_of_groups_and_of_families_named_like_a_group_stand_side_by_side(score_there):
+    folder = (
+        '[frames.extract]\nframes = "all"\n[judge.agree]\njson = true\n[leaderboard.build]\nout = "site"\n[about]\n'
+    )
+    done, result = score_there(folder=folder, user='[judge]\njudge-budget = "3"\n[frames]\nframes = "all"\n')
+    assert done.returncode == 0, done.stderr
+    assert result["counts"]["items"] == 12
+
+
+def test_without_a_file_settings_and_doctor_say_where_one_may_stand(reelbench, tmp_path):
+    environ = {"XDG_CONFIG_HOME": str(tmp_path / "config")}
+    places = (str(tmp_path / "reelbench.toml"), str(tmp_path / "config" / "reelbench" / "reelbench.toml"))
+    for command in ("settings", "doctor"):
+        shown = reelbench(command, cwd=tmp_path, env=environ).stdout
+        [line] = [line for line in shown.splitlines() if "reelbench.toml" in line and "none" in line]
+        assert all(place in line for place in places)
+    (tmp_path / "reelbench.toml").write_text('[llm]\nllm_url = "u"\n', encoding="utf-8")
+    assert "did you mean 'llm-url'" in reelbench("doctor", cwd=tmp_path, env=environ).stdout
+    assert reelbench("settings", cwd=tmp_path, env=environ).returncode == 2
 
 
 def test_settings_shows_where_a_value_comes_from_and_doctor_ends_well(reelbench, tmp_path):
