@@ -15,26 +15,29 @@ a file here (`llm.spool`) until it can be.
 """
 
 import asyncio
+import re
 import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from reelbench.llm.gathered import Gathered
 from reelbench.llm.reply import Reply
 from reelbench.llm.spool import Spool
 from reelbench.llm.sqlite_store import EDITED, SqliteStore
 from reelbench.llm.store import AwayError, Claimed, Limit, ReplyStore, StoredReply
-from reelbench.registry.errors import ReelbenchError
+from reelbench.registry.errors import InputError, ReelbenchError
 
 PATIENCE = 60.0
 """Seconds for which a server of replies that can't be reached is waited for."""
 
 _T = TypeVar("_T")
+_P = ParamSpec("_P")
 
+_OTHER_ADDRESS = re.compile(r"\s*(?:[a-z][\w+.-]+:/|(?:\w+\s*=\s*\S*\s+)*(?:host|dbname|password)\s*=)", re.IGNORECASE)
 _AGAIN = 0.25  # seconds between looks at whether a server is back
 _READERS, _WRITERS = 4, 2  # threads: replies that arrive don't wait behind questions that wait for the server
 
@@ -53,7 +56,7 @@ class ReplyCache:
         self._on_note = on_note
         self._patience = patience
         self._edited_noted = False
-        self.store = open_store(place, on_note)
+        self.store = self._opened(place)
         self._spool = Spool(self.store.name)
         self._spooling = threading.Lock()
         self._away_since: float | None = None
@@ -67,6 +70,19 @@ class ReplyCache:
         if self.store.is_remote:
             self._take_left_over()
 
+    def _opened(self, place: Path | str) -> ReplyStore:
+        since = None
+        while True:
+            try:
+                return open_store(place, self._on_note)
+            except AwayError as error:
+                if since is None:
+                    since = time.monotonic()
+                    self._on_note(f"{error}; waiting for it, {self._patience:g} s at most")
+                if time.monotonic() - since >= self._patience:
+                    raise ReelbenchError(f"{error}, for {self._patience:g} s (--cache-patience); run again") from None
+                time.sleep(_AGAIN)
+
     async def aside(self, work: Callable[..., _T], *args: Any, **named: Any) -> _T:  # noqa: ANN401 - the work's
         """Do what may wait for the store: off the event loop, in a thread, where a server keeps the replies."""
         if not self.store.is_remote:
@@ -77,7 +93,7 @@ class ReplyCache:
     def read_ahead(self, keys: Sequence[bytes]) -> None:
         """Read what a server has of `keys` in one request; the next `get` of each takes it from there."""
         if self.store.is_remote:
-            there = self._patiently(lambda: self.store.get(keys))
+            there = self.patiently(self.store.get, keys)
             self._ahead |= {key: there.get(key) for key in keys}
 
     async def look(self, key: bytes) -> None:
@@ -99,7 +115,7 @@ class ReplyCache:
             self._note_edited()
             return None
         if stored.is_damaged:
-            self.store.drop(key)
+            self.patiently(self.store.drop, stored)
             self._on_note(
                 f"judge cache {self.store.name}: a reply in it is damaged (its checksum does not hold); left out"
             )
@@ -119,7 +135,7 @@ class ReplyCache:
         """Claim the right to ask for `key`, unless its reply is here by now or it is being asked for elsewhere."""
         if not self.store.is_remote:
             return self.store.claim((key,))[key]
-        return self._patiently(lambda: self.store.claim([key]))[key]
+        return self.patiently(self.store.claim, [key])[key]
 
     async def claim_soon(self, key: bytes) -> Claimed:
         """Claim likewise, with whatever else is to be claimed at the time."""
@@ -127,11 +143,11 @@ class ReplyCache:
 
     def taken(self, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of `keys` that another process is asking for now."""
-        return self._patiently(lambda: self.store.taken(keys))
+        return self.patiently(self.store.taken, keys)
 
     def renew(self) -> None:
         """Make this process's claims last a full lease again."""
-        self._patiently(self.store.renew)
+        self.patiently(self.store.renew)
 
     def put(self, key: bytes, model: str, reply: Reply) -> StoredReply | None:
         """Keep a reply, for good, and give up the claim on it; return what a file then has, where that is known."""
@@ -154,15 +170,21 @@ class ReplyCache:
                 self.store.put(replies)
             except AwayError as error:
                 self._note_away(error)
+            except ReelbenchError:  # refused, as where its disk is full: paid for all the same
+                self._put_aside(replies)
+                raise
             else:
                 return
+        self._put_aside(replies)
+
+    def _put_aside(self, replies: Sequence[StoredReply]) -> None:
         try:
             with self._spooling:
                 for reply in replies:
                     self._spool.add(reply)
         except OSError as error:
             raise ReelbenchError(
-                f"judge cache {self.store.name}: can't be reached, and {self._spool.path} can't be written "
+                f"judge cache {self.store.name}: can't be written, and {self._spool.path} can't either "
                 f"({error.strerror}); replies that it holds are kept"
             ) from None
 
@@ -172,15 +194,15 @@ class ReplyCache:
 
     def release(self, key: bytes) -> None:
         """Give up the claim on `key`: its reply could not be had."""
-        self._patiently(lambda: self.store.release(key))
+        self.patiently(self.store.release, key)
 
     def reserve(self, job: str, limit: Limit, estimate: float) -> float | None:
         """Set aside one call of about `estimate` dollars of a job's -> these dollars; None where there is no room."""
-        return self._patiently(lambda: self.store.reserve(job, limit, estimate))
+        return self.patiently(self.store.reserve, job, limit, estimate)
 
     def settle(self, job: str, reserved: float, cost: float, *, kept: bool) -> None:
         """Book what a job's call cost, in dollars; one that brought nothing (not `kept`) is given back."""
-        self._patiently(lambda: self.store.settle(job, reserved, cost, kept=kept))
+        self.patiently(self.store.settle, job, reserved, cost, kept=kept)
 
     def close(self) -> None:
         """Give up all claims and close the store; nothing that was kept depends on it."""
@@ -192,7 +214,7 @@ class ReplyCache:
                 self._flush()
             except ReelbenchError:
                 self._on_note(
-                    f"judge cache {self.store.name}: can't be reached; {len(self._spool)} replies are in "
+                    f"judge cache {self.store.name}: can't be written; {len(self._spool)} replies are in "
                     f"{self._spool.path}, and the next run puts them there"
                 )
         self._spool.close()
@@ -210,7 +232,7 @@ class ReplyCache:
         return there if len(there) == len(set(keys)) else None
 
     def _claimed(self, keys: Sequence[bytes]) -> list[Claimed]:
-        states = self._patiently(lambda: self.store.claim(keys))
+        states = self.patiently(self.store.claim, keys)
         return [states[key] for key in keys]
 
     def _kept(self, replies: Sequence[StoredReply]) -> list[None]:
@@ -219,8 +241,12 @@ class ReplyCache:
 
     # --- a server that can't be reached ------------------------------------------------------------------------------
 
+    def patiently(self, work: Callable[_P, _T], *args: _P.args, **named: _P.kwargs) -> _T:
+        """Do work as soon as the server is there; ReelbenchError where it stays away, or refuses."""
+        return self._patiently(lambda: work(*args, **named))
+
     def _patiently(self, work: Callable[[], _T], otherwise: Callable[[], _T | None] = lambda: None) -> _T:
-        """Do work as soon as the server is there; what the spool has does meanwhile."""
+        """Do work likewise; what the spool has does meanwhile."""
         while True:
             if self._spool and (here := otherwise()) is not None:
                 return here
@@ -240,7 +266,7 @@ class ReplyCache:
             if self._away_since is None:
                 self._away_since = time.monotonic()
                 self._on_note(
-                    f"judge cache {self.store.name}: {error}; waiting for it, {self._patience:g} s at most; replies "
+                    f"{error}; waiting for it, {self._patience:g} s at most; replies "
                     f"that arrive are kept in {self._spool.path}"
                 )
 
@@ -249,7 +275,7 @@ class ReplyCache:
         if self._closed.wait(_AGAIN) or time.monotonic() - since > self._patience:
             held = f"; {len(self._spool)} replies are in {self._spool.path}, and the next run puts them there"
             raise ReelbenchError(
-                f"judge cache {self.store.name}: {error}, for {self._patience:g} s (--cache-patience)"
+                f"{error}, for {self._patience:g} s (--cache-patience)"
                 f"{held if self._spool else ''}; run again when it is there: what was paid for is kept"
             ) from None
 
@@ -261,7 +287,7 @@ class ReplyCache:
 
     def _take_left_over(self) -> None:
         for replies, path in self._spool.left_over():
-            self.store.put(replies)
+            self.patiently(self.store.put, replies)
             path.unlink(missing_ok=True)
             self._on_note(f"judge cache {self.store.name}: {len(replies)} replies that an earlier run left are in it")
 
@@ -281,8 +307,14 @@ def open_store(place: Path | str, on_note: Callable[[str], None]) -> ReplyStore:
 
 
 def is_address(place: Path | str) -> bool:
-    """Whether a place of replies is a database's address, and no file."""
-    return str(place).startswith(("postgresql://", "postgres://"))
+    """Whether a place of replies is a database's address, and no file; InputError for another kind of address."""
+    if str(place).startswith(("postgresql://", "postgres://")):
+        return True
+    if isinstance(place, str) and _OTHER_ADDRESS.match(place):  # as a file's name its password would be shown
+        raise InputError(
+            "a judge cache: its address can't be read; give a file, or postgresql://USER:PASSWORD@HOST:5432/DATABASE"
+        )
+    return False
 
 
 def stored_now(key: bytes, model: str, reply: Reply) -> StoredReply:

@@ -33,6 +33,7 @@ _T = TypeVar("_T")
 _Database: TypeAlias = Any  # psycopg.Connection, which for a type checker takes commands of one literal only
 
 _WAIT = 2.0  # seconds for a connection, after which the server counts as away
+_IDLE = 5.0  # seconds after which one that nobody needs goes back, to other processes
 _DEFAULTS = {  # a machine that is gone says nothing: found after about 20 s
     "connect_timeout": "5",
     "keepalives_idle": "10",
@@ -43,6 +44,8 @@ _DEFAULTS = {  # a machine that is gone says nothing: found after about 20 s
     "client_encoding": "UTF8",
 }
 _PORTS = re.compile(r"[\d,]*")
+_PASSING = re.compile("too many|slots are reserved|starting up|not yet accepting|shutting down|recovery mode")
+"""In what a server says that takes no connection for now: the client's library keeps no code of it."""
 _LOCK = int.from_bytes(b"reelbnch")  # of PostgreSQL's advisory locks
 _AT_ONCE = 1000  # rows read in one query
 
@@ -122,7 +125,12 @@ class PostgresStore:
     is_remote = True
 
     def __init__(self, address: str) -> None:
-        """Open it, and make its tables where there are none; InputError where it can't be used."""
+        """Open it, and make its tables where there are none.
+
+        Raises:
+            InputError: It can't be used.
+            AwayError: It takes no connection now, as where others have all that it grants.
+        """
         try:
             import psycopg.conninfo
             import psycopg_pool
@@ -130,27 +138,29 @@ class PostgresStore:
             raise InputError(
                 "a judge cache in PostgreSQL: psycopg is not installed; pip install 'reelbench[postgres]'"
             ) from None
-        logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # what it warns of is ours to say
+        logging.getLogger("psycopg").setLevel(logging.ERROR)  # what it and its pool warn of is ours to say
         self._psycopg, self._pool_errors = psycopg, (psycopg_pool.PoolTimeout, psycopg_pool.PoolClosed)
         given = _parsed(address)
         self._name = _shown(given)
         self._owner = secrets.token_hex(8)
-        info = psycopg.conninfo.make_conninfo(**{**_DEFAULTS, **given})
+        self._address = psycopg.conninfo.make_conninfo(**{**_DEFAULTS, **given})
         self._pool = psycopg_pool.ConnectionPool(
-            info,
+            self._address,
             kwargs={"autocommit": True},
             min_size=0,
             max_size=CONNECTIONS,
             timeout=_WAIT,
+            max_idle=_IDLE,
             reconnect_timeout=0,  # asked for again by whoever needs one
             configure=_configure,
             open=False,
         )
         try:
-            with psycopg.connect(info, autocommit=True) as connection:
+            with psycopg.connect(self._address, autocommit=True) as connection:
                 self._bring_up_to_date(connection)
         except psycopg.Error as error:
-            raise InputError(f"judge cache {self._name}: {first_line(error)}") from None
+            kind = AwayError if _PASSING.search(str(error)) else InputError
+            raise kind(f"judge cache {self._name}: {first_line(error)}") from None
         self._pool.open()
 
     @property
@@ -166,9 +176,10 @@ class PostgresStore:
         rows = self._do(lambda database: database.execute(command, (list(keys),)).fetchall())
         return {row[0]: _stored(row) for row in rows}
 
-    def drop(self, key: bytes) -> None:
-        """Remove what is kept under `key`."""
-        self._do(lambda database: database.execute("DELETE FROM reelbench.replies WHERE key = %s", (key,)))
+    def drop(self, reply: StoredReply) -> None:
+        """Remove a reply as it was read; one that has come in its place since stays."""
+        command = "DELETE FROM reelbench.replies WHERE key = %s AND at = %s AND checksum = %s"
+        self._do(lambda database: database.execute(command, (reply.key, reply.at, reply.checksum)))
 
     def put(self, replies: Sequence[StoredReply]) -> int:
         """Keep replies, for good, and give up the claims on them -> how many were new."""
@@ -391,7 +402,7 @@ class PostgresStore:
         except self._pool_errors as error:
             if self._pool.closed:
                 raise ReelbenchError(f"judge cache {self._name}: it is closed") from None
-            raise AwayError(f"no connection ({first_line(error)})") from None
+            raise AwayError(f"judge cache {self._name}: {self._why_not(error)}") from None
         except (errors.DeadlockDetected, errors.SerializationFailure):
             return self._do(action)
         except (self._psycopg.OperationalError, self._psycopg.InterfaceError) as error:
@@ -400,9 +411,17 @@ class PostgresStore:
             if connection is not None and connection.broken:
                 # Its other connections have broken too: they would each cost a try.
                 threading.Thread(target=self._pool.check, daemon=True).start()
-            raise AwayError(first_line(error)) from None
+            raise AwayError(f"judge cache {self._name}: {first_line(error)}") from None
         except self._psycopg.Error as error:
             raise ReelbenchError(f"judge cache {self._name}: {first_line(error)}") from None
+
+    def _why_not(self, error: Exception) -> str:
+        """Return why the pool got no connection, which it doesn't say."""
+        try:
+            self._psycopg.connect(self._address).close()
+        except self._psycopg.Error as failed:
+            return first_line(failed)
+        return f"no connection ({first_line(error)})"
 
     @staticmethod
     def _leased(owner: str, keys: Sequence[bytes] = ()) -> dict[str, object]:
@@ -439,7 +458,11 @@ def _parsed(address: str) -> dict[str, Any]:
         given = psycopg.conninfo.conninfo_to_dict(address)
     except psycopg.ProgrammingError:
         given = None
-    if given is None or "@" in str(given.get("host")) or not _PORTS.fullmatch(str(given.get("port") or "")):
+    if (
+        given is None
+        or "@" in f"{given.get('host')} {given.get('dbname')}"
+        or not _PORTS.fullmatch(str(given.get("port") or ""))
+    ):
         raise InputError(
             "a judge cache in PostgreSQL: its address can't be read; write postgresql://USER:PASSWORD@HOST:5432/DATABASE"
             " with %40 for an @, %2F for a / and %3A for a : in the password"

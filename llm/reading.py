@@ -30,10 +30,11 @@ MAX_DEPTH = 60
 
 _TRIES = 40  # opening braces tried as the start of an object
 _STARTS = re.compile(r"\{(?=\s*[\"'])")  # of what may be an object, and not a brace in prose
-_TOKENS = re.compile(
-    r"\"(?:[^\"\\]|\\.)*\"|(?<=[\[{(,:\s])'(?:[^'\\]|\\.)*'|[\[{(\])}]", re.DOTALL
-)  # strings, brackets
 _BRACKETS = re.compile(r"[\[{(\])}]")
+_STRINGS = {  # by their quote; one that never ends takes the rest of the text
+    '"': r"\"[^\"\\]*(?:\\.[^\"\\]*)*(?:\"|(?P<double>\\?\Z))",
+    "'": r"(?<=[\[{(,:\s])'[^'\\]*(?:\\.[^'\\]*)*(?:'|(?P<single>\\?\Z))",
+}
 _FENCE = re.compile(r"```(?:json|python|py)?[ \t]*\n?(.*?)\n?[ \t]*```", re.DOTALL | re.IGNORECASE)
 _EMPTY_FENCE = re.compile(r"```(?:json|python|py)?\s*```", re.IGNORECASE)
 _OPENING = re.compile(r"```(?:json|python|py)?[ \t]*\n?", re.IGNORECASE)
@@ -161,11 +162,24 @@ def _dictionaries(text: str) -> list[dict[Any, Any]]:
 def _end_of(text: str, start: int) -> int | None:
     """Return where the bracket that opens at `start` has closed; None where it does not."""
     level = 0
-    for token in _TOKENS.finditer(text, start):
+    for token in _tokens(text, start):
         level += (token[0] in "{[(") - (token[0] in "}])")
         if level == 0:
             return token.end()
     return None
+
+
+def _tokens(text: str, start: int, quotes: str = "\"'") -> Iterator[re.Match[str]]:
+    """Yield the strings and the brackets of a text from `start` on, in one pass.
+
+    A quote whose string never ends is none, and so is any like it behind it: they are all escaped.
+    """
+    kinds = "|".join([*(_STRINGS[quote] for quote in quotes), _BRACKETS.pattern])
+    for token in re.compile(kinds, re.DOTALL).finditer(text, start):
+        if token.lastgroup is not None:
+            yield from _tokens(text, token.start() + 1, quotes.replace(token[0][0], ""))
+            return
+        yield token
 
 
 def _ending(text: str) -> dict[Any, Any] | None:

@@ -90,9 +90,10 @@ class SqliteStore:
 
         return self._do(read)
 
-    def drop(self, key: bytes) -> None:
-        """Remove what is kept under `key`."""
-        self._do(lambda file: file.execute("DELETE FROM replies WHERE key = ?", (key,)))
+    def drop(self, reply: StoredReply) -> None:
+        """Remove a reply as it was read; one that has come in its place since stays."""
+        command = "DELETE FROM replies WHERE key = ? AND at IS ? AND checksum IS ?"
+        self._do(lambda file: file.execute(command, (reply.key, reply.at, reply.checksum)))
 
     def put(self, replies: Sequence[StoredReply]) -> int:
         """Keep replies, for good, and give up the claims on them -> how many were new."""

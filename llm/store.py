@@ -103,8 +103,8 @@ class ReplyStore(Protocol):
         """Return what is kept under those of `keys` that have a reply."""
         ...
 
-    def drop(self, key: bytes) -> None:
-        """Remove what is kept under `key`."""
+    def drop(self, reply: StoredReply) -> None:
+        """Remove a reply as it was read; one that has come in its place since stays."""
         ...
 
     def put(self, replies: Sequence[StoredReply]) -> int:

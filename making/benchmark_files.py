@@ -149,9 +149,12 @@ def _datasheet(made: MadeBy, funnel: Mapping[str, Any], rows: int, videos: int, 
     prompts = ", ".join(f"`{name}` {digest[:8]}" for name, digest in funnel["prompts"].items())
     today = datetime.now(tz=UTC).date().isoformat()
     source = "captions with times" if made == "moments" else "what is known of each video"
+    edited = ", ".join(funnel.get("edited_after") or ())
+    checked = f"people edited what came of the stage {edited}, and no person has checked the rest" if edited else ""
+    checked = checked or "no person has checked them"
     written = {
-        datasheet_form.LIMITATIONS: "Language models wrote the questions and answers; no person has checked them. What "
-        "people find (`reelbench review`) belongs here.",
+        datasheet_form.LIMITATIONS: f"Language models wrote the questions and answers; {checked}. What people find "
+        "(`reelbench review`) belongs here.",
         "Composition": f"One row is a question on a video: {rows} on {videos} video{'s' * (videos != 1)}"
         + (f", in the splits {', '.join(files)}, which share no video." if len(files) > 1 else "."),
         "Collection": f"`reelbench make {made}` wrote the rows from {source}; last written on {today}. Models, as they "

@@ -10,12 +10,13 @@ from pathlib import Path
 from reelbench.making.column_guess import Column, Guess, guess
 from reelbench.registry import benchmark_file, datasheet_form, tables
 from reelbench.registry.benchmark_file import FileKind
-from reelbench.registry.errors import InputError
-from reelbench.registry.files import replaced, write_text
+from reelbench.registry.errors import InputError, cut_in_the_middle
+from reelbench.registry.files import LONGEST_NAME, replaced, write_text
 from reelbench.registry.media.library import SUFFIXES
 from reelbench.registry.spec import AnswerForm, BenchmarkSpec
 
 _YAML_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off"})
+_SHOWN_NAME = 40
 _LOOKED_AT = 5000
 """Rows that are looked at for a guess."""
 
@@ -48,7 +49,8 @@ def make(wanted: NewBenchmark, folder: Path) -> tuple[BenchmarkSpec, Guess]:
         raise InputError(f"{folder}: is there already; choose another folder with --out")
     if wanted.media is not None and not wanted.media.is_dir():
         raise InputError(f"{wanted.media}: no such folder of videos")
-    rows = [row for _, row in tables.read(wanted.rows)]
+    read = list(tables.read(wanted.rows))
+    rows = [row for _, row in read]
     if not rows:
         raise InputError(f"{wanted.rows}: no rows; expected at least one question")
     given = guess(rows[:_LOOKED_AT], wanted.kind, given=wanted.columns, media=wanted.media)
@@ -60,6 +62,7 @@ def make(wanted: NewBenchmark, folder: Path) -> tuple[BenchmarkSpec, Guess]:
             f"--column OURS=THEIRS; there are {there}"
         )
     given.answer_is = wanted.answer_is or given.answer_is
+    _check_names(given.columns["video"], read)
     copied = f"rows{wanted.rows.suffix.lower() or '.jsonl'}"
     with replaced(folder) as aside:
         shutil.copyfile(wanted.rows, aside / copied)
@@ -69,6 +72,20 @@ def make(wanted: NewBenchmark, folder: Path) -> tuple[BenchmarkSpec, Guess]:
         sheet = datasheet_form.as_text({}, categories=categories, creators=["other"])
         write_text(aside / datasheet_form.FILE, sheet)
     return benchmark_file.read(folder), given
+
+
+def _check_names(column: Column, rows: Sequence[tuple[str, Mapping[str, object]]]) -> None:
+    """Raise InputError where what is taken for a video's name can't be a file's."""
+    if not isinstance(column, str) or "{" in column:
+        return
+    for where, row in rows:
+        name = str(row.get(column))
+        if any(len(part.encode(errors="replace")) > LONGEST_NAME for part in name.split("/")):
+            raise InputError(
+                f"{where}: {column} is taken for the video, and {cut_in_the_middle(name, _SHOWN_NAME)!r} can't be a "
+                f"file's name ({LONGEST_NAME} bytes at most); name another column with --column video=COLUMN, or "
+                "shorten it"
+            )
 
 
 def _yaml(wanted: NewBenchmark, given: Guess, copied: str, rows: Sequence[Mapping[str, object]]) -> str:

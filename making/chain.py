@@ -26,7 +26,9 @@ from reelbench.llm.messages import Message, estimated_tokens, on_record
 from reelbench.llm.retry_cursor import PENDING, UNPARSABLE, AskResult
 from reelbench.llm.runner import Runner, pending_shown
 from reelbench.making.chain_prompts import ChainPrompts
-from reelbench.making.funnel import DroppedError, Funnel, FunnelRecord
+from reelbench.making.chain_stages import EarlierStages, save_stage
+from reelbench.making.funnel import DroppedError, Funnel, FunnelRecord, joined
+from reelbench.making.funnel_svg import to_svg
 from reelbench.registry.errors import PendingError
 from reelbench.registry.files import open_aside, write_text
 from reelbench.registry.progress import Show, no_show
@@ -79,11 +81,23 @@ class Chain:
         prompts: ChainPrompts,
         funnel: Funnel,
         sampling: Mapping[str, Mapping[str, object]] | None = None,
+        *,
+        start_after: str | None = None,
     ) -> None:
-        """Set up, without sending anything; `sampling` is role -> what goes with each of its questions."""
+        """Set up, without sending anything.
+
+        Args:
+            setup: Whom to ask, and where results go.
+            prompts: What is asked.
+            funnel: The stages of this run.
+            sampling: Role -> what goes with each of its questions.
+            start_after: The stage after which an earlier run was stopped, whose account this one's goes on from.
+        """
         self.prompts = prompts
         self.funnel = funnel
         self.planning = setup.out is None
+        self._out = setup.out
+        self._earlier = None if setup.out is None or start_after is None else EarlierStages.read(setup.out, start_after)
         self.use = {role: Tally() for role in setup.models}
         """What each role's replies came to, whenever they were paid."""
         self._planned = {role: Tally() for role in setup.models}
@@ -208,15 +222,43 @@ class Chain:
             self._askers[role].options.cost_usd(use.prompt_tokens, use.completion_tokens)
             for role, use in (self._planned if self.planning else self.use).items()
         ]
+        if self._earlier is not None and self._earlier.funnel.models:
+            costs.append(self._earlier.funnel.cost_usd)
         return None if None in costs or not costs else sum(filter(None, costs))
 
-    def document(
-        self, thresholds: Mapping[str, object], settings: Mapping[str, object], **more: object
+    def write(
+        self,
+        thresholds: Mapping[str, object],
+        settings: Mapping[str, object],
+        *,
+        until: str | None = None,
+        lines: Iterable[dict[str, Any]] = (),
+        **more: object,
     ) -> dict[str, Any]:
-        """Return what `funnel.json` says (`FunnelRecord`), `more` of its fields included.
+        """Write what was asked (`trace.jsonl`) and what it came to (`funnel.json`, `funnel.svg`); return the latter.
+
+        Args:
+            thresholds: Where what is kept was parted from the rest.
+            settings: How it was made.
+            until: The stage that the chain is stopped after.
+            lines: Of that stage's file.
+            more: Other fields of the funnel.
+        """
+        assert self._out is not None  # noqa: S101 - a plan writes nothing
+        funnel = self.account(thresholds, settings, **more)
+        document = funnel.model_dump(mode="json", by_alias=True)
+        self.trace.save(self._out / "trace.jsonl", None if self._earlier is None else self._earlier.trace)
+        if until is not None:
+            save_stage(self._out, until, lines, funnel, self._out / "trace.jsonl")
+        write_json(self._out / "funnel.json", document)
+        write_text(self._out / "funnel.svg", to_svg(document["stages"]))
+        return document
+
+    def account(self, thresholds: Mapping[str, object], settings: Mapping[str, object], **more: object) -> FunnelRecord:
+        """Return what `funnel.json` says, `more` of its fields included.
 
         `calls` are this run's, `cached` the replies that were there; tokens, models and cost are those of all replies
-        behind the results, whenever they were paid.
+        behind the results, whenever they were paid, those of earlier stages too.
         """
         replies = sum(use.replies for use in self.use.values())
         document = {
@@ -241,7 +283,8 @@ class Chain:
             "cost_usd": self.cost_usd(),
             **more,
         }
-        return FunnelRecord.model_validate(document).model_dump(mode="json", by_alias=True)
+        own = FunnelRecord.model_validate(document)
+        return own if self._earlier is None else joined(self._earlier.funnel, own)
 
     def plan(self) -> dict[str, Any]:
         """Return what a run would ask for, where everything that is asked comes through."""
@@ -312,16 +355,14 @@ class TraceFile:
         """Append lines."""
         self._file.writelines(json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in lines)
 
-    def save(self, path: Path) -> None:
-        """Write all lines to `path`, in one step."""
+    def save(self, path: Path, earlier: Path | None = None) -> None:
+        """Write all lines to `path`, in one step, behind those of an earlier file."""
         self._file.seek(0)
         with open_aside(path, "wb") as file:
+            if earlier is not None:
+                with earlier.open("rb") as before:
+                    shutil.copyfileobj(before, file)
             shutil.copyfileobj(self._file, file)
-
-
-def stage_file(stage: str) -> str:
-    """Return the name of the file that `--until` writes and `--from` reads."""
-    return f"{stage.replace(' ', '_')}.jsonl"
 
 
 def write_json(path: Path, document: object) -> None:

@@ -64,6 +64,28 @@ class _Discussed(_Made):
     question_id: str
 
 
+_Number = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class _Measure(BaseModel):
+    single_pass: _Number | None
+    discussion: _Number | None
+    difference: _Number | None
+    ci95: tuple[_Number, _Number] | None
+
+
+class _WinRate(BaseModel):
+    value: _Number
+    ci95: tuple[_Number, _Number] | None
+    videos: int
+    same_in_both_orders: _Number
+
+
+class _Comparison(BaseModel):
+    measures: dict[str, _Measure]
+    win_rate: _WinRate | None
+
+
 class _Funnel(BaseModel):
     stages: list[StageRecord]
 
@@ -109,6 +131,11 @@ def funnel_stages(path: Path) -> list[dict[str, Any]]:
     """Return the stages of a `funnel.json`; InputError where it is none."""
     document = read_json(path)
     return _held(_Funnel, document, str(path))["stages"]
+
+
+def comparison(path: Path) -> dict[str, Any] | None:
+    """Return what a `comparison.json` says; None where there is no such file, InputError where it is none."""
+    return _held(_Comparison, read_json(path), str(path)) if path.is_file() else None
 
 
 def _held(shape: type[BaseModel], value: Any, where: str) -> dict[str, Any]:  # noqa: ANN401 - any JSON value

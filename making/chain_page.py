@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from reelbench.making.chain_files import funnel_stages, made_questions, trace_lines
+from reelbench.making import compared_sets
+from reelbench.making.chain_files import comparison, funnel_stages, made_questions, trace_lines
 from reelbench.making.chain_text import (
     Span,
     clock,
@@ -60,6 +61,7 @@ def write(folder: Path, video: str | None = None, out: Path | None = None) -> Pa
     first = list(made_questions(folder / _FIRST, name))
     said = [line for line in lines if line["role"] not in _COUNTED]
     length = max((float(entry.get("duration") or 0) for entry in made), default=0.0)
+    compared = comparison(folder / "comparison.json")
     head = "What survived" if made else "Nothing survived"
     body = [
         f"<h1>What was made of <bdi>{escape(name)}</bdi></h1>",
@@ -71,6 +73,7 @@ def write(folder: Path, video: str | None = None, out: Path | None = None) -> Pa
         turns(said, length),
         texts_left([line for line in lines if line["role"] in _COUNTED]),
         "</section>",
+        compared_sets.section(compared) if compared else "",
         "<section id='videos' aria-labelledby='h-videos'><h2 id='h-videos'>All videos</h2>",
         _funnel(funnel_stages(folder / "funnel.json")),
         "</section>",

@@ -19,7 +19,7 @@ from pydantic import AliasChoices, BaseModel, Field, ValidationError
 from reelbench.llm.messages import Message
 from reelbench.llm.reading import UnreadableError, is_refusal, last_dictionary, read_model
 from reelbench.making import bloom
-from reelbench.making.chain import Chain, ChainCase, ChainSetup, stage_file, write_json
+from reelbench.making.chain import Chain, ChainCase, ChainSetup, write_json
 from reelbench.making.chain_prompts import ChainPrompts, Role, as_json
 from reelbench.making.discussion_files import (
     QUESTION_KEYS,
@@ -29,13 +29,11 @@ from reelbench.making.discussion_files import (
     annotations,
 )
 from reelbench.making.funnel import DroppedError, Funnel
-from reelbench.making.funnel_svg import to_svg
 from reelbench.making.gates import GateQuestion, Gates
 from reelbench.making.question_sets import SIDES, Levels, comparison
 from reelbench.making.readability import Parser
 from reelbench.making.video_frames import VideoFrames
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import write_jsonl, write_text
 from reelbench.scoring.answers import strip_reasoning
 
 CONTEXT = "context"
@@ -449,7 +447,7 @@ async def run(
     """
     models, out, options = setup.models, setup.out, discussion.options
     funnel = discussion.funnel(*(role for role in (JUDGE, BLOOM) if role in models))
-    chain = Chain(setup, discussion.prompts, funnel, {BLOOM: bloom.SAMPLING})
+    chain = Chain(setup, discussion.prompts, funnel, {BLOOM: bloom.SAMPLING}, start_after=options.start_after)
     pictures = VideoFrames.for_benchmark("moviecore", options.frames, options.media, plan=out is None)
     async with chain:
         talks = [
@@ -457,12 +455,13 @@ async def run(
             async for _, talk in chain.run(videos, lambda case: discussion.discuss(chain, pictures, case))
             if talk is not None
         ]
-        settings: dict[str, Any] = {"rounds": options.rounds, "questions": options.questions, "frames": options.frames}
+        settings: dict[str, Any] = {"rounds": options.rounds, "questions": options.questions}
+        if options.start_after is None:  # later stages show no frames
+            settings["frames"] = options.frames
         if options.until is not None:
             if out is None:
                 return chain.plan()
-            write_jsonl(out / stage_file(options.until), (talk.document() for talk in talks))
-            return _written(chain, out, settings)
+            return chain.write({}, settings, until=options.until, lines=(talk.document() for talk in talks))
         made = await _passed(chain, discussion, talks)
         whole = [result for result in made if result.last is not None]
         verdicts, levels = await _compared(chain, discussion, whole)
@@ -475,7 +474,7 @@ async def run(
         pairs = {result.video.name: result.both for result in whole}
         compared = comparison(pairs, verdicts if JUDGE in models else None, parser, levels if BLOOM in models else None)
         write_json(out / "comparison.json", compared)
-        return _written(chain, out, settings, discussion.gates)
+        return chain.write(discussion.gates.thresholds if discussion.gates else {}, settings)
 
 
 async def _passed(chain: Chain, discussion: Discussion, talks: Sequence[Talk]) -> list[Discussed]:
@@ -510,15 +509,6 @@ async def _compared(
             for side, known in (of_video or {}).items():
                 levels[side] |= known
     return verdicts, levels
-
-
-def _written(chain: Chain, out: Path, settings: dict[str, Any], gates: Gates | None = None) -> dict[str, Any]:
-    """Write what was asked and what it came to; return `funnel.json`."""
-    document = chain.document(gates.thresholds if gates else {}, settings)
-    chain.trace.save(out / "trace.jsonl")
-    write_json(out / "funnel.json", document)
-    write_text(out / "funnel.svg", to_svg(document["stages"]))
-    return document
 
 
 def _write_sets(made: Sequence[Discussed], out: Path) -> None:

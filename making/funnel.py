@@ -70,7 +70,7 @@ class CostRecord(Record):
 class FunnelRecord(Record):
     """`funnel.json`: what went into each stage of a chain, what came out, and what it took."""
 
-    added = frozenset({"unmarked", "made_by", "across_time", "per_1000_kept"})
+    added = frozenset({"unmarked", "made_by", "across_time", "per_1000_kept", "edited_after"})
 
     stages: tuple[StageRecord, ...]
     calls: int = Field(ge=0, description="Replies that this run asked for.")
@@ -86,7 +86,37 @@ class FunnelRecord(Record):
     )
     across_time: AcrossTimeRecord | None = Field(default=None, description="`make moments`.")
     per_1000_kept: CostRecord | None = Field(default=None, description="Null without prices and people's time.")
+    edited_after: tuple[str, ...] | None = Field(
+        default=None, description="Stages whose file people changed before the chain went on from it."
+    )
     made_by: Literal["machine"] | None = Field(default=None, description="`make tags`: who made the tags.")
+
+
+def joined(earlier: FunnelRecord, later: FunnelRecord) -> FunnelRecord:
+    """Return the account of a chain that was stopped and went on: of all its stages, replies, models and prompts.
+
+    The calls are the later run's; whatever was paid before is among the replies that were there.
+    """
+    models = earlier.models | later.models
+    for role in earlier.models.keys() & later.models.keys():
+        before, after = earlier.models[role], later.models[role]
+        returned = Counter(before.returned) + Counter(after.returned)
+        models[role] = after.model_copy(update={"returned": dict(sorted(returned.items()))})
+    return later.model_copy(
+        update={
+            "stages": (*earlier.stages, *later.stages),
+            "cached": earlier.calls + earlier.cached + later.cached,
+            "tokens": TokensRecord(
+                prompt=earlier.tokens.prompt + later.tokens.prompt,
+                completion=earlier.tokens.completion + later.tokens.completion,
+            ),
+            "models": models,
+            "thresholds": earlier.thresholds | later.thresholds,
+            "settings": earlier.settings | later.settings,
+            "edited_after": earlier.edited_after,
+            "prompts": dict(sorted((earlier.prompts | later.prompts).items())),
+        }
+    )
 
 
 class DroppedError(Exception):

@@ -78,19 +78,25 @@ class Pair(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class MomentSource:
-    """A source, and its pairs where a chain goes on."""
+    """A source, and its pairs where a chain goes on, with the questions that an earlier stage gave nothing for."""
 
     source: Source
     pairs: Sequence[Pair] = ()
+    unfinished: Sequence[Draft] = ()
 
-    def line(self, pairs: Iterable[Pair]) -> dict[str, Any]:
+    def line(self, pairs: Iterable[Pair], unfinished: Iterable[Draft]) -> dict[str, Any]:
         """Return the line of a file to go on from."""
-        return {"source": self.source.id, "pairs": [pair.model_dump() for pair in pairs]}
+        return {
+            "source": self.source.id,
+            "pairs": [pair.model_dump() for pair in pairs],
+            "unfinished": [draft.model_dump() for draft in unfinished],
+        }
 
 
 class _Line(BaseModel):
     source: str
     pairs: list[Pair]
+    unfinished: list[Draft] = []
 
 
 def read_pairs(path: Path, sources: Sequence[Source]) -> list[MomentSource]:
@@ -106,7 +112,7 @@ def read_pairs(path: Path, sources: Sequence[Source]) -> list[MomentSource]:
             raise InputError(
                 f"{path}, line {number}: --captions has no {given.source!r}; give the file it was made from"
             )
-        read.append(MomentSource(known[given.source], given.pairs))
+        read.append(MomentSource(known[given.source], given.pairs, given.unfinished))
     return read
 
 

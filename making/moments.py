@@ -19,17 +19,16 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from reelbench.llm.reading import read_model
 from reelbench.making import moment_replies as replies
-from reelbench.making.chain import Chain, ChainCase, ChainSetup, stage_file, write_json
+from reelbench.making.chain import Chain, ChainCase, ChainSetup, write_json
 from reelbench.making.chain_prompts import ChainPrompts, Role, as_json
 from reelbench.making.funnel import DroppedError, Funnel
-from reelbench.making.funnel_svg import to_svg
 from reelbench.making.gates import GateQuestion, Gates
 from reelbench.making.moment_pairs import Draft, MomentSource, Pair, across_time, cost_per_1000, mini_test, to_row
 from reelbench.making.moment_rules import Cuts, Rules
 from reelbench.making.moment_sources import Captioned, Event, Query, Source, Span, first_pair, fit_events, fit_window
 from reelbench.making.video_frames import VideoFrames
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import write_jsonl, write_text
+from reelbench.registry.files import write_jsonl
 
 ROLES = {
     Captioned: ("relation", "sequential", "cause_effect", "means_to_an_end", "verification", "options"),
@@ -129,6 +128,17 @@ class Moments:
                 names.append(name)
         return names
 
+    @property
+    def thresholds(self) -> dict[str, Any]:
+        """Where the stages that are run part what is kept from the rest."""
+        options, taken = self.options, {}
+        if options.start_after is None:
+            taken = asdict(options.rules) | asdict(options.cuts)
+        elif "verification" in self.stages:
+            cuts = options.cuts
+            taken = {"verified_from": cuts.verified_from, "keep": cuts.keep, "query_answers": cuts.query_answers}
+        return taken | (self.gates.thresholds if self.gates else {})
+
     def funnel(self) -> Funnel:
         """Return the stages: sources, pairs of events, pairs with questions, questions verified, questions kept."""
         gates = self.gates.names if self.gates is not None and self.options.until is None else ()
@@ -140,7 +150,7 @@ class Moments:
         Raises:
             DroppedError: The rules drop the source.
         """
-        work = _Work(chain, pictures, case, list(case.item.pairs))
+        work = _Work(chain, pictures, case, list(case.item.pairs), list(case.item.unfinished))
         steps = {
             "pairs": self._find,
             "questions": self._question,
@@ -410,7 +420,8 @@ async def run(sources: Sequence[MomentSource], moments: Moments, setup: ChainSet
         ReelbenchError: The cache of replies can't be written.
     """
     out, options = setup.out, moments.options
-    chain = Chain(setup, moments.prompts, moments.funnel())
+    chain = Chain(setup, moments.prompts, moments.funnel(), start_after=options.start_after)
+    thresholds, settings = moments.thresholds, {"seed": options.seed, "options": options.with_options}
     pictures = VideoFrames.for_benchmark("rextime", options.frames, options.media, plan=out is None)
     async with chain:
         works = [
@@ -421,8 +432,8 @@ async def run(sources: Sequence[MomentSource], moments: Moments, setup: ChainSet
         if options.until is not None:
             if out is None:
                 return chain.plan()
-            write_jsonl(out / stage_file(options.until), (work.case.item.line(work.pairs) for work in works))
-            return _written(chain, moments, out)
+            lines = (work.case.item.line(work.pairs, work.unfinished) for work in works)
+            return chain.write(thresholds, settings, until=options.until, lines=lines)
         gated = {question.id for work in works for question in moments.finished(work)}
         if moments.gates is not None:
             gated = await moments.gates.passed(chain, [asked for work in works for asked in moments.finished(work)])
@@ -448,19 +459,4 @@ async def run(sources: Sequence[MomentSource], moments: Moments, setup: ChainSet
         write_jsonl(out / "unfinished.jsonl", (draft.model_dump() for work in works for draft in work.unfinished))
         measured = across_time([(draft.question_span, draft.span, row["vid"]) for draft, row in made])
         cost = cost_per_1000(chain.cost_usd(), 0.0, len(rows))
-        return _written(chain, moments, out, unmarked=unmarked, across_time=measured, per_1000_kept=cost)
-
-
-def _written(chain: Chain, moments: Moments, out: Path, **more: object) -> dict[str, Any]:
-    """Write what was asked and what it came to; return `funnel.json`."""
-    options = moments.options
-    thresholds = {
-        **asdict(options.rules),
-        **asdict(options.cuts),
-        **(moments.gates.thresholds if moments.gates else {}),
-    }
-    document = chain.document(thresholds, {"seed": options.seed, "options": options.with_options}, **more)
-    chain.trace.save(out / "trace.jsonl")
-    write_json(out / "funnel.json", document)
-    write_text(out / "funnel.svg", to_svg(document["stages"]))
-    return document
+        return chain.write(thresholds, settings, unmarked=unmarked, across_time=measured, per_1000_kept=cost)

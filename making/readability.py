@@ -25,7 +25,8 @@ SYLLABLES = "reelbench's sentences, and syllables by rules of spelling"
 """What counts for the grade: said wherever it is compared with others' figures."""
 # A full stop after these, or after a single letter, ends no sentence.
 _SHORT = re.compile(r"\b(?:mr|mrs|ms|dr|st|jr|sr|prof|vs|etc|e\.g|i\.e|no|[a-z])\.$", re.IGNORECASE)
-_END = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s|$)")
+_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+(?=\s|$)")
+_LONGEST_SHORT = 8  # characters of a text's end among which an abbreviation is looked for
 
 
 class ParserUnavailableError(ReelbenchError):
@@ -34,14 +35,14 @@ class ParserUnavailableError(ReelbenchError):
 
 def sentences(text: str) -> int:
     """Return how many sentences a text has, at least 1: stretches with a word in them that end in `.`, `!` or `?`."""
-    count, start = 0, 0
+    count, start, last = 0, 0, len(text.rstrip())
     for end in _END.finditer(text):
-        stretch = text[start : end.end()]
-        if end[0] == "." and end.end() < len(text.rstrip()) and _SHORT.search(stretch):
+        ending = text[max(start, end.end() - _LONGEST_SHORT) : end.end()]
+        if end[0] == "." and end.end() < last and _SHORT.search(ending):
             continue
-        count += bool(WORD.search(stretch))
+        count += bool(WORD.search(text, start, end.end()))
         start = end.end()
-    return max(1, count + bool(WORD.search(text[start:])))
+    return max(1, count + bool(WORD.search(text, start)))
 
 
 def flesch_kincaid(text: str) -> float | None:

@@ -186,7 +186,7 @@ async def run(rows: Sequence[Row], tagger: Tagger, setup: ChainSetup) -> dict[st
         if out is None:
             return chain.plan()
         settings = {"votes": tagger.votes, "frames": _frames(tagger), "components": list(COMPONENTS)}
-        document = chain.document({}, settings, made_by="machine")
+        document = chain.account({}, settings, made_by="machine").model_dump(mode="json", by_alias=True)
         write_jsonl(out, tags)
         write_jsonl(out.with_suffix(".reasons.jsonl"), reasons)
         chain.trace.save(out.with_suffix(".trace.jsonl"))

@@ -4,6 +4,7 @@ Everything heavy is imported by the function that needs it, so that `import reel
 """
 
 import json
+import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from datasets import Dataset
 
     from reelbench.judges.judge_options import JudgeOptions
+    from reelbench.registry.printed_table import PrintedTable
     from reelbench.registry.records import About, Breakdowns, Counts, JudgeRecord, Metrics, Sample
     from reelbench.registry.svg import Svg
     from reelbench.scoring.comparison import Comparison
@@ -58,49 +60,25 @@ class Scored:
     _write: Callable[[Path], object] = field(repr=False, compare=False)
 
     def __repr__(self) -> str:
-        from reelbench.scoring import metric_table
-
-        title, rows, below = self._table()
-        if not rows:
-            return "\n".join([title, *below])
-        lines = [[column.removeprefix("#") for column in metric_table.COLUMNS], *rows]
-        widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
-        right = [column.startswith("#") for column in metric_table.COLUMNS]
-        shown = [
-            "  ".join(
-                cell.rjust(width) if number else cell.ljust(width)
-                for cell, width, number in zip(line, widths, right, strict=True)
-            )
-            for line in lines
-        ]
-        return "\n".join([title, *(line.rstrip() for line in shown), *below])
+        return self._table().text()
 
     def _repr_html_(self) -> str:
-        from html import escape
+        return self._table().html()
 
-        from reelbench.scoring import metric_table
-
-        title, rows, below = self._table()
-        styles = [f"text-align: {'right' if column.startswith('#') else 'left'}" for column in metric_table.COLUMNS]
-
-        def row(tag: str, cells: Sequence[str]) -> str:
-            marked = zip(cells, styles, strict=True)
-            made = (f"<{tag} style='{style}'>{escape(cell)}</{tag}>" for cell, style in marked)
-            return f"<tr>{''.join(made)}</tr>"
-
-        head = row("th", [column.removeprefix("#") for column in metric_table.COLUMNS]) if rows else ""
-        table = f"<table><caption>{escape(title)}</caption>{head}{''.join(row('td', cells) for cells in rows)}</table>"
-        return table + "".join(f"<p>{escape(line)}</p>" for line in below)
-
-    def _table(self) -> "tuple[str, list[tuple[str, ...]], list[str]]":
-        """Return the title, a row a metric, and the lines below."""
+    def _table(self) -> "PrintedTable":
+        """Return a row a metric; below it what lacks, and the notes."""
         from reelbench.registry import discovery
+        from reelbench.registry.printed_table import PrintedTable
         from reelbench.scoring import metric_table
 
         spec = discovery.get(self.benchmark)
-        title = metric_table.title(self.benchmark, self.split, self.counts)
         line = metric_table.without_interval(spec, self)
-        return title, metric_table.rows(spec, self), [*([line] if line else []), *self.notes]
+        return PrintedTable(
+            metric_table.title(self.benchmark, self.split, self.counts),
+            metric_table.COLUMNS,
+            metric_table.rows(spec, self),
+            [*([line] if line else []), *self.notes],
+        )
 
     def plot(self, by: str | None = None, *, metric: str | None = None) -> "Svg":
         """Draw a metric over all items, and for each label of a facet, with 95 % intervals where there are any.
@@ -260,19 +238,22 @@ def open_result(folder: str | Path) -> Scored:
     """Return a result that is on disk, as `score` returned it before `save` wrote it.
 
     Args:
-        folder: What `save`, `reelbench score --output` or `reelbench run` wrote: `result.json` and `samples.jsonl`.
+        folder: What `save`, `reelbench score --output` or `reelbench run` wrote: `result.json` and `samples.jsonl`; or
+            a folder above that has no other result.
 
     Returns:
         The result. Questions are known where `questions.jsonl` lies beside it; a note says so where the samples are
         not those that the result was made from.
 
     Raises:
-        InputError: There is no result, or a file of it can't be read.
+        InputError: There is no result, or several, or a file of it can't be read.
     """
     from reelbench.registry.files import sha256_of
     from reelbench.scoring import result_files
 
     place = Path(folder)
+    if os.path.exists(place):  # noqa: PTH110 - of a name that no file can have it says no
+        place = result_files.folder_of_one(place)
     result = result_files.read(place)
     changed = sha256_of(place / result_files.SAMPLES_FILE) != result.provenance.samples_sha256
     asked = result_files.read_questions(place)

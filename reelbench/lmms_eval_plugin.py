@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.registry import settings
+from reelbench.registry.credentials import without_credentials
 
 log = logging.getLogger("reelbench")
 
@@ -53,6 +54,7 @@ def manifests() -> list[Any]:
         _know_the_model()
         _patch_adapters()
         _spare_a_local_server_the_key()
+        _look_at_the_address()
         return list(_models())
     except Exception:
         log.warning("reelbench could not register with this lmms-eval; use --include_path", exc_info=True)
@@ -67,6 +69,12 @@ def _spare_a_local_server_the_key() -> None:
     if host is not None and host[1] != "api.openai.com":
         os.environ[settings.OPENAI_API_KEY.name] = _NO_KEY
         log.warning("%s is not set: %s is sent to %s in its place", settings.OPENAI_API_KEY.name, _NO_KEY, host[1])
+
+
+def _look_at_the_address() -> None:
+    """Say of a server's address without a path what it lacks: lmms-eval counts each 404 as an answer that failed."""
+    if bare := re.search(r"base_url=([a-z]+://[^/,\s]+)/?(?=[,\s]|$)", " ".join(sys.argv)):
+        log.warning("base_url=%s has no path, and most servers have /v1", without_credentials(bare[1]))
 
 
 _NO_KEY = "EMPTY"

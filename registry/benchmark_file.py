@@ -20,7 +20,7 @@ from typing import Any, Literal, get_args
 
 from reelbench.registry.data.mapped_rows import PLACE
 from reelbench.registry.data.sources import expected_files
-from reelbench.registry.errors import InputError
+from reelbench.registry.errors import InputError, cut_in_the_middle
 from reelbench.registry.files import read_json, read_text
 from reelbench.registry.metrics import Mean, MeanOf, Metric
 from reelbench.registry.rows import DURATION, KIND_COLUMNS
@@ -58,6 +58,7 @@ _ROW_KINDS = {"exact": "open"}
 """Kind -> kind of rows, where they are called otherwise."""
 
 _DEFAULT_JUDGE = "curve"
+_SHOWN_NAME = 60
 _LAYOUTS = ("videos/{video}", "{video}")
 
 
@@ -333,7 +334,8 @@ class _Declaration:
             return Path(next(iter(import_module("reelbench.tasks").__path__))) / "prompts" / f"{self._kind}.txt"
         path = self._folder / given
         if not path.is_file():
-            raise self._top.error(f"prompt: {given} is not beside this file", "prompt")
+            shown = cut_in_the_middle(given, _SHOWN_NAME)
+            raise self._top.error(f"prompt: {shown} is not beside this file; name a file with the prompt", "prompt")
         return path
 
     def _splits(self) -> dict[str, SplitSpec]:

@@ -28,6 +28,9 @@ log = logging.getLogger("reelbench")
 PairsHook = Callable[[list[tuple[str, Any]]], dict[str, Any]]
 """Makes an object of its pairs, for a reader that must know of a key that occurs twice."""
 
+LONGEST_NAME = 255
+"""Bytes of a file's name, on every file system that we know of."""
+
 _DEPTH = 100
 _LINE = re.compile(r"([^\n]*)(?:\n|\Z)")
 _HERE, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux

@@ -79,7 +79,7 @@ MARKS = (
     r"\u0300-\u036f\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
     r"\u0900-\u0963\u0966-\u0dff\u200c\u200d"
 )
-_RUN = rf"[^\W_](?:[^\W_]|[{MARKS}])*"
+_RUN = rf"[^\W_]+(?:[{MARKS}][^\W_]*)*"
 WORD = re.compile(rf"{_RUN}(?:['’\-]{_RUN})*")
 
 

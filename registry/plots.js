@@ -133,9 +133,10 @@ globalThis.Plots = (() => {
       }),
     );
   }
-  /** The numbers at the ends of an axis, and of zero where it holds it inside. */
+  /** The numbers of an axis as wide as a column: all where they are short, else its ends and its middle. */
   function axis(steps) {
-    const inside = steps.filter((step, i) => i && i < steps.length - 1 && steps.length % 2 && i === (steps.length - 1) / 2);
+    const short = steps.join("").length < 8;
+    const inside = steps.slice(1, -1).filter((_, i) => short || i + 1 === (steps.length - 1) / 2);
     const at = scale(steps, 0, 100);
     return h(
       "span",

@@ -14,10 +14,13 @@ import numpy as np
 
 from reelbench.judges.identity import judge_as_answered, returned_ids, same_model, single_judges
 from reelbench.registry.errors import InputError
+from reelbench.registry.printed_table import PrintedTable
 from reelbench.registry.records import JudgeRecord, Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, Metric
-from reelbench.scoring import aggregation
+from reelbench.scoring import aggregation, metric_table
 from reelbench.stats import intervals
+
+_COLUMNS = ("metric", "#a", "#b", "#a - b", "#95 % interval", "#p", "#McNemar p", "#items", "#videos")
 
 RESAMPLES = 10_000
 """More than for an interval: p is asked for by itself."""
@@ -70,9 +73,9 @@ class Difference(Paired):
     mcnemar: McNemar | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Comparison:
-    """Two models on one benchmark.
+    """Two models on one benchmark; it prints as a table, and a notebook shows it as one.
 
     Attributes:
         both: Items that both answered (that have a score in common).
@@ -85,6 +88,26 @@ class Comparison:
     only_a: int
     only_b: int
     metrics: dict[str, Difference]
+
+    def __repr__(self) -> str:
+        return self.table().text()
+
+    def _repr_html_(self) -> str:
+        return self.table().html()
+
+    def table(self, title: str = "a and b") -> PrintedTable:
+        """Return a row a metric; below it what was left out, and why there is no interval."""
+        rows: list[tuple[str, ...]] = []
+        for name, d in self.metrics.items():
+            bounds = "" if d.ci95 is None else f"{d.ci95[0]:.2f} to {d.ci95[1]:.2f}"
+            tests = ("" if p is None else f"{p:.4f}" for p in (d.p, d.mcnemar and d.mcnemar.p))
+            values = (f"{d.a:.2f}", f"{d.b:.2f}", f"{d.difference:+.2f}", bounds)
+            rows.append((name, *values, *tests, str(d.n), str(d.videos)))
+        few = [name for name, d in self.metrics.items() if d.ci95 is None and d.videos < intervals.MIN_CLUSTERS]
+        below = [metric_table.no_interval(few)] if few else []
+        if self.only_a or self.only_b:
+            below.append(f"left out: {self.only_a} items that only a answered, {self.only_b} that only b answered")
+        return PrintedTable(f"{title}; {self.both} items answered by both", _COLUMNS, rows, below)
 
 
 def judging_apart(a: JudgeRecord | None, b: JudgeRecord | None, *, twins: bool = False) -> str | None:

@@ -1,6 +1,6 @@
 """A result's metrics as the rows of a table: on a terminal, in Python and in a notebook alike."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from reelbench.registry.records import Counts, MetricValue
@@ -67,7 +67,12 @@ def without_interval(spec: BenchmarkSpec, result: Numbers) -> str | None:
         for name, metric in result.metrics.items()
         if metric.value is not None and metric.ci95 is None and not isinstance(spec.metric(name).aggregate, Corpus)
     ]
-    return f"no interval for {', '.join(names)}: fewer than 10 videos" if names else None
+    return no_interval(names) if names else None
+
+
+def no_interval(names: Iterable[str]) -> str:
+    """Return why there is no interval for these metrics."""
+    return f"no interval for {', '.join(names)}: fewer than 10 videos"
 
 
 def _behind(spec: BenchmarkSpec, metric: Metric, result: Numbers) -> int:

@@ -210,6 +210,14 @@ def folders(path: Path) -> list[Path]:
     return below
 
 
+def folder_of_one(path: Path) -> Path:
+    """Return the folder of the one result in `path`; InputError where there are several."""
+    several = folders(path)
+    if len(several) > 1:
+        raise InputError(f"{path}: has {len(several)} results, {several[0]} the first; name one of them")
+    return several[0]
+
+
 def read(folder: Path) -> Result:
     """Read `result.json` in a folder; InputError names the field that is wrong.
 

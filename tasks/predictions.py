@@ -132,7 +132,7 @@ def submission(spec: BenchmarkSpec, inputs: Inputs, cells: Iterable[Cells]) -> P
         path=path,
         split=split,
         notes=_notes(spec, predictions.values(), options.values()),
-        advice="; --id-column names the column of the ids",
+        advice="; --id-column names the column of the ids, and --template writes a table of the right ones",
     )
     return joined.with_hidden_answers() if inputs.references is None and hides(spec, split) else joined
 

@@ -207,10 +207,11 @@ class Evaluation:
             server = self.spec.splits[upstream_split(self.spec, self.split)].submit_to or "the owners' server"
             note = f"{self.spec.id} {self.split}: the answers are hidden; submit {path} to {server}"
             fits.setdefault("notes", []).append(note)
-        unanswered = [*_unanswered(self.scored.counts), *_failed_requests(self.scored, self.model)]
+        unanswered = _unanswered(self.scored.counts)
         none = None
         if unanswered and not _any_answer(self.scored.counts):
-            none = unanswered.pop()  # this line is the error then, and no note beside it
+            # This line is the error then, and no note beside it.
+            none = unanswered.pop() + _why_failed(self.scored.samples, self.model)
         fits["notes"] = [*fits.get("notes", ()), *unanswered, *_cut(self.spec, self.scored)]
         unread = [sample for sample in self.scored.samples if "parse_failed" in sample.flags][:_UNREAD_SHOWN]
         return Outcome(
@@ -240,17 +241,22 @@ _UNANSWERED = {
     aggregation.CUT_OFF: "were cut off by the limit on their length before they said anything readable and are not "
     "scored; raise it with --max-tokens N or --thinking (lmms-eval: --gen_kwargs max_new_tokens=N)",
     aggregation.REFUSED: "were refused by the server's content filter, and are not scored",
+    aggregation.MODEL_FAILED: "are missing: the model failed",
 }
 _FAILED_REQUEST = re.compile(r"\[LMMS_EVAL_REQUEST_FAILED[^\]]*\]\s*")
 _NOT_ASKED = ("media_missing", "media_unreadable", aggregation.PREDICTION_MISSING)
 
 
 def _unanswered(counts: Counts) -> list[str]:
-    """Say how many answers did not come to their end, a line for each reason, and what to do."""
+    """Say how many answers did not come to their end, a line for each reason, and what to do.
+
+    Where others came, those that the model failed on are only counted, in the table's title.
+    """
+    some = _any_answer(counts)
     return [
         f"{counts.unscored[reason]} of {_asked(counts)} answers {what}"
         for reason, what in _UNANSWERED.items()
-        if counts.unscored.get(reason)
+        if counts.unscored.get(reason) and not (some and reason == aggregation.MODEL_FAILED)
     ]
 
 
@@ -258,20 +264,18 @@ def _asked(counts: Counts) -> int:
     return counts.items - sum(counts.unscored.get(reason, 0) for reason in _NOT_ASKED)
 
 
-def _failed_requests(scored: aggregation.ScoredItems, model: ModelRecord) -> Iterator[str]:
-    """Say how many requests an adapter reported as failed in place of an answer, and what the first one's server said.
-
-    lmms-eval's adapters go on without an error.
-    """
-    texts = [sample.prediction for sample in scored.samples if sample.reason == aggregation.MODEL_FAILED]
-    failed = [text for text in texts if isinstance(text, str)]
+def _why_failed(samples: Sequence[Sample], model: ModelRecord) -> str:
+    """Return what the server said to the first request that failed, which lmms-eval's adapters log as the answer."""
+    failed = [sample.prediction for sample in samples if sample.reason == aggregation.MODEL_FAILED]
     if not failed:
-        return
+        return ""
+    if not isinstance(failed[0], str):
+        return ", and what it said of that stands in the run's own messages"
     why = printable(without_secrets(_FAILED_REQUEST.sub("", failed[0]) or failed[0]))
     url = str(model.args.get("base_url") or "")
     if "404" in why and url and not urlsplit(url).path.strip("/"):
         why += f"; {url} has no path, and most servers have /v1: add it to base_url"
-    yield f"{len(failed)} of {_asked(scored.counts)} requests failed: {why}"
+    return f": {why}"
 
 
 def _cut(spec: BenchmarkSpec, scored: aggregation.ScoredItems) -> Iterator[str]:
@@ -286,7 +290,7 @@ def _cut(spec: BenchmarkSpec, scored: aggregation.ScoredItems) -> Iterator[str]:
 
 def _any_answer(counts: Counts) -> bool:
     """Whether one question that was asked has an answer that came to its end."""
-    return _asked(counts) > sum(counts.unscored.get(reason, 0) for reason in (*_UNANSWERED, aggregation.MODEL_FAILED))
+    return _asked(counts) > sum(counts.unscored.get(reason, 0) for reason in _UNANSWERED)
 
 
 def resolve_predictions(given: Path | str, metadata: RunMetadata) -> tuple[Path, RunMetadata]:

@@ -176,6 +176,23 @@ class TestTheHook:
         (line,) = said(caplog, "this lmms-eval loads tasks in a way that reelbench does not know")
         assert "\n" not in line
 
+    @pytest.mark.parametrize(
+        ("address", "lines"),
+        [
+            ("http://localhost:8000", ["EMPTY is sent to localhost in its place", "http://localhost:8000 has no path"]),
+            ("http://localhost:8000/v1", ["EMPTY is sent to localhost in its place"]),
+        ],
+    )
+    def test_a_local_server_s_key_and_path_are_looked_at(self, address, lines, monkeypatch, caplog):
+        from reelbench import lmms_eval_plugin
+
+        monkeypatch.setenv("OPENAI_API_KEY", "")
+        monkeypatch.setattr("sys.argv", ["lmms-eval", "--model_args", f"model=m,base_url={address},timeout=9"])
+        lmms_eval_plugin.manifests()
+        assert os.environ["OPENAI_API_KEY"] == "EMPTY"
+        assert len(caplog.messages) == len(lines)
+        assert all(words in line for line, words in zip(caplog.messages, lines, strict=True))
+
     def test_other_peoples_tasks_load_as_ever(self, tmp_path):
         from lmms_eval.tasks import TaskManager
 

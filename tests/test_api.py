@@ -246,6 +246,18 @@ def test_samples_that_were_changed_are_told_of(tmp_path):
         reelbench.open_result(tmp_path / "nowhere")
 
 
+def test_a_folder_above_one_result_is_that_result_and_predictions_are_none(tmp_path):
+    scored = reelbench.score("rextime_mini", table("rextime"))
+    scored.save(tmp_path / "out" / "rextime_mini")
+    assert reelbench.open_result(tmp_path / "out") == scored
+    scored.save(tmp_path / "out" / "again")
+    with pytest.raises(reelbench.InputError, match="out: has 2 results"):
+        reelbench.open_result(tmp_path / "out")
+    (tmp_path / "a.csv").write_text("id,prediction\n", encoding="utf-8")
+    with pytest.raises(reelbench.InputError, match="score it first"):
+        reelbench.compare(tmp_path / "a.csv", scored)
+
+
 def test_two_results_are_compared_as_on_the_command_line(tmp_path):
     frame = table("rextime")
     worse = frame.assign(prediction="a star")
@@ -259,6 +271,14 @@ def test_two_results_are_compared_as_on_the_command_line(tmp_path):
     assert compared.both == 12
     assert compared.metrics["accuracy"].difference == 50
     assert document["metrics"]["accuracy"]["difference"] == 50
+    title, _, *lines, why = str(compared).splitlines()
+    assert title.endswith("12 items answered by both")
+    assert ["accuracy", "50.00", "0.00", "+50.00"] in [line.split()[:4] for line in lines]
+    assert why.startswith("no interval for accuracy_at_iou_0.5, accuracy, ")
+    assert "<td style='text-align: right'>+50.00</td>" in compared._repr_html_()
+    done = subprocess.run([*command[:-1]], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("rextime mini: a = a, b = b; 12 items answered by both")
+    assert why in done.stderr
     other = reelbench.score(
         "curve_mini", [{"id": row["id"], "prediction": "x"} for row in locate("curve", "mini").read()]
     )

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 import reelbench
-from reelbench.registry import settings
+from reelbench.registry import discovery, settings
 from tools import api_page
 from tools.write_docs import commands, commands_page, llms_txt, written
 
@@ -48,6 +48,14 @@ def test_what_make_docs_writes_is_there_as_it_stands():
 def test_every_command_and_setting_is_listed():
     assert all(f"## reelbench {words}" in commands_page() for words in OPTIONS)
     assert all(f"`{setting.name}`" in (ROOT / "README.md").read_text("utf-8") for setting in settings.ALL)
+
+
+def test_the_readme_s_table_has_a_row_for_each_benchmark_that_list_shows():
+    rows = re.findall(r"^\| \*\*.*\| (`.*`) \|$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
+    ours = [spec for spec in discovery.specs().values() if spec.package.startswith("reelbench.")]
+    shown = [re.match(r"`([a-z_]+?)(_<part>)?`", tasks)[1] for tasks in rows]
+    assert len(shown) == len(ours)
+    assert all(any(spec.tasks[0].name.startswith(name) for name in shown) for spec in ours)
 
 
 def test_every_public_name_is_in_the_reference():

@@ -91,7 +91,7 @@ class TestTheCommand:
             )  # fmt: skip
         assert done.returncode == 1
         last = done.stderr.strip().splitlines()[-1]
-        assert last.startswith("reelbench: rextime: 2 of 2 requests failed: Error code: 404")
+        assert last.startswith("reelbench: rextime: 2 of 2 answers are missing: the model failed: Error code: 404")
         assert "scripted 404" in last
         assert last.endswith(f"{url} has no path, and most servers have /v1: add it to base_url")
 

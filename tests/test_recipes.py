@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -41,6 +42,16 @@ def fails_once(call: Call) -> Answer:
     return Answer('{"score": 3}', delay=0.5)
 
 
+def went_on(server: JudgeServer) -> None:
+    """Slurm began the job again, and nothing was paid for twice but what was in flight then: two calls on two nodes."""
+    jobs = subprocess.run(["scontrol", "--oneliner", "show", "job"], capture_output=True, text=True, check=True).stdout
+    (scoring,) = (job for job in jobs.splitlines() if "JobName=score " in job)
+    assert " Restarts=1 " in scoring
+    asked = Counter((call.system, call.user) for call in server.calls)
+    assert len(asked) == 12 * 5
+    assert asked.total() - len(asked) <= 2 * 2
+
+
 @dataclass(frozen=True)
 class Recipe:
     """How a page is run here: what its server answers, what is put for its words, and files that it must leave."""
@@ -50,6 +61,7 @@ class Recipe:
     swaps: dict[str, str] = field(default_factory=dict)
     marks: tuple[pytest.MarkDecorator, ...] = ()
     needs: tuple[str, ...] = ()  # fixtures
+    holds: Callable[[JudgeServer], None] = lambda _: None  # what is looked at in the end
 
 
 # The servers and models that are not here; a page that neither stands in this table nor says that it isn't run fails.
@@ -141,6 +153,7 @@ RECIPES = {
         },
         marks=(pytest.mark.lmms,),
         needs=("slurm", "postgres"),
+        holds=went_on,
     ),
     "ways_of_asking": Recipe(
         ("blind/**/result.json", "seeing/**/result.json", "chosen/result.json"),
@@ -190,6 +203,7 @@ def test_a_recipe_runs_as_it_stands(name, tmp_path, request):
         }
         for command in pieces(name, here, lambda text: swapped(text, recipe.swaps, places)):
             run(command, here, env)
+        recipe.holds(server)
     assert [pattern for pattern in recipe.leaves if not list(here.glob(pattern))] == []
 
 

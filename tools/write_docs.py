@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperOption
 
-from reelbench.cli.app import commands_of, shown_option
+from reelbench.cli.app import commands_of, shown_argument, shown_option
 from reelbench.cli.examples import EXAMPLES
 from reelbench.cli.families import FAMILIES, family_of
 from reelbench.cli.main import app
@@ -63,7 +63,7 @@ def _section(words: str, command: TyperCommand, top: "_click.Context", taken: di
     arguments = [parameter for parameter in command.params if isinstance(parameter, TyperArgument)]
     options = [p for p in command.params if isinstance(p, TyperOption) and p.name != "help"]
     first = (command.help or "").split("\n\n", maxsplit=1)[0].replace("\n", " ").strip()
-    lines = [f"\n## reelbench {words} {' '.join(map(_shown, arguments))}".rstrip(), f"\n{first}"]
+    lines = [f"\n## reelbench {words} {' '.join(map(shown_argument, arguments))}".rstrip(), f"\n{first}"]
     lines += ["", *(f"    reelbench {words} {example}".rstrip() for example in EXAMPLES.get(words, ()))]
     own: list[str] = []
     shared: dict[str, list[str]] = {}
@@ -73,7 +73,7 @@ def _section(words: str, command: TyperCommand, top: "_click.Context", taken: di
             continue
         name, meaning = record
         if isinstance(parameter, TyperArgument):
-            own.append(_entry(_shown(parameter).strip("[]"), meaning))
+            own.append(_entry(shown_argument(parameter).strip("[]"), meaning))
         elif family := family_of(parameter):
             shared.setdefault(family, []).append(f"`{option_of(parameter)}`")
             taken[family].setdefault(shown_option(name), meaning)
@@ -104,11 +104,6 @@ def _slug(family: str) -> str:
 
 def _entry(name: str, meaning: str) -> str:
     return f"- `{name}`: {' '.join(meaning.split())}"
-
-
-def _shown(argument: TyperArgument) -> str:
-    name = (argument.metavar or argument.name or "").upper().rstrip(".…") + ("…" if argument.nargs != 1 else "")
-    return name if argument.required else f"[{name}]"
 
 
 def _settings_table() -> str:

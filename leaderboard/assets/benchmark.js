@@ -25,6 +25,7 @@
       at: (row) => row,
       again: () => table.fill(),
       always: true,
+      cls: "lane-cell alone",
     });
     const rank = R.rankColumn({
       about: R.columns.get("rank").about,
@@ -34,7 +35,7 @@
     });
     const columns = [
       rank,
-      { ...R.MODEL, id: "model", title: "Model", node: R.modelCell },
+      { ...R.MODEL, id: "model", title: "Model", node: R.modelCell(listed) },
       lane,
       ...R.metricColumns(b, (i) => listed.some((row) => row.v[i])),
       ...R.declared(group, groups, listed),

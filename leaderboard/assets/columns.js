@@ -5,14 +5,24 @@
   const { data, h, bdi, badge, asked } = R;
 
   // --- cells ---
-  /** What a run was recomputed from, where that is not the benchmark's own data. */
-  function recomputed(row) {
-    const stated = (row.stated || "").split(", ").filter((what) => what && what !== "judge replies");
-    const about = R.columns.get("source").about;
-    return stated.length
-      ? badge(`recomputed from stated ${stated.join(", ")}`, "", `${about} These are as the submitter states them.`)
-      : badge("recomputed", "run", about);
-  }
+  /** What of a run only its submitter vouches for, besides what a judge replied. */
+  const stated = (row) => (row.stated || "").split(", ").filter((what) => what && what !== "judge replies");
+  /** What lets one doubt what runs were recomputed from, and how many of them where not all. */
+  R.doubts = (runs) => {
+    const all = runs.flatMap((row) => [...stated(row).map((what) => `${what} as submitted`), ...(row.data === "unstated" ? ["data unstated"] : [])]);
+    return [...Map.groupBy(all, (text) => text)].map(([text, { length }]) => (length === runs.length ? text : `${R.count(length)} with ${text}`));
+  };
+  /** What a run's numbers follow from: badges as [text, kind, tip]. */
+  R.origins = (row) => {
+    const about = R.columns.get("source").about,
+      of = stated(row);
+    return [
+      of.length
+        ? [`recomputed from stated ${of.join(", ")}`, "", `${about} These are as the submitter states them.`]
+        : ["recomputed", "run", about],
+      ...(row.data === "unstated" ? [["data unstated", "", R.columns.get("data").about]] : []),
+    ];
+  };
   /** What a reader must know before comparing a run's value with others'. */
   R.caveats = (row) =>
     [
@@ -20,7 +30,6 @@
       row.partial && h("span", { class: "sub reason", text: R.words(row.partial) }),
       row.judge_asked && badge(`judge asked for: ${row.judge_asked}`, "warn", R.columns.get("judge_asked").about),
       row.videos && badge(`${row.videos} videos`, "warn", R.columns.get("videos").about),
-      row.data === "unstated" && badge("data unstated", "", R.columns.get("data").about),
     ].filter(Boolean);
   /** A row's note, behind a button that opens it. */
   function noted(row) {
@@ -33,24 +42,28 @@
     const button = h("button", { type: "button", class: "badge warn", "aria-expanded": "false", onclick: open }, "note");
     return [button, text];
   }
-  function modelCell(row) {
+  /** The cell of a model among `rows`: what holds for all of their runs stands above the table, not in each row. */
+  function modelCell(rows) {
+    const runs = rows.filter((row) => row.source === "run").map((row) => R.origins(row).map(([text]) => text));
+    const shared = new Set(runs.length > 1 ? runs[0].filter((text) => runs.every((of) => of.includes(text))) : []);
     const source = R.columns.get("source").about;
-    const usual = ["run", "floor", "human"].includes(row.setting);
-    return [
-      h("a", { class: "name", href: R.modelHref(R.modelOf(row)) }, R.named(row.model)),
-      row.revision && h("span", { class: "sub" }, " ", bdi(row.revision.slice(0, 12))),
-      h(
-        "div",
-        { class: "badges" },
-        row.source === "run"
-          ? recomputed(row)
-          : badge(R.KINDS[row.source].toLowerCase(), "", source),
+    return (row) => {
+      const usual = ["run", "floor", "human"].includes(row.setting);
+      const badges = [
+        ...(row.source === "run"
+          ? R.origins(row).filter(([text]) => !shared.has(text)).map((of) => badge(...of))
+          : [badge(R.KINDS[row.source].toLowerCase(), "", source)]),
         !usual && badge(row.setting),
         ...R.caveats(row),
         row.badge && badge(row.badge, "", row.rejudged),
         ...noted(row),
-      ),
-    ].filter(Boolean);
+      ].filter(Boolean);
+      return [
+        h("a", { class: "name", href: R.modelHref(R.modelOf(row)) }, R.named(row.model)),
+        row.revision && h("span", { class: "sub" }, " ", bdi(row.revision.slice(0, 12))),
+        badges.length > 0 && h("div", { class: "badges" }, badges),
+      ].filter(Boolean);
+    };
   }
   const rankCell = (rank) => (rank == null ? R.none("Not ranked") : h("span", { class: `rank r${rank}` }, rank));
   const RANK = {
@@ -133,5 +146,5 @@
     return (row) => wanted.every(([column, value]) => choice(row, column) === value);
   }
 
-  Object.assign(R, { modelCell, recomputed, rankCell, RANK, MODEL, declared, metricColumns, declaredFilters, filtering });
+  Object.assign(R, { modelCell, rankCell, RANK, MODEL, declared, metricColumns, declaredFilters, filtering });
 })();

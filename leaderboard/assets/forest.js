@@ -160,11 +160,12 @@
     const newest = most(runs.filter((row) => row.date).map((row) => Date.parse(row.date)));
     const day = Number.isFinite(newest) && new Date(newest).toLocaleDateString("en-GB", { dateStyle: "medium", timeZone: "UTC" });
     const s = (n, what) => `${count(n)} ${what}${n === 1 ? "" : "s"}`;
+    const doubts = R.doubts(runs);
     return h(
       "ul",
       { class: "trust" },
       [
-        runs.length > 0 && `${s(runs.length, "run")} recomputed from every answer`,
+        runs.length > 0 && `${s(runs.length, "run")} recomputed from every answer${doubts.length ? ` (${doubts.join("; ")})` : ""}`,
         ...judges,
         videos > 0 && s(videos, "video"),
         published.length > 0 && `${s(published.length, "published number")} quoted`,

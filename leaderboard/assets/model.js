@@ -115,7 +115,7 @@
         row.rank != null && badge(`rank ${row.rank}`, "run"),
         row.partial && badge(`not ranked: ${R.words(row.partial)}`, "warn"),
         ...R.caveats({ ...row, partial: null }),
-        row.source === "run" ? R.recomputed(row) : badge(origin),
+        ...(row.source === "run" ? R.origins(row).map((of) => badge(...of)) : [badge(origin)]),
         row.badge && badge(row.badge, "", row.rejudged),
         row.ids && badge(`ids ${row.ids}`, "", R.columns.get("ids").about),
       ),

@@ -129,12 +129,12 @@ def _heading(number: int, apart: Mapping[str, Sequence[Any]]) -> str:
     names = [name for name in names if "sha256" not in name and name != "judge.url"]
     if not names and "model.id" not in apart:
         names = list(apart)
-    parts = [f"{name.rpartition('.')[2].replace('_', ' ')} {_text(apart[name][number])}" for name in names[:_HEADING]]
-    return ", ".join(parts)
+    named = [(name.rpartition(".")[2].replace("_", " "), apart[name][number]) for name in names[:_HEADING]]
+    return ", ".join(f"{name} {_text(value)}" for name, value in named if value is not None)
 
 
 def _text(value: Any) -> str:  # noqa: ANN401 - any JSON value
-    return "none" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _differences(first: ViewedRun, other: ViewedRun) -> dict[str, Any]:

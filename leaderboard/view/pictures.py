@@ -35,7 +35,9 @@ UNKNOWN = "Which frames the model saw is not recorded."
 NONE = "The model was shown no frames."
 NOT_HERE = "The frames are no longer in the store of frames on this machine."
 LOOKED = "The model chose its frames look by look; their times are recorded, their pictures are not shown."
-NO_VIDEO = "The video is not on this machine, so its frames can't be shown."
+NO_VIDEO = (
+    "The video wasn't found on this machine (REELBENCH_MEDIA names folders with videos), so its frames can't be shown."
+)
 NO_ROOM = "This page holds as many pictures as were asked for; those of this video are not among them."
 
 

@@ -357,7 +357,9 @@
     return [compared(run.said, other), all];
   }
   function facts(run) {
-    const scores = Object.entries(run.scores || {}).map(([column, value]) => {
+    const place = (column) => benchmark.metrics.findIndex(({ title }) => title === data.scored[column]?.[0]);
+    const inOrder = Object.entries(run.scores || {}).sort(([p], [q]) => place(p) - place(q));
+    const scores = inOrder.map(([column, value]) => {
       const [title, unit, scale] = data.scored[column] || [R.titled(column)];
       return [R.short(title), unit && value !== null ? R.num(scale * value, unit) : number(value)];
     });

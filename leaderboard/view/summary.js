@@ -52,7 +52,9 @@
       .map((pair, i) => ({ name: `${runs[0].letter} − ${runs[i + 1].letter}`, ...pair.metrics[primary.name] }))
       .filter((pair) => pair.difference != null);
     if (!pairs.length) return null;
-    const reach = Math.max(...pairs.flatMap(({ difference, ci95 }) => [difference, ...(ci95 || [])]).map(Math.abs));
+    // Where no two runs differ, the axis still is one: a hundredth of the scale.
+    const ends = pairs.flatMap(({ difference, ci95 }) => [difference, ...(ci95 || [])]);
+    const reach = Math.max((primary.high - primary.low) / 100, ...ends.map(Math.abs));
     const steps = Plots.ticks(-reach, reach, 4);
     const line = (pair) => {
       const value = signed(pair.difference, primary.unit);

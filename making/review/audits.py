@@ -105,8 +105,9 @@ class Audits(ReviewKind):
         return code == "A" or bool(code and marks.get("why"))
 
     def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:
-        """Whether auditors chose different codes."""
-        return len(set(_codes(by_reviewer.values()))) > 1
+        """Whether auditors chose different codes, or mended what stays in different ways."""
+        mended = {tuple(_edits(marks).items()) for marks in by_reviewer.values() if _code(marks) in _SETTLED}
+        return len(set(_codes(by_reviewer.values()))) > 1 or len(mended - {()}) > 1
 
     def summarize(self, reviews: Reviews) -> "AuditSummary":
         """Put audits together; InputError where nothing is audited."""

@@ -81,7 +81,7 @@ def _low_ratings(name: str, reviews: Reviews, data: Path | None) -> Content:
         raise InputError(f"--consensus: these files are of {reviews.benchmark}, not of {located.spec.id}")
     places = low_places(located.spec, by_video, reviews)
     if not places:
-        raise InputError(f"nothing to decide: nothing was rated {LOW:g} or lower")
+        raise InputError(f"nothing to decide: nothing was rated {LOW} or lower")
     rows = {place.video: by_video[place.video][0] for place in places}
     return Content(RATINGS, located.spec, located.split, places, rows, consensus=True)
 

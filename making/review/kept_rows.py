@@ -5,13 +5,13 @@ Figure S3).
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from reelbench.making.funnel import FunnelRecord
-from reelbench.making.moment_pairs import cost_per_1000
+from reelbench.making.moment_pairs import across_time, cost_per_1000
 from reelbench.making.review.review_files import Reviews
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
@@ -65,7 +65,7 @@ def write_rows(path: Path, reviews: Reviews, outcome: Verification) -> str:
         )
     write_json(path, dict(kept) if keyed else [entry for _, entry in kept])
     said = f"{len(kept)} questions written to {path}, {len(outcome.dropped)} left out, {len(outcome.verified)} verified"
-    return said + _count_people(path, sources[0].with_name(FUNNEL), reviews, outcome, len(kept))
+    return said + _count_people(path, sources[0].with_name(FUNNEL), reviews, outcome, kept)
 
 
 def _entries(document: Any) -> Iterator[tuple[str, dict[str, Any]]]:  # noqa: ANN401 - any JSON value
@@ -82,8 +82,11 @@ def _entries(document: Any) -> Iterator[tuple[str, dict[str, Any]]]:  # noqa: AN
         yield str(entry.get("question_id") or entry.get("qid") or entry.get("id") or entry.get("key") or key), entry
 
 
-def _count_people(path: Path, funnel: Path, reviews: Reviews, outcome: Verification, kept: int) -> str:
+def _count_people(
+    path: Path, funnel: Path, reviews: Reviews, outcome: Verification, rows: Sequence[tuple[str, dict[str, Any]]]
+) -> str:
     """Add people's stage to a chain's funnel; return what 1,000 kept questions cost, "" where nobody knows."""
+    kept = len(rows)
     if not funnel.is_file():
         cost = cost_per_1000(None, reviews.seconds, kept, reviews.wage)
     else:
@@ -94,6 +97,13 @@ def _count_people(path: Path, funnel: Path, reviews: Reviews, outcome: Verificat
         document["stages"].append(stage)
         cost = cost_per_1000(document["cost_usd"], reviews.seconds, kept, reviews.wage)
         document["per_1000_kept"] = cost
+        if document.get("across_time") is not None:
+            timed = {name for name, fields in outcome.changes.items() if "span" in fields}
+            unmarked = set(document.get("unmarked") or ()) - timed
+            document["unmarked"] = [name for name, _ in rows if name in unmarked]
+            document["across_time"] = across_time(
+                (row.get("question_span"), None if name in unmarked else row["span"], row["vid"]) for name, row in rows
+            )
         write_json(path.with_name(FUNNEL), document)
     if cost is None:
         return ""

@@ -48,7 +48,7 @@ function show() {
   boxes = place.items.map(section);
   at("items").replaceChildren(...boxes);
   latest = null;
-  sketch();
+  stand(Math.max(0, groups().findIndex((pairs) => !pairs.every(([item]) => done.has(item.key)))));
   point();
   player.tick();
   tell();
@@ -65,7 +65,7 @@ function go(place) {
 // What is still open: first on this page, behind where one is, then in the next place.
 function unfinished() {
   if (boxes.length > 1) {
-    const here = document.activeElement.closest("#items *") || latest;
+    const here = document.activeElement.closest("#items *") || latest || (phone.matches && groups()[standing][0][1]);
     const next = openAsks().find((box) => !here || here.compareDocumentPosition(box) & Node.DOCUMENT_POSITION_FOLLOWING);
     if (next) return reach(next);
   }
@@ -80,6 +80,7 @@ function unfinished() {
 const openAsks = () => [...at("items").querySelectorAll("[data-open]:not([hidden])")];
 function reach(box) {
   latest = null;
+  stand(groups().findIndex((pairs) => pairs.some(([, section]) => section.contains(box))));
   const target = box.querySelector("input:enabled, textarea:enabled, [tabindex='0'], button:enabled");
   if (target) target.focus({ preventScroll: true });
   box.scrollIntoView({ block: "center" });
@@ -93,6 +94,18 @@ const groups = () => {
   });
   return [...byId.values()];
 };
+// On a phone one question at a time, as the whole page would be a dozen screens long.
+const phone = matchMedia("(max-width: 40rem)");
+let standing = 0; // the number of the question that one is at
+function stand(number) {
+  standing = number;
+  const entries = groups();
+  entries.forEach((pairs, place) => pairs.forEach(([, box]) => { box.hidden = phone.matches && place !== number; }));
+  const last = number === entries.length - 1;
+  at("onward").hidden = !phone.matches || entries.length < 2 || (last && state.place === review.places.length - 1);
+  at("onward").textContent = last ? `Next ${review.unit.toLowerCase()}` : "Next question";
+  sketch();
+}
 function sketch() {
   const entries = groups();
   at("outline").hidden = entries.length < 2;
@@ -103,12 +116,13 @@ function sketch() {
     const first = pairs[0][0];
     const words = first.shows.find((one) => one.text);
     const text = first.part === "caption" || !words ? (words || { heading: first.id }).heading : words.text;
-    const entry = h("a", { href: "#items" }, h("span", { text: all ? "✓" : String(number + 1) }), h("span", { text, dir: "auto" }), h("span", { text: all ? "done" : `${needed.filter(Boolean).length} of ${needed.length}` }));
+    const entry = h("a", { href: "#items", "aria-current": phone.matches && number === standing ? "true" : null }, h("span", { text: all ? "✓" : String(number + 1) }), h("span", { text, dir: "auto" }), h("span", { text: all ? "done" : `${needed.filter(Boolean).length} of ${needed.length}` }));
     entry.addEventListener("click", (event) => { event.preventDefault(); leap(pairs); });
     return h("li", {}, entry);
   }));
 }
 function leap(pairs) {
+  stand(groups().findIndex(([[, box]]) => box === pairs[0][1]));
   const parts = pairs.map(([, box]) => box);
   const part = parts.find((box) => box.querySelector("[data-open]:not([hidden])")) || parts[0];
   latest = null;
@@ -199,9 +213,9 @@ state.place = Math.min(Math.max(0, state.place | 0), review.places.length - 1);
 document.title = at("title").textContent = review.heading;
 Shell.theme(at("theme"));
 const types = new Set(items.flatMap((item) => item.asks.map((ask) => (ask.type === "scale" ? "choice" : ask.type))));
+if (review.places.some((place) => new Set(place.items.map((item) => item.id)).size > 1)) types.add("several");
 at("shortcuts").append(...KEYS.filter(([, , type]) => !type || types.has(type)).flatMap(([keys, what]) =>
   [h("dt", {}, ...keys.split(" ").flatMap((key) => [h("kbd", { text: key }), " "])), h("dd", { text: what })]));
-if (review.places.some((place) => new Set(place.items.map((item) => item.id)).size > 1)) types.add("several");
 at("terms").textContent = review.terms || "";
 at("terms").hidden = !review.terms;
 at("clock").querySelector(".loop").hidden = !types.has("span");
@@ -217,6 +231,12 @@ at("previous").addEventListener("click", () => go(state.place - 1));
 at("next").addEventListener("click", () => go(state.place + 1));
 at("unfinished").addEventListener("click", unfinished);
 at("items").addEventListener("focusin", point);
+at("onward").addEventListener("click", () => {
+  const next = groups()[standing + 1];
+  if (next) leap(next);
+  else go(state.place + 1);
+});
+phone.addEventListener("change", () => stand(standing));
 at("jump").addEventListener("change", () => go(Number(at("jump").value)));
 at("loop").addEventListener("change", () => boxes.forEach((box) => box.draw()));
 document.addEventListener("length", () => { player.tick(); boxes.forEach((box) => box.draw()); });

@@ -43,8 +43,8 @@ DIMENSIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
 """Part of a row -> what it is rated on (MovieCORE, Table S1) -> what the lowest and the highest rating mean."""
 ORDER = ("accuracy", "clarity", "depth", "relevance", "answerability")
 """Rows of Table S1."""
-LOW = 2.0
-"""A mean at or below it deserves another look, as MovieCORE's meta-reviewer took one."""
+LOW = 2
+"""A rating at or below it, be it one reviewer's alone, deserves another look, as MovieCORE's authors took (Fig. S3)."""
 _SHOWN = 10
 
 
@@ -123,8 +123,11 @@ class Ratings(ReviewKind):
                 if not units:
                     continue
                 table.setdefault(dimension, {})[part] = _cell(units)
-                means = {identifier: statistics.fmean(unit) for identifier, unit in units.items()}
-                low += [(part, identifier, dimension, mean) for identifier, mean in means.items() if mean <= LOW]
+                low += [
+                    (part, identifier, dimension, statistics.fmean(unit))
+                    for identifier, unit in units.items()
+                    if min(unit) <= LOW
+                ]
         return RatingSummary(self, reviews, table, tuple(sorted(low)))
 
 
@@ -217,7 +220,7 @@ def _cell(units: Mapping[str, list[int]]) -> RatingCell:
 
 @dataclass(frozen=True)
 class RatingSummary(ReviewSummary):
-    """Several reviewers' ratings: Table S1, and what they rated low (part, id, dimension, mean)."""
+    """Several reviewers' ratings: Table S1, and what one of them rated low (part, id, dimension, mean)."""
 
     table: dict[str, dict[str, RatingCell]]
     low: tuple[tuple[str, str, str, float], ...]
@@ -257,7 +260,7 @@ class RatingSummary(ReviewSummary):
 
     def notes(self) -> list[str]:
         """Return what was rated low, and what is undecided."""
-        lines = [f"rated low: {part} {item}, {name} {mean:.1f}" for part, item, name, mean in self.low[:_SHOWN]]
+        lines = [f"rated low: {part} {item}, {name}, mean {mean:.1f}" for part, item, name, mean in self.low[:_SHOWN]]
         if len(self.low) > _SHOWN:
             lines.append(f"and {len(self.low) - _SHOWN} more rated low; --json lists all")
         if undecided := len(self._low_names() - self._decided().keys()):

@@ -52,7 +52,8 @@ _SCRIPTS: Mapping[str, tuple[str, ...]] = {
 }
 """Language -> scripts of its letters; Latin for all others."""
 _TIMES = re.compile(r"\d+(?::\d+)+")
-_TIME = re.compile(r"\d{2,3}:[0-5]\d")
+_TIME = re.compile(r"[0-9]{2,3}:[0-5][0-9]")
+_NUMBER = re.compile(r"(\d+)[.)](?!\d)\s*")
 
 
 class WrittenQuestions(ReviewKind):
@@ -126,12 +127,11 @@ WRITTEN = WrittenQuestions()
 def _slot(row: Row, slot: int) -> Item:
     locale = row["language"]
     scripts = list(_SCRIPTS.get(language_of(locale), ("Latin",)))
+    own: dict[str, Any] = {"start": "", "scripts": scripts, "language": language_of(locale)}
     asks = [
-        parts.text_ask("question", f"Question {slot}, in {locale}", 2, start="", scripts=scripts),
-        parts.text_ask("answer", "Answer", 2, start="", scripts=scripts),
-        parts.text_ask(
-            "steps", "Steps", 4, start="", hint="one a line, with times as mm:ss", scripts=scripts, times=True
-        ),
+        parts.text_ask("question", f"Question {slot}, in {locale}", 2, **own),
+        parts.text_ask("answer", "Answer", 2, **own),
+        parts.text_ask("steps", "Steps", 4, hint="one a line, with times as mm:ss", times=True, **own),
         {
             "type": "labels",
             "name": "skills",
@@ -164,7 +164,7 @@ class WrittenSummary(ReviewSummary):
             "unfinished": self.unfinished,
             "locales": dict(Counter(items[name]["locale"] for name, _, _ in self.finished)),
             "skills": dict(Counter(skill for _, _, marks in self.finished for skill in marks["skills"])),
-            "steps": sum(len(_lines(marks["steps"])) for _, _, marks in self.finished) / len(self.finished),
+            "steps": sum(len(_steps(marks["steps"])) for _, _, marks in self.finished) / len(self.finished),
         }
 
     def tables(self) -> list[Table]:
@@ -189,7 +189,7 @@ class WrittenSummary(ReviewSummary):
                     "locale": about["locale"],
                     "question": marks["question"].strip(),
                     "answer": marks["answer"].strip(),
-                    "reasoning_steps": "\n".join(f"{at}. {line}" for at, line in enumerate(_lines(marks["steps"]), 1)),
+                    "reasoning_steps": "\n".join(f"{at}. {step}" for at, step in enumerate(_steps(marks["steps"]), 1)),
                     "external_links": _lines(marks.get("links", "")),
                     "skills": ", ".join(marks["skills"]),
                     "category": about.get("category", ""),
@@ -198,6 +198,15 @@ class WrittenSummary(ReviewSummary):
             )
         write_json(path, entries)
         return f"{len(entries)} questions written to {path}, {len(self.unfinished)} are unfinished and left out"
+
+
+def _steps(text: str) -> list[str]:
+    """Return steps, without their numbers where somebody gave them theirs: 1, 2, 3 and so on."""
+    lines = _lines(text)
+    numbers = [_NUMBER.match(line) for line in lines]
+    if [number and int(number[1]) for number in numbers] != list(range(1, len(lines) + 1)):
+        return lines
+    return [line[number.end() :] for line, number in zip(lines, numbers, strict=True) if number]
 
 
 def _lines(text: str) -> list[str]:

@@ -99,6 +99,7 @@ function share({ share: value, ci95 }, name) {
   const words = `${percent(value)}${ci95 ? ` (${interval(ci95)})` : ""}`;
   return h("td", {}, h("span", { class: "figure" }, Plots.share({ value, ends: ci95, tip: `${name}: ${words}` }), h("span", {}, words)));
 }
+const bySize = (noun, rates) => Object.fromEntries(Object.entries(rates || {}).map(([size, rate]) => [`${size} ${noun}`, rate]));
 const named = (text, { name }) => (several ? `${name}: ${text}` : text[0].toUpperCase() + text.slice(1));
 
 function tables() {
@@ -126,6 +127,24 @@ function tables() {
       ...data.diagnoses.flatMap((one) => {
         const there = one.figures.locales[locale] || empty;
         return [number(there.n), ...kinds.map((label) => number(there.labels[label].n)), share(there.perception, locale)];
+      }),
+    ]),
+  );
+  const groups = (figures) => ({
+    ...bySize("nodes", figures.sizes?.nodes), ...bySize("deep", figures.sizes?.depth), ...figures.skills,
+  });
+  const names = [...new Set(data.diagnoses.flatMap(({ figures }) => Object.keys(groups(figures))))];
+  at("rates").parentElement.hidden = !names.length;
+  table(
+    "by-rate",
+    ["", ...data.diagnoses.flatMap((one) => [named("questions", one), named("right at first", one), ...(several ? [named("errors a question", one)] : data.labels)])],
+    names.map((name) => [
+      name,
+      ...data.diagnoses.flatMap(({ figures }) => {
+        const { n = 0, right, ci95, labels } = groups(figures)[name] || {};
+        const rates = labels ? data.labels.map((label) => labels[label]) : [];
+        const shown = several ? [rates.length ? rates.reduce((a, b) => a + b) : null] : data.labels.map((_, place) => rates[place]);
+        return [number(n), share({ share: right, ci95 }, name), ...shown.map((rate) => h("td", { class: "n" }, rate == null ? DASH : rate.toFixed(2)))];
       }),
     ]),
   );
@@ -165,7 +184,7 @@ function facts() {
 // --- the list ---
 const last = (question) => question.diagnoses.filter(Boolean).map((rounds) => rounds[rounds.length - 1]);
 const labelsOf = (question) => [...new Set(last(question).flatMap((round) => round.nodes.map((node) => node.label).filter(Boolean)))];
-let chosen = null, round = null;
+let chosen = null, round = null, typed = false; // typed: the address was last written for a search that is being typed
 function fill(id, values, words) {
   at(id).append(h("option", { value: "" }, "all"), ...values.map((value) => h("option", { value }, (words && words[value]) || value)));
 }
@@ -180,7 +199,7 @@ function shown() {
 function list() {
   const questions = shown();
   at("count").textContent = `${questions.length} of ${count(data.questions.length, "question")}`;
-  at("list").replaceChildren(...questions.map((question) => h("li", {}, h("button", { type: "button", "data-id": question.id, onclick: () => choose(question) },
+  at("list").replaceChildren(...questions.map((question) => h("li", {}, h("button", { type: "button", "data-id": question.id, onclick: () => { choose(question); write(); } },
     h("span", { class: "q", lang: question.language, dir: "auto" }, question.question),
     h("span", { class: "about" }, `${question.id} · ${question.locale} · ${labelsOf(question).join(", ") || "no error found"}`)))));
   if (questions.length && !questions.includes(chosen)) choose(questions[0]); else mark();
@@ -189,8 +208,30 @@ function list() {
 function mark() {
   for (const button of at("list").querySelectorAll("button")) button.setAttribute("aria-current", String(chosen !== null && button.dataset.id === chosen.id));
 }
-function choose(question) {
-  chosen = question; round = null; mark(); detail();
+function choose(question, number = null) {
+  chosen = question; round = roundsOf(question).includes(number) ? number : null; mark(); detail();
+}
+
+// --- the address: what is searched, filtered and looked at; each change is a step that Back undoes, typing one ---
+const FILTERS = ["search", "label", "stop", "locale"];
+function write(typing = false) {
+  const state = new URLSearchParams(FILTERS.map((id) => [id, at(id).value]).filter(([, value]) => value));
+  if (chosen) state.set("question", chosen.id);
+  if (chosen && round !== roundsOf(chosen)[0]) state.set("round", round);
+  if (`#${state}` !== location.hash) history[typing && typed ? "replaceState" : "pushState"](null, "", `#${state}`);
+  typed = typing;
+}
+function read() {
+  if (location.hash && !location.hash.includes("=")) return; // a place on the page
+  const state = new URLSearchParams(location.hash.slice(1));
+  for (const id of FILTERS) {
+    at(id).value = state.get(id) || "";
+    if (at(id).selectedIndex === -1) at(id).value = ""; // no choice of this page
+  }
+  typed = false;
+  const question = data.questions.find(({ id }) => id === state.get("question")) || data.questions[0];
+  if (question) choose(question, Number(state.get("round")));
+  list();
 }
 at("list").addEventListener("keydown", (event) => {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -202,13 +243,14 @@ at("list").addEventListener("keydown", (event) => {
 });
 
 // --- one question ---
+const roundsOf = (question) => [...new Set(question.diagnoses.filter(Boolean).flatMap((rounds) => rounds.map((one) => one.round)))];
 function detail() {
   const question = chosen;
-  const numbers = [...new Set(question.diagnoses.filter(Boolean).flatMap((rounds) => rounds.map((one) => one.round)))];
+  const numbers = roundsOf(question);
   round = round || numbers[0];
   const theirs = { lang: question.language, dir: "auto" };
   const video = question.video ? h("video", { src: question.video, controls: true, preload: "metadata", "aria-label": "The question's video" }) : null;
-  const turn = (n) => { round = n; detail(); at("detail").querySelector(".rounds button[aria-pressed=true]").focus(); };
+  const turn = (n) => { round = n; detail(); write(); at("detail").querySelector(".rounds button[aria-pressed=true]").focus(); };
   at("detail").replaceChildren(
     h("div", { class: "card" },
       h("h3", theirs, question.question),
@@ -306,6 +348,6 @@ const sized = new ResizeObserver((entries) => { for (const { target } of entries
 result();
 tables();
 fill("label", data.labels); fill("stop", data.stops, STOPS); fill("locale", [...new Set(data.questions.map((question) => question.locale))].sort());
-for (const id of ["label", "stop", "locale"]) at(id).addEventListener("change", list);
-at("search").addEventListener("input", list);
-list();
+for (const id of FILTERS) at(id).addEventListener(id === "search" ? "input" : "change", () => { list(); write(id === "search"); });
+addEventListener("popstate", read);
+if (location.hash.includes("=")) read(); else list();

@@ -20,7 +20,13 @@ from reelbench.scoring.evidence.graphs import Graph
 from reelbench.scoring.evidence.isolation import NodeTag, Round, Stop
 
 PAGE = "report.html"
-_LINKS = (("#questions", "Questions"), ("#errors", "Errors"), ("#locales", "Locales"), ("#ends", "How it ended"))
+_LINKS = (
+    ("#questions", "Questions"),
+    ("#errors", "Errors"),
+    ("#locales", "Locales"),
+    ("#rates", "Skills"),
+    ("#ends", "How it ended"),
+)
 _ROOM = "methods.diagnosis"
 _LATER = {"hint_ignored": "wrong again though told", "recovered": "found later without being told"}
 

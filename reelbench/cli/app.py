@@ -16,7 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from reelbench.cli import console, defaults, families
 from reelbench.cli.examples import EXAMPLES
-from reelbench.cli.guesses import GUESSED_COMMANDS, GUESSED_OPTIONS, GUESSED_VALUES
+from reelbench.cli.guesses import GUESSED_COMMANDS, GUESSED_OPTIONS, GUESSED_VALUES, ONE_FILE
 from reelbench.cli.option_groups import before_dashes, option_of
 from reelbench.registry import settings
 from reelbench.registry.credentials import without_credentials
@@ -123,6 +123,11 @@ class Command(_Parsed, TyperCommand):
             if parameter.param_type_name == "argument" and parameter.metavar is None:
                 parameter.metavar = (parameter.name or "").upper()
 
+    def collect_usage_pieces(self, ctx: "_click.Context") -> list[str]:  # noqa: ARG002 - click's
+        """Return the words of the usage line behind the command's own; NAME… is one or more."""
+        arguments = [part for part in self.params if part.param_type_name == "argument"]
+        return [self.options_metavar or "", *map(shown_argument, arguments)]
+
     def make_context(
         self,
         info_name: str | None,
@@ -135,7 +140,15 @@ class Command(_Parsed, TyperCommand):
             return super().make_context(info_name, args, parent, **extra)
         given = defaults.defaults_of(" ".join([*_words(parent).split(), info_name or ""]), self)
         values = {name: default.value for name, default in given.of_parameter.items()}
-        context = super().make_context(info_name, args, parent, default_map=values, **extra)
+        try:
+            context = super().make_context(info_name, args, parent, default_map=values, **extra)
+        except InputError as error:
+            typed = {arg.partition("=")[0] for arg in before_dashes(args)}
+            for parameter in self.params:
+                default = given.of_parameter.get(parameter.name or "")
+                if default is not None and option_of(parameter) in str(error) and not typed & {*parameter.opts}:
+                    raise InputError(f"{default.file}: {error}") from None
+            raise
         context.meta[defaults.NAME] = given
         return context
 
@@ -154,7 +167,7 @@ class Command(_Parsed, TyperCommand):
         mine = {option for parameter in self.params for option in (*parameter.opts, *parameter.secondary_opts)}
         for option in given:
             hints = {} if option in mine else GUESSED_OPTIONS.get(option, {})
-            if hint := hints.get(words.partition(" ")[0], hints.get("")):
+            if hint := hints.get(words) or hints.get(words.partition(" ")[0]) or hints.get(""):
                 raise InputError(f"{words} has no {option}: {hint}")
 
     def invoke(self, ctx: "_click.Context") -> Any:  # noqa: ANN401 - Typer's
@@ -178,7 +191,8 @@ class Command(_Parsed, TyperCommand):
             if (record := parameter.get_help_record(ctx)) is not None:
                 argument = parameter.param_type_name == "argument"
                 panel = getattr(parameter, "rich_help_panel", None) or ("Arguments" if argument else "Options")
-                panels.setdefault(panel, []).append((shown_option(record[0], argument=argument), record[1]))
+                name = shown_argument(parameter).strip("[]") if argument else shown_option(record[0])
+                panels.setdefault(panel, []).append((name, record[1]))
         shared: dict[str, int] = {}
         for title, records in panels.items():
             if family := families.of_panel(title):
@@ -195,7 +209,8 @@ class Command(_Parsed, TyperCommand):
         for parameter in self.params:
             single = parameter.param_type_name == "option" and not getattr(parameter, "is_flag", False)
             if single and not parameter.multiple and sum(arg in parameter.opts for arg in given) > 1:
-                raise InputError(f"{option_of(parameter)} is given twice; give it once")
+                hint = f"; {ONE_FILE}" if parameter.name == "predictions" else ""
+                raise InputError(f"{option_of(parameter)} is given twice; give it once{hint}")
 
     def _family(self, name: str, count: int) -> str:
         """Return the line of a family of options that this command takes."""
@@ -221,8 +236,12 @@ def _usage_errors(words: str) -> Iterator[None]:
         if type(error).__name__ == "NoArgsIsHelpError":  # the help itself; older versions of click don't have it
             raise
         message = " ".join(error.format_message().split()).rstrip(".")
-        where, command = f"{words}: " if words else "", f"reelbench {words}".strip()
-        raise InputError(f"{where}{message[:1].lower()}{message[1:]}; see `{command} --help`") from None
+        where, hint = f"{words}: " if words else "", f"see `{f'reelbench {words}'.strip()} --help`"
+        if words == "score" and "extra argument" in message:
+            hint = ONE_FILE
+        elif "missing option '--store'" in message.lower():
+            hint = "a folder that `reelbench leaderboard add RUN_DIR --store FOLDER` fills"
+        raise InputError(f"{where}{message[:1].lower()}{message[1:]}; {hint}") from None
 
 
 @contextmanager
@@ -255,8 +274,7 @@ def _tell_defaults(ctx: "_click.Context") -> None:
         return
     if given.untrusted:
         names = ", ".join(given.untrusted)
-        why = "a folder's file never says who is asked, where, or for how much"
-        console.note(f"{defaults.NAME}: left alone: {names}; {why}")
+        console.note(f"{defaults.NAME}: left alone: {names}; {defaults.UNTRUSTED}")
     options = {parameter.name: option_of(parameter) for parameter in ctx.command.params}
     for name, default in given.of_parameter.items():
         source = ctx.get_parameter_source(name)
@@ -281,9 +299,15 @@ def _first_sentence(text: str) -> str:
     return re.split(r"(?<=\.)\s|\n\n", " ".join(text.split("\n\n", maxsplit=1)[0].split()))[0].removesuffix(".")
 
 
-def shown_option(option: str, *, argument: bool = False) -> str:
+def shown_argument(argument: "_click.Parameter") -> str:
+    """Return an argument's name as usage lines have it: NAME, [NAME], NAME…."""
+    name = (argument.metavar or argument.name or "").upper().rstrip(".…") + ("…" if argument.nargs != 1 else "")
+    return name if argument.required else f"[{name}]"
+
+
+def shown_option(option: str) -> str:
     """Return an option's names with its value in our words, in the place of Typer's types."""
-    return _TYPE.sub("" if argument else _metavar, option)
+    return _TYPE.sub(_metavar, option)
 
 
 def _metavar(shown: re.Match[str]) -> str:

@@ -11,7 +11,7 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.option_groups import Json, reports_status
-from reelbench.registry.errors import InputError
+from reelbench.registry.errors import InputError, ReelbenchError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -56,15 +56,16 @@ def copy(
     target: Annotated[str, typer.Argument(metavar="TO", help="Likewise; its own replies stay.")],
 ) -> None:
     """Copy replies from a file into a database, or back; skip what is already there."""
-    from reelbench.llm.cache import is_address
     from reelbench.llm.copying import copy as copied_over
+    from reelbench.llm.store import AwayError
 
-    if not is_address(source) and not Path(source).is_file():
-        raise InputError(f"{source}: no such file")
-    with _opened(source) as store, _opened(target) as other:
+    with _opened(source) as store, _opened(target, new=True) as other:
         total = sum(stored.replies for stored in store.models())
         with console.progress("replies", total) as show:
-            done = copied_over(store, other, show)
+            try:
+                done = copied_over(store, other, show)
+            except AwayError as error:
+                raise ReelbenchError(f"{error}; run again: what was copied is kept") from None
         if batches := store.under_way():
             console.note(f"{store.name}: {batches} batches are under way, and stay: collect them there first")
         left_out = f", {done.damaged} damaged and left out" if done.damaged else ""
@@ -95,10 +96,13 @@ def prune(
 
 
 @contextmanager
-def _opened(place: str | None) -> "Generator[ReplyStore]":
+def _opened(place: str | None, *, new: bool = False) -> "Generator[ReplyStore]":
+    """Open a place of replies; InputError for a file that is not there, unless it may be `new`."""
     from reelbench.llm.ask_options import cache_place
-    from reelbench.llm.cache import open_store
+    from reelbench.llm.cache import is_address, open_store
 
+    if place and not new and not is_address(place) and not Path(place).is_file():
+        raise InputError(f"{place}: no such file")
     store = open_store(place or cache_place(), console.note)
     try:
         yield store

@@ -124,19 +124,14 @@ def _by_item(
         document = {"a": a.result.model.id, "b": b.result.model.id, **asdict(comparison), **beside}
         console.write_json(document if by_label is None else {**document, "labels": by_label})
         return
-    title = f"{spec.id}: a = {a.result.model.id}, b = {b.result.model.id}; {comparison.both} items answered by both"
-    table = console.table(
-        title, "metric", "#a", "#b", "#a - b", "#95 % interval", "#p", "#McNemar p", "#items", "#videos"
-    )
-    for name, d in comparison.metrics.items():
-        values = (f"{d.a:.2f}", f"{d.b:.2f}", f"{d.difference:+.2f}", interval(d.ci95))
-        tests = ("" if p is None else f"{p:.4f}" for p in (d.p, d.mcnemar and d.mcnemar.p))
-        table.add_row(name, *values, *tests, str(d.n), str(d.videos))
+    names = f"a = {a.result.model.id}, b = {b.result.model.id}"
+    printed = comparison.table(f"{spec.id} {a.result.benchmark.split}: {names}")
+    table = console.table(printed.title, *printed.columns)
+    for row in printed.rows:
+        table.add_row(*row)
     console.show(table)
-    if comparison.only_a or comparison.only_b:
-        console.note(
-            f"left out: {comparison.only_a} items that only a answered, {comparison.only_b} that only b answered"
-        )
+    for line in printed.below:
+        console.note(line)
     if by_label is not None:
         table = console.table(
             f"{spec.primary.name} ({spec.primary.in_unit.range}) label by label, the largest difference first",
@@ -296,10 +291,9 @@ def _of_the_same_answers(a: _Read, b: _Read, ratings: "Ratings", path: Path) -> 
 
 def read_one(path: Path) -> _Read:
     """Read the one result in a folder, below it, or of a `result.json`."""
-    folders = _folders(path)
-    if len(folders) > 1:
-        raise InputError(f"{path}: has {len(folders)} results, {folders[0]} the first; name one of them")
-    return _of(folders[0])
+    from reelbench.scoring import result_files
+
+    return _of(result_files.folder_of_one(path))
 
 
 def _read_both(path_a: Path, path_b: Path) -> tuple[_Read, _Read]:

@@ -10,7 +10,7 @@ printed, and stands in the result's record.
     out = "site"
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -27,9 +27,12 @@ if TYPE_CHECKING:
 NAME = "reelbench.toml"
 
 _TRUSTED_FAMILIES = ("judge", "llm")
-_TRUSTED = ("model", "preset", "url", "prompts", "log", "endpoint", "secret", "budget", "key")
-"""What a folder's file never sets: who is asked, where, for how much, and where the answers go. A folder may be a
-stranger's clone."""
+_TRUSTED = (
+    *("model", "preset", "url", "prompts", "log", "endpoint", "secret", "budget", "key"),
+    *("judge", "llm", "repo", "dataset", "webhook", "host", "yes"),
+)
+"""What a folder's file never sets: who is asked, where, for how much, where the answers go, and what is removed. A
+folder may be a stranger's clone."""
 
 _ENVIRONMENT = {
     "judge": settings.JUDGE,
@@ -60,14 +63,8 @@ class Defaults:
 
 
 def places() -> tuple[Path, Path]:
-    """Return where a file may stand: in this folder, and in the user's configuration."""
+    """Return where the files may be: this folder's, the user's."""
     return Path(NAME), Path(settings.XDG_CONFIG_HOME.get()).expanduser() / "reelbench" / NAME
-
-
-def none_here() -> str:
-    """Say that there is no file, and where one may stand."""
-    here, configuration = places()
-    return f"none; defaults for options may stand in {here.absolute()} or {configuration}"
 
 
 def files() -> tuple[Path, ...]:
@@ -79,96 +76,92 @@ def defaults_of(words: str, command: "_click.Command") -> Defaults:
     """Return what the files say of a command's options.
 
     Raises:
-        InputError: A file is no TOML, or has a table or an option that there isn't.
+        InputError: A file is no TOML, or says what no command takes.
     """
     given: dict[str, Default] = {}
     untrusted: list[str] = []
     for file in files():
+        entries(file)  # all of it is to be understood, whichever command this is
         for table, parameter, value in _entries(_read(file), words, command):
-            if file.parent == Path() and _needs_trust(parameter):
+            if _left_alone(file, parameter):
                 untrusted.append(f"[{table}] {_option(parameter)}")
             elif not _in_environment(parameter):
                 given.setdefault(parameter.name or "", Default(value, file))
     return Defaults(given, tuple(untrusted))
 
 
-def entries(file: Path) -> list[tuple[str, str, Any]]:
-    """Return a file's defaults: table, option and value, in its order.
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line of a file, the option that it is for, and whether it counts: `idle` is why not, or empty."""
+
+    table: str
+    option: str
+    value: Any
+    idle: str
+
+
+def entries(file: Path) -> list[Entry]:
+    """Return what a file says, in its order.
 
     Raises:
-        InputError: As `defaults_of`.
+        InputError: It is no TOML, or says what no command takes.
     """
+    import typer
 
-    def walk(table: str, content: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    from reelbench.cli.app import commands_of
+    from reelbench.cli.main import app  # all commands: building them takes 30 ms, and most folders have no such file
+
+    commands = dict(commands_of(typer.main.get_command(app)))
+
+    def walk(table: str, content: dict[str, Any]) -> Iterator[Entry]:
         for name, value in content.items():
             if isinstance(value, dict):
                 yield from walk(f"{table}.{name}".lstrip("."), value)
             else:
-                yield table, name, value
+                yield Entry(table, name, value, _idle(file, _taken(file, table, name, commands)))
 
     return list(walk("", _read(file)))
+
+
+def _taken(file: Path, table: str, name: str, commands: "Mapping[str, _click.Command]") -> "_click.Parameter":
+    """Return the option that a line is for, of the command or the family that its table names."""
+    words = table.replace(".", " ")
+    command = commands.get(words)
+    of_family = [part for command in commands.values() for part in command.params if family_of(part) == table]
+    for parameter in (*(command.params if command is not None else ()), *of_family):
+        if _option(parameter) == name:
+            return parameter
+    why = "no such command or family of options; `reelbench help` lists them"
+    if command is not None:
+        why = f"`reelbench {words}` has no such option"
+    elif of_family:
+        why = f"no such option; see `reelbench help {table}`"
+    options = [_option(parameter) for parameter in (*(command.params if command is not None else ()), *of_family)]
+    close = get_close_matches(name.replace("_", "-"), options, n=1)
+    if not options and table:
+        close = get_close_matches(words, [*commands, *FAMILIES], n=1)
+    raise InputError(
+        f"{file}: {f'[{table}] ' if table else ''}{name}: {why}" + (f"; did you mean {close[0]!r}?" if close else "")
+    )
+
+
+def _idle(file: Path, parameter: "_click.Parameter") -> str:
+    if _left_alone(file, parameter):
+        return UNTRUSTED
+    setting = _ENVIRONMENT.get(parameter.name or "")
+    return f"{setting.name} is set" if setting is not None and setting.is_set else ""
+
+
+UNTRUSTED = "a folder's file never says who is asked, where, or for how much"
 
 
 def _read(file: Path) -> dict[str, Any]:
     import tomllib  # not at every start: most folders have no such file
 
     try:
-        document = tomllib.loads(file.read_text(encoding="utf-8"))
+        return tomllib.loads(file.read_text(encoding="utf-8"))
     except ValueError as error:  # of TOML, of characters, of a number with more digits than Python reads
         raise InputError(f"{file}: not valid TOML: {error}") from None
-    _check(document, file)
-    return document
-
-
-def _check(document: dict[str, Any], file: Path) -> None:
-    """Raise InputError for a table or an option that no command takes, whichever runs: it would count for nothing."""
-    from typer.main import get_command
-
-    from reelbench.cli.app import commands_of
-    from reelbench.cli.main import app
-
-    top = get_command(app)
-    of_families: dict[str, list[str]] = {family: [] for family in FAMILIES}
-    for _, command in commands_of(top):
-        for parameter in command.params:
-            of_families.get(family_of(parameter) or "", []).append(_option(parameter))
-
-    def walk(table: str, content: dict[str, Any], command: "_click.Command | None") -> None:
-        commands = getattr(command, "commands", {})
-        family = of_families.get(table)
-        own = [] if command is None or commands else [_option(parameter) for parameter in _options(command)]
-        options = {*(family or ()), *own}
-        for name, value in content.items():
-            if not isinstance(value, dict):
-                if name not in options:
-                    raise InputError(f"{file}: {_unknown(table, name, options, family=family is not None)}")
-            elif name in commands or (not table and name in FAMILIES):
-                walk(f"{table}.{name}".lstrip("."), value, commands.get(name))
-            else:
-                known = [*commands, *(() if table else FAMILIES)]
-                where = f"{table}.{name}".lstrip(".")
-                advice = _close(name, known) or (f"; there are {', '.join(known)}" if known else "")
-                raise InputError(f"{file}: [{where}]: no command, and no family of options{advice}")
-
-    walk("", document, top)
-
-
-def _unknown(table: str, name: str, options: Collection[str], *, family: bool) -> str:
-    """Return what to say of an option that its table doesn't have."""
-    if not options:
-        example = f"[{table}.NAME]" if table else "[ask], or of a family, like [frames]"
-        return f"{f'[{table}] ' if table else ''}{name}: an option stands in the table of a command, like {example}"
-    words = table.replace(".", " ")
-    if family:
-        advice = _close(name, options) or f"; there are {', '.join(sorted(options))}"
-        return f"[{table}] {name}: this family has no such option{advice}"
-    advice = _close(name, options) or f"; see `reelbench {words} --help`"
-    return f"[{table}] {name}: `reelbench {words}` has no such option{advice}"
-
-
-def _close(name: str, known: Collection[str]) -> str:
-    close = get_close_matches(name, known, n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def _entries(
@@ -178,7 +171,9 @@ def _entries(
     own: Any = document
     for word in words.split():
         own = own.get(word, {}) if isinstance(own, dict) else {}
-    parameters = {_option(parameter): parameter for parameter in _options(command)}
+    parameters = {
+        _option(parameter): parameter for parameter in command.params if parameter.param_type_name == "option"
+    }
     if isinstance(own, dict):
         for name, value in own.items():
             if name in parameters:
@@ -190,7 +185,10 @@ def _entries(
                 yield family, parameters[name], value
 
 
-def _needs_trust(parameter: "_click.Parameter") -> bool:
+def _left_alone(file: Path, parameter: "_click.Parameter") -> bool:
+    """Whether a file that came with the folder says what only the user may."""
+    if file.parent != Path():
+        return False
     name = parameter.name or ""
     return family_of(parameter) in _TRUSTED_FAMILIES or any(word in name for word in _TRUSTED)
 
@@ -198,10 +196,6 @@ def _needs_trust(parameter: "_click.Parameter") -> bool:
 def _in_environment(parameter: "_click.Parameter") -> bool:
     setting = _ENVIRONMENT.get(parameter.name or "")
     return setting is not None and setting.is_set
-
-
-def _options(command: "_click.Command") -> "list[_click.Parameter]":
-    return [parameter for parameter in command.params if parameter.param_type_name == "option"]
 
 
 def _option(parameter: "_click.Parameter") -> str:

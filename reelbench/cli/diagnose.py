@@ -407,19 +407,25 @@ def _votes(counted: dict[str, int] | None) -> str:
 
 
 def _show_rates(figures: dict[str, Any]) -> None:
-    """Show how many first answers were right by size of graph and by skill."""
-    groups = [
-        ("by nodes", (figures["sizes"] or {}).get("nodes", {})),
-        ("by depth", (figures["sizes"] or {}).get("depth", {})),
-    ]
-    groups.append(("by skill", figures["skills"]))
-    for title, rates in groups:
-        table = console.table(f"Right at first {title}", "", "#right", "#95 % interval", "#questions")
+    """Show how many first answers were right by size of graph and by skill, and the errors of a skill's questions."""
+    sizes = figures["sizes"] or {}
+    groups = {"nodes": sizes.get("nodes", {}), "depth": sizes.get("depth", {}), "skill": figures["skills"]}
+    for title, rates in groups.items():
+        errors = ("#errors a question", "most of them") if title == "skill" else ()
+        table = console.table(f"Right at first by {title}", "", "#right", "#95 % interval", "#questions", *errors)
         for name, rate in rates.items():
             ends = "" if rate["ci95"] is None else "{:.0%} to {:.0%}".format(*rate["ci95"])
-            table.add_row(name, _percent(rate["right"]), ends, str(rate["n"]))
+            table.add_row(name, _percent(rate["right"]), ends, str(rate["n"]), *_errors(rate.get("labels")))
         if rates:
             console.show(table)
+
+
+def _errors(labels: dict[str, float] | None) -> tuple[str, ...]:
+    """Return how many errors a question has, and the kind that most are of; nothing where none are counted."""
+    if labels is None:
+        return ()
+    most, rate = max(labels.items(), key=lambda label: label[1])
+    return f"{sum(labels.values()):.2f}", f"{most} {rate:.2f}" if rate else "–"
 
 
 def _show_pair(same: dict[str, Any], both: dict[str, Any]) -> None:

@@ -13,6 +13,7 @@ from reelbench.cli.option_groups import Json
 from reelbench.registry.errors import ReelbenchError, first_line
 
 _CORE = (
+    "aiohttp",
     "av",
     "datasets",
     "evaluate",
@@ -23,10 +24,12 @@ _CORE = (
     "pyarrow",
     "pycocoevalcap",
     "pydantic",
+    "typer",
 )
 _EXTRAS = {
     "lmms-eval": ("lmms-eval", "torch", "transformers", "accelerate", "decord"),
     "mcp": ("mcp",),
+    "postgres": ("psycopg", "psycopg-pool"),
     "profile": ("spacy",),
     "ray": ("ray",),
 }
@@ -57,6 +60,8 @@ def doctor(*, as_json: Json = False) -> None:
             continue
         for name, fact in facts.items():
             console.write(f"  {name:<16} {_said(fact)}")
+        if not facts:
+            console.write("  none set")
 
 
 def _said(fact: object) -> str:
@@ -177,4 +182,5 @@ def _settings() -> dict[str, object]:
 def _defaults() -> str:
     for file in defaults.files():
         defaults.entries(file)
-    return ", ".join(map(str, defaults.files())) or defaults.none_here()
+    where = " or ".join(map(str, defaults.places()))
+    return ", ".join(map(str, defaults.files())) or f"none here; one may stand in {where}"

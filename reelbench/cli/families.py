@@ -61,9 +61,10 @@ FAMILIES = {
         "  fps:2[,max=128]     2 frames a second, at most max\n"
         "  keyframe:32         32 of the film's own key frames\n"
         "  window:12.5-40,16   16 frames of this part (seconds)\n"
-        "  all, none, native   every frame; no picture; as the model samples by itself (the default)\n"
+        "  all, none, native   every frame; no picture; as the model samples by itself\n"
         "and after it, separated by commas: size=448 (short side in pixels), as=clip|images, audio=keep|drop,\n"
-        "times=text|none (pictures with their times), subs=file (the subtitles of the time shown).",
+        "times=text|none (pictures with their times), subs=file (the subtitles of the time shown).\n"
+        "Without it: REELBENCH_FRAMES, else native in `run` and uniform:32 in `ask`.",
         ("frames",),
     ),
     "about": Family(

@@ -22,11 +22,18 @@ def show_help(
     """Show a family of options, or a command's help."""
     top = context.find_root()
     if not words:
-        console.write(top.get_help())
+        console.write(f"{top.get_help()}\n\n{_families(top)}")
     elif words[0] in FAMILIES and len(words) == 1:
         console.write(_page(words[0], top))
     else:
         console.write(_command_help(words, top))
+
+
+def _families(top: "_click.Context") -> str:
+    formatter = top.make_formatter()
+    with formatter.section("Families of options, each whole in `reelbench help NAME`"):
+        formatter.write_dl([(name, family.about) for name, family in FAMILIES.items()])
+    return formatter.getvalue().rstrip()
 
 
 def _command_help(words: list[str], top: "_click.Context") -> str:

@@ -46,7 +46,7 @@ def info(
     if as_json:
         console.write_json(facts, indent=1)
         return
-    console.write(f"{spec.id}  {spec.title}, version {spec.version}: {spec.summary}")
+    console.write(f"{spec.id}  {spec.title}, version {spec.version}" + (f": {spec.summary}" if spec.summary else ""))
     for key, title in _LINES.items():
         if value := facts.get(key):
             console.write(f"{title:<10} {_line(key, value)}")
@@ -87,12 +87,14 @@ def _line(key: str, value: Any) -> str:  # noqa: ANN401 - a string, a list, or a
 
 
 def _split(split: "SplitSpec") -> dict[str, Any]:
-    return {"rows": split.rows, "videos": split.videos, "hidden_answers": split.hidden_answers}
+    stated = {"rows": split.rows, "videos": split.videos, "hidden_answers": split.hidden_answers}
+    return stated | {"cite": split.cite}
 
 
 def _size(split: dict[str, Any]) -> str:
     counts = [f"{split[what]:,} {what}" for what in ("rows", "videos") if split[what]] or ["size not stated"]
-    return ", ".join(counts) + (" (answers hidden)" if split["hidden_answers"] else "")
+    note = "answers hidden" if split["hidden_answers"] else "" if split["rows"] else split["cite"]
+    return ", ".join(counts) + (f" ({note})" if note else "")
 
 
 def _example(spec: "BenchmarkSpec") -> dict[str, str]:

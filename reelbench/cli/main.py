@@ -2,7 +2,9 @@
 
 import gc
 import logging
+import os
 import sys
+import traceback
 from errno import EACCES, EEXIST, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS
 from types import MappingProxyType
 from typing import Annotated, cast
@@ -44,10 +46,13 @@ from reelbench.cli import (
 )
 from reelbench.cli.app import App, Group
 from reelbench.cli.option_groups import before_dashes
-from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.errors import InputError, ReelbenchError, cut_in_the_middle
+from reelbench.registry.files import LONGEST_NAME
 
 _CALLERS = {EACCES, EEXIST, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS}
 """Errors of the system that come from a path as the caller gave it."""
+
+_SHOWN_NAME = 80
 
 _FLAGS = ("--debug", "--verbose")
 """Options of `reelbench` itself that may also stand behind the command."""
@@ -143,21 +148,37 @@ def _flags_first(arguments: list[str]) -> list[str]:
     return [*flags, *(word for word in ours if word not in _FLAGS), *arguments[len(ours) :]]
 
 
+def _trace(debug: bool) -> None:
+    """Print where the error that is being handled came from; the line and the status stay what they are."""
+    if debug:
+        traceback.print_exc()
+
+
+def _of_the_system(error: OSError) -> str:
+    if error.errno == ENAMETOOLONG and error.filename:
+        name = cut_in_the_middle(os.fsdecode(error.filename), _SHOWN_NAME)
+        return f"{name}: {error.strerror}; choose a shorter one ({LONGEST_NAME} bytes at most)"
+    return f"{error.filename}: {error.strerror or error}" if error.filename else error.strerror or str(error)
+
+
 def main() -> None:
     """Run a command; a failure is one line on stderr and its exit status, a traceback only with `--debug`."""
     gc.set_threshold(100_000, 20, 20)  # 700 new objects, as is usual, make it a tenth of a command that begins and ends
     arguments = _flags_first(sys.argv[1:])
+    if "run" not in before_dashes(arguments):  # where a model runs, its own library decides
+        # numpy's other threads wait for work by turning on the spot: a tenth of a rerun, on every further core.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     debug = "--debug" in arguments[: len(_FLAGS)]
     try:
         app.part_for(arguments)(arguments)
     except ReelbenchError as error:
-        if debug:
-            raise
+        _trace(debug)
         console.note(f"reelbench: {error}")
         sys.exit(error.exit_code)
     except ValueError as error:
-        if debug or type(error).__name__ != "ValidationError":  # pydantic is not imported for the sake of this line
+        if type(error).__name__ != "ValidationError":  # pydantic is not imported for the sake of this line
             raise
+        _trace(debug)
         from reelbench.registry.base_record import ValidationError, first_wrong_field
 
         wrong = cast("ValidationError", error)
@@ -166,10 +187,8 @@ def main() -> None:
     except BrokenPipeError:
         sys.exit(1)
     except OSError as error:
-        if debug:
-            raise
-        where = f"{error.filename}: " if error.filename else ""
-        console.note(f"reelbench: {where}{error.strerror or error}")
+        _trace(debug)
+        console.note(f"reelbench: {_of_the_system(error)}")
         sys.exit(InputError.exit_code if error.errno in _CALLERS else ReelbenchError.exit_code)
     finally:
         gc.freeze()  # the process ends: a last search of all it holds for garbage would take a tenth of a rerun

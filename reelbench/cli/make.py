@@ -88,7 +88,7 @@ class ChainOptions(MakeOptions):
             if given is None:
                 raise InputError(f"{option}: name a file to start from, or a stage to go on from with --from")
             return given
-        from reelbench.making.chain import stage_file
+        from reelbench.making.chain_stages import stage_file
 
         if self.out is None:
             raise InputError("--from: continues from a file in --out DIR; name that folder")
@@ -204,7 +204,8 @@ def discussion(
         "discussing", len(known), models, folder, lambda setup: discussing.run(known, chain, setup, parser)
     )
     making.declare("discussion", shares, document)
-    _report(document, folder, making.until or "questions", as_json=making.as_json)
+    stage = making.until or "questions"
+    _report(document, folder, stage, as_json=making.as_json, start_after=making.start_after)
 
 
 @app.command()
@@ -268,7 +269,7 @@ def moments(
     models = _models(llm, roles, unneeded | asked, making=making)
     document = _run_chain("making", len(sources), models, folder, lambda setup: pairing.run(sources, chain, setup))
     making.declare("moments", shares, document)
-    _report(document, folder, document["stages"][-1]["name"], as_json=making.as_json)
+    _report(document, folder, None, as_json=making.as_json, start_after=making.start_after)
 
 
 @app.command()
@@ -348,16 +349,24 @@ def _run_chain(
         return finished(run(ChainSetup(models, out, shared_budget(models) if models else None, console.note, show)))
 
 
-def _report(document: dict[str, Any], made: Path | None, stage: str, *, as_json: bool) -> None:
-    """Show the funnel or the plan; exit with 1 where nothing came out of `stage` and no rule dropped it all."""
+def _report(
+    document: dict[str, Any], made: Path | None, stage: str | None, *, as_json: bool, start_after: str | None = None
+) -> None:
+    """Show the funnel or the plan; exit with 1 where nothing came out of `stage` and no rule dropped it all.
+
+    None is the last stage. What an earlier run lost, up to `start_after`, is none of this one's.
+    """
     if as_json:
         console.write_json(document)
     else:
         _show(document)
     if made is None:
         return
+    stages = document["stages"]
+    names = [known["name"] for known in stages]
+    own = stages[names.index(start_after) + 1 :] if start_after in names else stages
     reasons = Counter[str]()
-    for known in document["stages"]:
+    for known in own:
         reasons.update(known["dropped"])
     if failed := sorted(reasons.keys() & _FAILED):
         console.note(f"not everything was asked ({', '.join(failed)}): rerun the command to continue; no reply is lost")
@@ -365,9 +374,8 @@ def _report(document: dict[str, Any], made: Path | None, stage: str, *, as_json:
         console.note(f"{missing} videos are not here: give their folder with --media, or set REELBENCH_MEDIA")
     if unread := reasons["unparsable"]:
         console.note(f"unreadable replies dropped {unread}; they are in the trace; to ask again: --retry-unread")
-    if not next(known["out"] for known in document["stages"] if known["name"] == stage) and (
-        failed or missing or unread
-    ):
+    left = next((known["out"] for known in reversed(own) if stage in (None, known["name"])), None)
+    if left == 0 and (failed or missing or unread):
         raise typer.Exit(1)
     if not as_json:
         console.write(str(made))
@@ -387,7 +395,7 @@ def _show(document: Mapping[str, Any]) -> None:
     )
     if per_1000 := document.get("per_1000_kept"):
         console.note(f"${per_1000['usd']:.2f} for 1,000 questions kept, before people's time")
-    if measured := document.get("across_time"):
+    if (measured := document.get("across_time")) and measured["questions"]:
         length, overlap = (measured[name] for name in ("certificate_length", "qa_miou"))
         figures = f", C.L. {length['value']:.1f} s, QA-mIoU {overlap['value']:.3f}" if length and overlap else ""
         console.note(

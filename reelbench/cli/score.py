@@ -132,8 +132,8 @@ def score(
 ) -> None:
     """Score a file of predictions, or an lmms-eval run (--run DIR).
 
-    Without --output a run's scores lie in the run's own folder, and those of a file in Reelbench's home, in a
-    folder named after the file, so that scoring it again finds them.
+    Without --output a run's scores lie in the run's own folder, and those of a file in a folder of Reelbench's home,
+    which is printed: the same one for the same answers.
     """
     from reelbench.cli import loggers
     from reelbench.registry.decoding import Answering
@@ -156,6 +156,7 @@ def score(
     )
     failures: dict[str, ReelbenchError] = {}
     if of_run.run is None:
+        _check_facet(name, shown.by, tags)
         evaluations = _of_file(name, files, of_run, tags=tags, metadata=metadata, options=options, output=output)
     elif name is not None or files != FileOptions() or replace(metadata, label=None).anything:
         raise InputError("--run reads everything from the run's folder; leave out NAME and the file options")
@@ -192,6 +193,17 @@ def _conclude(outcomes: "list[Outcome]", failures: "dict[str, ReelbenchError]", 
     check_judged(outcomes)
     if shown.strict and not all(outcome.complete for outcome in outcomes):
         raise typer.Exit(1)
+
+
+def _check_facet(name: str | None, facet: str | None, tags: Path | None) -> None:
+    """Raise InputError where a benchmark has no such facet, before a judge is paid; tags bring facets of their own."""
+    from reelbench.registry.data.loading import named
+
+    if name is None or facet is None or tags is not None:
+        return
+    facets = [each.name for each in named(name)[0].facets]
+    if facet not in facets:
+        raise InputError(f"--by {facet}: no such facet; {name} is broken down by {', '.join(facets) or 'none'}")
 
 
 def _of_file(
@@ -252,13 +264,18 @@ def show_estimates(estimates: "list[CostEstimate]", *, as_json: bool) -> None:
         table.add_row(cost.judge, *map(str, numbers), dollars, time)
     console.show(table)
     if any(cost.calls and not cost.counted_by for cost in estimates):
-        console.note("no reply of this judge is kept yet: tokens are about 3 bytes each, and the time is not known")
+        console.note(
+            "no reply of this judge is kept yet: tokens are estimated, at 3 bytes each, and the time is unknown"
+        )
+    if any(cost.calls and cost.cost_usd is None for cost in estimates):
+        console.note("no price is known: give --judge-price IN,OUT (dollars per million tokens) or --judge-prices FILE")
     for judge_name, day in {(cost.judge, cost.shutdown) for cost in estimates if cost.shutdown}:
         console.note(f"{judge_name} shuts down on {day}, its server said when it was last asked")
 
 
 def write_template(name: str | None, files: FileOptions, output: Path | None) -> None:
     """Write a split's questions as a table to fill in, to a file or as CSV to stdout."""
+    from reelbench.registry.data.loading import named
     from reelbench.tasks import template
 
     if name is None:
@@ -268,4 +285,7 @@ def write_template(name: str | None, files: FileOptions, output: Path | None) ->
         console.write(template.as_csv(rows).rstrip("\n"))
         return
     template.write(rows, output)
-    console.note(f"{len(rows)} questions written to {output}; {_FILL_IN}")
+    spec, _, _ = named(name, files.split)
+    forms = {(True, True): "B [3.5, 12]", (True, False): "B", (False, True): "[3.5, 12]"}
+    form = forms.get((spec.asks_choice, spec.asks_span))
+    console.note(f"{len(rows)} questions written to {output}; {_FILL_IN}" + (f"; write each as {form}" if form else ""))

@@ -1,12 +1,15 @@
 """`reelbench settings`: the environment variables that it reads, what `reelbench.toml` sets, and where from."""
 
 from collections.abc import Iterator
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reelbench.cli import console
-from reelbench.cli.defaults import NAME, entries, files, none_here
+from reelbench.cli.defaults import entries, files, places
 from reelbench.cli.option_groups import Json
 from reelbench.registry.credentials import without_credentials
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def show_settings(*, as_json: Json = False) -> None:
@@ -24,22 +27,28 @@ def show_settings(*, as_json: Json = False) -> None:
             }
             for setting in declared
         }
-        for file, option, value in _of_files():
-            listed[option] = {"set": True, "value": value, "default": None, "about": f"from {file}"}
+        for option, value, source, counts in _of_files():
+            listed[option] = {"set": counts, "value": value, "default": None, "about": source}
         console.write_json(listed, indent=1)
         return
     width = max(len(setting.name) for setting in declared)
     for setting in declared:
         console.write(f"{setting.name:<{width}}  {setting.about}")
         console.write(f"{'':<{width}}    " + (f"= {setting.shown}" if setting.is_set else f"unset: {setting.fallback}"))
-    for file, option, value in _of_files():
-        console.write(f"{option}\n{'':<{width}}    = {value} (from {file})")
-    if not files():
-        console.write(f"{NAME}: {none_here()}")
+    for option, value, source, _ in _of_files():
+        console.write(f"{option}\n{'':<{width}}    = {value} ({source})")
+    console.write(f"Defaults of options are read from {' and '.join(map(str, places()))}, by command or family:")
+    console.write('    [frames]\n    frames = "uniform:32"')
 
 
-def _of_files() -> Iterator[tuple[Path, str, str]]:
-    """Yield each `reelbench.toml`'s defaults: the file, `[table] option`, and the value."""
+def _of_files() -> Iterator[tuple[str, str, str, bool]]:
+    """Yield what each `reelbench.toml` says: `[table] option`, the value, where from, and whether it counts."""
+    seen: dict[str, Path] = {}
     for file in files():
-        for table, option, value in entries(file):
-            yield file, f"[{table}] {option}", without_credentials(str(value))
+        for entry in entries(file):
+            option = f"[{entry.table}] {entry.option}"
+            idle = entry.idle or (f"{seen[option]} comes first" if option in seen else "")
+            if not idle:
+                seen[option] = file
+            source = f"from {file}" + (f", left alone: {idle}" if idle else "")
+            yield option, without_credentials(str(entry.value)), source, not idle

@@ -54,7 +54,7 @@ class Missing:
 
 def where_looked(spec: BenchmarkSpec, missing: Sequence[Missing]) -> str:
     """Return what to say of videos that are not here: the first, why, and what lists them all."""
-    why = missing[0].broken or f"looked in {', '.join(missing[0].looked_in)}"
+    why = missing[0].broken or f"looked in {', '.join(missing[0].looked_in)}; REELBENCH_MEDIA names other folders"
     return f"(first: {missing[0].video}; {why}); `reelbench data check {spec.id}` lists them"
 
 

@@ -302,9 +302,8 @@ def start(
         raise InputError("lmms-eval is not installed; pip install 'reelbench[lmms-eval]'")
     command = [sys.executable, "-m", *module]
     # The judge is asked afterwards, in one batch: many calls at once, and none that holds up the model.
-    inherited = {name: value for name, value in os.environ.items() if name != settings.JUDGE.name}
     # The current folder stays off the path: a folder `datasets` or `evaluate` there would shadow a library.
-    environ = {**inherited, "PYTHONSAFEPATH": "1", **environ}
+    environ = {**os.environ, settings.JUDGE.name: "", "PYTHONSAFEPATH": "1", **environ}
     return subprocess.Popen(command, env=environ, pass_fds=kept_open, stdout=stdout)  # noqa: S603
 
 

@@ -258,6 +258,14 @@ class LmmsTask:
             self._write_submission(items, args)
             return None
         metric = self.spec.metric(name)
+        # An empty one is set by `reelbench run`, which asks the judge afterwards.
+        if metric.judged and metric == self.spec.primary and settings.JUDGE.name not in os.environ:
+            log.warning(
+                "%s: no judge is named, so its judged metrics are N/A; name one in %s, or later, of a run with "
+                "--log_samples: reelbench score --run OUTPUT_PATH --judge MODEL",
+                self.spec.id,
+                settings.JUDGE.name,
+            )
         samples = [_from_detail(item) for item in items]
         try:
             return aggregation.metric_value(self.spec, metric, samples)

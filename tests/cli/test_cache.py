@@ -82,6 +82,9 @@ def test_a_file_that_is_not_there_is_not_made(tmp_path):
         reelbench("cache", "copy", tmp_path / "no.sqlite", tmp_path / "to.sqlite")
     with pytest.raises(InputError, match="give --older-than"):
         reelbench("cache", "prune", tmp_path / "no.sqlite", "--yes")
+    for words in (["info"], ["prune", "--model", "m"]):
+        with pytest.raises(InputError, match="no such file"):
+            reelbench("cache", *words, tmp_path / "no.sqlite")
     assert list(tmp_path.iterdir()) == []
 
 

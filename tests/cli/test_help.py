@@ -58,6 +58,7 @@ def test_a_command_s_help_fits_two_screens(words, reelbench):
     printed = reelbench(*words.split(), "--help", env={"COLUMNS": "80"}).stdout.splitlines()
     assert len(printed) <= 60
     assert sum(re.match(r" +(-\w, )?--\w", line) is not None for line in printed) <= 20
+    assert not re.search(r"\.\.\.|[{}]", printed[0])
 
 
 def test_the_top_help_is_whole_and_by_what_one_wants(reelbench):
@@ -83,6 +84,11 @@ def test_a_family_is_whole_in_its_page(family, reelbench):
     }
     assert set(FAMILIES[family].main) <= options
     assert {option for option in declared if option.startswith("--")} <= options
+
+
+def test_help_alone_lists_the_families(reelbench):
+    printed = reelbench("help").stdout
+    assert all(f"  {name} " in printed and family.about in printed for name, family in FAMILIES.items())
 
 
 def test_help_of_a_command_is_its_help_and_of_nothing_is_one_line(reelbench):

@@ -1,6 +1,7 @@
 """What a benchmark is, and what this machine has: both answer offline, without data, and end with 0."""
 
 import json
+from importlib.metadata import metadata
 
 import pytest
 from typer.testing import CliRunner
@@ -46,6 +47,7 @@ def test_doctor_knows_versions_folders_and_settings_without_their_secrets(tmp_pa
     assert report["folders"]["replies"] == f"{tmp_path / 'home' / 'judge.sqlite'} (0.03 GB)"
     assert report["folders"]["media"] == f"{tmp_path} (here), /no/such (not there)"
     assert report["packages"]["numpy"]
+    assert sorted(report["extras"]) == sorted(metadata("reelbench").get_all("Provides-Extra"))
     assert report["extras"]["lmms-eval"]["lmms-eval"]
     assert "FFmpeg" in report["tools"]["decoder"]
 

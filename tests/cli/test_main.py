@@ -63,6 +63,22 @@ def test_path_is_the_folder_with_the_yaml(reelbench, tmp_path):
         (["make", "tags", "rextime_mini", "--dry-run"], "--plan"),
         (["where"], "reelbench doctor"),
         (["submit"], "leaderboard add"),
+        (["latex"], "leaderboard tables --store STORE --format latex"),
+        (["compare", "a", "b", "--latex"], "leaderboard tables --store STORE --format latex"),
+        (["cost"], "--judge-estimate"),
+        (["ask", "rextime_mini", "--resume"], "what was answered or judged is kept"),
+        (["ask", "rextime_mini", "--temperature", "1"], "--llm-extra"),
+        (["ask", "rextime_mini", "--videos", "x"], "REELBENCH_MEDIA"),
+        (["ask", "rextime_mini", "--api-key", "x"], "REELBENCH_LLM_API_KEY"),
+        (["view", "x", "--open"], "open the path that is printed"),
+        (["leaderboard", "build", "--out", "x"], "`reelbench leaderboard add RUN_DIR --store FOLDER`"),
+        (["score", "rextime_mini", "--predictions", "x", "--by", "x"], "rextime_mini is broken down by category"),
+        (["init"], "reelbench new NAME --from FILE"),
+        (["resume"], "run the same command again"),
+        (["power", "rextime", "--diff", "3"], "--effect POINTS"),
+        (["score", "rextime", "a.csv"], "--predictions FILE"),
+        (["score", "rextime", "a.csv", "b.csv"], "then `compare`"),
+        (["new", "n" * 900, "--from", __file__], "File name too long; choose a shorter one (255 bytes at most)"),
         (["power", "rextime_mini"], "give a result's folder"),
         (["cards", "nonsense"], "cards: no such command 'nonsense'; see `reelbench cards --help`"),
         (["diagnose", "errors", "x"], "diagnose errors: missing option '--out'"),
@@ -80,8 +96,11 @@ def test_a_wrong_call_is_one_line_and_exit_status_2(arguments, said, reelbench):
     assert "Traceback" not in done.stderr
 
 
-def test_debug_shows_the_traceback(reelbench):
-    assert "Traceback" in reelbench("--debug", "score", "moviecor", "--predictions", "x").stderr
+def test_debug_shows_the_traceback_and_changes_no_exit_status(reelbench):
+    done = reelbench("--debug", "score", "moviecor", "--predictions", "x")
+    assert "Traceback" in done.stderr
+    assert done.returncode == 2
+    assert "did you mean 'moviecore'" in done.stderr.strip().splitlines()[-1]
 
 
 HEAVY = {

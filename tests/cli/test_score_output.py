@@ -182,3 +182,16 @@ def test_an_unknown_logger_says_so_before_anything_is_scored(where, predictions,
     assert done.returncode == 2
     assert done.stderr.strip() == f"reelbench: --log: {where!r} is not known; there is wandb"
     assert not (reelbench_home / "results").exists()
+
+
+def test_answers_that_the_model_failed_on_are_no_success_where_there_are_no_others(predictions, reelbench):
+    failed = "[LMMS_EVAL_REQUEST_FAILED after 5 retries] 404"
+    path = predictions("rextime", lambda _: failed)
+    done = reelbench("score", "rextime_mini", "--predictions", path, "--output", path.parent / "none")
+    assert done.returncode == 1
+    assert "rextime: 12 of 12 answers are missing: the model failed" in done.stderr
+    assert (path.parent / "none" / "result.json").is_file()
+    path = predictions("rextime", lambda row: failed if row["id"] != "mini1" else "A [1, 2]")
+    done = reelbench("score", "rextime_mini", "--predictions", path, "--output", path.parent / "some")
+    assert (done.returncode, "are missing" in done.stderr) == (0, False)
+    assert "1 of 12 scored (11 model_failed)" in done.stdout

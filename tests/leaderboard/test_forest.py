@@ -89,6 +89,26 @@ def test_every_dot_with_an_interval_says_its_numbers_on_the_first_screen(page_of
 
 
 @pytest.mark.browser
+def test_what_holds_for_all_runs_of_a_table_is_said_once_above_it(page_of, tmp_path):
+    from playwright.sync_api import expect
+
+    doubted = {"kind": "run", "stated": "references, judge replies", "data": "unstated"}
+    rows = [entry("a", 30.0, **doubted), entry("b", 20.0, **doubted), entry("quoted", 10.0)]
+    said = ".trust li:first-child"
+    with page_of(written(tmp_path / "all", rows), "#/rextime") as page:
+        expect(page.locator(said)).to_have_text(
+            "2 runs recomputed from every answer (references as submitted; data unstated)"
+        )
+        expect(page.locator(".rows .badge")).to_have_text(["published", "zero-shot"])
+    with page_of(written(tmp_path / "some", [*rows, entry("c", 15.0, kind="run")]), "#/rextime") as page:
+        expect(page.locator(said)).to_have_text(
+            "3 runs recomputed from every answer (2 with references as submitted; 2 with data unstated)"
+        )
+        expect(page.locator(".rows .badge", has_text="recomputed from stated references")).to_have_count(2)
+        expect(page.locator(".rows .badge").get_by_text("recomputed", exact=True)).to_have_count(1)
+
+
+@pytest.mark.browser
 @pytest.mark.parametrize("width", [390, 768, 1440])
 def test_one_lane_at_a_time_on_a_phone_and_nothing_scrolls_sideways(page_of, eight, width):
     from playwright.sync_api import expect

@@ -181,6 +181,15 @@ def test_questions_come_from_beside_the_samples_or_from_the_rows_that_are_here(a
     assert not any("question" in item for item in data["items"])
 
 
+def test_a_run_is_not_called_by_settings_that_it_lacks(asked, tmp_path):
+    first, second = asked("a", right_below(6)), asked("b", right_below(6))
+    path = second / "result.json"
+    document = json.loads(path.read_text())
+    document["model"]["args"] = {"kind": "large"}
+    path.write_text(json.dumps(document))
+    assert [run["heading"] for run in data_of(made(tmp_path / "view", first, second))["runs"]] == ["", "kind large"]
+
+
 def test_a_folder_with_other_files_is_left_alone_and_an_older_page_is_replaced(asked, tmp_path):
     run = asked("run", right_below(6))
     with pytest.raises(InputError, match="has other files in it"):
@@ -290,6 +299,21 @@ def test_two_runs_stand_side_by_side(page_of, two):
         expect(page.locator(".answer .strip")).to_have_count(2)
         expect(page.locator(".answer .pairs").first).to_contain_text("mIoU 100.0")
         expect(page.locator(".lines svg[role=img]")).to_have_count(3)
+
+
+@pytest.mark.browser
+def test_three_answers_stand_side_by_side_and_equal_runs_have_an_axis(page_of, asked, tmp_path):
+    from playwright.sync_api import expect
+
+    folders = [asked(name, right_below(6), model=f"org/{name}") for name in "abc"]
+    with page_of(made(tmp_path / "view", *folders), width=1440) as page:
+        tops = [answer.bounding_box()["y"] for answer in page.locator("#sample .answer").all()]
+        assert tops == [tops[0]] * 3
+        # The main metric first, then the others as the table has them.
+        expect(page.locator(".answer .pairs").first).to_have_text(
+            re.compile(r"^Accuracy at IoU ≥ 0.5 100.0Accuracy 100.0mIoU 100.0")
+        )
+        expect(page.locator(".differences .axis i")).to_have_text(["−1", "0", "1"])
 
 
 SPANS = """() => [...document.querySelectorAll("[data-start]")].map((span) => {

@@ -13,11 +13,14 @@ import pytest
 
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.asker import Asker
+from reelbench.llm.batches import Batches
 from reelbench.llm.cache import ReplyCache, stored_now
+from reelbench.llm.copying import Copied, copy
 from reelbench.llm.reply import Reply
-from reelbench.llm.store import Limit
+from reelbench.llm.store import AwayError, Limit
 from reelbench.registry.errors import InputError, ReelbenchError
 from tests.servers.judge import Answer, JudgeServer
+from tests.servers.postgres import PASSWORD
 
 OLD = Path(__file__).parents[1] / "fixtures" / "v0_1_0" / "judge.sqlite"
 
@@ -164,6 +167,17 @@ def test_a_damaged_reply_is_left_out_said_and_asked_for_again(opened, place, col
     assert cache.get(first).raw == "again"
 
 
+def test_a_damaged_reply_that_another_has_put_right_meanwhile_stays(opened, place):
+    opened().put(key(1), "m", reply())
+    written(place, "UPDATE replies SET raw = '5'")
+    first, second = opened(), opened()
+    (damaged,) = second.store.get([key(1)]).values()
+    assert first.get(key(1)) is None
+    first.put(key(1), "m", reply("asked again"))
+    second.store.drop(damaged)
+    assert second.get(key(1)).raw == "asked again"
+
+
 def test_a_key_is_in_one_place_at_a_time(opened):
     first, second = opened(), opened()
     first.put(key(0), "m", reply())
@@ -308,6 +322,108 @@ def test_what_a_process_could_not_put_down_the_next_one_does(postgres):
     assert not any("pass" in note.replace("--cache-patience", "") for note in notes)
 
 
+def test_what_a_server_refuses_to_keep_is_kept_here(postgres):
+    """As where its disk is full: the reply was paid for."""
+    place, notes = postgres.database(), []
+    cache = ReplyCache(place, notes.append)
+    written(place, "ALTER TABLE replies ADD CONSTRAINT full_disk CHECK (false) NOT VALID")
+    with pytest.raises(ReelbenchError, match="full_disk"):
+        cache.put(key(1), "m", reply("paid"))
+    cache.close()
+    assert "can't be written; 1 replies are in" in notes[-1]
+    written(place, "ALTER TABLE replies DROP CONSTRAINT full_disk")
+    again = ReplyCache(place, notes.append)
+    assert again.get(key(1)).raw == "paid"
+    again.close()
+
+
+def test_a_server_that_grants_no_more_connections_is_waited_for(postgres, capfd):
+    import psycopg
+
+    place, notes = postgres.database(), []
+    ReplyCache(place, print).close()
+    with psycopg.connect(place, autocommit=True) as database:
+        database.execute("DROP ROLE IF EXISTS few")
+        database.execute("CREATE ROLE few LOGIN PASSWORD 'f' CONNECTION LIMIT 1")
+        database.execute("GRANT USAGE ON SCHEMA reelbench TO few")
+        database.execute("GRANT ALL ON ALL TABLES IN SCHEMA reelbench TO few")
+        few = place.replace("reelbench:a%20pass%2Fword%3A%20%25@", "few:f@")
+        cache = ReplyCache(few, print, patience=0)
+        other = psycopg.connect(few)
+        with pytest.raises(
+            ReelbenchError, match=r"too many connections for role \"few\", for 0 s \(--cache-patience\)"
+        ):
+            ReplyCache(few, print, patience=0)
+        with pytest.raises(
+            ReelbenchError, match=r"too many connections for role \"few\", for 0 s \(--cache-patience\)"
+        ):
+            cache.claim(key(1))
+        ending = threading.Timer(1, other.close)
+        ending.start()
+        late = ReplyCache(few, notes.append)
+        (note,) = notes
+        assert "waiting for it, 60 s at most" in note
+        assert late.claim(key(1)) == "mine"
+        ending.join()
+        late.close()
+        cache.close()
+    assert capfd.readouterr().err == ""
+
+
+def test_batches_too_wait_for_a_server_that_is_away(postgres):
+    place, notes = postgres.database(), []
+    cache = ReplyCache(place, notes.append)
+    batches = Batches(AskOptions(model="m", cache=place), cache, notes.append)
+    postgres.stop()
+    starting = threading.Timer(1, postgres.start)
+    starting.start()
+    assert batches.under_way() == set()
+    starting.join()
+    (note,) = notes
+    assert "waiting for it, 60 s at most" in note
+    cache.close()
+
+
+def test_a_copy_that_broke_off_goes_on(postgres, tmp_path):
+    file, server = ReplyCache(tmp_path / "judge.sqlite", print), ReplyCache(postgres.database(), print)
+    file.store.put([stored_now(key(number), "m", reply(str(number))) for number in range(1200)])
+
+    def stop(done, _):
+        if done == 500:
+            postgres.stop()
+
+    try:
+        with pytest.raises(AwayError, match=r"^judge cache postgresql://127.0.0.1:\d+/postgres: "):
+            copy(file.store, server.store, stop)
+    finally:
+        postgres.start()
+    assert copy(file.store, server.store) == Copied(copied=700, there=500)
+    assert list(server.store.replies()) == list(file.store.replies())
+    for cache in (file, server):
+        cache.close()
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl, which makes a certificate, is not here")
+def test_the_way_there_is_as_safe_as_its_address_says(postgres, tmp_path, monkeypatch):
+    """TLS, and who the server must be, by libpq's own parameters; the password by its own file or variable."""
+    ours, place = postgres.certified(), postgres.database()
+    bare = place.replace(":a%20pass%2Fword%3A%20%25@127.0.0.1", "@localhost")
+    safe = f"{bare}?sslmode=verify-full&sslrootcert={ours}"
+    with pytest.raises(InputError, match="no password supplied"):
+        ReplyCache(safe, print)
+    passwords = tmp_path / "pgpass"
+    passwords.write_text("localhost:*:*:reelbench:a pass/word\\: %\n")
+    passwords.chmod(0o600)
+    for variable, value in (("PGPASSFILE", str(passwords)), ("PGPASSWORD", PASSWORD)):
+        with monkeypatch.context() as environ:
+            environ.setenv(variable, value)
+            cache = ReplyCache(safe, print)
+            assert cache.claim(key(1)) == "mine"
+            cache.close()
+            with pytest.raises(InputError, match="does not match host name"):
+                ReplyCache(safe.replace("localhost", "127.0.0.1"), print)
+
+
 def test_a_database_of_a_newer_version_is_refused(postgres):
     place = postgres.database()
     ReplyCache(place, print).close()
@@ -359,12 +475,20 @@ def test_a_user_who_may_only_read_reads(postgres):
         "postgresql://u:secret@h/db?no=1",
         "postgresql://u:p@secret@h/d",
         "postgres://u:secret/p@h",
+        "postgresql://u:5432/secret@h/d",
+        "Postgresql://u:secret@h/d",
+        "postgresql+psycopg://u:secret@h/d",
+        "postgresql:/u:secret@h/d",
+        "mysql://u:secret@h/d",
+        "host=h user=u password=secret",
     ],
 )
-def test_an_address_that_cant_be_read_is_said_without_its_password(address, postgres):  # noqa: ARG001 - psycopg is here
+def test_an_address_that_cant_be_read_is_said_without_its_password(address, postgres, tmp_path, monkeypatch):  # noqa: ARG001 - psycopg is here
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match="its address can't be read") as caught:
         ReplyCache(address, print)
     assert "secret" not in str(caught.value)
+    assert not list(tmp_path.rglob("*secret*"))
 
 
 def test_the_cache_of_0_1_0_moves_to_a_server_and_back(postgres, tmp_path):

@@ -138,6 +138,29 @@ def test_a_refined_question_shows_what_changed(tmp_path, videos, models, server)
     assert text.count("Why does he light the <ins>lamp early?</ins>") == 1
 
 
+def test_what_the_discussion_adds_is_on_the_page_with_its_intervals(made):
+    assert "no interval" in "".join(Page(chain_page.write(made, "film1").read_text()).text)  # of three videos
+    measures = {
+        "words_question": {"single_pass": 11.0, "discussion": 12.5, "difference": 1.5, "ci95": [-0.5, 3.5]},
+        "higher_order_question": {"single_pass": 60.0, "discussion": 40.0, "difference": -20.0, "ci95": None},
+        "words_answer": {"single_pass": 5.0, "discussion": None, "difference": None, "ci95": None},
+    }
+    orders = {"same_in_both_orders": 0.75, "single_pass_shown_first": 0.5, "discussion_shown_first": 0.75}
+    win = {"value": 0.6, "ci95": [0.45, 0.75], "videos": 12, **orders}
+    (made / "comparison.json").write_text(json.dumps({"videos": 12, "measures": measures, "win_rate": win}))
+    text = chain_page.write(made, "film1").read_text()
+    page = " ".join(" ".join(Page(text).text).split())
+    assert (
+        "The judge prefers the discussion’s questions on 60 % of 12 videos (95 % interval 45 to 75 %), a tie counting "
+        "half; the same in both orders on 75 %." in page
+    )
+    assert "Words of a question 11.0 12.5 +1.5 −0.5 to +3.5" in page
+    assert "Higher-order questions, % 60.0 40.0 −20.0 no interval" in page
+    assert "Words of an answer 5.0 – –" in page
+    # Each on an axis of its own, as wide to both sides of zero: 1.5 from −3.5 to 3.5 is 5 of 7.
+    assert "style='left:71.43%' data-value='1.5' data-ci-low='-0.5' data-ci-high='3.5'" in text
+
+
 @pytest.fixture
 def moments(tmp_path):
     """What `make moments` leaves of one video, written by hand."""
@@ -190,6 +213,7 @@ def test_times_are_read_on_a_strip_and_json_is_behind_a_fold(moments):
         ("trace.jsonl", lambda line: line.update(attempt="x"), "trace.jsonl, line 1, field attempt"),
         ("annotations.json", lambda made: made.update(film0_9="a text"), "annotations.json, entry film0_9: not a ques"),
         ("annotations.json", lambda made: made["film0_1"].pop("answer"), "entry film0_1, field answer"),
+        ("comparison.json", lambda one: one["measures"]["words_answer"].pop("ci95"), "measures.words_answer.ci95"),
         ("funnel.json", lambda funnel: funnel.pop("stages"), "funnel.json, field stages"),
         ("funnel.json", lambda funnel: funnel["stages"][0].update(dropped=[1]), "funnel.json, field stages.0.dropped"),
         ("funnel.json", lambda funnel: funnel["stages"][0].update({"out": 10**400}), "funnel.json, field stages.0.out"),

@@ -361,7 +361,43 @@ def test_people_step_in_after_a_stage(make, server, tmp_path):
     document = asyncio.run(run(pairs, moments, ChainSetup(models, folder)))
     assert [call.body["model"] for call in server.calls[before:]] == ["verification", "options"]
     assert [row["question"] for row in rows_in(folder)] == ["What follows, says a person?"]
-    assert stages(document) == {"verification": (1, 1), "options": (1, 1)}
+    before = {"filters": (1, 1), "pairs": (2, 2), "questions": (4, 4)}
+    assert stages(document) == {**before, "verification": (1, 1), "options": (1, 1)}
+    assert document["edited_after"] == ["questions"]
+
+
+def test_a_chain_in_parts_comes_to_what_it_comes_to_in_one_go(reelbench, server, tmp_path):
+    def script(call):
+        lost = call.body["model"] == "verification" and "man 1" in roles.text_of(call)
+        return Answer("no scores") if lost else roles.play(call)
+
+    server.script(script)
+    (tmp_path / "val_1.json").write_text(json.dumps(ANET))
+    named = [part for role in roles.CAPTIONS for part in ("--llm", f"{role}={role}")]
+    captions = ("--captions", tmp_path / "val_1.json", "--llm-url", server.url, *named, "--llm-price", "2.5,10")
+
+    def make(folder, *options):
+        done = reelbench("make", "moments", *captions, "--out", tmp_path / folder, *options)
+        assert done.returncode == 0, done.stderr
+        return valid(tmp_path / folder / "funnel.json")
+
+    taken = ("--longest-event", 0.9)
+    whole = make("whole", *taken, "--verified-from", 2)
+    make("parts", *taken, "--until", "pairs")
+    make("parts", "--from", "pairs", "--until", "verification", "--verified-from", 2)
+    make("parts", "--from", "verification", "--until", "options")
+    in_parts = make("parts", "--from", "options")
+    assert {**in_parts, "cached": 0, "calls": 0} == {**whole, "cached": 0, "calls": 0}
+    assert in_parts["cached"] == whole["calls"]
+    assert in_parts["thresholds"]["longest_event"] == 0.9
+    assert in_parts["thresholds"]["verified_from"] == 2
+    assert len((tmp_path / "parts" / "unfinished.jsonl").read_text().splitlines()) == 4
+    for file in ("rextime.json", "unfinished.jsonl"):
+        assert (tmp_path / "parts" / file).read_text() == (tmp_path / "whole" / file).read_text()
+    # A stage's file that nobody has an account of, as a person may write one.
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "options.jsonl").write_bytes((tmp_path / "parts" / "options.jsonl").read_bytes())
+    assert make("own", "--from", "options")["stages"] == []
 
 
 def test_what_is_answered_right_in_every_order_without_the_video_is_dropped(make, server):

@@ -90,3 +90,15 @@ def test_what_cannot_be_guessed_is_named_and_nothing_is_written(reelbench, tmp_p
     assert "answer_is: index1\n" in (tmp_path / "shapes" / "benchmark.yaml").read_text(encoding="utf-8")
     taken = reelbench("new", "rextime", "--from", source, cwd=tmp_path)
     assert (taken.returncode, "there is a benchmark or a task of this name" in taken.stderr) == (2, True)
+
+
+def test_a_video_s_name_that_no_file_can_have_is_one_line_and_nothing_is_written(reelbench, tmp_path):
+    rows = [{"n": n, "film": f"{'v' * 900}{n}.mp4", "q": "Why?", "pool": OPTIONS, "right": "A"} for n in range(3)]
+    source = tmp_path / "rows.json"
+    source.write_text(json.dumps(rows), encoding="utf-8")
+    done = reelbench("new", "kitchen", "--from", source, cwd=tmp_path)
+    (line,) = done.stderr.strip().splitlines()
+    assert done.returncode == 2
+    assert len(line) < 500
+    assert all(words in line for words in (str(source), "film", "255 bytes", "--column video=COLUMN"))
+    assert not (tmp_path / "kitchen").exists()

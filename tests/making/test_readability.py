@@ -15,6 +15,7 @@ from reelbench.making.readability import (
 from reelbench.making.syllables import syllables
 from reelbench.registry.errors import InputError
 from tests import spacy_models
+from tests.alarms import one_pass
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +37,12 @@ def parser_folder(tmp_path_factory):
 )
 def test_flesch_kincaid_of_hand_worked_sentences(text, grade):
     assert flesch_kincaid(text) == pytest.approx(grade)
+
+
+@pytest.mark.parametrize("text", ["?" * 200_000 + "A", "\nMr." * 50_000 + " x", 'a."' * 70_000])
+def test_sentences_of_a_long_text_are_counted_in_one_pass(text):
+    with one_pass():
+        assert sentences(text) == 1
 
 
 @pytest.mark.parametrize("text", ["", "  ", "?!", "—"])

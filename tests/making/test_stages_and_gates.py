@@ -83,18 +83,29 @@ class TestStages:
         assert all("Edited by a person?" in roles.text_of(call) for call in server.calls[before:])
         assert stages(document)["questions"] == (5, 5)
         assert read(tmp_path / "made", "single_pass.json")["film0_2"]["question"] == "Edited by a person?"
+        # The account goes on: what was lost between two stages is what people took out.
+        assert [counts for name, counts in stages(document).items() if name != "questions"] == [(2, 2)] * 3 + [
+            (1, 1)
+        ] * 4
+        assert document["edited_after"] == ["skeptic"]
+        assert "people edited what came of the stage skeptic" in (tmp_path / "made" / "datasheet.md").read_text()
 
     def test_stopped_at_every_stage_it_asks_what_it_asks_in_one_go(self, make, videos, tmp_path, server):
         names = ["context", "expert", "skeptic", "detective", "meta_reviewer", "critic", "refined"]
-        make("--videos", videos(1), "--until", names[0])
+        price = ("--llm-price", "2.5,10")
+        make("--videos", videos(1), "--until", names[0], *price)
         for before, name in pairwise(names):
-            make("--from", before, "--until", name)
-        make("--from", names[-1])
+            make("--from", before, "--until", name, *price)
+        in_parts = make("--from", names[-1], *price)
         parts = read(tmp_path / "made", "annotations.json")
+        trace = (tmp_path / "made" / "trace.jsonl").read_text()
         asked = len(server.calls)
-        make("--videos", videos(1))
+        whole = make("--videos", videos(1), *price)
         assert len(server.calls) == asked == 6
         assert read(tmp_path / "made", "annotations.json") == parts
+        assert (tmp_path / "made" / "trace.jsonl").read_text() == trace
+        assert in_parts == whole
+        assert whole["cost_usd"] == pytest.approx(6 * (100 * 2.5 + 10 * 10) / 1e6)
 
     @pytest.mark.parametrize(
         ("options", "said"),

@@ -172,7 +172,7 @@ def test_shares_are_compared_where_both_lost_and_of_one_round(tmp_path):
     assert pairing.differences(one, other)["shares"][LABELS["R"]]["b"] == 0.5
 
 
-def test_the_paper_s_counts_by_round_and_locale_and_right_answers_by_skill(tmp_path):
+def test_the_paper_s_counts_by_round_and_locale_and_right_answers_by_skill(tmp_path, reelbench):
     folder = diagnosed(tmp_path, ROWS)
     right = NodeVerdict(status="right")
     wrong = NodeVerdict(status="wrong", label=LABELS["T"], found="yes", time_critical=True, model_time="0:12")
@@ -211,6 +211,10 @@ def test_the_paper_s_counts_by_round_and_locale_and_right_answers_by_skill(tmp_p
     }
     assert counted["skills"]["Counting"]["labels"][LABELS["T"]] == 0.75
     assert counted["sizes"]["nodes"]["1–2"] == {"n": 4, "right": 0.25, "ci95": None}
+    done = reelbench("diagnose", "report", tmp_path)
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert ["Counting", "25%", "4", "0.75", *LABELS["T"].split(), "0.75"] in lines, done.stderr
+    assert ["Reading", "0%", "2", "1.00", *LABELS["T"].split(), "1.00"] in lines
 
 
 def test_a_diagnosis_without_errors_is_one(tmp_path):
@@ -259,6 +263,20 @@ def opened(chromium, tmp_path):
 
 
 @pytest.mark.browser
+def test_rates_by_evidence_and_skill_stand_in_a_table(chromium, tmp_path):
+    folder = diagnosed(tmp_path, ROWS)
+    folder.keep_questions(question.model_copy(update={"skills": ("Counting",)}) for question in folder.questions)
+    page.write([folder], [report.figures(folder)], tmp_path / "page.html")
+    tab = chromium.new_page()
+    tab.goto((tmp_path / "page.html").as_uri())
+    rows = [row.inner_text().split("\t") for row in tab.locator("#by-rate tr").all()]
+    tab.close()
+    assert [row[0] for row in rows[1:]] == ["1–2 nodes", "1 deep", "Counting"]
+    # q1 to q4 have two errors of time, one of an attribute and one of reasoning.
+    assert [cell.strip() for cell in rows[3][1:]] == ["4", "0 %", "0.50", "0.00", "0.25", "0.00", "0.00", "0.25"]
+
+
+@pytest.mark.browser
 @pytest.mark.representative
 def test_a_question_is_read_by_keyboard(opened):
     from playwright.sync_api import expect
@@ -303,6 +321,44 @@ def test_filters(opened):
     expect(tab.locator("#list .about")).to_have_text(["q4 · ja-JP · no error found"])
     tab.locator("#search").fill("nothing has this")
     expect(tab.locator("#count")).to_have_text("0 of 4 questions")
+
+
+@pytest.mark.browser
+def test_back_forward_and_links_bring_back_what_was_looked_at(opened):
+    from playwright.sync_api import expect
+
+    tab = opened(ROWS)
+    heading, pressed = tab.locator("#detail h3").first, tab.locator("#detail .rounds [aria-pressed=true]")
+
+    def looks_at(search, locale, question, number):
+        expect(tab.locator("#search")).to_have_value(search)
+        expect(tab.locator("#locale")).to_have_value(locale)
+        expect(heading).to_contain_text(f"Question {question} ")
+        expect(pressed).to_have_text(f"Round {number}")
+
+    tab.locator("#locale").select_option("ja-JP")
+    looks_at("", "ja-JP", "q2", 1)
+    tab.get_by_role("button", name="Round 2").click()
+    tab.locator("#list button").nth(1).click()
+    tab.locator("#search").press_sequentially("q3")
+    looks_at("q3", "ja-JP", "q3", 1)
+    link = tab.url
+    tab.go_back()  # what was typed is one step
+    looks_at("", "ja-JP", "q3", 1)
+    tab.go_back()
+    looks_at("", "ja-JP", "q2", 2)
+    tab.go_back()
+    tab.go_back()
+    looks_at("", "", "q1", 1)
+    expect(tab.locator("#list button")).to_have_count(4)
+    tab.go_forward()
+    looks_at("", "ja-JP", "q2", 1)
+    tab.goto("about:blank")
+    tab.goto(link)
+    looks_at("q3", "ja-JP", "q3", 1)
+    expect(tab.locator("#list button")).to_have_count(1)
+    tab.goto(f"{link.partition('#')[0]}#question=q1&round=2&label=nothing")  # what isn't there is left out
+    looks_at("", "", "q1", 2)
 
 
 @pytest.mark.browser

@@ -138,6 +138,21 @@ class TestEveryBenchmark:
                 assert "score" not in details[metric.name]
                 assert task.aggregate([details[metric.name]]) is None
 
+    def test_a_run_without_a_judge_says_so_once_and_one_that_is_judged_afterwards_does_not(
+        self, spec, caplog, monkeypatch
+    ):
+        task = lmms_runs.functions(spec)
+        details = task.process_results(registry.load(spec.id, "mini")[0], ["an answer"])
+        for environ in ({}, {"REELBENCH_JUDGE": ""}):
+            monkeypatch.delenv("REELBENCH_JUDGE", raising=False)
+            for name, value in environ.items():
+                monkeypatch.setenv(name, value)
+            caplog.clear()
+            for metric in spec.metrics:
+                if not isinstance(metric.aggregate, Corpus):
+                    task.aggregate([details[metric.name]])
+            assert caplog.text.count("no judge is named") == (spec.primary.judged and not environ)
+
 
 @each_task
 class TestEveryTask:

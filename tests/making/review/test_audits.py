@@ -76,6 +76,34 @@ def test_codes_reasons_and_steps_are_put_together(files):
     assert "it goes left" in printed.output
 
 
+def test_one_code_with_two_ways_to_mend_is_open(review, tmp_path):
+    about = {"ask": "audit", "benchmark": "curve", "split": "mini"}
+    texts = {"texts": {"question": "?", "answer": "!"}, "steps": STEPS}
+    about["items"] = {name: {"video": "v", **texts} for name in ("mini1", "mini2", "mini3")}
+    said = {"Ada": "two", "Ben": "three"}
+    files = [
+        review(
+            who,
+            {
+                "mini1": audited("B", "a word", answer=word),
+                "mini2": audited("C1", "it goes left", answer=word),  # goes back to its writer either way
+                "mini3": audited("B", "a word", **({"answer": word} if who == "Ada" else {})),
+            },
+            **about,
+        )
+        for who, word in said.items()
+    ]
+    figures = json.loads(run("summarize", *files, "--write", tmp_path / "kept.json", "--json").stdout)
+    assert figures["open"] == ["mini1"]
+    assert figures["mended"].keys() == {"mini2", "mini3"}
+    rows = {row["key"]: row for row in json.loads((tmp_path / "kept.json").read_text())}
+    assert (rows["mini1"]["answer"], rows["mini1"]["verified"]) == ("To the right", False)
+    assert "mini2" not in rows
+    assert (rows["mini3"]["answer"], rows["mini3"]["verified"]) == ("two", True)
+    both = [part for path in files for part in ("--consensus", path)]
+    assert run("page", "curve_mini", "--ask", "audit", *both, "--output", tmp_path / "settle.html")
+
+
 def test_what_is_settled_is_written_and_what_is_wrong_goes_back(files, tmp_path):
     paths, review, about = files
     decided = review("Both", {"mini2": audited("B", "a word", answer="Nach rechts")}, **about, consensus=True)

@@ -129,6 +129,39 @@ def test_without_a_name_nothing_is_saved(make, opened):
 
 
 @pytest.mark.browser
+def test_a_phone_shows_one_question_at_a_time(make, opened, data_of):
+    path = make("moviecore_mini", "page.html", sample=2).path
+    places = data_of(path)["places"]
+    ids = list(dict.fromkeys(item["id"] for item in places[0]["items"]))
+    assert len(ids) > 2
+    page = opened(path, width=390)
+    sections = page.locator("#items > section:visible")
+
+    def shows(number):
+        parts = [item["part"] for item in places[0]["items"] if item["id"] == ids[number]]
+        expect(sections).to_have_count(len(parts))
+        expect(sections.first).to_have_attribute("data-id", ids[number])
+        expect(page.locator("#outline [aria-current]")).to_have_count(1)
+        expect(page.locator("#outline li").nth(number).locator("[aria-current]")).to_have_count(1)
+
+    shows(0)
+    page.get_by_role("button", name="Next question").click()
+    shows(1)
+    page.locator("#outline a").nth(2).click()
+    shows(2)
+    page.get_by_role("button", name="Next open").click()  # of this question
+    shows(2)
+    for _ in ids[3:]:
+        page.get_by_role("button", name="Next question").click()
+    page.get_by_role("button", name="Next video").click()
+    expect(page.get_by_label("Video", exact=True)).to_have_value("1")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    expect(sections).to_have_count(len(places[1]["items"]))
+    expect(page.locator("#onward")).to_be_hidden()
+    expect(page.locator("#shortcuts")).to_contain_text("next, previous question of this page")
+
+
+@pytest.mark.browser
 def test_a_file_of_another_page_is_refused_and_nothing_is_lost(save, make, opened):
     first = opened(make("moviecore_mini", "one.html", sample=1).path)
     theirs = save(first, "Ada")

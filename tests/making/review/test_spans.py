@@ -222,6 +222,28 @@ def test_items_that_most_rejected_count_in_no_certificate(review, tmp_path):
     assert len((tmp_path / "kept.jsonl").read_text().splitlines()) == 3
 
 
+def test_what_people_time_counts_across_time_in_the_chains_funnel(review, tmp_path):
+    row = {"duration": 100, "question": "?", "answer": "From <s0> to <e0>, x.", "category": "sequential", "ans": "A"}
+    row |= {"source": "qvhighlights_val", "options": ["x", "y", "z", "w"], "span": [0, 100]}  # until people mark it
+    asked = {"q1": [40, 60], "q2": [40, 60], "q3": None}
+    rows = [{**row, "qid": name, "vid": f"v{name}", "question_span": span} for name, span in asked.items()]
+    (tmp_path / "rextime.json").write_text(json.dumps(rows))
+    counted = {"questions": 3, "known": 0, "identical": 0, "contained": 0, "across_time": 0}
+    counted |= {"certificate_length": None, "qa_miou": None}
+    funnel = {"stages": [], "calls": 0, "cached": 0, "tokens": {"prompt": 0, "completion": 0}, "models": {}}
+    funnel |= {"thresholds": {}, "settings": {}, "prompts": {}, "cost_usd": None}
+    (tmp_path / "funnel.json").write_text(json.dumps({**funnel, "unmarked": list(asked), "across_time": counted}))
+    ada = review("Ada", spans_of((60, 70), (45, 50)), ask="spans")
+    summarize([ada], tmp_path / "rextime.json").write(tmp_path / "kept.json")
+    after = json.loads((tmp_path / "funnel.json").read_text())
+    # q1's answer follows what it names, q2's lies within: 30 and 20 s, overlaps of 0 and 5 of 20.
+    known = {"questions": 2, "known": 2, "identical": 0, "contained": 1, "across_time": 1}
+    assert {name: after["across_time"][name] for name in known} == known
+    assert after["across_time"]["certificate_length"]["value"] == 25
+    assert after["across_time"]["qa_miou"]["value"] == 0.125
+    assert after["unmarked"] == []
+
+
 def test_one_person_with_two_parts_is_not_two_people(review):
     one = review("Ada", spans_of((0, 4)), ask="spans", part=1, name="one")
     two = review("Ada", spans_of((0, 8)), ask="spans", part=2, name="two", saved="2026-11-21T10:00:00Z")

@@ -78,6 +78,22 @@ def test_what_is_low_comes_up_with_what_raters_said(decide, review, made, reelbe
     assert "nothing was rated 2 or lower" in refused.stderr
 
 
+def test_what_a_single_reviewer_rates_low_comes_up_and_is_not_verified(review, made, reelbench, data_of, tmp_path):
+    # Figure S3: "from one of our reviewers"; the others thought well of it.
+    files = [review("Ada", ratings(LOW[:1])), review("Ben", ratings()), review("Cy", ratings())]
+    page, kept = made / "decide.html", tmp_path / "kept.json"
+    given = [part for file in files for part in ("--consensus", file)]
+    data = ("--data", made / "annotations.json")
+    done = reelbench("review", "page", "moviecore", *data, "--output", page, *given)
+    assert done.returncode == 0, done.stderr
+    (place,) = data_of(page)["places"]
+    assert place["items"][0]["shows"][-1]["others"] == ["question, answerability: 3.3 (Ada 2, Ben 4, Cy 4)"]
+    done = reelbench("review", "summarize", *files, *data, "--write", kept)
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(kept.read_text())
+    assert [rows[f"film0_{n}"]["verified"] for n in range(1, 6)] == [True, False, True, True, True]
+
+
 def test_decisions_drop_edit_and_keep_and_the_funnel_counts_it(decide, made, reelbench, tmp_path):
     marks = {
         "film0_2": {"decision": "drop", "note": "n"},

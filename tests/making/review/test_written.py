@@ -27,24 +27,25 @@ def test_finished_questions_make_a_file_that_our_reader_takes(review, tmp_path):
     }
     about = {"ask": "write", "benchmark": "curve", "split": "mini", "items": items}
     first, second = items
-    whole = {"question": "कितने दीये?", "answer": "तीन", "steps": "00:04 पर दो\n\n00:09 पर एक", "skills": THREE}
+    whole = {"question": "कितने दीये?", "answer": "तीन", "steps": "1. 00:04 पर दो\n\n2) 00:09 पर एक", "skills": THREE}
     files = [
         review(
             "Ada",
             {first: whole | {"links": "https://example.org/a"}, second: whole | {"skills": ["Reading", *THREE[1:]]}},
             **about,
         ),
-        review("Ben", {first: whole | {"answer": "चार"}}, **about),
+        review("Ben", {first: whole | {"answer": "चार", "steps": "2. Halbzeit ab 46:00"}}, **about),
     ]
     out = tmp_path / "curve.json"
     figures = json.loads(run("summarize", *files, "--write", out, "--json").stdout)
-    assert (figures["questions"], figures["unfinished"], figures["steps"]) == (2, [second], 2)
+    assert (figures["questions"], figures["unfinished"], figures["steps"]) == (2, [second], 1.5)
     assert figures["skills"] == dict.fromkeys(THREE, 2)
     rows = list(loading.locate("curve", data=out).read())
     assert [(row["id"], row["answer"]) for row in rows] == [(f"{video}-hi-IN-1", "तीन"), (f"{video}-hi-IN-1-2", "चार")]
     assert (rows[0]["video"], rows[0]["locale"], rows[0]["category"]) == (video, ["hi-IN"], ["Rituals"])
     assert (rows[0]["skills"], rows[0]["external_links"]) == (THREE, ["https://example.org/a"])
     assert rows[0]["reasoning_steps"] == ["1. 00:04 पर दो\n2. 00:09 पर एक"]
+    assert rows[1]["reasoning_steps"] == ["1. 2. Halbzeit ab 46:00"]  # an ordinal, no step's number
     for wrong, says in (({"steps": "1:5 x"}, r"steps: 1:5 is not mm:ss"), ({"skills": ["Luck"]}, "skills: 'Luck' is")):
         with pytest.raises(InputError, match=says):
             summarize([review("Cy", {first: whole | wrong}, **about)])
@@ -74,6 +75,7 @@ def test_a_question_is_checked_while_it_is_written(opened, save, tmp_path):
     expect(faults.nth(1)).to_have_text("")
     for text, says in (
         ("दो दीये", "No step has a time; write it as mm:ss."),
+        ("00:01 पर दो\n००:०५ पर एक", "Step 2: ००:०५ is not mm:ss, as in 06:13."),
         ("00:01 पर दो\n0:5 पर एक", "Step 2: 0:5 is not mm:ss, as in 06:13."),
         ("12:30 पर दो", "Step 1: 12:30 lies behind the video's end."),
         ("00:01 पर दो\n00:05 पर एक", ""),
@@ -90,5 +92,15 @@ def test_a_question_is_checked_while_it_is_written(opened, save, tmp_path):
         expect(faults.nth(3)).to_have_text(says)
     expect(page.get_by_role("status")).to_contain_text("1 of")
     page.screenshot(path=tmp_path / "write.png", full_page=True)
+    page.get_by_label("Video", exact=True).select_option(label=page.locator("option", has_text="de-DE").inner_text())
+    question = box.get_by_label("Question 1, in de-DE on")
+    for text, says in (
+        ("How many men are there when the bell rings?", "This reads as English; write it in German."),
+        ("Wie viele Männer stehen in „The Lord of the Rings“ vor der Tür?", ""),
+        ("¿Cuántos hombres hay después de los fuegos?", "This reads as Spanish; write it in German."),
+        ("Wer ruft dreimal „Prosit“?", ""),
+    ):
+        question.fill(text)
+        expect(faults.nth(0)).to_have_text(says)
     figures = json.loads(run("summarize", save(page, "Ada"), "--json").stdout)
     assert (figures["questions"], figures["locales"]) == (1, {"hi-IN": 1})

@@ -81,20 +81,13 @@ def test_where_every_request_failed_the_command_fails_with_what_the_server_said(
     folder, _ = run("rextime", set(range(12)), NOT_FOUND, f"model=m,base_url={url}")
     done = reelbench("score", "--run", folder, "--output", tmp_path / "scored")
     assert done.returncode == 1
-    said = f"12 of 12 requests failed: Error code: 404 - {{'detail': 'Not Found'}}{advice}"
+    said = f"12 of 12 answers are missing: the model failed: Error code: 404 - {{'detail': 'Not Found'}}{advice}"
     assert [line for line in done.stderr.splitlines() if "404" in line] == [f"reelbench: rextime: {said}"]
     added = reelbench("leaderboard", "add", tmp_path / "scored", "--store", tmp_path / "store")
     assert added.returncode == 2
     [line] = added.stderr.splitlines()
     assert "no question has an answer (12 model_failed)" in line
     assert not (tmp_path / "store").exists()
-
-
-def test_some_requests_that_failed_are_one_line(run, reelbench):
-    folder, _ = run("rextime", {4}, NOT_FOUND)
-    done = reelbench("score", "--run", folder)
-    assert done.returncode == 0, done.stderr
-    assert "1 of 12 requests failed: Error code: 404" in done.stderr
 
 
 def test_a_run_of_before_is_read_so_too(run, reelbench):
