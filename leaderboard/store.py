@@ -36,8 +36,7 @@ from reelbench.registry.records import About, Counts, Metrics, Result
 from reelbench.registry.rows import Row
 from reelbench.registry.values import without_folders
 from reelbench.registry.workers import ALLOTTED, ALONE, Workers
-from reelbench.scoring import calibration_file, result_files
-from reelbench.scoring.aggregation import ANSWERS_HIDDEN, UNANSWERED
+from reelbench.scoring import aggregation, calibration_file, result_files
 
 _DEPTH = 4  # folders in a key
 
@@ -263,9 +262,8 @@ def _add_one(given: _Given, store: Path, known: KnownRows, rejudge: Rejudge | No
 
 def _refuse_unanswered(folder: Path, counts: Counts) -> None:
     """Raise InputError where no question has an answer: such a result says nothing of its model."""
-    lacking = {why: n for why, n in counts.unscored.items() if why in UNANSWERED and why != ANSWERS_HIDDEN}
-    if counts.items and sum(lacking.values()) == counts.items:
-        shown = ", ".join(f"{number} {why}" for why, number in lacking.items())
+    if counts.items and not aggregation.answered(counts):
+        shown = ", ".join(f"{number} {why}" for why, number in counts.unscored.items())
         raise InputError(f"{folder}: no question has an answer ({shown}), so there is nothing to file; run it again")
 
 

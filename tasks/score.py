@@ -6,7 +6,7 @@ The model is never run again. One path serves all benchmarks: `formats` reads, `
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -72,6 +72,23 @@ class Options:
     preset: PresetRecord | None = None
     earlier: EarlierResult | None = None
     only: QuestionIds | None = None
+    label: str | None = None
+    """What the user says of how the answers were made, where the answers themselves don't say it."""
+    place: Path | None = None
+    """The folder that was named for the result; what is there isn't replaced by something else, or by less."""
+
+    def labelled(self, settings: SettingsRecord) -> SettingsRecord:
+        """Return settings with the user's label, if any."""
+        return settings.model_copy(update={"label": self.label}) if self.label else settings
+
+    def check_place(
+        self, spec: BenchmarkSpec, split: str, model: ModelRecord, settings: SettingsRecord, answers: int
+    ) -> None:
+        """Raise InputError where the result would replace one that it must not, before anything is paid for."""
+        if self.place is not None:
+            judged = self.judge is not None
+            benchmark = spec.id, split
+            result_files.check_kept(self.place, model.id, benchmark, settings, answers=answers, judged=judged)
 
     def asked(self) -> modes.Judge | None:
         """Return the judge that was named, to ask in one batch; None where none was."""
@@ -180,12 +197,6 @@ class Evaluation:
             for sample, question, _ in self.asked.of_samples(self.scored.samples)
         )
         return ownership.whose(self.spec, self.split, self.source, entries)
-
-    def labelled(self, label: str | None) -> "Evaluation":
-        """Return it with the user's label, if any."""
-        if not label:
-            return self
-        return replace(self, settings=self.settings.model_copy(update={"label": label}))
 
     def write(self, folder: Path) -> Outcome:
         """Write the result, its samples and its questions to `folder`; of hidden answers a submission too."""
@@ -374,7 +385,8 @@ def evaluation(
         earlier.check(spec, submission.split, model.id, settings, judge=options.judge, known=known)
         items, settings = merged(spec, earlier, submission.items, settings, options.note)
         submission = replace(submission, items=items)
-    model, settings = abouts.applied(options.about, spec.id, model, settings)
+    model, settings = abouts.applied(options.about, spec.id, model, options.labelled(settings))
+    options.check_place(spec, submission.split, model, settings, answers(submission.items))
     judge = NotedJudge(options)
     asked = questions.Asked.by_items(submission.items)
     missing = submission.missing
@@ -407,6 +419,11 @@ def evaluation(
         note,
         judge.failed(scored),
     )
+
+
+def answers(items: Iterable[Item]) -> int:
+    """Return how many items have an answer."""
+    return sum(item.reason not in aggregation.NO_ANSWER for item in items)
 
 
 def merged(

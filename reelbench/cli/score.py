@@ -153,6 +153,8 @@ def score(
         answering=Answering.parse(of_run.answering) if of_run.answering is not None else None,
         earlier=chosen_questions.earlier,
         only=chosen_questions.ids,
+        label=metadata.label,
+        place=None if judge_estimate else output,
     )
     failures: dict[str, ReelbenchError] = {}
     if of_run.run is None:
@@ -163,11 +165,10 @@ def score(
     else:
         evaluations = run_evaluations(
             of_run.run,
-            output,
+            None if judge_estimate else output,
             options,
             tags=tags,
             tasks=of_run.task or (),
-            label=metadata.label,
             failed=None if judge_estimate else failures.__setitem__,
         )
     if judge_estimate:
