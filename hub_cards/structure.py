@@ -99,7 +99,8 @@ def statistics(material: Material) -> tuple[str, dict[str, str]]:
         figures.add(title, "", _quantity_table(series), plot)
     for title, by_split in facets.items():
         made, shares = _facet(by_split)
-        figures.add(title, _facet_note(by_split), made, plots.bars(title, shares))
+        rows = {name: counts.rows for name, counts in by_split.items()}
+        figures.add(title, _facet_note(by_split), made, plots.bars(title, shares, n=rows))
     elsewhere = [facet for facet in material.spec.facets if not facet.in_rows and facet_title(facet) not in facets]
     if elsewhere:
         names = ", ".join(f"`{facet.name}`" for facet in elsewhere)

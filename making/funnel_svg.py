@@ -6,9 +6,9 @@ Colours only repeat what the words say.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reelbench.registry.svg import COLOURS, SOFT, framed, rectangle, text
+from reelbench.registry.svg import COLOURS, GRID, SOFT, framed, rectangle, text
 
-_KEPT, _LOST, _EMPTY = COLOURS[0], COLOURS[1], "#eaeef2"
+_KEPT, _LOST, _EMPTY = COLOURS[0], COLOURS[1], GRID
 _MARGIN, _NAME, _BAR, _LOSSES, _ROW, _HEIGHT = 12, 150, 320, 430, 34, 20
 _LONGEST = 70  # characters of a row's losses
 

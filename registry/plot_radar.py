@@ -7,7 +7,7 @@ table or file beside the picture.
 import math
 from collections.abc import Mapping, Sequence
 
-from reelbench.registry.svg import SOFT, colour, framed, rectangle, text
+from reelbench.registry.svg import GRID, SOFT, colour, framed, rectangle, text
 
 Values = Sequence[float | None]
 """One value for each series; None where it has none, and its polygon leaves the label out."""
@@ -15,7 +15,6 @@ Values = Sequence[float | None]
 _RADIUS, _PANEL, _TOP = 105, 400, 76
 _TALL = 2 * _RADIUS + 112
 _RINGS = 4
-_GRID = "#d8dee4"
 _DASHES = ("", " stroke-dasharray='6 3'", " stroke-dasharray='2 3'", " stroke-dasharray='8 3 2 3'")
 
 
@@ -58,9 +57,9 @@ def _panel(title: str, labels: Mapping[str, Values], x: float, high: float, digi
     parts = [text(x, _TOP + 20, title, "middle", size=13, weight="bold")]
     for ring in range(1, _RINGS + 1):
         path = " ".join(point(angle, ring / _RINGS) for angle in angles)
-        parts.append(f"<polygon points='{path}' fill='none' stroke='{_GRID}'/>")
+        parts.append(f"<polygon points='{path}' fill='none' stroke='{GRID}'/>")
     parts += [
-        f"<polyline points='{point(angle, 0)} {point(angle, 1)}' fill='none' stroke='{_GRID}'/>" for angle in angles
+        f"<polyline points='{point(angle, 0)} {point(angle, 1)}' fill='none' stroke='{GRID}'/>" for angle in angles
     ]
     for number in range(max(map(len, labels.values()))):
         known = [

@@ -5,7 +5,7 @@ from itertools import product
 from math import dist
 
 from reelbench.registry.plots import WIDTH, Mark, about, dashes, dot, grid, ticks
-from reelbench.registry.svg import SOFT, colour, framed, text
+from reelbench.registry.svg import SOFT, colour, framed, shown, text
 
 _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 420, 76, 110, 72, 62
 _INSIDE = 40
@@ -43,7 +43,7 @@ def scatter(title: str, axes: tuple[str, str], series: Mapping[str, Sequence[Mar
         text(_LEFT, 50, f"{axes[1]}{about(marks)}", size=13, fill=SOFT),
     ]
     parts += grid(up, y, _LEFT, right)
-    parts += [text(x(tick), floor + 20, f"{tick:g}", "middle", size=13) for tick in across]
+    parts += [text(x(tick), floor + 20, shown(tick), "middle", size=13) for tick in across]
     parts.append(text((_LEFT + right) / 2, floor + 44, axes[0], "middle", size=13, fill=SOFT))
     places = {name: [(x(mark.at), y(mark.value)) for mark in line] for name, line in series.items()}
     for number, (name, line) in enumerate(series.items()):

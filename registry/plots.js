@@ -419,8 +419,9 @@ globalThis.Plots = (() => {
     if (!chart || !width) return;
     place.dataset.width = width;
     try {
-      const { nodes, rows } = await chart.draw(width);
+      const { nodes, rows, n = "" } = await chart.draw(width);
       chart.rows = rows;
+      chart.words.textContent = `${chart.about} ${n}`.trim();
       place.replaceChildren(...nodes.filter(Boolean));
       place.querySelector("svg[data-marks] [data-tip]")?.setAttribute("tabindex", 0);
       if (place.scrollWidth > place.clientWidth) place.tabIndex = 0; // what scrolls can be reached by the keyboard
@@ -451,23 +452,27 @@ globalThis.Plots = (() => {
     sized.disconnect();
     drawn.clear();
   }
-  /** A card with a chart: {id, title, about, draw(width) -> {nodes, rows}, whole (as wide as the page)}. */
+  /**
+   * A card with a chart: {id, title, about, draw(width) -> {nodes, rows, n}, whole (as wide as the page)}; `n` is what of
+   * `about` is known only once it is drawn.
+   */
   function figure({ id, title, about, draw, whole }) {
     const place = h("div", { class: "plot", id: `chart-${id}`, role: "group", "aria-label": title });
-    drawn.set(place, { draw });
+    const words = h("p", { text: about });
+    drawn.set(place, { draw, about, words });
     const take = (kind, work) =>
       h("button", { type: "button", class: "link", "aria-label": `${title} as ${kind}`, onclick: work }, kind);
     const card = h(
       "section",
       { class: `card chart${whole ? " wide" : ""}` },
       h("h3", { text: title }),
-      h("p", { text: about }),
+      words,
       place,
       h(
         "p",
         { class: "take" },
-        take("SVG", () => save(standalone(place, title, about), "image/svg+xml", `${id}.svg`)),
-        take("PNG", () => png(standalone(place, title, about), `${id}.png`)),
+        take("SVG", () => save(standalone(place, title, words.textContent), "image/svg+xml", `${id}.svg`)),
+        take("PNG", () => png(standalone(place, title, words.textContent), `${id}.png`)),
         take("CSV", () => save(csv(drawn.get(place).rows), "text/csv;charset=utf-8", `${id}.csv`)),
       ),
     );

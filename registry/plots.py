@@ -11,10 +11,9 @@ from html import escape
 from itertools import pairwise
 from statistics import median
 
-from reelbench.registry.svg import COLOURS, INK, SOFT, colour, framed, rectangle, text
+from reelbench.registry.svg import GRID, INK, SOFT, colour, framed, rectangle, shown, text
 
 WIDTH = 720
-_GRID = "#d8dee4"
 _BINS = 15
 _LABEL_CHARACTERS = 30
 _TITLE, _PANEL_HEAD = 40, 20
@@ -22,13 +21,20 @@ _PANELS = 3
 """Panels of bars side by side; more stand under them."""
 
 
-def bars(title: str, series: Mapping[str, Mapping[str, float]], *, counts: bool = False) -> str:
+def bars(
+    title: str,
+    series: Mapping[str, Mapping[str, float]],
+    *,
+    counts: bool = False,
+    n: Mapping[str, int] | None = None,
+) -> str:
     """Draw horizontal bars, labels in the first series' order, a panel beside the other for each series, of one scale.
 
     Args:
         title: Stands above.
         series: Name of a series -> label -> per cent of the series' questions, or with `counts` a number.
         counts: Whether the values are numbers.
+        n: Name of a series -> the questions that its shares are of.
     """
     labels = list(dict.fromkeys(label for values in series.values() for label in values))
     left, room, height = 200, 62, 20
@@ -41,6 +47,10 @@ def bars(title: str, series: Mapping[str, Mapping[str, float]], *, counts: bool 
         x, top = left + number % across * wide, _TITLE + number // across * block
         if len(series) > 1:
             parts.append(text(x, top + 14, _cut(name), weight="bold"))
+        if n is not None:
+            y = top + 14 if len(series) > 1 else 24
+            words = f"n = {n[name]:,}" if len(series) > 1 else f"n = {n[name]:,}; share of them with each label"
+            parts.append(text(x + wide - 8, y, words, "end", size=11, fill=SOFT))
         for row, label in enumerate(labels):
             y = top + _PANEL_HEAD + row * height
             if number % across == 0:
@@ -93,14 +103,14 @@ def histogram(title: str, series: Mapping[str, Sequence[float]], unit: str) -> s
     for x, label in _axis(edges, whole=whole, beyond=beyond):
         parts.append(text(left + x * slot, floor + 16, label, "middle", size=11))
     if beyond and not whole:
-        parts.append(text(WIDTH - right, floor + 32, f"{edges[-2]:g} and more", "end", size=11))
+        parts.append(text(WIDTH - right, floor + 32, f"{shown(edges[-2])} and more", "end", size=11))
     parts.append(text(left + (WIDTH - left - right) / 2, floor + 36, unit, "middle", fill=SOFT))
     return framed(title, floor + 46, parts, width=WIDTH)
 
 
 def _panel(name: str, values: Sequence[float], y: float, left: float) -> list[str]:
     """Return a panel's head: what it is of, how many values, and their median."""
-    about = f"n = {len(values):,}, median {median(values):.4g}; share of them in each bin"
+    about = f"n = {len(values):,}, median {shown(round(median(values), 1))}; share of them in each bin"
     return [
         *([text(left, y, _cut(name), weight="bold")] if name else []),
         text(WIDTH - 16, y, about, "end", size=11, fill=SOFT),
@@ -110,12 +120,12 @@ def _panel(name: str, values: Sequence[float], y: float, left: float) -> list[st
 def _axis(edges: Sequence[float], *, whole: bool, beyond: bool) -> list[tuple[float, str]]:
     """Return where labels stand, in bins from the left: edges of what is measured, the values of what is counted."""
     if not whole:
-        return [(place, f"{edge:g}") for place, edge in enumerate(edges) if not (beyond and place == len(edges) - 1)]
+        return [(place, shown(edge)) for place, edge in enumerate(edges) if not (beyond and place == len(edges) - 1)]
     labels: list[tuple[float, str]] = []
     for place, (low, high) in enumerate(pairwise(edges)):
         last = beyond and place == len(edges) - 2
         labels.append(
-            (place + 0.5, f"{low:g}+" if last else f"{low:g}" if high - low == 1 else f"{low:g}–{high - 1:g}")
+            (place + 0.5, f"{low:g}+" if last else shown(low) if high - low == 1 else f"{low:g}–{high - 1:g}")
         )
     return labels
 
@@ -255,8 +265,8 @@ def intervals(title: str, metric: str, marks: Sequence[Mark], digits: int) -> st
 
     parts = [text(12, 24, title, size=15, weight="bold"), text(12, 46, f"{metric}{about(marks)}", fill=SOFT)]
     for tick in steps:
-        parts.append(f"<line x1='{x(tick):.1f}' y1='{top}' x2='{x(tick):.1f}' y2='{floor}' stroke='{_GRID}'/>")
-        parts.append(text(x(tick), floor + 18, f"{tick:g}", "middle", size=11))
+        parts.append(f"<line x1='{x(tick):.1f}' y1='{top}' x2='{x(tick):.1f}' y2='{floor}' stroke='{GRID}'/>")
+        parts.append(text(x(tick), floor + 18, shown(tick), "middle", size=11))
     for row, mark in enumerate(marks):
         y = top + (row + 0.5) * height
         parts.append(text(left - 8, y + 4, _cut(mark.label), "end"))
@@ -270,7 +280,7 @@ def intervals(title: str, metric: str, marks: Sequence[Mark], digits: int) -> st
         parts.append(
             f"<circle cx='{x(mark.value):.1f}' cy='{y:.1f}' r='5' fill='{colour(0)}'><title>{hover}</title></circle>"
         )
-        parts.append(text(WIDTH - 8, y + 4, f"{mark.value:.{digits}f} (n {mark.n})", "end", size=11))
+        parts.append(text(WIDTH - 8, y + 4, f"{shown(mark.value, digits)} (n {mark.n})", "end", size=11))
     return framed(title, floor + 32, parts, width=WIDTH)
 
 
@@ -293,7 +303,7 @@ def _line(
             # The value stands on the side that the line leaves free.
             rises = line[min(place + 1, len(line) - 1)][1].value > mark.value
             under = rises and y(mark.value) + 22 < y(floor)  # not among the axis's own numbers
-            parts.append(text(at + 8, y(mark.value) + (18 if under else -8), f"{mark.value:.1f}"))
+            parts.append(text(at + 8, y(mark.value) + (18 if under else -8), shown(mark.value, 1)))
     return parts
 
 
@@ -316,8 +326,8 @@ def dot(name: str, stroke: str, at: float, mark: Mark, y: Callable[[float], floa
 
 
 def _numbers(mark: Mark, digits: int) -> str:
-    known = "" if mark.ci95 is None else f" ({mark.ci95[0]:.{digits}f} to {mark.ci95[1]:.{digits}f})"
-    return f"{mark.value:.{digits}f}{known}, n = {mark.n}"
+    known = "" if mark.ci95 is None else f" ({shown(mark.ci95[0], digits)} to {shown(mark.ci95[1], digits)})"
+    return f"{shown(mark.value, digits)}{known}, n = {mark.n}"
 
 
 def _key(names: Sequence[str]) -> list[list[str]]:
@@ -340,8 +350,8 @@ def _key(names: Sequence[str]) -> list[list[str]]:
 
 
 def dashes(number: int) -> str:
-    """Return what tells a line from another of its colour, as an attribute."""
-    pattern = _DASHES[number // len(COLOURS) % len(_DASHES)]
+    """Return what tells a line from another beside its colour, as an attribute."""
+    pattern = _DASHES[number % len(_DASHES)]
     return f" stroke-dasharray='{pattern}'" if pattern else ""
 
 
@@ -351,8 +361,8 @@ def grid(
     """Return a line from `left` to `right` at each tick of the y axis, and its number with `sign` behind it."""
     parts: list[str] = []
     for tick in steps:
-        parts.append(f"<line x1='{left}' y1='{y(tick):.1f}' x2='{right}' y2='{y(tick):.1f}' stroke='{_GRID}'/>")
-        parts.append(text(left - 8, y(tick) + 4, f"{tick:g}{sign}", "end", size=11 if sign else 13))
+        parts.append(f"<line x1='{left}' y1='{y(tick):.1f}' x2='{right}' y2='{y(tick):.1f}' stroke='{GRID}'/>")
+        parts.append(text(left - 8, y(tick) + 4, f"{shown(tick)}{sign}", "end", size=11 if sign else 13))
     return parts
 
 

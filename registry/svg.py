@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from html import escape
 
-INK, SOFT = "#24292f", "#57606a"
-"""Of words and of what stands behind them; both are dark enough on white."""
-# Okabe and Ito's colours, which people with any kind of colour vision can tell apart.
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7")
+# The light colours of palette.css, so that a picture looks like our pages.
+INK, SOFT, GRID = "#17181c", "#5b6070", "#e6e7ee"
+"""Of words, of what stands behind them (both are dark enough on white), and of lines behind marks."""
+COLOURS = ("#4f46e5", "#c2410c", "#0f766e", "#be185d", "#0369a1", "#4d7c0f")
+"""Of series, which differ in their form, too (dashes, a panel, a name beside them)."""
 _FONT = "font-family='Helvetica, Arial, Noto Sans, sans-serif'"
 
 
@@ -32,6 +33,11 @@ def text(
         f"<text x='{x:.1f}' y='{y:.1f}' text-anchor='{anchor}' font-size='{size}' font-weight='{weight}' "
         f"fill='{fill}'>{escape(words)}</text>"
     )
+
+
+def shown(value: float, digits: int | None = None) -> str:
+    """Return a number as people write it: so many digits behind the point or as few as say it, a minus sign."""
+    return (f"{value:g}" if digits is None else f"{value:.{digits}f}").replace("-", "−")
 
 
 def rectangle(x: float, y: float, width: float, height: float, fill: str) -> str:

@@ -67,6 +67,13 @@ globalThis.Reelbench = (() => {
     judge_unavailable: "not judged",
     judge_unparsable: "with an unreadable judgement",
     judge_refused: "that the judge refused",
+    judge_rejected: "that the judge’s server rejected",
+    judge_budget: "beyond the judge’s budget",
+    judge_pending: "awaiting the judge",
+    judge_not_drawn: "not drawn for the judge",
+    media_unreadable: "with an unreadable video",
+    model_failed: "on which the model failed",
+    answers_hidden: "whose answers are hidden",
     cut_off: "cut off",
     empty: "empty answers",
   };

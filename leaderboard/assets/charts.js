@@ -61,14 +61,14 @@
           label: name(row),
           values: labels.map((label) => get(group, label)?.[0] ?? null),
         }));
-        return heat(width, labels, lines, metric, (value) => num(value, metric.unit));
+        return { ...heat(width, labels, lines, metric, (value) => num(value, metric.unit)), n: nOf(found.length) };
       }
       const few = new Map(found.slice(0, ticked ? COMPARED : FIRST));
       const lines = labels.map((label) => ({
         label,
         marks: marks([...few.keys()], (row) => get(few.get(row), label), metric.unit),
       }));
-      return lanes(width, lines.filter((l) => l.marks.length), metric, [...few.keys()].map(name));
+      return { ...lanes(width, lines.filter((l) => l.marks.length), metric, [...few.keys()].map(name)), n: nOf(few.size) };
     };
     const metric = declared.metrics[0] || b.metrics[0];
     return {

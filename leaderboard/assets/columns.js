@@ -7,10 +7,24 @@
   // --- cells ---
   /** What of a run only its submitter vouches for, besides what a judge replied. */
   const stated = (row) => (row.stated || "").split(", ").filter((what) => what && what !== "judge replies");
+  /** One run of each kind that `stated` and `data` tell apart, and how many are like it: a few of thousands. */
+  function kinds(runs) {
+    const of = new Map();
+    for (const row of runs) {
+      const kind = `${row.stated} ${row.data}`;
+      const known = of.get(kind);
+      if (known) known[1] += 1;
+      else of.set(kind, [row, 1]);
+    }
+    return [...of.values()];
+  }
   /** What lets one doubt what runs were recomputed from, and how many of them where not all. */
   R.doubts = (runs) => {
-    const all = runs.flatMap((row) => [...stated(row).map((what) => `${what} as submitted`), ...(row.data === "unstated" ? ["data unstated"] : [])]);
-    return [...Map.groupBy(all, (text) => text)].map(([text, { length }]) => (length === runs.length ? text : `${R.count(length)} with ${text}`));
+    const counts = new Map();
+    for (const [row, n] of kinds(runs))
+      for (const text of [...stated(row).map((what) => `${what} as their submitters state them, not checked`), ...(row.data === "unstated" ? ["origin of the data unstated"] : [])])
+        counts.set(text, n + (counts.get(text) || 0));
+    return [...counts].map(([text, n]) => (n === runs.length ? text : `${R.count(n)} with ${text}`));
   };
   /** What a run's numbers follow from: badges as [text, kind, tip]. */
   R.origins = (row) => {
@@ -44,8 +58,9 @@
   }
   /** The cell of a model among `rows`: what holds for all of their runs stands above the table, not in each row. */
   function modelCell(rows) {
-    const runs = rows.filter((row) => row.source === "run").map((row) => R.origins(row).map(([text]) => text));
-    const shared = new Set(runs.length > 1 ? runs[0].filter((text) => runs.every((of) => of.includes(text))) : []);
+    const runs = rows.filter((row) => row.source === "run");
+    const texts = kinds(runs).map(([row]) => R.origins(row).map(([text]) => text));
+    const shared = new Set(runs.length > 1 ? texts[0].filter((text) => texts.every((of) => of.includes(text))) : []);
     const source = R.columns.get("source").about;
     return (row) => {
       const usual = ["run", "floor", "human"].includes(row.setting);

@@ -279,7 +279,7 @@
                 h(
                   "tr",
                   {},
-                  h("th", { scope: "col" }, facet.name),
+                  h("th", { scope: "col" }, facet.name.replace(/^./, (first) => first.toUpperCase())),
                   metrics.map((metric, i) =>
                     h("th", { class: i ? "num" : "", scope: "col", title: R.metricTip(metric) }, R.short(metric.title)),
                   ),

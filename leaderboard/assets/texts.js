@@ -93,7 +93,7 @@
         "div",
         { class: "prose" },
         h("p", {
-          text: "A dash is a result that is not there: not run, not judged, or not printed by the source. It is never a zero. Whiskers are 95 % intervals from a bootstrap over videos; published numbers have none.",
+          text: "A dash is a result that is not there: not run, not judged, or not printed by the source. It is never a zero. Whiskers are 95 % intervals over videos; published numbers have none.",
         }),
         h("p", {
           text: "“recomputed” marks a run whose every number was computed again from its samples; “ids checked” says that its questions, references and labels were held to the benchmark’s own data as well.",

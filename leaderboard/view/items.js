@@ -22,6 +22,13 @@
     media_missing: "video missing",
     media_unreadable: "unreadable video",
     judge_unparsable: "unreadable judgement",
+    judge_unavailable: "not judged",
+    judge_refused: "refused by the judge",
+    judge_rejected: "rejected by the judge’s server",
+    judge_budget: "beyond the judge’s budget",
+    judge_pending: "awaiting the judge",
+    judge_not_drawn: "not drawn for the judge",
+    answers_hidden: "answer hidden",
     cut_off: "cut off",
   };
   const stateName = (code) => (Object.hasOwn(STATES, code) ? STATES[code] : code.replaceAll("_", " "));

@@ -154,7 +154,7 @@
             h(
               "tr",
               {},
-              h("th", { scope: "col" }, "why"),
+              h("th", { scope: "col" }, "Why"),
               runs.map((run) => h("th", { scope: "col", class: "num" }, several ? run.letter : "questions")),
             ),
           ),
@@ -196,7 +196,7 @@
             h(
               "tr",
               {},
-              h("th", { scope: "col" }, "setting"),
+              h("th", { scope: "col" }, "Setting"),
               runs.map((run) => h("th", { scope: "col" }, run.letter)),
             ),
           ),

@@ -14,7 +14,7 @@
   const count = (n) => n.toLocaleString("en");
   const about = [
     `${benchmark.title}, ${data.split}${data.version > 1 ? ` (version ${data.version})` : ""}: ${count(items.length)} questions`,
-    `. Scores are ${R.short(primary.title)} (${data.units[primary.unit].label}); an answer is right from ${R.num(data.right, primary.unit)} on.`,
+    `. Scores are ${R.short(primary.title)} (${data.units[primary.unit].label}); ≥ ${R.num(data.right, primary.unit)} counts as right.`,
   ];
   $("lead").append(...about.filter(Boolean));
   $("runs").replaceChildren(...R.legend());

@@ -74,7 +74,8 @@ def plots(profiles: "Sequence[Profile]") -> dict[str, str]:
             if any(values[0] < values[-1] for values in series.values()):
                 made[f"{name}-{side}"] = histogram(f"{title}, {side}s", series, unit)
     for facet in dict.fromkeys(facet for profile in profiles for facet in profile.labels):
-        made[f"labels-{_safe(facet)}"] = bars(f"Questions by {facet.replace('_', ' ')}", _shares(profiles, facet))
+        title = f"Questions by {facet.replace('_', ' ')}"
+        made[f"labels-{_safe(facet)}"] = bars(title, _shares(profiles, facet), n=_known(profiles, facet))
         for profile in profiles:
             # Frequency against rate, the rarest first: CogME's weak labels stand at the top (Figure 4).
             known = {name: label for name, label in profile.labels.get(facet, {}).items() if label.accuracy is not None}
@@ -109,6 +110,16 @@ def _shares(profiles: "Sequence[Profile]", facet: str) -> Mapping[str, Mapping[s
         for profile in profiles
         if facet in profile.labels
     }
+
+
+def _known(profiles: "Sequence[Profile]", facet: str) -> dict[str, int]:
+    """Return of how many questions each profile knows a facet: what its shares are of."""
+    largest = {
+        profile.name: max(profile.labels[facet].values(), key=lambda label: label.n)
+        for profile in profiles
+        if facet in profile.labels
+    }
+    return {name: round(100 * label.n / label.share) for name, label in largest.items()}
 
 
 def _safe(name: str) -> str:

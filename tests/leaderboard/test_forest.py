@@ -97,12 +97,14 @@ def test_what_holds_for_all_runs_of_a_table_is_said_once_above_it(page_of, tmp_p
     said = ".trust li:first-child"
     with page_of(written(tmp_path / "all", rows), "#/rextime") as page:
         expect(page.locator(said)).to_have_text(
-            "2 runs recomputed from every answer (references as submitted; data unstated)"
+            "2 runs recomputed from every answer (references as their submitters state them, not checked; "
+            "origin of the data unstated)"
         )
         expect(page.locator(".rows .badge")).to_have_text(["published", "zero-shot"])
     with page_of(written(tmp_path / "some", [*rows, entry("c", 15.0, kind="run")]), "#/rextime") as page:
         expect(page.locator(said)).to_have_text(
-            "3 runs recomputed from every answer (2 with references as submitted; 2 with data unstated)"
+            "3 runs recomputed from every answer (2 with references as their submitters state them, "
+            "not checked; 2 with origin of the data unstated)"
         )
         expect(page.locator(".rows .badge", has_text="recomputed from stated references")).to_have_count(2)
         expect(page.locator(".rows .badge").get_by_text("recomputed", exact=True)).to_have_count(1)

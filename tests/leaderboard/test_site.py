@@ -199,6 +199,7 @@ def test_the_pictures_are_drawn(page_of, published_site):
         # The strongest model's two locales that CURVE's Table 3 prints highest and lowest.
         expect(heat.locator("title", has_text="Gemini-2.5-Pro, ko-KR: 64.3")).to_have_count(1)
         expect(heat.locator("text", has_text=re.compile("^64.3$"))).to_have_count(1)
+        expect(heat.locator("xpath=preceding-sibling::p")).to_have_text(re.compile(r"n = \d+ rows\.$"))
         assert drawn(page, "frames").locator(".mark").count() > 3
     with page_of(published_site, "#/rextime") as page:
         expect(drawn(page, "grounding")).to_contain_text("floor: Whole video")

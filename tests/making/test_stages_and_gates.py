@@ -192,6 +192,34 @@ class TestGates:
         assert done.returncode == 0, done.stderr
         assert "unsupported: 5 questions could not be checked and were kept (unparsable 5)" in done.stderr
 
+    @pytest.mark.parametrize(
+        ("answer", "is_none"),
+        [
+            ("There isn't enough information in the description to answer this.", True),
+            ("Based on the provided context, it is unclear why the man returns.", True),
+            ("Details about the second meeting are not provided.", True),
+            ("The captions make no mention of a second car.", True),
+            ("My apologies, but I'm unable to answer this.", True),
+            ("The relationship of the two isn't clarified in the context.", True),
+            ("His age is not explicitly mentioned in the video.", True),
+            ("There is no way to tell from the frames.", True),
+            ("It is unclear to Anna whether her father knows, so she keeps silent.", False),
+            ("The letter is not shown to the mother, as it would break her heart.", False),
+            ("The captain gives no reason, so that the crew begins to doubt him.", False),
+            ("He isn't able to open the door, so he breaks the window.", False),
+            ('He says, "I don\'t know", to protect his sister.', False),
+        ],
+    )
+    def test_an_answer_that_says_there_is_none_is_a_refusal(self, make, videos, answer, is_none):
+        def script(call):
+            if call.body["model"] != "expert":
+                return roles.play(call)
+            pairs = [{"id": n, "question": f"Why is door {n} open?", "answer": answer} for n in range(1, 6)]
+            return Answer(roles.fenced({"questions": pairs}))
+
+        document = make("--videos", videos(1), "--gate", "refusals", script=script)
+        assert dropped(document, "refusals") == ({"refusal": 5} if is_none else {})
+
     def test_alike_are_questions_on_two_videos_with_the_same_content_words(self):
         texts = [
             ("a", "How do specific scenes illustrate the survival strategies of species?"),

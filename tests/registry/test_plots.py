@@ -5,7 +5,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from reelbench.registry import plot_matrix, plot_scatter, plots
+from reelbench.registry import plot_matrix, plot_scatter, plots, svg
+from reelbench.registry.files import page_asset
 from reelbench.registry.plots import Mark, Point
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -31,6 +32,24 @@ def test_bars_are_as_long_as_their_shares():
     # Two panels of 256 pixels beside the labels' 200, of which 62 are for numbers: 194 for 50 %.
     assert widths == pytest.approx([194, 97, 38.8, 0], abs=0.1)
     assert {"a", "b", "50.0 %", "25.0 %", "10.0 %", "0.0 %", "val", "test"} <= set(words(svg))
+
+
+def test_pictures_have_the_colours_of_pages_and_write_numbers_as_they_do():
+    palette = dict(re.findall(r"--([\w-]+): light-dark\((#\w+),", page_asset("palette.css")))
+    assert [svg.COLOURS[n] for n in range(6)] == [palette[f"c{n}"] for n in range(6)]
+    assert (palette["ink"], palette["soft"], palette["line"]) == (svg.INK, svg.SOFT, svg.GRID)
+    marks = [Mark(0, "a", -1.25, (-3.0, 0.5), 9), Mark(1, "b", -2.0, None, 9)]
+    drawn = plots.intervals("Shifts", "points", marks, 2)
+    assert "−1.25 (n 9)" in words(drawn)
+    assert not [text for text in words(drawn) if re.match(r"-\d", text)]
+    assert len({plots.dashes(number) for number in range(4)}) == 4
+
+
+def test_shares_say_of_how_many_questions_they_are():
+    two = plots.bars("Kinds", {"val": {"a": 50.0}, "test": {"a": 10.0}}, n={"val": 1200, "test": 40})
+    assert {"n = 1,200", "n = 40"} <= set(words(two))
+    one = plots.bars("Kinds", {"val": {"a": 50.0}}, n={"val": 1200})
+    assert "n = 1,200; share of them with each label" in words(one)
 
 
 def test_labels_can_t_break_out_and_long_ones_are_cut():
