@@ -224,7 +224,6 @@ def _of_file(
     options: "Options",
     output: Path | None,
 ) -> "Evaluations":
-    from reelbench.scoring import result_files
     from reelbench.tasks.predictions import Columns
     from reelbench.tasks.score import resolve_predictions, score_files
     from reelbench.tasks.submissions import Inputs
@@ -238,8 +237,6 @@ def _of_file(
     path, metadata = resolve_predictions(files.predictions, metadata)
     inputs = Inputs(path, files.references, tags, files.split, files.data)
     columns = Columns(files.id_column, files.text_column)
-    if output is not None:
-        result_files.check_own([output], metadata.model or path.stem)
     if options.earlier is not None and output is not None:
         options.earlier.check_apart(output)
     evaluation = score_files(name, inputs, options, columns=columns, metadata=metadata, agent_log=files.looked)
