@@ -210,7 +210,7 @@ def _check_facet(facet: str, name: str | None, of_run: RunOptions, *, tagged: bo
     named_facets = (cognitive_profile.facets(spec) if tagged else spec.facets for spec in specs)
     facets = list(dict.fromkeys(each.name for several in named_facets for each in several))
     if specs and facet not in facets:
-        names = ", ".join(dict.fromkeys(spec.id for spec in specs))
+        names = name or ", ".join(dict.fromkeys(spec.id for spec in specs))
         raise InputError(f"--by {facet}: no such facet; {names} is broken down by {', '.join(facets) or 'none'}")
 
 
