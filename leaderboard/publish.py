@@ -16,7 +16,7 @@ from reelbench.leaderboard.board import Board
 from reelbench.registry.data import hub
 from reelbench.registry.data.hub import RemoteFile
 from reelbench.registry.data.hub_write import FileChanges, Head, Repository, RepoType, differs
-from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.errors import InputError, ReelbenchError, number_of
 from reelbench.registry.files import page_asset
 from reelbench.scoring import calibration_file, result_files
 
@@ -123,7 +123,8 @@ def _stage_results(board: Board, folder: Path, note: Note, *, pull_request: bool
             if name != calibration_file.FILE or (entry.stored.folder / name).is_file():
                 (target / name).write_bytes((entry.stored.folder / name).read_bytes())
     if withheld:
-        note(f"{withheld} results are left out: their benchmark's data is under an agreement, and samples repeat it")
+        withheld_results = number_of(withheld, "result")
+        note(f"left out: {withheld_results} whose benchmark's data is under an agreement, and samples repeat it")
     if not pull_request:
         (folder / "README.md").write_text(page_asset("dataset_readme.md", _ASSETS), encoding="utf-8")
         workflow = folder / ".github" / "workflows" / "check.yaml"
@@ -200,13 +201,13 @@ class _Upload:
         )
         if lacking:
             raise InputError(
-                f"{repository.page} has {len(lacking)} results that the store lacks, the first {lacking[0]}; get them "
-                f"with `hf download {repository.id} --repo-type dataset --local-dir DIR` and "
+                f"{repository.page} has {number_of(len(lacking), 'result')} that the store lacks, the first "
+                f"{lacking[0]}; get them with `hf download {repository.id} --repo-type dataset --local-dir DIR` and "
                 "`reelbench leaderboard add DIR`"
             )
 
     def _show(self, changed: Sequence[str], gone: Sequence[str], there: Mapping[str, RemoteFile]) -> None:
-        self.note(f"{self.repository.page}: {len(changed)} files to write, {len(gone)} to delete")
+        self.note(f"{self.repository.page}: {number_of(len(changed), 'file')} to write, {len(gone)} to delete")
         for path in changed[:_SHOWN]:
             self.note(f"  {'change' if path in there else 'add'} {path}")
         if len(changed) > _SHOWN:

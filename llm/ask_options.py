@@ -104,14 +104,7 @@ class AskOptions:
         option = self.option
         if not self.model.strip():
             raise InputError(f"{option}: the name of {self.who} is empty; name one, as its server knows it")
-        if self.url is not None and not self.local:
-            parts = self._parts
-            if parts.scheme not in {"http", "https"} or not parts.hostname or not self.host:
-                raise self._not_a_url()
-            if parts.username is not None or parts.password is not None:
-                raise InputError(
-                    f"{option}-url: leave user and password out of the URL; the key belongs into {self.key_variable}"
-                )
+        self._check_url()
         if self.batch and self.local:
             raise InputError(f"{option}-batch: {self.model} runs on this machine, which has no batches; leave it out")
         for name in ("concurrency", "tries", "max_tokens"):
@@ -155,6 +148,19 @@ class AskOptions:
             return urlsplit(self.url or OPENAI_URL)
         except ValueError:
             raise self._not_a_url() from None
+
+    def _check_url(self) -> None:
+        if self.url is None or self.local:
+            return
+        parts = self._parts
+        if parts.scheme not in {"http", "https"} or not parts.hostname or not self.host:
+            raise self._not_a_url()
+        if parts.username is not None or parts.password is not None:
+            raise InputError(
+                f"{self.option}-url: leave user and password out of the URL; the key belongs into {self.key_variable}"
+            )
+        if parts.path.rstrip("/").endswith(_ASKED_AT):
+            raise InputError(f"{self.option}-url: leave {_ASKED_AT} out of the URL; it is added to it")
 
     def _not_a_url(self) -> InputError:
         return InputError(
@@ -210,6 +216,9 @@ class AskOptions:
     @property
     def _secrets(self) -> list[str]:
         return [secret for secret in (self.api_key or "", *_values_in(self.url)) if len(secret) >= SHORTEST_SECRET]
+
+
+_ASKED_AT = "/chat/completions"
 
 
 @lru_cache(maxsize=64)  # asked for with every call, as `_values_in` is

@@ -69,6 +69,7 @@ class Asker:
         on_note: Callable[[str], None] | None = None,
         budget: Budget | None = None,
         pacer: Pacer | None = None,
+        beside: "Asker | None" = None,
         as_it_stands: bool = False,
         notes_shutdown: bool = False,
     ) -> None:
@@ -80,6 +81,7 @@ class Asker:
             on_note: Called with each line that the user should know, perhaps from another thread; by default logged.
             budget: Shared with other askers; by default the options' own.
             pacer: Shared with other askers of the same server, which then stop together; by default its own.
+            beside: An asker of the same cache, which is then opened once for both; it is closed after this one.
             as_it_stands: Read a reply that was cut short too (see `AskResult.unfinished`); what has no text at all, or
                 none that is text, is a failed reply all the same.
             notes_shutdown: After the first reply that is paid for, note the day on which the server says that it ends
@@ -91,14 +93,16 @@ class Asker:
         self.tally = Tally(spent_usd=options.cost_usd(0, 0))
         self.lock = threading.Lock()
         self._on_note = on_note
-        self.cache = ReplyCache(options.cache_place, self.note, patience=options.cache_patience)
+        self._beside = beside
+        self.cache = (
+            beside.cache if beside else ReplyCache(options.cache_place, self.note, patience=options.cache_patience)
+        )
         self._source = ReplySource(self.cache, self._shape, options.retry_unread, as_it_stands, options.outdated)
         self._budget = budget or Budget(options.budget_calls, options.budget_usd)
         # What follows lives in the event loop alone.
         self._pacer = pacer or Pacer(options.concurrency)
         self._followed = asyncio.Semaphore(max(_FOLLOWED, 2 * self.ahead) * options.concurrency)
         self._client: Client | None = None
-        self._asking: dict[bytes, asyncio.Task[str | None]] = {}
         self._watch = ClaimWatch(self.cache, self._pacer)
         self._heart: asyncio.Task[None] | None = None
         self._shutdown: asyncio.Task[None] | None = None
@@ -202,7 +206,7 @@ class Asker:
         if self._shutdown is not None:
             await self._shutdown
         self._pacer.stop(StoppedError(UNAVAILABLE, ""))
-        tasks = [*self._asking.values(), *([self._heart] if self._heart is not None else [])]
+        tasks = [*self.cache.in_flight.values(), *([self._heart] if self._heart is not None else [])]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -213,7 +217,8 @@ class Asker:
 
     def close(self) -> None:
         """Close the cache, after `shut` where anything was asked; may be called twice."""
-        self.cache.close()
+        if self._beside is None:
+            self.cache.close()
         for host, replies in self.tally.other_hosts.items():
             self.note(
                 f"{replies} replies of {self.options.model} in the cache are from {host}, not {self.options.host};"
@@ -256,10 +261,10 @@ class Asker:
         if self.options.batch and self._batches is not None:
             self._for_batch[key] = messages  # handed over when the work ends here, all in one
             return PENDING
-        task = self._asking.get(key)
+        task = self.cache.in_flight.get(key)
         if task is None:
-            task = self._asking[key] = asyncio.ensure_future(self._fetch(key, messages))
-            task.add_done_callback(lambda _: self._asking.pop(key, None))
+            task = self.cache.in_flight[key] = asyncio.ensure_future(self._fetch(key, messages))
+            task.add_done_callback(lambda _: self.cache.in_flight.pop(key, None))
         return await asyncio.shield(task)
 
     async def _fetch(self, key: bytes, messages: Sequence[Message]) -> str | None:

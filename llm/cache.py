@@ -26,7 +26,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from reelbench.llm.gathered import Gathered
 from reelbench.llm.reply import Reply
-from reelbench.llm.spool import Spool
+from reelbench.llm.spool import spool_of
 from reelbench.llm.sqlite_store import EDITED, SqliteStore
 from reelbench.llm.store import AwayError, Claimed, Limit, ReplyStore, StoredReply
 from reelbench.registry.errors import InputError, ReelbenchError
@@ -56,10 +56,11 @@ class ReplyCache:
         self._on_note = on_note
         self._patience = patience
         self._edited_noted = False
+        self.in_flight: dict[bytes, asyncio.Task[str | None]] = {}
+        """What this process asks for now, by key: equal requests are asked once."""
         self.store = self._opened(place)
-        self._spool = Spool(self.store.name)
-        self._spooling = threading.Lock()
-        self._away_since: float | None = None
+        self._spool = spool_of(self.store.name)
+        self._spool.away_since = None
         self._closed = threading.Event()
         self._ahead: dict[bytes, StoredReply | None] = {}
         self._readers = ThreadPoolExecutor(_READERS, "reelbench-cache")
@@ -165,7 +166,7 @@ class ReplyCache:
             self._ahead[key] = stored  # its asker reads it next
 
     def _put(self, replies: Sequence[StoredReply]) -> None:
-        if self._away_since is None:
+        if self._spool.away_since is None:
             try:
                 self.store.put(replies)
             except AwayError as error:
@@ -179,7 +180,7 @@ class ReplyCache:
 
     def _put_aside(self, replies: Sequence[StoredReply]) -> None:
         try:
-            with self._spooling:
+            with self._spool.lock:
                 for reply in replies:
                     self._spool.add(reply)
         except OSError as error:
@@ -205,7 +206,9 @@ class ReplyCache:
         self.patiently(self.store.settle, job, reserved, cost, kept=kept)
 
     def close(self) -> None:
-        """Give up all claims and close the store; nothing that was kept depends on it."""
+        """Give up all claims and close the store; nothing that was kept depends on it. May be called twice."""
+        if self._closed.is_set():
+            return
         self._closed.set()
         for threads in (self._readers, self._writers):
             threads.shutdown()
@@ -213,11 +216,13 @@ class ReplyCache:
             try:
                 self._flush()
             except ReelbenchError:
-                self._on_note(
-                    f"judge cache {self.store.name}: can't be written; {len(self._spool)} replies are in "
-                    f"{self._spool.path}, and the next run puts them there"
-                )
-        self._spool.close()
+                with self._spool.lock:
+                    is_left = self._spool.close()
+                if is_left:
+                    self._on_note(
+                        f"judge cache {self.store.name}: can't be written; {len(self._spool)} replies are in "
+                        f"{self._spool.path}, and the next run puts them there"
+                    )
         self.store.close()
 
     # --- many requests in one ----------------------------------------------------------------------------------------
@@ -258,20 +263,20 @@ class ReplyCache:
                 self._note_away(error)
                 self._wait(error)
             else:
-                self._away_since = None
+                self._spool.away_since = None
                 return done
 
     def _note_away(self, error: AwayError) -> None:
-        with self._spooling:
-            if self._away_since is None:
-                self._away_since = time.monotonic()
+        with self._spool.lock:
+            if self._spool.away_since is None:
+                self._spool.away_since = time.monotonic()
                 self._on_note(
                     f"{error}; waiting for it, {self._patience:g} s at most; replies "
                     f"that arrive are kept in {self._spool.path}"
                 )
 
     def _wait(self, error: AwayError) -> None:
-        since = self._away_since or time.monotonic()
+        since = self._spool.away_since or time.monotonic()
         if self._closed.wait(_AGAIN) or time.monotonic() - since > self._patience:
             held = f"; {len(self._spool)} replies are in {self._spool.path}, and the next run puts them there"
             raise ReelbenchError(
@@ -280,7 +285,7 @@ class ReplyCache:
             ) from None
 
     def _flush(self) -> None:
-        with self._spooling:
+        with self._spool.lock:
             if self._spool:
                 self.store.put(self._spool.replies())
                 self._spool.clear()
@@ -310,7 +315,7 @@ def is_address(place: Path | str) -> bool:
     """Whether a place of replies is a database's address, and no file; InputError for another kind of address."""
     if str(place).startswith(("postgresql://", "postgres://")):
         return True
-    if isinstance(place, str) and _OTHER_ADDRESS.match(place):  # as a file's name its password would be shown
+    if _OTHER_ADDRESS.match(str(place)):  # as a file's name its password would be shown
         raise InputError(
             "a judge cache: its address can't be read; give a file, or postgresql://USER:PASSWORD@HOST:5432/DATABASE"
         )

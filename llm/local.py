@@ -14,7 +14,7 @@ from reelbench.llm.ask_options import LOCAL, AskOptions
 from reelbench.llm.client import RejectedError
 from reelbench.llm.messages import Message
 from reelbench.llm.reply import Reply
-from reelbench.registry.errors import InputError, first_line
+from reelbench.registry.errors import InputError, first_line, installing
 
 _MAX_TOKENS = 256
 _TAKEN = ("max_tokens", "temperature", "top_p")
@@ -32,7 +32,7 @@ class LocalClient:
             transformers: Any = import_module("transformers")
         except ImportError:
             raise InputError(
-                f"{options.option} {LOCAL}…: transformers is not installed; pip install 'reelbench[lmms-eval]'"
+                f"{options.option} {LOCAL}…: transformers is not installed; {installing('lmms-eval')}"
             ) from None
         name = options.model.removeprefix(LOCAL)
         self._torch = torch

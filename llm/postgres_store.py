@@ -6,6 +6,7 @@ text holds no NUL, and not every database holds every letter. What is one reques
 
 # ruff: noqa: S608 - commands are made of our own names; what comes from outside is a parameter
 import logging
+import os
 import re
 import secrets
 import threading
@@ -15,7 +16,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from reelbench.llm.reply import REPLY_FIELDS, Reply
 from reelbench.llm.store import AwayError, Claimed, Limit, ModelReplies, StoredBatch, StoredReply
-from reelbench.registry.errors import InputError, ReelbenchError, first_line
+from reelbench.registry.errors import InputError, ReelbenchError, first_line, installing
 
 SCHEMA = 1
 LEASE = 20.0
@@ -32,6 +33,9 @@ CONNECTIONS = 8
 _T = TypeVar("_T")
 _Database: TypeAlias = Any  # psycopg.Connection, which for a type checker takes commands of one literal only
 
+_Pool: TypeAlias = Any  # psycopg_pool.ConnectionPool
+_pools: dict[tuple[int, str], tuple[_Pool, int]] = {}  # of this process, by address; with how many stores use each
+_sharing = threading.Lock()
 _WAIT = 2.0  # seconds for a connection, after which the server counts as away
 _IDLE = 5.0  # seconds after which one that nobody needs goes back, to other processes
 _DEFAULTS = {  # a machine that is gone says nothing: found after about 20 s
@@ -136,7 +140,7 @@ class PostgresStore:
             import psycopg_pool
         except ImportError:
             raise InputError(
-                "a judge cache in PostgreSQL: psycopg is not installed; pip install 'reelbench[postgres]'"
+                f"a judge cache in PostgreSQL: psycopg is not installed; {installing('postgres')}"
             ) from None
         logging.getLogger("psycopg").setLevel(logging.ERROR)  # what it and its pool warn of is ours to say
         self._psycopg, self._pool_errors = psycopg, (psycopg_pool.PoolTimeout, psycopg_pool.PoolClosed)
@@ -144,24 +148,14 @@ class PostgresStore:
         self._name = _shown(given)
         self._owner = secrets.token_hex(8)
         self._address = psycopg.conninfo.make_conninfo(**{**_DEFAULTS, **given})
-        self._pool = psycopg_pool.ConnectionPool(
-            self._address,
-            kwargs={"autocommit": True},
-            min_size=0,
-            max_size=CONNECTIONS,
-            timeout=_WAIT,
-            max_idle=_IDLE,
-            reconnect_timeout=0,  # asked for again by whoever needs one
-            configure=_configure,
-            open=False,
-        )
+        self._closed = False
         try:
             with psycopg.connect(self._address, autocommit=True) as connection:
                 self._bring_up_to_date(connection)
         except psycopg.Error as error:
             kind = AwayError if _PASSING.search(str(error)) else InputError
             raise kind(f"judge cache {self._name}: {first_line(error)}") from None
-        self._pool.open()
+        self._pool = _pool_of(self._address)
 
     @property
     def name(self) -> str:
@@ -292,7 +286,7 @@ class PostgresStore:
 
     def close(self) -> None:
         """Give up all claims of this process, and close."""
-        if self._pool.closed:
+        if self._closed:
             return
 
         def write(database: _Database) -> None:
@@ -303,7 +297,8 @@ class PostgresStore:
 
         with suppress(ReelbenchError):  # then they lapse
             self._do(write)
-        self._pool.close()
+        self._closed = True
+        _leave_pool(self._address)
 
     # --- batches -----------------------------------------------------------------------------------------------------
 
@@ -396,12 +391,12 @@ class PostgresStore:
         """Run `action` on a connection; AwayError where there is none, ReelbenchError where the server refuses."""
         errors = self._psycopg.errors
         connection = None
+        if self._closed:
+            raise ReelbenchError(f"judge cache {self._name}: it is closed")
         try:
             with self._pool.connection() as connection:
                 return action(connection)
         except self._pool_errors as error:
-            if self._pool.closed:
-                raise ReelbenchError(f"judge cache {self._name}: it is closed") from None
             raise AwayError(f"judge cache {self._name}: {self._why_not(error)}") from None
         except (errors.DeadlockDetected, errors.SerializationFailure):
             return self._do(action)
@@ -418,7 +413,7 @@ class PostgresStore:
     def _why_not(self, error: Exception) -> str:
         """Return why the pool got no connection, which it doesn't say."""
         try:
-            self._psycopg.connect(self._address).close()
+            self._psycopg.connect(self._address, connect_timeout=2).close()
         except self._psycopg.Error as failed:
             return first_line(failed)
         return f"no connection ({first_line(error)})"
@@ -444,6 +439,37 @@ class PostgresStore:
             return None
         row = connection.execute("SELECT version FROM reelbench.version").fetchone()
         return row[0] if row else None
+
+
+def _pool_of(address: str) -> _Pool:
+    """Return this process's connections to an address, for one more store: many may ask at once, as a chain's roles."""
+    from psycopg_pool import ConnectionPool
+
+    with _sharing:
+        pool, stores = _pools.get((os.getpid(), address), (None, 0))
+        if pool is None:
+            pool = ConnectionPool(
+                address,
+                kwargs={"autocommit": True},
+                min_size=0,
+                max_size=CONNECTIONS,
+                timeout=_WAIT,
+                max_idle=_IDLE,
+                reconnect_timeout=0,  # asked for again by whoever needs one
+                configure=_configure,
+                open=True,
+            )
+        _pools[os.getpid(), address] = pool, stores + 1
+        return pool
+
+
+def _leave_pool(address: str) -> None:
+    with _sharing:
+        pool, stores = _pools.pop((os.getpid(), address))
+        if stores > 1:
+            _pools[os.getpid(), address] = pool, stores - 1
+            return
+    pool.close()
 
 
 def _configure(connection: _Database) -> None:

@@ -7,6 +7,7 @@ that opens the same store from the same home.
 import json
 import os
 import secrets
+import threading
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -22,10 +23,28 @@ if TYPE_CHECKING:
     from filelock import BaseFileLock
 
 
+_spools: dict[tuple[int, Path, str], "Spool"] = {}  # of this process, its home and each store's name
+_sharing = threading.Lock()
+
+
+def spool_of(name: str) -> "Spool":
+    """Return this process's spool for the store called `name`: one, however many models it asks."""
+    with _sharing:
+        key = (os.getpid(), folder(), name)
+        return _spools.setdefault(key, Spool(name))
+
+
 class Spool:
-    """What a process could not put into the store called `name`; one thread at a time may use it."""
+    """What a process could not put into the store called `name`; who changes it holds its lock.
+
+    Attributes:
+        lock: Of all who ask from this process.
+        away_since: When the store could not be reached any more (`time.monotonic`); None while it can be.
+    """
 
     def __init__(self, name: str) -> None:
+        self.lock = threading.Lock()
+        self.away_since: float | None = None
         self._stem = f"replies-{sha256(name.encode()).hexdigest()[:12]}"
         self.path = folder() / f"{self._stem}-{os.getpid()}-{secrets.token_hex(4)}.jsonl"
         self._lock: BaseFileLock | None = None
@@ -60,17 +79,18 @@ class Spool:
     def clear(self) -> None:
         """Forget what is in the store by now, and remove the file."""
         self._held.clear()
-        if self._file is not None:
-            self.path.unlink(missing_ok=True)
-            self.close()
+        self.path.unlink(missing_ok=True)
+        self.close()
 
-    def close(self) -> None:
-        """Leave what is here to the next process."""
-        if self._file is not None and self._lock is not None:
-            self._file.close()
-            self._file = None
-            self._lock.release()
-            _lock_of(self.path).unlink(missing_ok=True)
+    def close(self) -> bool:
+        """Leave what is here to the next process -> whether there is a file that was not left before."""
+        if self._file is None or self._lock is None:
+            return False
+        self._file.close()
+        self._file = None
+        self._lock.release()
+        _lock_of(self.path).unlink(missing_ok=True)
+        return True
 
     def left_over(self) -> Iterator["tuple[list[StoredReply], Path]"]:
         """Yield what each process that is no more has left, with its file: to be removed once it is in the store."""

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from reelbench.making.chain import write_json
 from reelbench.registry import benchmark_file, datasheet_form, discovery
-from reelbench.registry.errors import InputError
+from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import read_json, write_text
 
 MadeBy = Literal["moments", "discussion"]
@@ -64,7 +64,8 @@ class SplitShares:
         if sum(self.shares.values()) < 1 - _SLACK:
             splits.append(next(name for name in _REST if name not in self.shares))
         if len(whole) < len(splits):
-            raise InputError(f"{len(whole)} videos can't be parted into {len(splits)} splits ({', '.join(splits)})")
+            videos = number_of(len(whole), "video")
+            raise InputError(f"{videos} can't be parted into {len(splits)} splits ({', '.join(splits)})")
         counts = {split: max(1, round(share * len(whole))) for split, share in self.shares.items()}
         while sum(counts.values()) > len(whole) - (len(splits) - len(counts)):
             counts[max(counts, key=lambda split: counts[split])] -= 1

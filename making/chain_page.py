@@ -16,13 +16,12 @@ from reelbench.making.chain_text import (
     Span,
     clock,
     named,
-    number_of,
     paragraph,
     side_by_side,
     strip,
 )
 from reelbench.making.chain_turns import texts_left, turns, verdicts
-from reelbench.registry.errors import InputError
+from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import page_asset, write_text
 from reelbench.registry.rows import LETTERS
 from reelbench.registry.shell_page import page_head, shell_page

@@ -16,11 +16,6 @@ _STEPS = (0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600)  # secon
 _MARKS = 6
 
 
-def number_of(count: int, noun: str, plural: str | None = None) -> str:
-    """Return "1 word", "2 words"."""
-    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
-
-
 def named(code: str) -> str:
     """Return a name that programs use as words."""
     return escape(code.replace("_", " "))

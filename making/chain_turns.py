@@ -13,9 +13,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from reelbench.llm.reading import beside_dictionary
-from reelbench.making.chain_text import Span, changes, facts, named, number_of, paragraph, strip
+from reelbench.making.chain_text import Span, changes, facts, named, paragraph, strip
 from reelbench.making.discussion import JUDGE
 from reelbench.making.discussion_files import QUESTION_KEYS, WrittenQuestion
+from reelbench.registry.errors import number_of
 from reelbench.registry.values import is_array
 
 _SIDES = ("the draft", "the discussion's set")

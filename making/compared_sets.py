@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from reelbench.making.chain_text import named, number_of
+from reelbench.making.chain_text import named
+from reelbench.registry.errors import number_of
 
 _MEASURES = {
     "flesch_kincaid": "Reading grade (Flesch-Kincaid) of {}",

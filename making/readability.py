@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from reelbench.making.syllables import syllables
 from reelbench.registry import settings
-from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.errors import InputError, ReelbenchError, installing
 from reelbench.registry.languages import WORD, words
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def load_parser(model: str | None = None) -> Parser:
     # Looked for before spaCy is imported, which takes seconds.
     if not _installed("spacy"):
         raise ParserUnavailableError(
-            "parse depth is left out: spaCy is not installed; to have it: pip install 'reelbench[profile]' and "
+            f"parse depth is left out: spaCy is not installed; to have it: {installing('profile')} and "
             f"python -m spacy download {DEFAULT_MODEL}"
         )
     if not Path(model).is_dir() and not _installed(model):

@@ -243,7 +243,7 @@ class _Run:
         return self._read(row, texts[0])
 
     async def _answer(self, row: Row, question: Sequence[Message], vote: int) -> AskResult[str]:
-        outdated = passed_over(self._asker, self._earlier, row["id"], question, vote)
+        outdated = await self._asker.cache.aside(passed_over, self._asker, self._earlier, row["id"], question, vote)
         return await self._asker.ask(question, str, vote=vote, outdated=outdated)
 
     def _read(self, row: Row, text: str) -> Prediction:

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from reelbench.registry.errors import InputError, first_line
+from reelbench.registry.errors import InputError, first_line, number_of
 from reelbench.registry.progress import line_bar
 
 if TYPE_CHECKING:
@@ -370,7 +370,7 @@ def _scored(evaluation: "Evaluation", failures: Sequence[str]) -> Scored:
     scored = evaluation.scored
     notes = [*evaluation.fits.get("notes", ())]
     fits = ((what, evaluation.fits.get(what)) for what in ("missing", "extra", "duplicate"))
-    notes += [f"{len(ids)} {what} ids (first: {ids[0]!r})" for what, ids in fits if ids]
+    notes += [f"{number_of(len(ids), f'{what} id')} (first: {ids[0]!r})" for what, ids in fits if ids]
     notes += failures
     notes += [evaluation.judge_failed] if evaluation.judge_failed else []
     return Scored(

@@ -24,6 +24,16 @@ def first_of(texts: Sequence[str], most: int = 8, separator: str = ", ") -> str:
     return line if len(texts) <= most else f"{line}{'' if separator == ', ' else ';'} and {len(texts) - most} more"
 
 
+def number_of(count: int, noun: str, plural: str | None = None) -> str:
+    """Return "1 word", "2 words"."""
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def installing(extra: str) -> str:
+    """Return how an extra is installed, from a package registry or from a clone."""
+    return f"pip install 'reelbench[{extra}]' (in a clone: '.[{extra}]')"
+
+
 class ReelbenchError(Exception):
     """Work that failed through no fault of the call (no network, a full disk, a server's refusal).
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any, TypeVar
 
-from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.errors import InputError, ReelbenchError, installing
 
 ENGINES = ("pool", "ray")
 MANY = 64
@@ -107,9 +107,7 @@ def imported_ray() -> Any:  # noqa: ANN401 - the module
     try:
         import ray
     except ImportError:
-        raise InputError(
-            "--engine ray: Ray is not installed; pip install 'reelbench[ray]', or use --engine pool"
-        ) from None
+        raise InputError(f"--engine ray: Ray is not installed; {installing('ray')}, or use --engine pool") from None
     return ray
 
 

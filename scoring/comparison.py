@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reelbench.judges.identity import judge_as_answered, returned_ids, same_model, single_judges
-from reelbench.registry.errors import InputError
+from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.printed_table import PrintedTable
 from reelbench.registry.records import JudgeRecord, Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, Metric
@@ -106,8 +106,9 @@ class Comparison:
         few = [name for name, d in self.metrics.items() if d.ci95 is None and d.videos < intervals.MIN_CLUSTERS]
         below = [metric_table.no_interval(few)] if few else []
         if self.only_a or self.only_b:
-            below.append(f"left out: {self.only_a} items that only a answered, {self.only_b} that only b answered")
-        return PrintedTable(f"{title}; {self.both} items answered by both", _COLUMNS, rows, below)
+            by_a = number_of(self.only_a, "item")
+            below.append(f"left out: {by_a} that only a answered, {self.only_b} that only b answered")
+        return PrintedTable(f"{title}; {number_of(self.both, 'item')} answered by both", _COLUMNS, rows, below)
 
 
 def judging_apart(a: JudgeRecord | None, b: JudgeRecord | None, *, twins: bool = False) -> str | None:

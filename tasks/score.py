@@ -217,6 +217,8 @@ class Evaluation:
             write_submission(self.spec, self.scored.samples, path)
             server = self.spec.splits[upstream_split(self.spec, self.split)].submit_to or "the owners' server"
             note = f"{self.spec.id} {self.split}: the answers are hidden; submit {path} to {server}"
+            if self.split != upstream_split(self.spec, self.split):  # mini questions are ours, and no server knows them
+                note = f"{self.spec.id} {self.split}: the answers are hidden; {path} shows the form of a submission"
             fits.setdefault("notes", []).append(note)
         unanswered = _unanswered(self.scored.counts)
         none = None

@@ -102,7 +102,7 @@ def test_a_frame_keeps_text_as_text_and_nothing_as_nothing(tmp_path):
         "9": "prediction_missing",
     }
     assert frame.loc[["007", "8"], "score.exact_match"].to_list() == [1, 0]
-    assert scored.notes == ["1 missing ids (first: '9')"]
+    assert scored.notes == ["1 missing id (first: '9')"]
 
 
 def test_a_table_without_texts_says_so_and_names_no_file_of_ours():

@@ -37,7 +37,7 @@ def main(out: Path) -> None:
     out.mkdir(parents=True)
     console.note(
         "Two models answer the mini benchmarks, a dozen questions of ours each: a Qwen2.5-VL of 1 MB whose weights are "
-        "random, and a baseline that says A and the whole video. One to two minutes …"
+        "random, and a baseline that says A and the whole video. One to two minutes on an idle machine …"
     )
     log = out / "runs.log"
     with log.open("wb") as file:

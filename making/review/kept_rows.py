@@ -14,7 +14,7 @@ from reelbench.making.funnel import FunnelRecord
 from reelbench.making.moment_pairs import across_time, cost_per_1000
 from reelbench.making.review.review_files import Reviews
 from reelbench.registry.data import loading
-from reelbench.registry.errors import InputError
+from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import read_json, read_json_or_jsonl, write_json
 
 STAGE = "people"
@@ -64,7 +64,8 @@ def write_rows(path: Path, reviews: Reviews, outcome: Verification) -> str:
             f"--write: {len(unknown)} questions are not in the benchmark's data ({unknown[0]}); is it this one?"
         )
     write_json(path, dict(kept) if keyed else [entry for _, entry in kept])
-    said = f"{len(kept)} questions written to {path}, {len(outcome.dropped)} left out, {len(outcome.verified)} verified"
+    written = f"{number_of(len(kept), 'question')} written to {path}"
+    said = f"{written}, {len(outcome.dropped)} left out, {len(outcome.verified)} verified"
     return said + _count_people(path, sources[0].with_name(FUNNEL), reviews, outcome, kept)
 
 

@@ -19,7 +19,7 @@ from reelbench.making.review.review_items import Part, Place
 from reelbench.making.review.review_kind import DrawnRows, ReviewKind, ReviewSummary
 from reelbench.making.review.tables import Table, interval, number
 from reelbench.registry.data import loading
-from reelbench.registry.errors import InputError
+from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import write_jsonl
 from reelbench.registry.rows import Row
 from reelbench.stats.agreement import krippendorff_alpha
@@ -160,7 +160,7 @@ class PreferenceSummary(ReviewSummary):
     def write(self, path: Path) -> str:
         """Write what each question got: the decision, else what most chose, a tie where they are even (JSON Lines)."""
         write_jsonl(path, ({"id": name, "better": self._together(name)} for name in self.chosen))
-        return f"{len(self.chosen)} questions written to {path}"
+        return f"{number_of(len(self.chosen), 'question')} written to {path}"
 
     def _together(self, name: str) -> Better:
         votes = list(self.chosen[name].values())

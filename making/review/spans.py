@@ -20,7 +20,7 @@ from reelbench.making.review.review_files import Marks, Reviews
 from reelbench.making.review.review_items import Item, Part
 from reelbench.making.review.review_kind import WATCH_FIRST, ReviewKind, ReviewSummary
 from reelbench.making.review.tables import Table, interval, number
-from reelbench.registry.errors import InputError
+from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import write_jsonl
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
@@ -277,4 +277,5 @@ class SpanSummary(ReviewSummary):
             changes = {name: {"span": span} for name, span in spans.items()}
             return write_rows(path, self.reviews, Verification(set(spans), lost, changes, only_with="span"))
         write_jsonl(path, ({"qid": name, "span": span} for name, span in spans.items()))
-        return f"{len(spans)} questions written to {path}, {left_out} left out (called bad, or without a span)"
+        written = f"{number_of(len(spans), 'question')} written to {path}"
+        return f"{written}, {left_out} left out (called bad, or without a span)"

@@ -18,7 +18,7 @@ from reelbench.making.review.review_kind import ReviewKind, ReviewSummary
 from reelbench.making.review.tables import Table, interval, number
 from reelbench.making.tag_manual import our_manual
 from reelbench.registry.data import loading
-from reelbench.registry.errors import DataUnavailableError, InputError
+from reelbench.registry.errors import DataUnavailableError, InputError, number_of
 from reelbench.registry.files import write_jsonl
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
@@ -180,7 +180,8 @@ class TagSummary(ReviewSummary):
                 for name, by_rater in self.disagreements.items()
             ),
         )
-        return f"{len(self.consensus)} items written to {path}, {len(self.disagreements)} open ones to {still_open}"
+        written = f"{number_of(len(self.consensus), 'item')} written to {path}"
+        return f"{written}, {len(self.disagreements)} open to {still_open}"
 
 
 def agreement_tables(title: str, agreement: Mapping[str, Any]) -> list[Table]:

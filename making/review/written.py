@@ -13,7 +13,7 @@ from reelbench.making.review.review_files import Marks, Reviews
 from reelbench.making.review.review_items import Item, Place
 from reelbench.making.review.review_kind import DrawnRows, ReviewKind, ReviewSummary
 from reelbench.making.review.tables import Table, number
-from reelbench.registry.errors import InputError
+from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import write_json
 from reelbench.registry.languages import language_of
 from reelbench.registry.rows import Row
@@ -197,7 +197,7 @@ class WrittenSummary(ReviewSummary):
                 }
             )
         write_json(path, entries)
-        return f"{len(entries)} questions written to {path}, {len(self.unfinished)} are unfinished and left out"
+        return f"{number_of(len(entries), 'question')} written to {path}, {len(self.unfinished)} left out, unfinished"
 
 
 def _steps(text: str) -> list[str]:

@@ -65,10 +65,11 @@ class RoleModels:
         servers = {role: (options.url, options.api_key) for role, options in named.items()}
         pacers = {server: Pacer(self.concurrency, proven=server in self._proven) for server in servers.values()}
         async with AsyncExitStack() as stack:
-            askers = {
-                role: Asker(options, on_note=self.note, budget=self.budget, pacer=pacers[servers[role]])
-                for role, options in named.items()
-            }
+            askers: dict[str, Asker] = {}
+            for role, options in named.items():
+                first = next(iter(askers.values()), None)
+                pacer = pacers[servers[role]]
+                askers[role] = Asker(options, on_note=self.note, budget=self.budget, pacer=pacer, beside=first)
             yield {role: await stack.enter_async_context(asker) for role, asker in askers.items()}
             self._proven.update(servers[role] for role, asker in askers.items() if asker.tally.calls)
 

@@ -13,7 +13,7 @@ from reelbench.cli.judging import takes_judge
 from reelbench.cli.option_groups import Json, NoOverlap, given, reports_status
 from reelbench.cli.report import check_judged, report
 from reelbench.cli.run_metadata import takes_metadata
-from reelbench.registry.errors import ReelbenchError
+from reelbench.registry.errors import ReelbenchError, number_of
 
 if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions
@@ -142,7 +142,8 @@ def _show(document: dict[str, Any], answers: "Answers | None") -> None:
         f"not the first: {document['not_first']} of {document['questions']} ({share:.1f} %); ties: {document['ties']}; "
         f"unparsed candidates: {document['unparsed']} of {document['candidates']}{alike}"
     )
-    console.write(f"{ranker['calls']} calls, {ranker['cached']} replies from the cache")
+    cached = number_of(ranker["cached"], "reply", "replies")
+    console.write(f"{number_of(ranker['calls'], 'call')}, {cached} from the cache")
 
 
 def _cell(answers: "Answers | None", metrics: dict[str, Any], name: str) -> str:

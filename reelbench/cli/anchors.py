@@ -12,7 +12,7 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.judging import takes_judge
 from reelbench.cli.option_groups import Per, reports_status, strata
-from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.errors import InputError, ReelbenchError, number_of
 
 if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions
@@ -52,7 +52,7 @@ def anchors(
         metrics, breakdowns = aggregation.aggregate(spec, drawn, overlap=False)
         counts = aggregation.count(drawn)
         _write(out, given.result, aggregation.ScoredItems(drawn, metrics, breakdowns, counts, given.result.judge))
-        console.note(f"{len(drawn)} anchors drawn into {out}")
+        console.note(f"{number_of(len(drawn), 'anchor')} drawn into {out}")
     if judge is not None:
         asked = _ask_anew(out, judge)
         console.note(f"asked again: {asked}; how far that is from the first scores:")

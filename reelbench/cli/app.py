@@ -4,7 +4,7 @@ Typer's own help is drawn by rich, whose Markdown and tracebacks take 0.25 s to 
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
 from pathlib import Path
@@ -74,7 +74,8 @@ class _Parsed:
 
     def parse_args(self, ctx: "_click.Context", args: list[str]) -> list[str]:
         """Parse the arguments; InputError for what can't be read."""
-        with _usage_errors(_words(ctx)):
+        hidden = {option for part in self.get_params(ctx) if getattr(part, "hidden", False) for option in part.opts}
+        with _usage_errors(_words(ctx), hidden):
             return super().parse_args(ctx, args)  # type: ignore[misc] - of the class beside it
 
     def get_params(self, ctx: "_click.Context") -> "list[_click.Parameter]":
@@ -228,13 +229,18 @@ class Command(_Parsed, TyperCommand):
 
 
 @contextmanager
-def _usage_errors(words: str) -> Iterator[None]:
-    """Raise what Typer finds wrong in the words typed after a command's as InputError, in one line."""
+def _usage_errors(words: str, hidden: Collection[str] = ()) -> Iterator[None]:
+    """Raise what Typer finds wrong in the words typed after a command's as InputError, in one line.
+
+    It never proposes the options that are `hidden`.
+    """
     try:
         yield
     except _UsageError as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # the help itself; older versions of click don't have it
             raise
+        if close := getattr(error, "possibilities", None):
+            error.possibilities = [option for option in close if option not in hidden]
         message = " ".join(error.format_message().split()).rstrip(".")
         where, hint = f"{words}: " if words else "", f"see `{f'reelbench {words}'.strip()} --help`"
         if words == "score" and "extra argument" in message:

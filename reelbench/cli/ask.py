@@ -37,8 +37,8 @@ Frames = Annotated[
     str | None,
     typer.Option(
         metavar="SPEC",
-        help="Frames that the model is shown, as `run` takes them: pictures, or with as=clip one video that holds "
-        f"exactly these; native sends the whole video. Default: REELBENCH_FRAMES, else {_FRAMES}.",
+        help="Frames that the model is shown: as images, or with as=clip as one video of exactly these; native "
+        f"sends the whole video. Default: REELBENCH_FRAMES, else {_FRAMES}.",
     ),
 ]
 SampledAnswers = Annotated[

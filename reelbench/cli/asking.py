@@ -89,7 +89,7 @@ def llm_options(
             raise InputError(f"--llm: {text!r} is not MODEL, MODEL@URL or ROLE=MODEL[@URL]")
         role = match["role"] or _ANY
         if role in named:
-            raise InputError(f"--llm: two models for {role or 'every role'}; name one")
+            raise InputError(f"--llm: two models for {role or 'every role'}; name one, or ROLE=MODEL for each role")
         model, own = model_and_url(match["model"])
         named[role] = AskOptions(model=model, url=own or default, **shared)
     return named

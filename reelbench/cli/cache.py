@@ -11,7 +11,7 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.option_groups import Json, reports_status
-from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.errors import InputError, ReelbenchError, number_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -41,7 +41,8 @@ def info(
         ]
         console.write_json({"place": name, "bytes": size, "batches": batches, "models": listed})
         return
-    console.write(f"{name}: {_counted(models)}, {size / 1e6:,.1f} MB, {batches} batches under way")
+    under_way = number_of(batches, "batch", "batches")
+    console.write(f"{name}: {_counted(models)}, {size / 1e6:,.1f} MB, {under_way} under way")
     if models:
         table = console.table("", "model", "#replies", "first", "last")
         for one in models:
@@ -69,7 +70,7 @@ def copy(
         if batches := store.under_way():
             console.note(f"{store.name}: {batches} batches are under way, and stay: collect them there first")
         left_out = f", {done.damaged} damaged and left out" if done.damaged else ""
-        console.write(f"{done.copied} replies copied, {done.there} were there already{left_out}")
+        console.write(f"{number_of(done.copied, 'reply', 'replies')} copied, {done.there} were there already{left_out}")
 
 
 @app.command()
@@ -90,7 +91,7 @@ def prune(
     with _opened(place) as store:
         meant = _counted(store.models(before, model))
         if yes:
-            console.write(f"{store.remove(before, model)} replies removed from {store.name}")
+            console.write(f"{number_of(store.remove(before, model), 'reply', 'replies')} removed from {store.name}")
         else:
             console.write(f"{store.name}: {meant} would be removed; add --yes to do it")
 
@@ -111,7 +112,7 @@ def _opened(place: str | None, *, new: bool = False) -> "Generator[ReplyStore]":
 
 
 def _counted(models: "Sequence[ModelReplies]") -> str:
-    return f"{sum(one.replies for one in models):,} replies of {len(models)} models"
+    return f"{number_of(sum(one.replies for one in models), 'reply', 'replies')} of {number_of(len(models), 'model')}"
 
 
 def _day(at: float) -> str | None:

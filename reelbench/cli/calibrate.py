@@ -9,7 +9,7 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.option_groups import Json
 from reelbench.making.review.tables import interval, number
-from reelbench.registry.errors import InputError
+from reelbench.registry.errors import InputError, number_of
 
 if TYPE_CHECKING:
     from reelbench.stats.calibration import Calibration
@@ -43,7 +43,8 @@ def calibrate(
     answers = {sample.id for sample in samples}
     strangers = sorted({item for item, _ in labels if item not in answers})
     if strangers:
-        console.note(f"left out: people's scores of {len(strangers)} answers that the result lacks ({strangers[0]}, …)")
+        answers = number_of(len(strangers), "answer")
+        console.note(f"left out: people's scores of {answers} that the result lacks (first: {strangers[0]})")
     if write:
         of_answers = {place: score for place, score in labels.items() if place[0] in answers}
         path = calibration_file.write(folder, calibration_file.record(criteria, of_answers, people.name))

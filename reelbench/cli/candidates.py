@@ -9,7 +9,7 @@ from reelbench.cli.candidate_options import CandidateSource, numbers, takes_cand
 from reelbench.cli.judging import takes_judge
 from reelbench.cli.option_groups import Json, reports_status
 from reelbench.cli.run_metadata import takes_metadata
-from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.errors import InputError, ReelbenchError, number_of
 
 if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions
@@ -52,7 +52,8 @@ def show_candidates(
         document = {"benchmark": spec.id, "model": answers.model.id, "metric": spec.primary.name}
         console.write_json({**document, "questions": len(cases), "k": [made.as_json() for made in figures]})
         return
-    title = f"{spec.title} · {answers.model.id}: {spec.primary.title} of several answers to {len(cases)} questions"
+    questions = number_of(len(cases), "question")
+    title = f"{spec.title} · {answers.model.id}: {spec.primary.title} of several answers to {questions}"
     table = console.table(title, "#k", "#pass@k (%)", "#mean@k", "#majority@k")
     for made in figures:
         cells = (made.pass_at, made.mean_at, made.majority_at)

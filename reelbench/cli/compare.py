@@ -11,7 +11,7 @@ from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.option_groups import Json
 from reelbench.making.review.tables import interval
-from reelbench.registry.errors import InputError
+from reelbench.registry.errors import InputError, number_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,7 +69,8 @@ def compare(
     spec = twin or same_benchmark(first.result, second.result, a, b)
     videos = _on_common_videos(first, second, [read_one(path) for path in videos_of or ()])
     if not as_json and len(set(videos.values())) > 1:
-        console.note(f"a had {videos['a']} videos, b {videos['b']}; compared on the {videos['common']} that all had")
+        had = f"a had {number_of(videos['a'], 'video')}, b {videos['b']}"
+        console.note(f"{had}; compared on the {videos['common']} that all had")
     apart = side_by_side.settings_apart([first.result, second.result])
     if not as_json:
         for name, values in apart.items():
@@ -266,9 +267,10 @@ def agree(
                 scores.add_row(f"{label} · {name}", f"{by_a:.2f}", f"{by_b:.2f}")
     console.show(scores)
     if few := len({(facet, label) for facet, label, _, _ in by_label} - shown):
-        console.note(f"not shown: {few} labels with fewer than {_RATINGS} ratings by both; --json has them")
+        labels = number_of(few, "label")
+        console.note(f"not shown: {labels} with fewer than {_RATINGS} ratings by both; --json has them")
     if report.only_a or report.only_b:
-        console.note(f"left out: {report.only_a} ratings by a alone, {report.only_b} by b alone")
+        console.note(f"left out: {number_of(report.only_a, 'rating')} by a alone, {report.only_b} by b alone")
 
 
 class _Read:
@@ -285,7 +287,7 @@ def _of_the_same_answers(a: _Read, b: _Read, ratings: "Ratings", path: Path) -> 
     if ratings and not alike:
         raise InputError(f"{path}: its answers are others; give the same answers judged twice, or `reelbench compare`")
     if other:
-        console.note(f"left out: {len(other)} items that the two results answer differently")
+        console.note(f"left out: {number_of(len(other), 'item')} that the two results answer differently")
     return alike
 
 
@@ -304,8 +306,8 @@ def _read_both(path_a: Path, path_b: Path) -> tuple[_Read, _Read]:
     pairs = [(a, b) for a in folders_a for b in folders_b if _about(a) == _about(b)]
     if len(pairs) != 1:
         raise InputError(
-            f"{path_a} has {len(folders_a)} results, {path_b} {len(folders_b)}, and {len(pairs)} pairs of them are of "
-            "the same benchmark, version and split; name one result of each"
+            f"{path_a} has {number_of(len(folders_a), 'result')}, {path_b} {len(folders_b)}, and "
+            f"{len(pairs)} pairs of them are of the same benchmark, version and split; name one result of each"
         )
     return _of(pairs[0][0]), _of(pairs[0][1])
 

@@ -12,7 +12,7 @@ from reelbench.cli.asking import LlmBatch, RetryUnread, by_role, shared_budget, 
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
 from reelbench.cli.option_groups import Data, Json, Split, chosen, reports_status, takes
-from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError
+from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError, number_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +33,7 @@ Name = Annotated[
         metavar="NAME", help="Benchmark, task, or a .jsonl file of questions with steps.", autocompletion=task_names
     ),
 ]
-Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write to.")]
+Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Output folder.")]
 PromptFolder = Annotated[
     Path | None,
     typer.Option("--prompts", metavar="DIR", help="Folder of prompts that replace ours: graph.txt, tag.txt, …"),
@@ -48,9 +48,7 @@ class IsolationOptions:
     graphs: Annotated[
         Path | None, typer.Option("--graphs", metavar="FILE", help="graphs.jsonl; missing graphs are made.")
     ] = None
-    llm_votes: Annotated[
-        int, typer.Option("--llm-votes", metavar="K", min=1, help="Replies of the tagger per answer.")
-    ] = 3
+    llm_votes: Annotated[int, typer.Option("--llm-votes", metavar="K", min=1, help="Tagger's replies per answer.")] = 3
     prompts: PromptFolder = None
     right: Annotated[bool, typer.Option("--right", help="Also check right answers once: are their reasons right?")] = (
         False
@@ -126,7 +124,7 @@ def graphs(
     if form is not None:
         evidence.draw(out, made, form)
     if lacking:
-        console.note(f"{len(lacking)} questions have no graph (graph_invalid), first: {next(iter(lacking))}")
+        console.note(f"no graph: {number_of(len(lacking), 'question')} (graph_invalid), first: {next(iter(lacking))}")
     if as_json:
         console.write_json(counted)
     else:
@@ -162,7 +160,8 @@ def errors(
     known = {question.id for question in questions}
     unknown = [attempt.id for attempt in answers if attempt.id not in known]
     if unknown:
-        console.note(f"{len(unknown)} answers are left out, {name} {split} has no steps for them (first: {unknown[0]})")
+        without = number_of(len(unknown), "answer")
+        console.note(f"left out: {without} without steps in {name} {split} (first: {unknown[0]})")
     kept = [attempt for attempt in answers if attempt.id in known]
     asked = {attempt.id for attempt in kept}
     about = {"result": sha256_of(result / SAMPLES_FILE), "model": result_files.read(result).model.id}

@@ -47,12 +47,12 @@ EXAMPLES = {
             "--model_args pretrained=Qwen/Qwen2.5-VL-3B-Instruct --output_path out"
         ),
         (
-            "--candidates beam:5 -- --tasks moviecore_mini --model qwen2_5_vl "
-            "--model_args pretrained=Qwen/Qwen2.5-VL-3B-Instruct --output_path out"
+            "--candidates beam:5 -- --tasks moviecore_mini --model qwen2_5_vl --model_args pretrained=MODEL "
+            "--output_path out"
         ),
         (
             "--languages en,es,ja --llm translator=my-model -- --tasks curve_mini --model qwen2_5_vl "
-            "--model_args pretrained=Qwen/Qwen2.5-VL-3B-Instruct --output_path out"
+            "--model_args pretrained=MODEL --output_path out"
         ),
         (
             "--frames-sweep 0,8,32 -- --tasks rextime_mini --model openai "

@@ -54,16 +54,16 @@ FAMILIES = {
     ),
     "frames": Family(
         (),
-        "which pictures of a video a model is shown",
+        "which frames of a video a model is shown",
         ("--frames",),
-        "A SPEC says which pictures of a video a model is shown:\n"
+        "A SPEC says which frames of a video a model is shown:\n"
         "  uniform:32          32 frames, evenly spaced\n"
         "  fps:2[,max=128]     2 frames a second, at most max\n"
         "  keyframe:32         32 of the film's own key frames\n"
         "  window:12.5-40,16   16 frames of this part (seconds)\n"
-        "  all, none, native   every frame; no picture; as the model samples by itself\n"
+        "  all, none, native   every frame; no frames; as the model samples by itself\n"
         "and after it, separated by commas: size=448 (short side in pixels), as=clip|images, audio=keep|drop,\n"
-        "times=text|none (pictures with their times), subs=file (the subtitles of the time shown).\n"
+        "times=text|none (frames with their times), subs=file (the subtitles of the time shown).\n"
         "Without it: REELBENCH_FRAMES, else native in `run` and uniform:32 in `ask`.",
         ("frames",),
     ),

@@ -8,7 +8,7 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.option_groups import Engine, chosen, reports_status
-from reelbench.registry.errors import InputError
+from reelbench.registry.errors import InputError, number_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,7 +46,8 @@ def info(videos: Videos = None, *, frames: Spec = None, split: Split = None, dat
     if not videos:
         state = store.info()
         console.write(
-            f"{state.root}: {state.entries} entries, {_gigabytes(state.size_bytes)} of {_gigabytes(state.cap_bytes)}"
+            f"{state.root}: {number_of(state.entries, 'entry', 'entries')}, "
+            f"{_gigabytes(state.size_bytes)} of {_gigabytes(state.cap_bytes)}"
         )
         return
     sampling = _sampling(frames)
@@ -98,7 +99,7 @@ def extract(
                 for note in filled.notes:
                     console.note(f"{filled.video}: {note}")
             show(done + len(failed) - len(wanted.missing), "", failed=len(failed))
-    console.write(f"{given} frames of {done} videos ({sampling}) are in {store.root}")
+    console.write(f"{number_of(given, 'frame')} of {number_of(done, 'video')} ({sampling}) are in {store.root}")
     for line in sorted(failed):
         console.note(f"failed: {line}")
     if failed:
@@ -126,7 +127,7 @@ def clear(
         except InputError as error:
             console.note(str(error))
             failed += 1
-    console.write(f"{gone} entries removed from {store.root}")
+    console.write(f"{number_of(gone, 'entry', 'entries')} removed from {store.root}")
     if failed:
         raise typer.Exit(1)
 

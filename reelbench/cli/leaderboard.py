@@ -13,6 +13,7 @@ from reelbench.cli.app import App
 from reelbench.cli.judging import Budget, Concurrency, JudgeUrl, Price, Prompts, budget_of, price_of
 from reelbench.cli.option_groups import Engine, Json, Store, takes
 from reelbench.cli.rejudge import rejudge
+from reelbench.registry.errors import number_of
 
 if TYPE_CHECKING:
     from reelbench.leaderboard.rejudge import Rejudge
@@ -186,7 +187,7 @@ def import_hub(
     from reelbench.registry.data.loading import named
 
     board = community.fetch(named(name)[0], store, dataset)
-    console.note(f"{len(board.rows)} rows of {board.dataset}")
+    console.note(f"{number_of(len(board.rows), 'row')} of {board.dataset}")
 
 
 @app.command()
@@ -207,7 +208,7 @@ def build(
     for key, why in made.left_out.items():
         _tell_left_out(key, why)
     runs = sum(entry.stored is not None for entry in made.entries)
-    console.note(f"{runs} results of runs and {len(made.entries) - runs} published ones")
+    console.note(f"{number_of(runs, 'result')} of runs and {len(made.entries) - runs} published ones")
     page = str(out / "index.html")
     counted = {"page": page, "runs": runs, "published": len(made.entries) - runs, "left_out": dict(made.left_out)}
     console.write(json.dumps(counted, ensure_ascii=False) if as_json else page)
@@ -327,7 +328,7 @@ def webhook(
 def export(
     stores: Annotated[list[Path], typer.Argument(metavar="STORE...", help="Results stores.")],
     *,
-    out: Annotated[Path, typer.Option(help="Folder for the files.")],
+    out: Annotated[Path, typer.Option(help="Output folder.")],
     style: Annotated[
         Literal["eval-results", "eee"],
         typer.Option("--format", help="eval-results: for models' repositories on the Hub; eee: Every Eval Ever 0.3.0."),

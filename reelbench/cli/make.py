@@ -15,7 +15,7 @@ from reelbench.cli.asking import LlmBatch, RetryUnread, by_role, finished, share
 from reelbench.cli.option_groups import Data, Json, Per, Split, TaskName, reports_status, strata, takes
 from reelbench.making.gate_rules import GateRules
 from reelbench.making.moment_rules import Cuts, Rules
-from reelbench.registry.errors import InputError
+from reelbench.registry.errors import InputError, number_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -371,9 +371,10 @@ def _report(
     if failed := sorted(reasons.keys() & _FAILED):
         console.note(f"not everything was asked ({', '.join(failed)}): rerun the command to continue; no reply is lost")
     if missing := reasons["media_missing"]:
-        console.note(f"{missing} videos are not here: give their folder with --media, or set REELBENCH_MEDIA")
+        console.note(f"{number_of(missing, 'video')} not here: give their folder with --media, or set REELBENCH_MEDIA")
     if unread := reasons["unparsable"]:
-        console.note(f"unreadable replies dropped {unread}; they are in the trace; to ask again: --retry-unread")
+        replies = number_of(unread, "reply", "replies")
+        console.note(f"unreadable and dropped: {replies} (in the trace file); ask again with --retry-unread")
     left = next((known["out"] for known in reversed(own) if stage in (None, known["name"])), None)
     if left == 0 and (failed or missing or unread):
         raise typer.Exit(1)
@@ -390,7 +391,7 @@ def _show(document: Mapping[str, Any]) -> None:
     tokens, cost = document["tokens"], document["cost_usd"]
     dollars = "" if cost is None else f", ${cost:.2f}"
     console.note(
-        f"{document['calls']} calls, {document['cached']} replies from the cache, "
+        f"{number_of(document['calls'], 'call')}, {number_of(document['cached'], 'reply', 'replies')} from the cache, "
         f"{tokens['prompt']} + {tokens['completion']} tokens{dollars}"
     )
     if per_1000 := document.get("per_1000_kept"):

@@ -7,7 +7,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.option_groups import Json
-from reelbench.registry.errors import InputError
+from reelbench.registry.errors import InputError, number_of
 
 if TYPE_CHECKING:
     from reelbench.making.column_guess import Column, Guess
@@ -116,7 +116,8 @@ def check(
     for split in splits:
         videos = len({row["video"] for row in split.rows})
         if not as_json:
-            console.write(f"{spec.id} {split.name}: {len(split.rows)} questions on {videos} videos")
+            questions = number_of(len(split.rows), "question")
+            console.write(f"{spec.id} {split.name}: {questions} on {number_of(videos, 'video')}")
     for problem in problems[:_SHOWN_PROBLEMS]:
         console.note(problem)
     if len(problems) > _SHOWN_PROBLEMS:

@@ -49,7 +49,7 @@ def profile(
         str | None, typer.Option(help="spaCy model, name or folder; default REELBENCH_SPACY_MODEL or en_core_web_sm.")
     ] = None,
     published: Annotated[
-        bool, typer.Option("--published", help="Show all data sets of MovieCORE's Table 1 beside yours.")
+        bool, typer.Option("--published", help="Show all datasets of MovieCORE's Table 1 beside yours.")
     ] = False,
     as_json: Json = False,
     output: Annotated[Path | None, typer.Option(help="Folder for profile.json, profile.md and plots.")] = None,

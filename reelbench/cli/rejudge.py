@@ -9,7 +9,7 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.judging import JudgeEstimate, takes_judge
 from reelbench.cli.option_groups import Json, Per, Store, reports_status, strata
-from reelbench.registry.errors import InputError, ReelbenchError, first_of
+from reelbench.registry.errors import InputError, ReelbenchError, first_of, number_of
 from reelbench.registry.home import home
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def rejudge(
             console.note(f"judged: {done.folder}" if done.folder else f"waiting: {done.key}: {done.why}")
     kept = sum(not answers.wanted for answers in work.answers)
     if kept:
-        console.note(f"{kept} results are judged by {judge.name} already")
+        console.note(f"judged by {judge.name} already: {number_of(kept, 'result')}")
     made = {name: bridge.bridges(discovery.get(name), pairs) for name, pairs in work.pairs().items()}
     if as_json:
         console.write_json({name: bridge.as_json(some) for name, some in made.items()})

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from reelbench.cli import console
-from reelbench.registry.errors import InputError, ReelbenchError, first_of, printable
+from reelbench.registry.errors import InputError, ReelbenchError, first_of, number_of, printable
 
 if TYPE_CHECKING:
     from reelbench.registry.records import JudgeRecord, Sample
@@ -55,7 +55,7 @@ def _tell(outcome: "Outcome") -> None:
         console.note(line)
     for what, ids in (("missing", outcome.missing), ("extra", outcome.extra), ("duplicate", outcome.duplicate)):
         if ids:
-            console.note(f"{len(ids)} {what} ids: {first_of(ids, _SHOWN)}")
+            console.note(f"{number_of(len(ids), f'{what} id')}: {first_of(ids, _SHOWN)}")
 
 
 def _tell_unjudged(outcomes: "list[Outcome]", again: Sequence[str]) -> None:
@@ -157,7 +157,8 @@ def _asked(judge: "JudgeRecord") -> str:
         agreement = ", ".join(f"{name} {'undefined' if alpha is None else f'{alpha:.2f}'}" for name, alpha in alphas)
         return "\n".join([*map(_asked, judge.panel), f"the panel's agreement (Krippendorff's alpha): {agreement}"])
     cost = "" if judge.cost_usd is None else f", ${judge.cost_usd:.4f}"
+    calls, cached = number_of(judge.calls, "call"), number_of(judge.cached, "reply", "replies")
     return (
-        f"judge {judge.requested}: {judge.calls} calls, {judge.cached} replies from the cache, "
+        f"judge {judge.requested}: {calls}, {cached} from the cache, "
         f"{judge.prompt_tokens} tokens in and {judge.completion_tokens} out{cost}"
     )

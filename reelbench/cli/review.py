@@ -13,7 +13,7 @@ from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.option_groups import Data, Json, Per, Split, TaskName, reports_status, strata, takes
 from reelbench.making.review.kind_names import KindName
-from reelbench.registry.errors import InputError, first_of
+from reelbench.registry.errors import InputError, first_of, number_of
 
 if TYPE_CHECKING:
     from reelbench.making.review.pages import Clips, Content, Draw
@@ -115,7 +115,7 @@ def page(
 
         tasks = label_studio.write(content, output or Path(f"label-studio-{name}"), media_url, data)
         _report_missing(tasks.missing)
-        console.note(f"{tasks.number} tasks; make a project with {tasks.config}, and import {tasks.tasks}")
+        console.note(f"{number_of(tasks.number, 'task')}; make a project with {tasks.config}, and import {tasks.tasks}")
         console.write(str(tasks.tasks.parent))
         return
     named = Path(_file_name(name, ask))
@@ -129,9 +129,10 @@ def page(
         bar=console.progress,
     )
     if written.videos < sample and not material.consensus and per is None:
-        console.note(f"{name} has {written.videos} videos: all of them are on the page")
+        console.note(f"{name} has {number_of(written.videos, 'video')}: all on the page")
     _report_missing(written.missing)
-    console.note(f"{written.videos} videos, {written.questions} questions; open the page in a browser")
+    questions = number_of(written.questions, "question")
+    console.note(f"{number_of(written.videos, 'video')}, {questions}; open the page in a browser")
     if embed:
         where = "zip the folder, and send" if form is Form.FOLDER else "send"
         title = content.spec.title
@@ -223,7 +224,8 @@ def agree(
     if "alternative_annotator" in agreement:
         review_tables.show_annotator_tests(agreement["alternative_annotator"])
     if agreement["only_a"] or agreement["only_b"]:
-        console.note(f"left out: {agreement['only_a']} items tagged by a alone, {agreement['only_b']} by b alone")
+        by_a = number_of(agreement["only_a"], "item")
+        console.note(f"left out: {by_a} tagged by a alone, {agreement['only_b']} by b alone")
 
 
 def _check_form(form: Form, media_url: str | None, *, embed: bool, strips: bool) -> None:
@@ -286,7 +288,7 @@ def _graphs(name: str, path: Path, split: str | None, data: Path | None, draw: "
 
 def _report_missing(missing: Sequence[str]) -> None:
     if missing:
-        console.note(f"{len(missing)} videos were not found: {first_of(missing, _SHOWN)}")
+        console.note(f"{number_of(len(missing), 'video')} not found: {first_of(missing, _SHOWN)}")
 
 
 @app.command()
@@ -310,7 +312,7 @@ def summarize(
     if write is not None:
         console.note(summary.write(write))
     for reason, number in summary.reviews.ignored.items():
-        console.note(f"left out: {number} results of Label Studio, {reason.replace('_', ' ')}")
+        console.note(f"left out: {number_of(number, 'result')} of Label Studio, {reason.replace('_', ' ')}")
     if as_json:
         console.write_json(summary.document())
         return

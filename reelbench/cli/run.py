@@ -52,9 +52,9 @@ def run(
     """Run lmms-eval with the arguments after `--`, then score its log.
 
     The scores lie beside lmms-eval's own files, in <output_path>/reelbench/<task>/. A sweep has a folder
-    <output_path>/frames-<N>/ for each number of frames (language-<TAG>/ for each language), and writes sweep.json and
+    <output_path>/frames-<N>/ for each number of frames (language-<TAG>/ for a language), and writes sweep.json and
     a plot for each task; a model that its runs share is loaded once. With --json, stdout has the results' JSON, or
-    a sweep's sweep.json; lmms-eval's own table goes to stderr then, and with --quiet.
+    a sweep's sweep.json; lmms-eval's table then goes to stderr, as with --quiet.
     """
     from reelbench.cli import sweep as sweeps
     from reelbench.registry.about import check_frames

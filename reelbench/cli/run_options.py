@@ -27,7 +27,7 @@ Candidates = Annotated[
     typer.Option(
         metavar="SPEC",
         help="Answers to each question, of which the first is scored and all are kept: beam:K (the best of one "
-        "beam search; models of Hugging Face's) or sample:K,t=T. Default: REELBENCH_CANDIDATES.",
+        "beam search; Hugging Face models only) or sample:K,t=T. Default: REELBENCH_CANDIDATES.",
     ),
 ]
 Answering = Annotated[
@@ -43,7 +43,7 @@ Processes = Annotated[
     typer.Option(
         metavar="N",
         min=1,
-        help="Number of processes that share the questions, one GPU each.",
+        help="Processes that share the questions, a GPU each.",
     ),
 ]
 

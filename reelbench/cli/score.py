@@ -14,7 +14,7 @@ from reelbench.cli.judging import JudgeEstimate, takes_judge
 from reelbench.cli.option_groups import Data, Json, NoOverlap, Quiet, Split, given, reports_status, takes
 from reelbench.cli.report import check_judged, report, show_by
 from reelbench.cli.run_metadata import takes_metadata
-from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.errors import InputError, ReelbenchError, number_of
 from reelbench.registry.home import home
 
 if TYPE_CHECKING:
@@ -229,7 +229,9 @@ def _of_file(
     from reelbench.tasks.submissions import Inputs
 
     if name is None or files.predictions is None:
-        raise InputError("nothing to score: give NAME --predictions FILE, or --run DIR")
+        if name is not None and Path(name).is_file() and Path(name).suffix != ".yaml":
+            raise InputError(f"{name}: is a file; score it by `reelbench score NAME --predictions {name}`")
+        raise InputError("nothing to score: give NAME --predictions FILE, or --run DIR; `reelbench list` has the names")
     if of_run.task:
         raise InputError("--task chooses among the tasks of a run; with --predictions give --split")
     if of_run.answering is not None:
@@ -261,7 +263,7 @@ def show_estimates(estimates: "list[CostEstimate]", *, as_json: bool) -> None:
         console.write_json([asdict(cost) for cost in estimates])
         return
     columns = ("judge", "#items", "#cached", "#in a batch", "#calls", "#tokens in", "#out", "#$", "#time")
-    table = console.table("what judging would take", *columns)
+    table = console.table("estimate of judging", *columns)
     for cost in estimates:
         dollars = "" if cost.cost_usd is None else f"{cost.cost_usd:.4f}"
         time = "" if cost.seconds is None else f"{cost.seconds:.0f} s"
@@ -293,4 +295,5 @@ def write_template(name: str | None, files: FileOptions, output: Path | None) ->
     spec, _, _ = named(name, files.split)
     forms = {(True, True): "B [3.5, 12]", (True, False): "B", (False, True): "[3.5, 12]"}
     form = forms.get((spec.asks_choice, spec.asks_span))
-    console.note(f"{len(rows)} questions written to {output}; {_FILL_IN}" + (f"; write each as {form}" if form else ""))
+    written = f"{number_of(len(rows), 'question')} written to {output}; {_FILL_IN}"
+    console.note(f"{written}; write each as {form}" if form else written)

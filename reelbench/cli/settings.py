@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def show_settings(*, as_json: Json = False) -> None:
-    """List the environment variables: their values here, or defaults."""
+    """Show where each setting comes from: variable, file or default."""
     from reelbench.registry import discovery, settings
 
     declared = [*settings.ALL, *(settings.data(name) for name in discovery.specs())]

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationIn
 
 from reelbench.registry import looks
 from reelbench.registry.base_record import first_wrong_field
-from reelbench.registry.errors import InputError, MediaError, ReelbenchError, first_line
+from reelbench.registry.errors import InputError, MediaError, ReelbenchError, first_line, installing
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.frames.store import FrameStore
 from reelbench.registry.frames.stored import StoredFrames
@@ -133,7 +133,7 @@ def serve(served: Served) -> None:
         from mcp.server.lowlevel import Server
         from mcp.server.stdio import stdio_server
     except ImportError:
-        raise InputError("frames serve: the MCP SDK is not installed; pip install 'reelbench[mcp]'") from None
+        raise InputError(f"frames serve: the MCP SDK is not installed; {installing('mcp')}") from None
 
     tools = {"info": Named, "frames": Window}
 

@@ -13,7 +13,7 @@ from reelbench.registry import decoding, discovery, settings
 from reelbench.registry.benchmark_file import NAME
 from reelbench.registry.data.loading import is_mini, locate
 from reelbench.registry.decoding import Answering, Candidates
-from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError
+from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError, installing
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.home import home
 from reelbench.registry.media.library import Library, where_looked
@@ -299,7 +299,7 @@ def start(
     from importlib.util import find_spec
 
     if find_spec("lmms_eval") is None:
-        raise InputError("lmms-eval is not installed; pip install 'reelbench[lmms-eval]'")
+        raise InputError(f"lmms-eval is not installed; {installing('lmms-eval')}")
     command = [sys.executable, "-m", *module]
     # The judge is asked afterwards, in one batch: many calls at once, and none that holds up the model.
     # The current folder stays off the path: a folder `datasets` or `evaluate` there would shadow a library.

@@ -285,7 +285,12 @@ class LmmsTask:
         except OSError as error:
             log.warning("%s: the submission could not be written to %s: %s", self.spec.id, path, error)
         else:
-            log.warning("%s: the answers are hidden; submit %s to the owners' server", self.spec.id, path)
+            log.warning("%s: the answers are hidden; %s", self.spec.id, self._what_to_submit(items[0]["split"], path))
+
+    def _what_to_submit(self, split: str, path: Path) -> str:
+        if split != upstream_split(self.spec, split):  # mini questions are ours, and no server knows them
+            return f"{path} shows the form of a submission"
+        return f"submit {path} to the owners' server"
 
 
 def _named(dataset: "Dataset", task: str) -> "Dataset":

@@ -70,9 +70,10 @@ def filled(request, tmp_path):
 )
 def test_what_is_removed_is_counted_first(filled, options, left):
     gone = 4 - sum(left.values())
-    assert f"{gone} replies of" in reelbench("cache", "prune", filled, *options)
+    replies = f"{gone} {'reply' if gone == 1 else 'replies'}"
+    assert f"{replies} of" in reelbench("cache", "prune", filled, *options)
     assert "4 replies of 2 models" in reelbench("cache", "info", filled)
-    assert reelbench("cache", "prune", filled, *options, "--yes").startswith(f"{gone} replies removed from ")
+    assert reelbench("cache", "prune", filled, *options, "--yes").startswith(f"{replies} removed from ")
     told = json.loads(reelbench("cache", "info", filled, "--json"))
     assert {one["model"]: one["replies"] for one in told["models"]} == left
 
@@ -95,7 +96,7 @@ def test_damaged_replies_are_not_copied(tmp_path):
     cache.store._connection.execute("UPDATE replies SET raw = '5' WHERE key = ?", (b"a",))
     cache.close()
     printed = reelbench("cache", "copy", tmp_path / "from.sqlite", tmp_path / "to.sqlite")
-    assert printed == "1 replies copied, 0 were there already, 1 damaged and left out\n"
+    assert printed == "1 reply copied, 0 were there already, 1 damaged and left out\n"
 
 
 @pytest.mark.parametrize("filled", ["file"], indirect=True)  # PostgreSQL holds its columns to their kinds

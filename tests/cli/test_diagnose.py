@@ -74,7 +74,7 @@ class TestGraphs:
             assert done.returncode == 0, done.stderr
             assert len(server.calls) == 1 + 3
             assert "1. one\n2. two" in server.calls[0].user
-        assert "1 questions have no graph (graph_invalid), first: b" in done.stderr
+        assert "no graph: 1 question (graph_invalid), first: b" in done.stderr
         assert "CURVE, Tab. 7" in done.stdout
         assert [line["id"] for line in lines(tmp_path / "out" / "graphs.jsonl")] == ["a"]
         stated = json.loads((tmp_path / "out" / "statistics.json").read_text())

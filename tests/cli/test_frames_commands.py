@@ -48,7 +48,7 @@ class TestExtractAndClear:
     def test_a_failure_costs_one_video_and_is_listed_at_the_end(self, reelbench, video, junk, reelbench_home):
         done = reelbench("frames", "extract", junk, video, "--frames", "uniform:60")
         assert done.returncode == 1
-        assert done.stdout == f"50 frames of 1 videos (uniform:60) are in {reelbench_home / 'frames'}\n"
+        assert done.stdout == f"50 frames of 1 video (uniform:60) are in {reelbench_home / 'frames'}\n"
         note, failed = done.stderr.splitlines()
         assert note == f"{video}: short: 60 frames asked for, the video has 50"
         assert failed.startswith(f"failed: {junk}: ")
@@ -94,7 +94,7 @@ class TestExtractAndClear:
         clips.encode(tmp_path / f"{there}.mp4", codec="libx264", gop=5, ticks=clips.constant(20))
         done = reelbench("frames", "extract", "rextime", "--frames", "uniform:2")
         assert done.returncode == 1
-        assert done.stdout.startswith("2 frames of 1 videos")
+        assert done.stdout.startswith("2 frames of 1 video")
         missing = [f"failed: rextime: {name}: its video is not here" for name in sorted(others)]
         assert done.stderr.splitlines() == missing
 
@@ -114,7 +114,7 @@ class TestExtractAndClear:
 
     def test_the_environment_names_the_sampling_too(self, reelbench, video):
         done = reelbench("frames", "extract", video, env={"REELBENCH_FRAMES": "keyframe:2"})
-        assert done.stdout.startswith("2 frames of 1 videos (keyframe:2)")
+        assert done.stdout.startswith("2 frames of 1 video (keyframe:2)")
 
     @pytest.mark.parametrize("arguments", [(), ("--frames", "native"), ("--frames", "none")])
     def test_nothing_to_extract_is_one_line(self, arguments, reelbench, video):

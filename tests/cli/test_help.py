@@ -1,5 +1,6 @@
 """What a command says of itself: its help with examples that hold, what a shell completes, what Ctrl-C leaves."""
 
+import math
 import os
 import re
 import shlex
@@ -56,7 +57,8 @@ def test_help_shows_options_families_and_then_the_examples_as_they_are_typed(ree
 @pytest.mark.parametrize("words", ["", *COMMANDS])
 def test_a_command_s_help_fits_two_screens(words, reelbench):
     printed = reelbench(*words.split(), "--help", env={"COLUMNS": "80"}).stdout.splitlines()
-    assert len(printed) <= 60
+    rows = sum(max(1, math.ceil(len(line) / 80)) for line in printed)  # examples are wrapped by the terminal alone
+    assert rows <= 60
     assert sum(re.match(r" +(-\w, )?--\w", line) is not None for line in printed) <= 20
     assert not re.search(r"\.\.\.|[{}]", printed[0])
 

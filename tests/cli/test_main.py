@@ -71,6 +71,11 @@ def test_path_is_the_folder_with_the_yaml(reelbench, tmp_path):
         (["ask", "rextime_mini", "--videos", "x"], "REELBENCH_MEDIA"),
         (["ask", "rextime_mini", "--api-key", "x"], "REELBENCH_LLM_API_KEY"),
         (["view", "x", "--open"], "open the path that is printed"),
+        (["ask", "rextime_mini", "--framse", "x"], "no such option: --framse (Possible options: --frames, --from)"),
+        (
+            ["ask", "rextime_mini", "--llm", "m", "--llm-url", "http://x/v1/chat/completions"],
+            "leave /chat/completions out",
+        ),
         (["leaderboard", "build", "--out", "x"], "`reelbench leaderboard add RUN_DIR --store FOLDER`"),
         (["score", "rextime_mini", "--predictions", "x", "--by", "x"], "rextime_mini is broken down by category"),
         (["init"], "reelbench new NAME --from FILE"),
@@ -148,7 +153,7 @@ def test_ids_do_nothing_to_the_terminal(reelbench, tmp_path):
     (tmp_path / "predictions.jsonl").write_text(json.dumps(line) + '\n{"qid": "mini1", "ans": "A"}\n')
     done = reelbench("score", "rextime", "--split", "mini", "--predictions", tmp_path / "predictions.jsonl")
     assert done.returncode == 0
-    assert "1 extra ids: a [2Jb  c\n" in done.stderr
+    assert "1 extra id: a [2Jb  c\n" in done.stderr
 
 
 def test_debug_may_stand_behind_the_command_but_is_lmms_eval_s_behind_the_dashes(reelbench):

@@ -214,3 +214,12 @@ def test_answers_that_the_model_failed_on_are_no_success_where_there_are_no_othe
     done = reelbench("score", "rextime_mini", "--predictions", path, "--output", path.parent / "some")
     assert (done.returncode, "are missing" in done.stderr) == (0, False)
     assert "1 of 12 scored (11 model_failed)" in done.stdout
+
+
+def test_nobody_is_told_to_submit_mini_answers(tmp_path, reelbench):
+    rows = locate("rextime_test_mini").read()
+    path = tmp_path / "p.json"
+    path.write_text(json.dumps({row["id"]: "A [1, 2]" for row in rows}), encoding="utf-8")
+    done = reelbench("score", "rextime_test_mini", "--predictions", path, "--output", tmp_path / "out")
+    assert "submission.jsonl shows the form of a submission" in done.stderr
+    assert "submit " not in done.stderr

@@ -1,5 +1,6 @@
 """Only what matters is asked again: by a file of ids, by what could not be read, by what two results disagree on."""
 
+import asyncio
 import json
 
 import pytest
@@ -41,6 +42,28 @@ def scored(folder, texts, *options, model="org/model"):
     return written(folder / "result")
 
 
+@pytest.fixture(params=["file", "server"])
+def kept_in(request, monkeypatch):
+    """Where replies are kept: a server is never waited for in the event loop, where replies come in."""
+    if request.param == "file":
+        return
+    from reelbench.llm.postgres_store import PostgresStore
+
+    monkeypatch.setenv("REELBENCH_CACHE", request.getfixturevalue("postgres").database())
+
+    def guarded(request):
+        def apart(*arguments):
+            with pytest.raises(RuntimeError, match="no running event loop"):
+                asyncio.get_running_loop()
+            return request(*arguments)
+
+        return apart
+
+    for name in ("get", "claim", "put", "taken", "renew", "release"):
+        monkeypatch.setattr(PostgresStore, name, guarded(getattr(PostgresStore, name)))
+
+
+@pytest.mark.usefixtures("kept_in")
 def test_unreadable_answers_are_asked_again_and_paid_for_once(tmp_path):
     unreadable = {1, 7}
     with JudgeServer(lambda call: Answer("no idea" if call.number in unreadable else GOOD)) as server:

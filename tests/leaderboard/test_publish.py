@@ -112,7 +112,7 @@ def test_results_that_others_merged_are_not_forgotten(stored, rextime_run, tmp_p
     theirs = tmp_path / "theirs"
     store.add(rextime_run("theirs-run", model="org/theirs"), theirs)
     publishing.publish(theirs, dataset=DATASET)
-    with pytest.raises(InputError, match=r"has 1 results that the store lacks, the first results/org__theirs/"):
+    with pytest.raises(InputError, match=r"has 1 result that the store lacks, the first results/org__theirs/"):
         publishing.publish(stored, dataset=DATASET)
 
 
@@ -188,7 +188,7 @@ def test_samples_of_data_under_an_agreement_stay_at_home(hub, stored, tamper):
     publishing.publish(stored, space=SPACE, dataset=DATASET, note=told.append)
     assert not [path for path in files(hub, DATASET, "dataset") if "dramaqa" in path]
     assert len([path for path in files(hub, SPACE, "space") if path.startswith("data/samples/")]) == 1
-    assert any("1 results are left out" in line for line in told)
+    assert any("left out: 1 result whose benchmark's data" in line for line in told)
 
 
 @pytest.mark.parametrize(

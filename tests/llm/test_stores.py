@@ -5,6 +5,7 @@ import contextlib
 import shutil
 import sqlite3
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -16,6 +17,7 @@ from reelbench.llm.asker import Asker
 from reelbench.llm.batches import Batches
 from reelbench.llm.cache import ReplyCache, stored_now
 from reelbench.llm.copying import Copied, copy
+from reelbench.llm.postgres_store import CONNECTIONS
 from reelbench.llm.reply import Reply
 from reelbench.llm.store import AwayError, Limit
 from reelbench.registry.errors import InputError, ReelbenchError
@@ -298,19 +300,22 @@ def test_claims_outlast_a_server_that_is_stopped_and_replies_that_came_meanwhile
     assert list(spool.parent.iterdir()) == []
 
 
-def test_what_a_process_could_not_put_down_the_next_one_does(postgres):
+def test_what_a_process_could_not_put_down_the_next_one_does(postgres, reelbench_home, monkeypatch):
+    monkeypatch.setattr("reelbench.llm.postgres_store._WAIT", 0.2)
     place, notes = postgres.database(), []
-    cache = ReplyCache(place, notes.append, patience=0)
+    cache, other = (ReplyCache(place, notes.append, patience=0) for _ in range(2))  # as it asks two models
     postgres.stop()
     try:
-        for number in range(3):
-            cache.put(key(number), "m", reply(str(number)))
+        for number, asked in enumerate((cache, other, cache)):
+            asked.put(key(number), "m", reply(str(number)))
+        assert len(list((reelbench_home / "spool").glob("*.jsonl"))) == 1
         with pytest.raises(
             ReelbenchError, match=r"--cache-patience\); 3 replies are in .*; run again when it is there"
         ):
             cache.claim(key(9))
-        cache.close()
-        assert "3 replies are in" in notes[-1]
+        for asked in (cache, other, cache):
+            asked.close()
+        assert ["3 replies are in" in note for note in notes] == [False, True]
         with pytest.raises(InputError, match=r"^judge cache postgresql://127.0.0.1:\d+/postgres: .*refused"):
             ReplyCache(place, print)
     finally:
@@ -337,7 +342,8 @@ def test_what_a_server_refuses_to_keep_is_kept_here(postgres):
     again.close()
 
 
-def test_a_server_that_grants_no_more_connections_is_waited_for(postgres, capfd):
+def test_a_server_that_grants_no_more_connections_is_waited_for(postgres, capfd, monkeypatch):
+    monkeypatch.setattr("reelbench.llm.postgres_store._WAIT", 0.2)
     import psycopg
 
     place, notes = postgres.database(), []
@@ -368,6 +374,21 @@ def test_a_server_that_grants_no_more_connections_is_waited_for(postgres, capfd)
         late.close()
         cache.close()
     assert capfd.readouterr().err == ""
+
+
+def test_a_process_takes_few_connections_however_many_models_it_asks(postgres):
+    import psycopg
+
+    place = postgres.database()
+    caches = [ReplyCache(place, print) for _ in range(6)]
+    with ThreadPoolExecutor(24) as threads:
+        states = list(threads.map(lambda number: caches[number % 6].claim(key(number)), range(400)))
+    with psycopg.connect(place) as database:
+        (taken,) = database.execute("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'reelbench'")
+    assert set(states) == {"mine"}
+    assert taken[0] <= CONNECTIONS
+    for cache in caches:
+        cache.close()
 
 
 def test_batches_too_wait_for_a_server_that_is_away(postgres):
@@ -480,8 +501,10 @@ def test_a_user_who_may_only_read_reads(postgres):
         "postgresql+psycopg://u:secret@h/d",
         "postgresql:/u:secret@h/d",
         "mysql://u:secret@h/d",
+        Path("postgresql://u:secret@h/d"),
         "host=h user=u password=secret",
     ],
+    ids=str,
 )
 def test_an_address_that_cant_be_read_is_said_without_its_password(address, postgres, tmp_path, monkeypatch):  # noqa: ARG001 - psycopg is here
     monkeypatch.chdir(tmp_path)

@@ -95,7 +95,7 @@ class TestScoring:
         file = write(tmp_path, {"v.mp4": [{"question": "How?", "pred": "slowly"}]}, "predictions.json")
         done = reelbench("score", "moviecore", "--predictions", file, "--references", truth, "--no-overlap", "--json")
         assert json.loads(done.stdout)["counts"]["unscored"] == {"judge_unavailable": 1, "prediction_missing": 1}
-        assert "1 missing ids: v_1" in done.stderr
+        assert "1 missing id: v_1" in done.stderr
         assert "--judge gpt-6-luna" in done.stderr  # the authors' own judge shuts down
 
     def test_no_overlap_leaves_the_three_metrics_out(self, tmp_path, score):

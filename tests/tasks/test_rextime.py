@@ -153,8 +153,8 @@ class TestIdsThatDoNotFit:
         assert (counts["missing"], counts["extra"], counts["duplicate"]) == (1, 1, 0)
         assert values(document)["accuracy"] == 100  # of the three that were answered
         assert document["metrics"]["accuracy"]["n"] == 3
-        assert "1 missing ids: q2" in done.stderr
-        assert "1 extra ids: other" in done.stderr
+        assert "1 missing id: q2" in done.stderr
+        assert "1 extra id: other" in done.stderr
 
     def test_strict_makes_them_a_failure_and_still_writes_the_result(self, file, references, tmp_path, reelbench):
         out = tmp_path / "a folder" / "out"

@@ -24,7 +24,7 @@ def test_a_real_export_is_read(reelbench):
     # The first annotator marked the answer too, frames 25 to 48: 2 to 4 s. Together 0 to 4 s, shared 0.5 s.
     assert found["certificate_length"]["value"] == pytest.approx(4)
     assert found["qa_miou"]["value"] == pytest.approx(0.5 / 4)
-    assert "left out: 1 results of Label Studio, cancelled" in done.stderr
+    assert "left out: 1 result of Label Studio, cancelled" in done.stderr
 
 
 def test_tasks_and_configuration(reelbench, tmp_path):
