@@ -101,6 +101,7 @@ class Asker:
         self._budget = budget or Budget(options.budget_calls, options.budget_usd)
         # What follows lives in the event loop alone.
         self._pacer = pacer or Pacer(options.concurrency)
+        self._pacer.shared = self.cache.store.is_remote
         self._followed = asyncio.Semaphore(max(_FOLLOWED, 2 * self.ahead) * options.concurrency)
         self._client: Client | None = None
         self._watch = ClaimWatch(self.cache, self._pacer)
@@ -288,7 +289,11 @@ class Asker:
                             return PENDING
                         await self._collect()
                     if state == "theirs":
-                        await turn.pass_on(self._watch.wait(key))
+                        turn.leave()  # and claim without one from here on: most have the reply by then
+                        await self._watch.wait(key)
+                        if self._pacer.stopped is not None:
+                            raise self._pacer.stopped
+                await turn.come_back()
                 reason = await self._call_until_kept(client, turn, key, messages)
             except RejectedError as error:
                 return self._reject(error)

@@ -42,6 +42,8 @@ class Pacer:
         self._round = 0
         self._held_until = 0.0
         self._waiting: deque[asyncio.Future[None]] = deque()
+        self.shared = False
+        """Whether other machines ask the same: then the next is any of those who wait, or all would want the same."""
         self._timer: asyncio.TimerHandle | None = None
         self._stop = asyncio.Event()
         self.stopped: StoppedError | None = None
@@ -136,6 +138,8 @@ class Pacer:
 
     def _wake(self) -> None:
         while self._waiting and self._free():
+            if self.shared:
+                self._waiting.rotate(random.randrange(len(self._waiting)))  # noqa: S311
             gate = self._waiting.popleft()
             if not gate.done():
                 self._active += 1
@@ -166,7 +170,7 @@ class Turn:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._leave()
+        self.leave()
 
     async def wait(self, seconds: float) -> None:
         """Sleep in place; StoppedError once asking is over."""
@@ -176,12 +180,18 @@ class Turn:
 
     async def pass_on(self, meanwhile: Awaitable[None]) -> None:
         """Let others in until `meanwhile` is over, then wait to be let in again, ahead of those who never were."""
-        self._leave()
+        self.leave()
         await meanwhile
-        self.round = await self._pacer.enter(again=True)
-        self._inside = True
+        await self.come_back()
 
-    def _leave(self) -> None:
+    async def come_back(self) -> None:
+        """Wait to be let in again where the turn was left."""
+        if not self._inside:
+            self.round = await self._pacer.enter(again=True)
+            self._inside = True
+
+    def leave(self) -> None:
+        """Let others in."""
         if self._inside:
             self._inside = False
             self._pacer.leave()

@@ -111,6 +111,21 @@ def test_four_machines_of_which_two_die_pay_each_call_once(scoring, postgres, tm
 
 
 @pytest.mark.slow
+def test_a_machine_that_begins_later_takes_its_share(scoring, tmp_path):
+    with JudgeServer(judged) as server:
+        machines = [scoring(0, server.url)]
+        until(lambda: len(server.calls) > 300)
+        machines.append(scoring(1, server.url))
+        for machine in machines:
+            _, said = machine.communicate(timeout=300)
+            assert machine.returncode == 0, said
+        assert len(server.calls) == QUESTIONS * CRITERIA
+    documents = [json.loads((tmp_path / f"out{number}" / "result.json").read_text()) for number in range(2)]
+    assert plain(documents[0]) == plain(documents[1])
+    assert documents[1]["judge"]["calls"] > 300
+
+
+@pytest.mark.slow
 def test_a_database_that_stays_away_ends_the_run_in_a_line_and_costs_nothing(scoring, postgres):
     with JudgeServer(judged) as server:
         machine = scoring(0, server.url, "--cache-patience", "3")
