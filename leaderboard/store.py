@@ -32,11 +32,11 @@ from reelbench.registry import discovery
 from reelbench.registry.credentials import without_secrets
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
 from reelbench.registry.files import is_aside, replaced, sha256_of
-from reelbench.registry.records import About, Metrics, Result
+from reelbench.registry.records import About, Counts, Metrics, Result
 from reelbench.registry.rows import Row
 from reelbench.registry.values import without_folders
 from reelbench.registry.workers import ALLOTTED, ALONE, Workers
-from reelbench.scoring import calibration_file, result_files
+from reelbench.scoring import aggregation, calibration_file, result_files
 
 _DEPTH = 4  # folders in a key
 
@@ -253,10 +253,18 @@ def _add_one(given: _Given, store: Path, known: KnownRows, rejudge: Rejudge | No
         if place is not None:
             return Added(given.folder, "same", place, result=given.result)
     verified = verify(given.folder, known=known, result=given.result)
+    _refuse_unanswered(given.folder, verified.result.counts)
     result = verified.result if about is None else _with_about(verified.result, about)
     result = _with_arguments(result, without_secrets)  # an earlier version, or somebody else's, may have written keys
     rejudged = rejudge(verified, known) if rejudge is not None and result.judge is not None else None
     return _file(given.folder, store, verified, result, rejudged)
+
+
+def _refuse_unanswered(folder: Path, counts: Counts) -> None:
+    """Raise InputError where no question has an answer: such a result says nothing of its model."""
+    if counts.items and not aggregation.answered(counts):
+        shown = ", ".join(f"{number} {why}" for why, number in counts.unscored.items())
+        raise InputError(f"{folder}: no question has an answer ({shown}), so there is nothing to file; run it again")
 
 
 def place_of(result: Result, store: Path) -> Path:

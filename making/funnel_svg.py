@@ -28,7 +28,7 @@ def _row(stage: Mapping[str, Any], top: int) -> list[str]:
     if len(losses) > _LONGEST:
         losses = losses[: _LONGEST - 1] + "…"
     return [
-        text(_MARGIN, middle, stage["name"], size=13),
+        text(_MARGIN, middle, stage["name"].replace("_", " "), size=13),
         rectangle(left, top, _BAR, _HEIGHT, _LOST if stage["in"] else _EMPTY),
         rectangle(left, top, _BAR * share, _HEIGHT, _KEPT),
         text(left + _BAR + 10, middle, f"{stage['out']} of {stage['in']}", size=13),

@@ -303,8 +303,8 @@ def _add_tags(
 
 def _correct(dataset: Dataset, labels: list[dict[str, Sequence[str]]], extras: Extras) -> dict[str, float]:
     """Return question id -> credit, 0 to 1, by a result's samples; the dataset gets their labels where it has none."""
-    folder = extras.result
-    assert folder is not None  # noqa: S101 - the caller asked
+    assert extras.result is not None  # noqa: S101 - the caller asked
+    folder = result_files.folder_of_one(extras.result)
     benchmark = result_files.read(folder).benchmark.id
     if dataset.spec is None or dataset.spec.id != benchmark:
         raise InputError(

@@ -18,6 +18,7 @@ from reelbench.llm.retry_cursor import UNPARSABLE, AskResult
 from reelbench.llm.runner import Runner
 from reelbench.methods.questions import MISSING, NOT_SHOWN, QuestionSet
 from reelbench.methods.reasking import passed_over
+from reelbench.registry import about as abouts
 from reelbench.registry.credentials import without_secrets
 from reelbench.registry.data.loading import named
 from reelbench.registry.decoding import Candidates
@@ -123,6 +124,9 @@ def ask(
         split = asked.located.split
         earlier.check(asked.spec, split, model.model, settings, judge=options.judge, known=asked.ids)
         rows = [row for row in rows if row["id"] in earlier.ids]
+    else:
+        said = abouts.applied(options.about, asked.spec.id, record, options.labelled(settings))
+        options.check_place(asked.spec, asked.located.split, *said, len(rows))
     if (line := asked.lacking_videos()) is not None:
         if all(row["id"] in asked.missing for row in rows):
             raise DataUnavailableError(line)

@@ -31,12 +31,17 @@ REFUSED = "refused"
 ANSWERS_HIDDEN = "answers_hidden"
 """The one reason that leaves nothing undone: only the owners can score the item."""
 
+MODEL_FAILED = "model_failed"
+"""The model was asked, and gave no answer."""
+
 PREDICTION_MISSING = "prediction_missing"
 """Nothing is there of an item: neither an answer nor why there is none."""
 UNANSWERED = frozenset(
-    {"model_failed", "media_missing", "media_unreadable", PREDICTION_MISSING, ANSWERS_HIDDEN, CUT_OFF, REFUSED},
+    {MODEL_FAILED, "media_missing", "media_unreadable", PREDICTION_MISSING, ANSWERS_HIDDEN, CUT_OFF, REFUSED},
 )
 """Reasons that say that there is nothing to hold an answer against, or no answer."""
+NO_ANSWER = UNANSWERED - {ANSWERS_HIDDEN}
+"""Reasons that say that there is no answer."""
 
 
 def reason_before_judging(sample: Sample) -> str | None:
@@ -139,6 +144,11 @@ def count(samples: Iterable[Sample], **beside: int) -> Counts:
         missing=reasons[PREDICTION_MISSING],
         **beside,
     )
+
+
+def answered(counts: Counts) -> int:
+    """Return how many items have an answer, scored or not."""
+    return counts.items - sum(number for reason, number in counts.unscored.items() if reason in NO_ANSWER)
 
 
 # --- numbers from samples -------------------------------------------------------------------------------------------

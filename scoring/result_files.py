@@ -49,7 +49,7 @@ from reelbench.registry.settings import FILE_DEFAULTS
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.values import is_object
 from reelbench.scoring import answers, panel_agreement
-from reelbench.scoring.aggregation import ScoredItems
+from reelbench.scoring.aggregation import ScoredItems, answered
 from reelbench.scoring.videos import media_record
 from reelbench.stats import intervals
 
@@ -176,6 +176,42 @@ def check_own(folders: Iterable[Path], model: str) -> None:
     for folder in folders:
         if (folder / RESULT_FILE).is_file() and (before := read(folder).model.id) != model:
             raise InputError(f"{folder}: has the result of {before}; give {model} an --output of its own")
+
+
+def check_kept(
+    folder: Path, model: str, benchmark: tuple[str, str], settings: SettingsRecord, *, answers: int, judged: bool
+) -> None:
+    """Hold a result to come, of a benchmark's id and split, to what it would replace in `folder`.
+
+    Raises:
+        InputError: That is of something else, made in another way, judged where this one isn't, or has more answers.
+    """
+    check_own([folder], model)
+    if not (folder / RESULT_FILE).is_file():
+        return
+    before = read(folder)
+    there = answered(before.counts)
+    if not there:
+        return
+    of_its_own = "give this one an --output of its own"
+    was, now = (
+        {"benchmark": of[0], "split": of[1], **{name: getattr(how, name) for name in _HOW}, **how.generation}
+        for of, how in (((before.benchmark.id, before.benchmark.split), before.settings), (benchmark, settings))
+    )
+    for name in was | now:
+        if was.get(name) != now.get(name):
+            raise InputError(f"{folder}: has a result with {name} {was.get(name)}, not {now.get(name)}; {of_its_own}")
+    if before.judge is not None and not judged:
+        raise InputError(
+            f"{folder}: the answers are judged there, by {before.judge.requested}; name the judge again (its replies "
+            f"are kept), or {of_its_own}"
+        )
+    if answers < there:
+        raise InputError(f"{folder}: has {there} answers, and this result would have {answers}; {of_its_own}")
+
+
+_HOW = ("frames", "candidates", "answering", "language", "label", "prompt_sha256")
+"""What of the settings, beside `generation`, makes other answers."""
 
 
 def _keep_judged(folder: Path, samples: Iterable[Sample]) -> None:

@@ -50,6 +50,7 @@ class EarlierResult:
             raise InputError(f"--only {only!r}: give {', '.join(get_args(Only))}")
         if (only == DISAGREE) != (other is not None):
             raise InputError("--only disagree needs --from twice, and no other does: the answers of the first stay")
+        folder = result_files.folder_of_one(folder)
         result = result_files.read(folder)
         samples = {sample.id: sample for sample in result_files.read_samples(folder)}
         if isinstance(only, QuestionIds):
@@ -164,6 +165,7 @@ def _is_meant(sample: Sample, only: str, most: Mapping[str | None, str | None]) 
 
 def _disagreeing(result: Result, samples: Mapping[str, Sample], folder: Path) -> tuple[str, set[str]]:
     """Return another result's hash, and the ids of the questions on which it differs from this one."""
+    folder = result_files.folder_of_one(folder)
     other = result_files.read(folder)
     before, now = ((one.benchmark.id, one.benchmark.version, one.benchmark.split) for one in (result, other))
     if before != now:

@@ -5,11 +5,13 @@ The model is never run again. One path serves all benchmarks: `formats` reads, `
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
@@ -17,10 +19,11 @@ from reelbench.judges import modes
 from reelbench.judges.verdicts import JUDGE_PENDING, JUDGE_REASONS, JUDGE_UNPARSABLE
 from reelbench.registry import about as abouts
 from reelbench.registry.base_record import first_wrong_field
+from reelbench.registry.credentials import without_secrets
 from reelbench.registry.data import ownership
 from reelbench.registry.data.loading import named, upstream_split
 from reelbench.registry.decoding import Answering
-from reelbench.registry.errors import InputError
+from reelbench.registry.errors import InputError, printable
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.question_ids import QuestionIds
@@ -69,6 +72,23 @@ class Options:
     preset: PresetRecord | None = None
     earlier: EarlierResult | None = None
     only: QuestionIds | None = None
+    label: str | None = None
+    """What the user says of how the answers were made, where the answers themselves don't say it."""
+    place: Path | None = None
+    """The folder that was named for the result; what is there isn't replaced by something else, or by less."""
+
+    def labelled(self, settings: SettingsRecord) -> SettingsRecord:
+        """Return settings with the user's label, if any."""
+        return settings.model_copy(update={"label": self.label}) if self.label else settings
+
+    def check_place(
+        self, spec: BenchmarkSpec, split: str, model: ModelRecord, settings: SettingsRecord, answers: int
+    ) -> None:
+        """Raise InputError where the result would replace one that it must not, before anything is paid for."""
+        if self.place is not None:
+            judged = self.judge is not None
+            benchmark = spec.id, split
+            result_files.check_kept(self.place, model.id, benchmark, settings, answers=answers, judged=judged)
 
     def asked(self) -> modes.Judge | None:
         """Return the judge that was named, to ask in one batch; None where none was."""
@@ -178,12 +198,6 @@ class Evaluation:
         )
         return ownership.whose(self.spec, self.split, self.source, entries)
 
-    def labelled(self, label: str | None) -> "Evaluation":
-        """Return it with the user's label, if any."""
-        if not label:
-            return self
-        return replace(self, settings=self.settings.model_copy(update={"label": label}))
-
     def write(self, folder: Path) -> Outcome:
         """Write the result, its samples and its questions to `folder`; of hidden answers a submission too."""
         questions.write(folder, self.spec, self.split, self.asked.of_samples(self.scored.samples), self.data)
@@ -209,7 +223,8 @@ class Evaluation:
         unanswered = _unanswered(self.scored.counts)
         none = None
         if unanswered and not _any_answer(self.scored.counts):
-            none = unanswered.pop()  # this line is the error then, and no note beside it
+            # This line is the error then, and no note beside it.
+            none = unanswered.pop() + _why_failed(self.scored.samples, self.model)
         fits["notes"] = [*fits.get("notes", ()), *unanswered, *_cut(self.spec, self.scored)]
         unread = [sample for sample in self.scored.samples if "parse_failed" in sample.flags][:_UNREAD_SHOWN]
         return Outcome(
@@ -235,13 +250,13 @@ def _unread_replies(samples: Sequence[Sample]) -> list[tuple[str, str]]:
     return list(islice(unread, _UNREAD_SHOWN))
 
 
-_FAILED = "model_failed"
 _UNANSWERED = {
     aggregation.CUT_OFF: "were cut off by the limit on their length before they said anything readable and are not "
     "scored; raise it with --max-tokens N or --thinking (lmms-eval: --gen_kwargs max_new_tokens=N)",
     aggregation.REFUSED: "were refused by the server's content filter, and are not scored",
-    _FAILED: "are missing: the model failed, and what it said of that stands in the run's own messages",
+    aggregation.MODEL_FAILED: "are missing: the model failed",
 }
+_FAILED_REQUEST = re.compile(r"\[LMMS_EVAL_REQUEST_FAILED[^\]]*\]\s*")
 _NOT_ASKED = ("media_missing", "media_unreadable", aggregation.PREDICTION_MISSING)
 
 
@@ -251,12 +266,29 @@ def _unanswered(counts: Counts) -> list[str]:
     Where others came, those that the model failed on are only counted, in the table's title.
     """
     some = _any_answer(counts)
-    asked = counts.items - sum(counts.unscored.get(reason, 0) for reason in _NOT_ASKED)
     return [
-        f"{counts.unscored[reason]} of {asked} answers {what}"
+        f"{counts.unscored[reason]} of {_asked(counts)} answers {what}"
         for reason, what in _UNANSWERED.items()
-        if counts.unscored.get(reason) and not (some and reason == _FAILED)
+        if counts.unscored.get(reason) and not (some and reason == aggregation.MODEL_FAILED)
     ]
+
+
+def _asked(counts: Counts) -> int:
+    return counts.items - sum(counts.unscored.get(reason, 0) for reason in _NOT_ASKED)
+
+
+def _why_failed(samples: Sequence[Sample], model: ModelRecord) -> str:
+    """Return what the server said to the first request that failed, which lmms-eval's adapters log as the answer."""
+    failed = [sample.prediction for sample in samples if sample.reason == aggregation.MODEL_FAILED]
+    if not failed:
+        return ""
+    if not isinstance(failed[0], str):
+        return ", and what it said of that stands in the run's own messages"
+    why = printable(without_secrets(_FAILED_REQUEST.sub("", failed[0]) or failed[0]))
+    url = str(model.args.get("base_url") or "")
+    if "404" in why and url and not urlsplit(url).path.strip("/"):
+        why += f"; {url} has no path, and most servers have /v1: add it to base_url"
+    return f": {why}"
 
 
 def _cut(spec: BenchmarkSpec, scored: aggregation.ScoredItems) -> Iterator[str]:
@@ -271,7 +303,7 @@ def _cut(spec: BenchmarkSpec, scored: aggregation.ScoredItems) -> Iterator[str]:
 
 def _any_answer(counts: Counts) -> bool:
     """Whether one question that was asked has an answer that came to its end."""
-    return counts.items > sum(counts.unscored.get(reason, 0) for reason in (*_NOT_ASKED, *_UNANSWERED))
+    return _asked(counts) > sum(counts.unscored.get(reason, 0) for reason in _UNANSWERED)
 
 
 def resolve_predictions(given: Path | str, metadata: RunMetadata) -> tuple[Path, RunMetadata]:
@@ -355,7 +387,8 @@ def evaluation(
         earlier.check(spec, submission.split, model.id, settings, judge=options.judge, known=known)
         items, settings = merged(spec, earlier, submission.items, settings, options.note)
         submission = replace(submission, items=items)
-    model, settings = abouts.applied(options.about, spec.id, model, settings)
+    model, settings = abouts.applied(options.about, spec.id, model, options.labelled(settings))
+    options.check_place(spec, submission.split, model, settings, answers(submission.items))
     judge = NotedJudge(options)
     asked = questions.Asked.by_items(submission.items)
     missing = submission.missing
@@ -388,6 +421,11 @@ def evaluation(
         note,
         judge.failed(scored),
     )
+
+
+def answers(items: Iterable[Item]) -> int:
+    """Return how many items have an answer."""
+    return sum(item.reason not in aggregation.NO_ANSWER for item in items)
 
 
 def merged(

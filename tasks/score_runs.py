@@ -1,6 +1,7 @@
 """Scoring what lmms-eval left: a run's logged answers, by our task or by lmms-eval's own on the same rows."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from reelbench.registry import about as abouts
@@ -27,7 +28,7 @@ from reelbench.tasks.lmms.run_logs import (
 )
 from reelbench.tasks.lmms.twins import twin_items
 from reelbench.tasks.questions import Asked
-from reelbench.tasks.score import Evaluation, NotedJudge, Options, Outcome, merged
+from reelbench.tasks.score import Evaluation, NotedJudge, Options, Outcome, answers, merged
 from reelbench.tasks.submissions import tagged
 
 
@@ -38,15 +39,13 @@ def run_evaluations(
     *,
     tags: Path | None = None,
     tasks: Sequence[str] | None = None,
-    label: str | None = None,
     failed: Callable[[str, ReelbenchError], None] | None = None,
 ) -> Iterator[tuple[Evaluation, Path]]:
     """Score the tasks of ours in an lmms-eval output folder; yield each one's evaluation, and where it belongs.
 
-    That is `reelbench/<task>` beside lmms-eval's own files, or `<task>` under `folder` where one is given. `tags` go to
-    the tasks whose questions they name. `label` is what the user says of how the answers were made, where the
-    run itself doesn't. `failed` is called with each task that can't be scored, and why; without it that is raised, and
-    ends all.
+    That is `reelbench/<task>` beside lmms-eval's own files, or `<task>` under `folder` where one is given; nothing
+    there is replaced by something else or by less. `tags` go to the tasks whose questions they name. `failed` is called
+    with each task that can't be scored, and why; without it that is raised, and ends all.
 
     Raises:
         InputError: The tags name no question of the run, or one of `tasks` is not in it.
@@ -64,13 +63,14 @@ def run_evaluations(
         if folder is not None:
             place = (folder / task.results.parent.name if several_models else folder) / task.task
         try:
-            evaluated = _evaluated(task, place, options, tags=tags if task.task in of_tags else None)
+            named = replace(options, place=place) if folder is not None else options
+            evaluated = _evaluated(task, place, named, tags=tags if task.task in of_tags else None)
         except ReelbenchError as error:
             if failed is None or isinstance(error, PendingError):
                 raise
             failed(task.task, error)
         else:
-            yield evaluated.labelled(label), place
+            yield evaluated, place
 
 
 def _tagged_tasks(logged: Sequence[LoggedTask], path: Path) -> set[str]:
@@ -104,11 +104,9 @@ def check_scored(name: str) -> tuple[BenchmarkSpec, TaskSpec]:
     return spec, task
 
 
-def score_logged(
-    logged: LoggedTask, folder: Path, options: Options, *, tags: Path | None = None, label: str | None = None
-) -> Outcome:
+def score_logged(logged: LoggedTask, folder: Path, options: Options, *, tags: Path | None = None) -> Outcome:
     """Score one task from its logged samples."""
-    return _evaluated(logged, folder, options, tags=tags).labelled(label).write(folder)
+    return _evaluated(logged, folder, options, tags=tags).write(folder)
 
 
 def _evaluated(logged: LoggedTask, folder: Path, options: Options, *, tags: Path | None = None) -> Evaluation:
@@ -137,6 +135,8 @@ def _evaluated(logged: LoggedTask, folder: Path, options: Options, *, tags: Path
         items = [item for item in items if options.only is None or item.id in options.only.ids]
         settings = settings.model_copy(update={"limit": len(items)})
     items, notes, beside = _with_tags(spec, items, tags)
+    model, settings = abouts.applied(about, spec.id, model, options.labelled(settings))
+    options.check_place(spec, task.split, model, settings, answers(items))
     judge = NotedJudge(options)
     asked = Asked.by_items(items)
     scored = aggregation.score(
@@ -154,7 +154,8 @@ def _evaluated(logged: LoggedTask, folder: Path, options: Options, *, tags: Path
         source,
         asked,
         scored,
-        *abouts.applied(about, spec.id, model, settings),
+        model,
+        settings,
         {"duplicate": run.duplicate, "notes": notes},
         judge_failed=judge.failed(scored),
         own_rows=data.data == "own",
@@ -170,6 +171,11 @@ def _of_twin(logged: LoggedTask, folder: Path, options: Options, tags: Path | No
     run = twin_items(logged.samples, spec, located.read())
     document = read_json(logged.results)
     items, notes, beside = _with_tags(spec, run.items, tags)
+    before = _before(folder)
+    settings = options.labelled(settings_of_twin(document, logged.task))
+    about = options.about or (before and before.model.about)
+    model, settings = abouts.applied(about, spec.id, model_of(document), settings)
+    options.check_place(spec, task.split, model, settings, answers(items))
     judge = NotedJudge(options)
     asked = Asked.by_items(items)
     scored = aggregation.score(
@@ -181,8 +187,6 @@ def _of_twin(logged: LoggedTask, folder: Path, options: Options, tags: Path | No
         duplicate=len(run.duplicate),
         **beside,
     )
-    before = _before(folder)
-    about = options.about or (before and before.model.about)
     figures = document.get("results", {}).get(logged.task, {})
     return Evaluation(
         spec,
@@ -190,7 +194,8 @@ def _of_twin(logged: LoggedTask, folder: Path, options: Options, tags: Path | No
         located.source,
         asked,
         scored,
-        *abouts.applied(about, spec.id, model_of(document), settings_of_twin(document, logged.task)),
+        model,
+        settings,
         {
             "duplicate": run.duplicate,
             "notes": [run.note(logged.task, figures), *notes],

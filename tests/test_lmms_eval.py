@@ -78,6 +78,23 @@ class TestTheCommand:
         assert done.returncode == 1
         assert done.stderr.strip().splitlines()[-1].startswith("reelbench: lmms-eval ended without results")
 
+    def test_run_fails_where_every_request_failed_and_says_what_the_server_said(self, reelbench, tmp_path):
+        def script(call):
+            return Answer("A") if call.path.startswith("/v1/") else Answer(status=404)
+
+        with JudgeServer(script) as server:
+            url = server.url.removesuffix("/v1")
+            done = reelbench(
+                "run", "--frames", "none", "--", "--tasks", "rextime_mini", "--limit", "2", "--model", "openai",
+                "--model_args", f"model=m,base_url={url},max_retries=1", "--output_path", tmp_path,
+                env={"OPENAI_API_KEY": "x"}, timeout=1800,
+            )  # fmt: skip
+        assert done.returncode == 1
+        last = done.stderr.strip().splitlines()[-1]
+        assert last.startswith("reelbench: rextime: 2 of 2 answers are missing: the model failed: Error code: 404")
+        assert "scripted 404" in last
+        assert last.endswith(f"{url} has no path, and most servers have /v1: add it to base_url")
+
     @pytest.mark.representative
     def test_run_scores_what_was_logged(self, reelbench, tmp_path):
         done = reelbench(

@@ -62,7 +62,7 @@
         cls: "num",
         show: ranked && !R.narrow.matches,
         get: (m) => m.rate,
-        node: (m) => (m.rate == null ? R.none("Not ranked") : `${num(100 * m.rate, "percent")} %`),
+        node: (m) => (m.rate == null ? R.none("Not ranked") : `${num(100 * m.rate, "percent")}\u00a0%`),
       },
       {
         id: "covered",

@@ -112,7 +112,9 @@
           node:
             column.type === "number"
               ? (row) => (value(row) == null ? R.none("Not known") : value(row).toFixed(digits(row)))
-              : null,
+              : text && column.filter
+                ? (row) => (value(row) === "unknown" ? R.none("Not stated") : R.asText(column, value(row)) || R.none())
+                : null,
           show:
             !R.narrow.matches &&
             ((column.part === SCORE && column.id !== "rank_range" ? rows.some((row) => value(row) != null) : column.shown) ||

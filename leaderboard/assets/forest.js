@@ -135,6 +135,7 @@
         return [h("span", { class: "unit", text: what === title ? unit : `${what}, ${unit}` }), axis(steps)];
       },
       rules,
+      intervals: rows.some((row) => row.v[i]?.length > 1),
       ...more,
     };
   }
@@ -182,7 +183,9 @@
     return h(
       "p",
       { class: "key" },
-      h("span", {}, sign(["ends", "dot"]), "score, 95 % interval over videos"),
+      lanes.some((lane) => lane.intervals)
+        ? h("span", {}, sign(["ends", "dot"]), "score, 95 % interval over videos")
+        : h("span", {}, sign(["dot"]), "score"),
       has("baseline") && h("span", {}, sign(["rule baseline"]), "floor (no looking)"),
       has("human") && h("span", {}, sign(["rule human"]), "people"),
       bracket && h("span", {}, h("span", { class: "bracket", "aria-hidden": "true" }, h("i")), "95 % rank range"),

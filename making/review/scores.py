@@ -48,7 +48,7 @@ class JudgeScores(ReviewKind):
         if spec.judge is None:
             raise InputError(f"{spec.id}: has no judged metric; scores are of judged answers")
         assert answers is not None  # noqa: S101 - the draw was checked
-        folder = answers if answers.is_dir() else answers.parent
+        folder = result_files.folder_of_one(answers)
         benchmark = result_files.read(folder).benchmark
         if (benchmark.id, benchmark.split) != (spec.id, drawn.split):
             raise InputError(f"{folder}: a result on {benchmark.id} {benchmark.split}, not on {spec.id} {drawn.split}")

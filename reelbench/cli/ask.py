@@ -105,7 +105,7 @@ def ask(
     spec = stated or settings.FRAMES.get() or _FRAMES
     check_frames(about, spec)
     options = Options(
-        overlap=not no_overlap, judge=judge, note=note, bar=console.progress, about=about, earlier=earlier
+        overlap=not no_overlap, judge=judge, note=note, bar=console.progress, about=about, earlier=earlier, label=label
     )
     folder = output or home() / "runs" / datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
     if earlier is not None:
@@ -113,21 +113,17 @@ def ask(
     else:
         result_files.check_own([folder / discovery.plain_name(name) for name in names], only_model(llm).model)
     if earlier is not None and earlier.only == OTHER_JUDGE:
-        evaluated = partial(judged_again, options=options, earlier=earlier)
+        evaluated = partial(judged_again, earlier=earlier)
     else:
         model, preset = output_limit.of_model(llm, frames, several)
-        evaluated = partial(
-            asking.ask,
-            model=model,
-            options=replace(options, preset=preset),
-            candidates=several,
-            budget=shared_budget(llm),
-        )
+        options = replace(options, preset=preset)
+        evaluated = partial(asking.ask, model=model, candidates=several, budget=shared_budget(llm))
 
     def outcome(name: str) -> "Outcome":
         only = chosen_questions.ids
         questions = asking.questions(name, spec, split=split, limit=limit, data=data, only=only, per=of_each)
-        return evaluated(questions).labelled(label).write(folder / discovery.plain_name(name))
+        place = folder / discovery.plain_name(name)
+        return evaluated(questions, options=replace(options, place=place)).write(place)
 
     outcomes, failed = _each(names, outcome)
     if outcomes:

@@ -29,7 +29,7 @@ def calibrate(
     from reelbench.scoring import calibration_file, result_files
     from reelbench.scoring.judge_agreement import read_ratings
 
-    folder = result if result.is_dir() else result.parent
+    folder = result_files.folder_of_one(result)
     record, samples = result_files.read(folder), list(result_files.read_samples(folder))
     spec = discovery.get(record.benchmark.id)
     labels = read_ratings(people, spec)

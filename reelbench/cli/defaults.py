@@ -138,7 +138,11 @@ def _taken(file: Path, table: str, name: str, commands: "Mapping[str, _click.Com
         why = f"no such option; see `reelbench help {table}`"
     options = [_option(parameter) for parameter in (*(command.params if command is not None else ()), *of_family)]
     close = get_close_matches(name.replace("_", "-"), options, n=1)
-    raise InputError(f"{file}: [{table}] {name}: {why}" + (f"; did you mean {close[0]!r}?" if close else ""))
+    if not options and table:
+        close = get_close_matches(words, [*commands, *FAMILIES], n=1)
+    raise InputError(
+        f"{file}: {f'[{table}] ' if table else ''}{name}: {why}" + (f"; did you mean {close[0]!r}?" if close else "")
+    )
 
 
 def _idle(file: Path, parameter: "_click.Parameter") -> str:

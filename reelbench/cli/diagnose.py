@@ -154,6 +154,7 @@ def errors(
     from reelbench.scoring.result_files import SAMPLES_FILE
 
     models = _models(llm, options.prompts, retry_unread=options.retry_unread, batch=llm_batch)
+    result = result_files.folder_of_one(result)
     name, split, answers = attempts.attempts_of_result(result)
     questions = rows.read(name, split, data)
     known = {question.id for question in questions}

@@ -175,5 +175,12 @@ def _benchmarks() -> dict[str, object]:
 def _settings() -> dict[str, object]:
     from reelbench.registry import settings
 
-    of_files = {defaults.NAME: ", ".join(map(str, paths))} if (paths := defaults.files()) else {}
-    return {setting.name: setting.shown for setting in settings.ALL if setting.is_set} | of_files
+    variables = {setting.name: setting.shown for setting in settings.ALL if setting.is_set}
+    return {**variables, defaults.NAME: _attempt(_defaults)}
+
+
+def _defaults() -> str:
+    for file in defaults.files():
+        defaults.entries(file)
+    where = " or ".join(map(str, defaults.places()))
+    return ", ".join(map(str, defaults.files())) or f"none here; one may stand in {where}"

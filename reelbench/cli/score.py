@@ -153,21 +153,23 @@ def score(
         answering=Answering.parse(of_run.answering) if of_run.answering is not None else None,
         earlier=chosen_questions.earlier,
         only=chosen_questions.ids,
+        label=metadata.label,
+        place=None if judge_estimate else output,
     )
     failures: dict[str, ReelbenchError] = {}
+    if shown.by is not None:
+        _check_facet(shown.by, name, of_run, tagged=tags is not None or options.earlier is not None)
     if of_run.run is None:
-        _check_facet(name, shown.by, tags)
         evaluations = _of_file(name, files, of_run, tags=tags, metadata=metadata, options=options, output=output)
     elif name is not None or files != FileOptions() or replace(metadata, label=None).anything:
         raise InputError("--run reads everything from the run's folder; leave out NAME and the file options")
     else:
         evaluations = run_evaluations(
             of_run.run,
-            output,
+            None if judge_estimate else output,
             options,
             tags=tags,
             tasks=of_run.task or (),
-            label=metadata.label,
             failed=None if judge_estimate else failures.__setitem__,
         )
     if judge_estimate:
@@ -195,15 +197,21 @@ def _conclude(outcomes: "list[Outcome]", failures: "dict[str, ReelbenchError]", 
         raise typer.Exit(1)
 
 
-def _check_facet(name: str | None, facet: str | None, tags: Path | None) -> None:
-    """Raise InputError where a benchmark has no such facet, before a judge is paid; tags bring facets of their own."""
+def _check_facet(facet: str, name: str | None, of_run: RunOptions, *, tagged: bool) -> None:
+    """Raise InputError where nothing that is scored has a facet, before a judge is paid; tags bring some too."""
     from reelbench.registry.data.loading import named
+    from reelbench.scoring import cognitive_profile
+    from reelbench.tasks.lmms.run_logs import logged_tasks, spec_and_task
 
-    if name is None or facet is None or tags is not None:
-        return
-    facets = [each.name for each in named(name)[0].facets]
-    if facet not in facets:
-        raise InputError(f"--by {facet}: no such facet; {name} is broken down by {', '.join(facets) or 'none'}")
+    specs = [named(name)[0]] if name is not None else []
+    if of_run.run is not None:
+        tasks = [logged.task for logged in logged_tasks(of_run.run)]
+        specs += [spec_and_task(task)[0] for task in tasks if task in (of_run.task or tasks)]
+    named_facets = (cognitive_profile.facets(spec) if tagged else spec.facets for spec in specs)
+    facets = list(dict.fromkeys(each.name for several in named_facets for each in several))
+    if specs and facet not in facets:
+        names = name or ", ".join(dict.fromkeys(spec.id for spec in specs))
+        raise InputError(f"--by {facet}: no such facet; {names} is broken down by {', '.join(facets) or 'none'}")
 
 
 def _of_file(
@@ -216,7 +224,6 @@ def _of_file(
     options: "Options",
     output: Path | None,
 ) -> "Evaluations":
-    from reelbench.scoring import result_files
     from reelbench.tasks.predictions import Columns
     from reelbench.tasks.score import resolve_predictions, score_files
     from reelbench.tasks.submissions import Inputs
@@ -232,8 +239,6 @@ def _of_file(
     path, metadata = resolve_predictions(files.predictions, metadata)
     inputs = Inputs(path, files.references, tags, files.split, files.data)
     columns = Columns(files.id_column, files.text_column)
-    if output is not None:
-        result_files.check_own([output], metadata.model or path.stem)
     if options.earlier is not None and output is not None:
         options.earlier.check_apart(output)
     evaluation = score_files(name, inputs, options, columns=columns, metadata=metadata, agent_log=files.looked)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -101,6 +101,13 @@ def candidates(spec: BenchmarkSpec, video: str) -> Iterator[str]:
             yield from (path + suffix for suffix in SUFFIXES)
 
 
+@cache
+def _tell_absent(folder: Path) -> None:
+    """Say once of a folder that the user named that it isn't there: its videos would be missing without a word."""
+    if not folder.is_dir():
+        log.warning("%s=%s: no such folder, so no video is looked for there", settings.MEDIA.name, folder)
+
+
 class Library:
     """Finds the videos of one split; a folder is listed once, however many rows ask.
 
@@ -112,6 +119,9 @@ class Library:
         self.split = split
         self.make = make
         self.roots = roots(spec, data)
+        if make and not is_mini(split):
+            for folder in settings.MEDIA.paths:
+                _tell_absent(folder)
         self._listings: dict[str, tuple[frozenset[str], tuple[str, ...]]] = {}
         self._broken: dict[tuple[Path, ...], str | None] = {}
         self._pictures: dict[tuple[str, ...], PictureSequence | None] = {}

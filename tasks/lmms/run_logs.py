@@ -27,6 +27,7 @@ from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.registry.values import without_folders
 from reelbench.scoring import aggregation
+from reelbench.scoring.result_files import RESULT_FILE
 from reelbench.tasks.lmms.adapters import PASS_VIDEO
 from reelbench.tasks.lmms.visuals import sound
 from reelbench.tasks.submissions import cut_off, frames_given
@@ -55,6 +56,11 @@ def logged_tasks(run: Path) -> list[LoggedTask]:
                 samples = path.with_name(f"{stamp}_samples_{task}.jsonl")
                 newest[path.parent, task] = LoggedTask(task, path, samples)
     if not newest:
+        if any(run.rglob(RESULT_FILE)):
+            raise InputError(
+                f"{run}: has a result of `ask` or `score`, and no lmms-eval run; to judge it, give the command "
+                "that made it --judge MODEL: its answers are kept"
+            )
         raise InputError(f"{run}: no results of our tasks in it; expected *_results.json of an lmms-eval run")
     for logged in newest.values():
         if not logged.samples.is_file():

@@ -199,9 +199,9 @@ def test_questions_are_put_in_the_language_that_the_environment_names(ask, tmp_p
         file.write_text("\n".join(map(json.dumps, lines)))
         before = len(server.calls)
         env = {"REELBENCH_LANGUAGE": "es", "REELBENCH_TRANSLATIONS": str(file)}
-        done = ask(server, names=names, env=env)
+        done = ask(server, "--output", tmp_path / "es" / "out", names=names, env=env)
         assert done.returncode == 0, done.stderr
-        record, samples = result(tmp_path, *names)
+        record, samples = result(tmp_path / "es", *names)
         assert [sample["id"] for sample in samples] == [native[0]["id"]]
         assert record["settings"]["language"] == "es"
         assert "¿Qué pasa?" in json.dumps(server.calls[before].body, ensure_ascii=False)
@@ -500,6 +500,45 @@ def test_where_no_video_has_subtitles_nothing_is_asked(ask):
         done = ask(server, "--frames", "uniform:2,subs=file")
         assert (done.returncode, len(server.calls)) == (2, 0)
     assert "subs=file: no video has a .srt or .vtt beside it (first: v_square00001" in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--frames", "uniform:2"), "has a result with frames none, not uniform:2,times=text"),
+        (("--label", "web search"), "has a result with label None, not web search"),
+        (("--max-tokens", 64), "has a result with max_tokens 512, not 64"),
+        (("--limit", 2), "has 12 answers, and this result would have 2"),
+    ],
+)
+def test_a_result_made_otherwise_or_with_more_answers_is_not_overwritten(options, said, ask, tmp_path):
+    with JudgeServer(answering) as server:
+        assert ask(server).returncode == 0
+        kept = result(tmp_path)
+        done = ask(server, *options)
+        assert (done.returncode, len(server.calls)) == (2, 12)  # nothing is paid for
+    assert f"{tmp_path / 'out' / MINI}: {said}; give this one an --output of its own" in done.stderr
+    assert result(tmp_path) == kept
+
+
+def test_a_result_grows_into_more_questions_and_into_a_judged_one_and_not_back(ask, tmp_path):
+    film = "moviecore_mini"
+
+    def script(call):
+        return Answer('{"score": 3}' if call.body["model"] == "judge" else "A fox.")
+
+    with JudgeServer(script) as server:
+        judged = ("--judge", "judge", "--judge-url", server.url, "--no-overlap")
+        for options in (("--limit", 2), (), judged, judged):
+            done = ask(server, *options, "--no-overlap" if options != judged else "--quiet", names=[film])
+            assert done.returncode == 0, done.stderr
+        kept = result(tmp_path, film)
+        assert (kept[0]["judge"]["requested"], kept[0]["counts"]["scored"]) == ("judge", 12)
+        paid = len(server.calls)
+        done = ask(server, "--no-overlap", names=[film])
+        assert (done.returncode, len(server.calls)) == (2, paid)
+    assert f"{tmp_path / 'out' / film}: the answers are judged there, by judge; name the judge again" in done.stderr
+    assert result(tmp_path, film) == kept
 
 
 def test_another_model_s_result_is_not_overwritten(ask, reelbench, tmp_path):

@@ -75,7 +75,11 @@ def test_a_folder_s_file_never_says_who_is_asked_where_or_for_how_much(score_the
     [
         ("[score]\nnonsense = 1\n", "[score] nonsense: `reelbench score` has no such option"),
         ("[scoree]\nby = 'x'\n", "[scoree] by: no such command or family of options"),
-        ("label = 'x'\n", "[] label: no such command or family of options"),
+        (
+            "[aks]\nframes = 'all'\n",
+            "[aks] frames: no such command or family of options; `reelbench help` lists them; did you mean 'ask'?",
+        ),
+        ("label = 'x'\n", "reelbench.toml: label: no such command or family of options"),
         ("[frames]\nframez = 'none'\n", "[frames] framez: no such option; see `reelbench help frames`"),
         ("[llm]\nllm_url = 'x'\n", "[llm] llm_url: no such option; see `reelbench help llm`; did you mean 'llm-url'?"),
         ("[score]\nquiet = 3\n", "reelbench.toml: score: invalid value for '--quiet'"),
@@ -100,8 +104,18 @@ def test_settings_shows_where_a_value_comes_from_and_doctor_ends_well(reelbench,
         "default": None,
         "about": "from reelbench.toml",
     }
-    (tmp_path / "reelbench.toml").write_text("[", encoding="utf-8")
-    assert reelbench("doctor", cwd=tmp_path).returncode == 0
+    (tmp_path / "reelbench.toml").write_text("[llm]\nllm_url = 'x'\n", encoding="utf-8")
+    done = reelbench("doctor", cwd=tmp_path)
+    assert (done.returncode, "did you mean 'llm-url'?" in done.stdout) == (0, True)
+
+
+def test_without_a_file_settings_and_doctor_say_where_one_may_stand(reelbench, tmp_path):
+    environ = {"XDG_CONFIG_HOME": str(tmp_path)}
+    where = str(tmp_path / "reelbench" / "reelbench.toml")
+    for command in ("settings", "doctor"):
+        shown = reelbench(command, cwd=tmp_path, env=environ).stdout
+        [line] = [line for line in shown.splitlines() if where in line]
+        assert "reelbench.toml" in line.replace(where, "")
 
 
 def test_settings_shows_what_of_a_folder_s_file_is_left_alone(reelbench, tmp_path):

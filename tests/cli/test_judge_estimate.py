@@ -110,3 +110,9 @@ def test_an_estimate_needs_a_judge(reelbench):
     done = reelbench(*MOVIECORE, "--judge-estimate")
     assert done.returncode == 2
     assert "--judge-estimate needs --judge MODEL" in done.stderr
+
+
+def test_without_a_price_the_option_that_gives_one_is_named(reelbench):
+    named = ("--judge", "judge-2", "--judge-url", "http://127.0.0.1:9/v1", "--no-overlap", "--judge-estimate")
+    assert "no price is known: give --judge-price IN,OUT" in reelbench(*MOVIECORE, *named).stderr
+    assert "no price" not in reelbench(*MOVIECORE, *named, "--judge-price", "1,2").stderr

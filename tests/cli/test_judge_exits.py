@@ -121,3 +121,10 @@ def test_a_timeout_that_is_none(reelbench):
     done = reelbench(*MOVIECORE, "--judge", "m", "--judge-url", "http://127.0.0.1:9/v1", "--judge-timeout", "0")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "--judge-timeout" in done.stderr
+
+
+def test_a_facet_that_is_none_is_told_before_the_judge_is_asked(reelbench):
+    with JudgeServer() as server:
+        done = reelbench(*MOVIECORE, "--no-overlap", "--judge", "judge-2", "--judge-url", server.url, "--by", "colour")
+        assert (done.returncode, len(server.calls)) == (2, 0)
+    assert "--by colour: no such facet; moviecore is broken down by classification" in done.stderr

@@ -42,6 +42,25 @@ def test_a_value_has_its_unit_and_the_primary_metric_is_marked(predictions, reel
     assert rows_of(done.stdout)["accuracy"].split()[1:4] == ["(primary)", "25.00", "%"]
 
 
+def test_a_result_of_another_benchmark_or_of_more_answers_is_not_overwritten(predictions, reelbench, tmp_path):
+    where = ("--output", tmp_path / "out", "--model", "m", "--no-overlap")
+    path = predictions("rextime", lambda _: "A [1, 2]")
+    assert reelbench("score", "rextime_mini", "--predictions", path, *where).returncode == 0
+    kept = (tmp_path / "out" / "samples.jsonl").read_bytes()
+    other = predictions("moviecore", lambda _: "A fox.")
+    few = tmp_path / "few.txt"
+    few.write_text("mini1\nmini2\n", encoding="utf-8")
+    for arguments, said in (
+        (("moviecore_mini", "--predictions", other), "has a result with benchmark rextime, not moviecore"),
+        (("rextime_mini", "--predictions", path, "--frames", "all"), "has a result with frames unknown, not all"),
+        (("rextime_mini", "--predictions", path, "--ids", few), "has 12 answers, and this result would have 2"),
+    ):
+        refused = reelbench("score", *arguments, *where)
+        assert refused.returncode == 2
+        assert f"{tmp_path / 'out'}: {said}; give this one an --output of its own" in refused.stderr
+    assert (tmp_path / "out" / "samples.jsonl").read_bytes() == kept
+
+
 def test_another_model_s_result_is_not_overwritten(predictions, reelbench, tmp_path):
     where = ("--predictions", predictions("rextime"), "--output", tmp_path / "out")
     assert reelbench("score", "rextime_mini", *where, "--model", "one").returncode == 0

@@ -101,6 +101,8 @@ def test_what_holds_for_all_runs_of_a_table_is_said_once_above_it(page_of, tmp_p
             "origin of the data unstated)"
         )
         expect(page.locator(".rows .badge")).to_have_text(["published", "zero-shot"])
+        expect(page.locator(".key")).to_contain_text("score")
+        expect(page.locator(".key")).not_to_contain_text("interval")  # none is drawn
     with page_of(written(tmp_path / "some", [*rows, entry("c", 15.0, kind="run")]), "#/rextime") as page:
         expect(page.locator(said)).to_have_text(
             "3 runs recomputed from every answer (2 with references as their submitters state them, "

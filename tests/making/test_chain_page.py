@@ -101,10 +101,11 @@ def test_the_funnel_is_drawn_with_its_losses():
     stages = [
         {"name": "filters", "in": 10, "out": 4, "dropped": {"long_event": 5, "sparse": 1}},
         {"name": "a < b & c", "in": 0, "out": 0, "dropped": {}},
+        {"name": "meta_reviewer", "in": 1, "out": 1, "dropped": {}},
     ]
     root = ET.fromstring(to_svg(stages))  # noqa: S314 - our own picture
     text = " ".join(root.itertext())
-    for words in ("4 of 10", "long event 5, sparse 1", "a < b & c", "0 of 0"):
+    for words in ("4 of 10", "long event 5, sparse 1", "a < b & c", "0 of 0", "meta reviewer"):
         assert words in text
     bars = [element for element in root if element.tag.endswith("rect")][1:]
     assert float(bars[1].get("width")) == pytest.approx(0.4 * float(bars[0].get("width")))

@@ -72,3 +72,10 @@ def test_a_line_of_a_log_that_is_none_is_told_by_its_number(line, says, run):
         file.write(json.dumps(line) + "\n")
     with pytest.raises(InputError, match=says):
         list(score_runs.run_evaluations(run, None, score.Options(overlap=False), tasks=["rextime_mini"]))
+
+
+def test_a_facet_that_none_of_its_tasks_has_is_told_before_anything_is_scored(run, reelbench):
+    done = reelbench("score", "--run", run, "--task", "rextime_mini", "--by", "colour")
+    assert done.returncode == 2
+    assert "--by colour: no such facet; rextime is broken down by category" in done.stderr
+    assert not (run / "reelbench").exists()

@@ -178,3 +178,12 @@ def test_agreement_gated_data_says_which_form_to_fill_in(server, spec):
         "MovieCORE's data is under an agreement and is never fetched: ask for it at https:"
     )
     assert not server.requests
+
+
+@pytest.mark.usefixtures("server")
+def test_a_folder_of_the_user_s_that_is_not_there_is_told_once(spec, tmp_path, monkeypatch, caplog):
+    monkeypatch.setenv("REELBENCH_MEDIA", f"{tmp_path}:{tmp_path / 'nowhere'}")
+    check.check(spec, "test", wanted=["8"])
+    check.check(spec, "test", wanted=["8"])
+    said = [line for line in caplog.messages if "REELBENCH_MEDIA" in line]
+    assert said == [f"REELBENCH_MEDIA={tmp_path / 'nowhere'}: no such folder, so no video is looked for there"]

@@ -1,4 +1,4 @@
-"""Answers of a run that end while the model was still reasoning: its limit ended them, so they are not scored."""
+"""Answers of a run that its limit cut off while the model was reasoning, and requests that failed: unscored, both."""
 
 import json
 
@@ -18,17 +18,19 @@ each_benchmark = pytest.mark.parametrize("name", ANSWERS)
 def run(tmp_path):
     """Write what lmms-eval leaves of a run: run("rextime", cut) with the numbers of the answers that were cut off."""
 
-    def write(name, cut):
+    def write(name, cut, text=CUT, model_args=""):
         spec = discovery.get(name)
         functions = lmms_runs.functions(spec)
         task = f"{name}_mini"
         config = {"dataset_path": f"reelbench:{task}@0123456789abcdef;media_missing=0"}
-        document = {"results": {task: {}}, "configs": {task: config}, "config": {"model": "openai"}}
+        config_of_run = {"model": "openai", "model_args": model_args}
+        document = {"results": {task: {}}, "configs": {task: config}, "config": config_of_run}
         (tmp_path / "run").mkdir()
         (tmp_path / "run" / "1_results.json").write_text(json.dumps(document), encoding="utf-8")
         rows = [{**row, "split": upstream_split(spec, "mini")} for row in registry.load(name, "mini")]
         details = [
-            functions.process_results(row, [CUT if number in cut else ANSWERS[name]]) for number, row in enumerate(rows)
+            functions.process_results(row, [text if number in cut else ANSWERS[name]])
+            for number, row in enumerate(rows)
         ]
         lines = "".join(json.dumps(detail) + "\n" for detail in details)
         (tmp_path / "run" / f"1_samples_{task}.jsonl").write_text(lines, encoding="utf-8")
@@ -63,6 +65,29 @@ def test_where_all_were_cut_off_the_command_fails_and_prints_its_json(run, reelb
     assert done.returncode == 1
     assert "12 of 12 answers were cut off" in done.stderr
     assert json.loads(done.stdout)["counts"]["scored"] == 0
+
+
+NOT_FOUND = "[LMMS_EVAL_REQUEST_FAILED after 5 retries] Error code: 404 - {'detail': 'Not Found'}"
+
+
+@pytest.mark.parametrize(
+    ("url", "advice"),
+    [
+        ("http://box:8123", "; http://box:8123 has no path, and most servers have /v1: add it to base_url"),
+        ("http://box:8123/v1", ""),
+    ],
+)
+def test_where_every_request_failed_the_command_fails_with_what_the_server_said(run, reelbench, tmp_path, url, advice):
+    folder, _ = run("rextime", set(range(12)), NOT_FOUND, f"model=m,base_url={url}")
+    done = reelbench("score", "--run", folder, "--output", tmp_path / "scored")
+    assert done.returncode == 1
+    said = f"12 of 12 answers are missing: the model failed: Error code: 404 - {{'detail': 'Not Found'}}{advice}"
+    assert [line for line in done.stderr.splitlines() if "404" in line] == [f"reelbench: rextime: {said}"]
+    added = reelbench("leaderboard", "add", tmp_path / "scored", "--store", tmp_path / "store")
+    assert added.returncode == 2
+    [line] = added.stderr.splitlines()
+    assert "no question has an answer (12 model_failed)" in line
+    assert not (tmp_path / "store").exists()
 
 
 def test_a_run_of_before_is_read_so_too(run, reelbench):
