@@ -161,17 +161,12 @@ def score(
         _check_facet(shown.by, name, of_run, tagged=tags is not None or options.earlier is not None)
     if of_run.run is None:
         evaluations = _of_file(name, files, of_run, tags=tags, metadata=metadata, options=options, output=output)
-    elif name is not None or files != FileOptions() or replace(metadata, label=None).anything:
-        raise InputError("--run reads everything from the run's folder; leave out NAME and the file options")
     else:
-        evaluations = run_evaluations(
-            of_run.run,
-            None if judge_estimate else output,
-            options,
-            tags=tags,
-            tasks=of_run.task or (),
-            failed=None if judge_estimate else failures.__setitem__,
-        )
+        if name is not None or files != FileOptions() or replace(metadata, label=None).anything:
+            raise InputError("--run reads everything from the run's folder; leave out NAME and the file options")
+        failed = None if judge_estimate else failures.__setitem__
+        tasks = of_run.task or ()
+        evaluations = run_evaluations(of_run.run, options.place, options, tags=tags, tasks=tasks, failed=failed)
     if judge_estimate:
         estimate(evaluations, judge, as_json=shown.as_json)
         return
