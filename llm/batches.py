@@ -21,7 +21,7 @@ from reelbench.llm.cache import ReplyCache, stored_now
 from reelbench.llm.client import NotServedError, RejectedError, TransientError, batch_client, one_line, reply_of
 from reelbench.llm.messages import Message, on_the_wire
 from reelbench.llm.store import StoredBatch, StoredReply
-from reelbench.registry.errors import ReelbenchError
+from reelbench.registry.errors import ReelbenchError, number_of
 
 MOST_REQUESTS = 50_000
 """Requests in one batch, the server's limit."""
@@ -112,7 +112,8 @@ class Batches:
                 raise ReelbenchError(f"{what}; nothing is under way") from None
             raise ReelbenchError(f"{what}; run again: if the server has it, it is found there") from None
         self._patiently(self._store.name_batch, token, batch.id)
-        self._note(f"batch {batch.id}: {len(lines)} requests handed over; rerun the command to collect the replies")
+        handed_over = number_of(len(lines), "request")
+        self._note(f"batch {batch.id}: {handed_over} handed over; rerun the command to collect the replies")
 
     # --- collecting --------------------------------------------------------------------------------------------------
 

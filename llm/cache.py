@@ -29,7 +29,7 @@ from reelbench.llm.reply import Reply
 from reelbench.llm.spool import spool_of
 from reelbench.llm.sqlite_store import EDITED, SqliteStore
 from reelbench.llm.store import AwayError, Claimed, Limit, ReplyStore, StoredReply
-from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.errors import InputError, ReelbenchError, number_of
 
 PATIENCE = 60.0
 """Seconds for which a server of replies that can't be reached is waited for."""
@@ -127,8 +127,9 @@ class ReplyCache:
         if not self._edited_noted:
             self._edited_noted = True
             count = sum(stored.edited for stored in self.store.replies())
+            hold = number_of(count, "reply in it holds", "replies in it hold")
             self._on_note(
-                f"judge cache {self.store.name}: {count} replies in it hold {EDITED}, which an earlier version wrote "
+                f"judge cache {self.store.name}: {hold} {EDITED}, which an earlier version wrote "
                 "over the text of a key; those that are needed are asked again, once"
             )
 
@@ -219,10 +220,7 @@ class ReplyCache:
                 with self._spool.lock:
                     is_left = self._spool.close()
                 if is_left:
-                    self._on_note(
-                        f"judge cache {self.store.name}: can't be written; {len(self._spool)} replies are in "
-                        f"{self._spool.path}, and the next run puts them there"
-                    )
+                    self._on_note(f"judge cache {self.store.name}: can't be written; {self._spool.shown}")
         self.store.close()
 
     # --- many requests in one ----------------------------------------------------------------------------------------
@@ -278,10 +276,10 @@ class ReplyCache:
     def _wait(self, error: AwayError) -> None:
         since = self._spool.away_since or time.monotonic()
         if self._closed.wait(_AGAIN) or time.monotonic() - since > self._patience:
-            held = f"; {len(self._spool)} replies are in {self._spool.path}, and the next run puts them there"
+            held = f"; {self._spool.shown}" if self._spool else ""
             raise ReelbenchError(
-                f"{error}, for {self._patience:g} s (--cache-patience)"
-                f"{held if self._spool else ''}; run again when it is there: what was paid for is kept"
+                f"{error}, for {self._patience:g} s (--cache-patience){held}; run again when it is there: "
+                "what was paid for is kept"
             ) from None
 
     def _flush(self) -> None:
@@ -294,7 +292,8 @@ class ReplyCache:
         for replies, path in self._spool.left_over():
             self.patiently(self.store.put, replies)
             path.unlink(missing_ok=True)
-            self._on_note(f"judge cache {self.store.name}: {len(replies)} replies that an earlier run left are in it")
+            kept = number_of(len(replies), "reply is in it now", "replies are in it now")
+            self._on_note(f"judge cache {self.store.name}: {kept}, left by an earlier run")
 
 
 def open_store(place: Path | str, on_note: Callable[[str], None]) -> ReplyStore:

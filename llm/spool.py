@@ -17,6 +17,7 @@ from typing import IO, TYPE_CHECKING
 
 from reelbench.llm.reply import Reply
 from reelbench.llm.store import StoredReply
+from reelbench.registry.errors import number_of
 from reelbench.registry.home import home
 
 if TYPE_CHECKING:
@@ -53,6 +54,11 @@ class Spool:
 
     def __len__(self) -> int:
         return len(self._held)
+
+    @property
+    def shown(self) -> str:
+        """What is here, and where, for the user."""
+        return f"{number_of(len(self), 'reply is', 'replies are')} in {self.path}, and the next run puts them there"
 
     def get(self, key: bytes) -> StoredReply | None:
         """Return the reply under `key` where it is here."""

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from reelbench.making.moment_replies import BothTypes, Category, option
 from reelbench.making.moment_sources import Source, Span
 from reelbench.registry.base_record import first_wrong_field
-from reelbench.registry.errors import InputError
+from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import read_jsonl
 from reelbench.registry.rows import LETTERS
 from reelbench.scoring.certificate_length import certificates
@@ -150,7 +150,7 @@ def mini_test(
     drawn: list[int] = []
     for category, places in sorted(by_category.items()):
         if len(places) < number:
-            note(f"mini test: {category} has {len(places)} questions, all of them are in it")
+            note(f"mini test: {category} has {number_of(len(places), 'question')}, all in it")
         drawn += random.Random(f"{seed}|{category}").sample(places, min(number, len(places)))  # noqa: S311 - no secret
     return [rows[place] for place in sorted(drawn)]
 

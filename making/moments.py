@@ -27,7 +27,7 @@ from reelbench.making.moment_pairs import Draft, MomentSource, Pair, across_time
 from reelbench.making.moment_rules import Cuts, Rules
 from reelbench.making.moment_sources import Captioned, Event, Query, Source, Span, first_pair, fit_events, fit_window
 from reelbench.making.video_frames import VideoFrames
-from reelbench.registry.errors import InputError
+from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import write_jsonl
 
 ROLES = {
@@ -448,8 +448,9 @@ async def run(sources: Sequence[MomentSource], moments: Moments, setup: ChainSet
         ]
         unmarked = [draft.id for draft, _ in made if draft.span is None]
         if unmarked:
+            answered = number_of(len(unmarked), "question is", "questions are")
             setup.on_note(
-                f"{len(unmarked)} questions are answered by what nobody has timed yet: their span is the "
+                f"{answered} answered by what nobody has timed yet: the span is the "
                 "whole video until people mark it (funnel.json lists them as unmarked)"
             )
         rows = [row for _, row in made]

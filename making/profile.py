@@ -19,7 +19,7 @@ from reelbench.making import readability as text_profile
 from reelbench.making.profile_rows import Dataset, ProfileRow
 from reelbench.making.profile_spans import Spans, measure_spans, with_question_spans
 from reelbench.making.published_profiles import PROFILE_TOOLS, PROFILES_CITE, PUBLISHED_PROFILES, PublishedProfile
-from reelbench.registry.errors import InputError
+from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.languages import UNSPACED, language_of, words
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.records import Sample
@@ -236,7 +236,8 @@ def _over_texts(values: Values) -> Measure | None:
 def _grades(dataset: Dataset, note: Callable[[str], None]) -> Values:
     english = [language_of(entry.language) == "en" for entry in dataset.entries]
     if (others := english.count(False)) and any(english):
-        note(f"{dataset.name}: {others} questions are not in English and left out of the Flesch-Kincaid grade")
+        not_english = number_of(others, "question is", "questions are")
+        note(f"{dataset.name}: {not_english} not in English and left out of the Flesch-Kincaid grade")
     elif others:
         note(f"{dataset.name}: no question is in English, which the Flesch-Kincaid grade is for")
     return {

@@ -22,7 +22,7 @@ from reelbench.registry import about as abouts
 from reelbench.registry.credentials import without_secrets
 from reelbench.registry.data.loading import named
 from reelbench.registry.decoding import Candidates
-from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError
+from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError, number_of
 from reelbench.registry.frames.sampling import MOST_FRAMES, FrameSampling
 from reelbench.registry.progress import Show
 from reelbench.registry.question_ids import QuestionIds
@@ -219,7 +219,7 @@ class _Run:
             again = "rerun the command to continue"
             if self._runner.lacking.keys() == {UNPARSABLE}:
                 again = "the replies have no text; ask once more by --only unscored --from RESULT"
-            note(f"{lacking} questions are not answered ({shown}); {again}")
+            note(f"{number_of(lacking, 'question is', 'questions are')} not answered ({shown}); {again}")
 
     async def _prediction(self, row: Row) -> Prediction:
         questions = self._questions

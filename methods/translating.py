@@ -16,7 +16,7 @@ from reelbench.llm.messages import Message
 from reelbench.llm.runner import Runner
 from reelbench.registry import translations
 from reelbench.registry.data.loading import locate
-from reelbench.registry.errors import InputError
+from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import valid_text, write_jsonl
 from reelbench.registry.languages import language_of
 from reelbench.registry.media.library import Library
@@ -62,8 +62,8 @@ def check(questions: TranslatedQuestions, rows: Iterable[tuple[str, str]], path:
     if lacking:
         name, language = lacking[0]
         raise InputError(
-            f"{path}: lacks {len(lacking)} questions (first: {name!r} in {language}); translate them, or leave "
-            "--translations out and give --llm translator=MODEL"
+            f"{path}: lacks {number_of(len(lacking), 'question')} (first: {name!r} in {language}); translate them, or "
+            "leave --translations out and give --llm translator=MODEL"
         )
 
 

@@ -23,7 +23,7 @@ from reelbench.registry.credentials import without_secrets
 from reelbench.registry.data import ownership
 from reelbench.registry.data.loading import named, upstream_split
 from reelbench.registry.decoding import Answering
-from reelbench.registry.errors import InputError, printable
+from reelbench.registry.errors import InputError, number_of, printable
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.question_ids import QuestionIds
@@ -296,8 +296,8 @@ def _cut(spec: BenchmarkSpec, scored: aggregation.ScoredItems) -> Iterator[str]:
     overlap = [metric.name for metric in spec.metrics if isinstance(metric.aggregate, Corpus)]
     if scored.metrics.keys() & set(overlap) and (number := aggregation.too_long(scored.samples)):
         yield (
-            f"{number} answers have more than {aggregation.LONGEST_OVERLAP} characters: {', '.join(overlap)} read "
-            "their last ones"
+            f"{number_of(number, 'answer has', 'answers have')} more than {aggregation.LONGEST_OVERLAP} characters: "
+            f"{', '.join(overlap)} read the last ones"
         )
 
 
@@ -441,7 +441,7 @@ def merged(
     if not new and earlier.only != OTHER_JUDGE:
         raise InputError(f"{earlier.folder}: none of its {meant} questions that are meant has a new answer")
     if new < meant and earlier.only != OTHER_JUDGE:
-        note(f"{meant - new} of {meant} questions have no new answer and keep that of {earlier.folder}")
+        note(f"no new answer to {meant - new} of {number_of(meant, 'question')}, so that of {earlier.folder} stays")
     settings = earlier.settings(settings, meant if earlier.only == OTHER_JUDGE else new)
     return together, settings.model_copy(update={"frames_given": frames_given(together)})
 

@@ -13,7 +13,7 @@ from reelbench.making.review.review_files import Marks, Reviews
 from reelbench.making.review.review_items import Item, Place
 from reelbench.making.review.review_kind import ReviewKind, ReviewSummary
 from reelbench.making.review.tables import Table, number
-from reelbench.registry.errors import InputError
+from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import write_jsonl
 from reelbench.registry.rows import Row, steps
 from reelbench.registry.spec import BenchmarkSpec
@@ -196,4 +196,4 @@ class GraphSummary(ReviewSummary):
         """Write the graphs that are right, mended or decided, as `diagnose --graphs` takes them."""
         write_jsonl(path, (graph.model_dump(mode="json") for graph in self.graphs.values()))
         left = len(self.unusable) + len(self.open)
-        return f"{len(self.graphs)} graphs written to {path}; {left} are unusable or open and left out"
+        return f"{number_of(len(self.graphs), 'graph')} written to {path}; {left} left out as unusable or open"

@@ -60,9 +60,8 @@ def write_rows(path: Path, reviews: Reviews, outcome: Verification) -> str:
                 continue
             kept.append((name, {**entry, **outcome.changes.get(name, {}), "verified": name in outcome.verified}))
     if unknown := sorted((outcome.verified | outcome.dropped.keys() | outcome.changes.keys()) - seen):
-        raise InputError(
-            f"--write: {len(unknown)} questions are not in the benchmark's data ({unknown[0]}); is it this one?"
-        )
+        strangers = number_of(len(unknown), "question is", "questions are")
+        raise InputError(f"--write: {strangers} not in the benchmark's data ({unknown[0]}); is it this one?")
     write_json(path, dict(kept) if keyed else [entry for _, entry in kept])
     written = f"{number_of(len(kept), 'question')} written to {path}"
     said = f"{written}, {len(outcome.dropped)} left out, {len(outcome.verified)} verified"

@@ -15,7 +15,7 @@ from reelbench.making.review.review_files import Marks, Reviews
 from reelbench.making.review.review_items import Item, Part, Place
 from reelbench.making.review.review_kind import ReviewKind, ReviewSummary
 from reelbench.making.review.tables import Table, number
-from reelbench.registry.errors import InputError
+from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import write_jsonl
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring.evidence.tagger_agreement import CODES, DIVERGENT, RIGHT, Judged, Node
@@ -170,4 +170,4 @@ class NodeSummary(ReviewSummary):
     def write(self, path: Path) -> str:
         """Write what people gave, `{"id", "node", "code"}` in JSON Lines."""
         write_jsonl(path, ({"id": key, "node": node, "code": code} for (key, node), code in self.codes.items()))
-        return f"{len(self.codes)} nodes written to {path}, {len(self.open)} are open"
+        return f"{number_of(len(self.codes), 'node')} written to {path}, {len(self.open)} open"

@@ -20,7 +20,7 @@ from reelbench.making.review.review_items import Item, Place
 from reelbench.making.review.review_kind import DrawnRows, ReviewKind, ReviewSummary
 from reelbench.making.review.tables import Table, number
 from reelbench.registry import discovery
-from reelbench.registry.errors import InputError
+from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import write_text
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import JudgeSpec
@@ -159,7 +159,7 @@ class ScoreSummary(ReviewSummary):
         for (item, name), score in sorted(self.means.items()):
             table.writerow([item, f"{score:g}", *([name] if several else [])])
         write_text(path, text.getvalue())
-        return f"{len(self.means)} scores written to {path}"
+        return f"{number_of(len(self.means), 'score')} written to {path}"
 
 
 def _scores(reviews: Reviews, judge: JudgeSpec) -> Iterator[tuple[str, str, float]]:

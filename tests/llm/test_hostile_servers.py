@@ -308,7 +308,7 @@ def test_a_reply_that_an_earlier_version_edited_is_asked_again_once(reelbench_ho
         raw.close()
         (again,), tally, notes = ask(server)
         assert (again.value, tally.calls, len(server.calls)) == ("expected [key]", 1, 2)
-        assert ["1 replies in it hold [key]" in note for note in notes] == [True]
+        assert ["1 reply in it holds [key]" in note for note in notes] == [True]
         (last,), tally, notes = ask(server)
         assert (last.value, tally.calls, notes) == ("expected [key]", 0, [])
 

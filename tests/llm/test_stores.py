@@ -322,7 +322,7 @@ def test_what_a_process_could_not_put_down_the_next_one_does(postgres, reelbench
         postgres.start()
     again = ReplyCache(place, notes.append)
     assert [again.get(key(number)).raw for number in range(3)] == ["0", "1", "2"]
-    assert "3 replies that an earlier run left" in notes[-1]
+    assert "3 replies are in it now, left by an earlier run" in notes[-1]
     again.close()
     assert not any("pass" in note.replace("--cache-patience", "") for note in notes)
 
@@ -335,7 +335,7 @@ def test_what_a_server_refuses_to_keep_is_kept_here(postgres):
     with pytest.raises(ReelbenchError, match="full_disk"):
         cache.put(key(1), "m", reply("paid"))
     cache.close()
-    assert "can't be written; 1 replies are in" in notes[-1]
+    assert "can't be written; 1 reply is in" in notes[-1]
     written(place, "ALTER TABLE replies DROP CONSTRAINT full_disk")
     again = ReplyCache(place, notes.append)
     assert again.get(key(1)).raw == "paid"
