@@ -44,7 +44,9 @@ def _headline(board: Board, groups: Sequence[RankingGroup], *, alone: bool = Fal
             text.words(f"{_number(len(leaders))} models share the first place".capitalize())
         else:
             text.names(leaders)
-            text.words(" leads" if len(leaders) == 1 else " share the first place")
+            only = all(len(_ranked(board, group)) == 1 for group in led)
+            leads = " is the only ranked model" if only else " leads"
+            text.words(leads if len(leaders) == 1 else " share the first place")
         text.words("" if alone else f" on {_where(board, led, groups)}")
         if len(leaders) == 1:
             margins = [(group, _margin(board, group)) for group in led]

@@ -39,6 +39,7 @@ from reelbench.registry.records import (
     SettingsRecord,
     SourceRecord,
 )
+from reelbench.registry.settings import JUDGE
 from reelbench.registry.spec import BenchmarkSpec, Corpus
 from reelbench.registry.values import drained
 from reelbench.scoring import aggregation, result_files
@@ -389,6 +390,8 @@ def evaluation(
         submission = replace(submission, items=items)
     model, settings = abouts.applied(options.about, spec.id, model, options.labelled(settings))
     options.check_place(spec, submission.split, model, settings, answers(submission.items))
+    if options.judge is not None and spec.judge is None and not JUDGE.is_set:  # which is for all
+        options.note(f"{spec.id}: no metric of it is judged, so the judge is not asked")
     judge = NotedJudge(options)
     asked = questions.Asked.by_items(submission.items)
     missing = submission.missing

@@ -128,3 +128,12 @@ def test_a_facet_that_is_none_is_told_before_the_judge_is_asked(reelbench):
         done = reelbench(*MOVIECORE, "--no-overlap", "--judge", "judge-2", "--judge-url", server.url, "--by", "colour")
         assert (done.returncode, len(server.calls)) == (2, 0)
     assert "--by colour: no such facet; moviecore is broken down by classification" in done.stderr
+
+
+def test_a_judge_that_nothing_needs_is_told_of(reelbench, tmp_path):
+    path = tmp_path / "answers.csv"
+    path.write_text("id,prediction\nmini1,A from 1 to 2\n", encoding="utf-8")
+    scored = ("score", "rextime_mini", "--predictions", path)
+    line = "rextime: no metric of it is judged, so the judge is not asked"
+    assert line in reelbench(*scored, "--judge", "judge-2").stderr
+    assert line not in reelbench(*scored, env={"REELBENCH_JUDGE": "judge-2"}).stderr  # which is for all benchmarks

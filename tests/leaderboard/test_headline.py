@@ -23,6 +23,12 @@ def test_who_leads_everywhere_by_how_much_and_what_is_shared():
     assert said(*rows) == ["", "a", f"{leads} Places 2–3 on ReXTime can’t be told apart."]
 
 
+def test_who_is_alone_leads_nobody():
+    assert said(entry("a", 0.0)) == ["", "a", " is the only ranked model on ReXTime."]
+    rows = [entry("a", 4.5, group=MOVIECORE), entry("a", 30.0), entry("b", 20.0)]
+    assert said(*rows)[2] == " leads on both benchmarks, ahead of the next by 10.0 points on ReXTime."
+
+
 def test_leaders_of_some_and_a_shared_first_place():
     rows = [entry("a", 30.0), entry("b", 30.0), entry("a", 50.0, group=CURVE), entry("b", 40.0, group=CURVE)]
     shared = " share the first place on ReXTime."
