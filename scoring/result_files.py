@@ -174,8 +174,17 @@ def changed_after_scoring(folder: Path, result: Result) -> bool:
 def check_own(folders: Iterable[Path], model: str) -> None:
     """Raise InputError where a folder has another model's result, which this one's would overwrite."""
     for folder in folders:
-        if (folder / RESULT_FILE).is_file() and (before := read(folder).model.id) != model:
-            raise InputError(f"{folder}: has the result of {before}; give {model} an --output of its own")
+        _own(folder, model)
+
+
+def _own(folder: Path, model: str) -> Result | None:
+    """Return the model's result in a folder, or None; InputError where it is another model's."""
+    if not (folder / RESULT_FILE).is_file():
+        return None
+    before = read(folder)
+    if before.model.id != model:
+        raise InputError(f"{folder}: has the result of {before.model.id}; give {model} an --output of its own")
+    return before
 
 
 def check_kept(
@@ -186,12 +195,8 @@ def check_kept(
     Raises:
         InputError: That is of something else, made in another way, judged where this one isn't, or has more answers.
     """
-    check_own([folder], model)
-    if not (folder / RESULT_FILE).is_file():
-        return
-    before = read(folder)
-    there = answered(before.counts)
-    if not there:
+    before = _own(folder, model)
+    if before is None or not (there := answered(before.counts)):
         return
     of_its_own = "give this one an --output of its own"
     was, now = (

@@ -47,7 +47,14 @@ from reelbench.tasks import hub_predictions, predictions, questions
 from reelbench.tasks.agent_log import with_looks
 from reelbench.tasks.earlier import OTHER_JUDGE, EarlierResult
 from reelbench.tasks.predictions import Columns
-from reelbench.tasks.submissions import Inputs, PredictionSet, frames_given, submission_suffix, write_submission
+from reelbench.tasks.submissions import (
+    Inputs,
+    PredictionSet,
+    frames_given,
+    submission_advice,
+    submission_suffix,
+    write_submission,
+)
 
 if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions
@@ -217,10 +224,8 @@ class Evaluation:
             path = folder / f"submission{submission_suffix(self.spec)}"
             write_submission(self.spec, self.scored.samples, path)
             server = self.spec.splits[upstream_split(self.spec, self.split)].submit_to or "the owners' server"
-            note = f"{self.spec.id} {self.split}: the answers are hidden; submit {path} to {server}"
-            if self.split != upstream_split(self.spec, self.split):  # mini questions are ours, and no server knows them
-                note = f"{self.spec.id} {self.split}: the answers are hidden; {path} shows the form of a submission"
-            fits.setdefault("notes", []).append(note)
+            todo = submission_advice(self.split, path, server)
+            fits.setdefault("notes", []).append(f"{self.spec.id} {self.split}: the answers are hidden; {todo}")
         unanswered = _unanswered(self.scored.counts)
         none = None
         if unanswered and not _any_answer(self.scored.counts):

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from reelbench.registry import rows
 from reelbench.registry.base_record import first_wrong_field
-from reelbench.registry.data.loading import imported, locate, upstream_split
+from reelbench.registry.data.loading import imported, is_mini, locate, upstream_split
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import sha256_of, write_jsonl, write_text
 from reelbench.registry.records import Item, Sample, SourceRecord, shared_labels
@@ -324,6 +324,11 @@ def file_source(spec: BenchmarkSpec, path: Path, fingerprint: str) -> SourceReco
 def submission_suffix(spec: BenchmarkSpec) -> str:
     """Return the suffix of the owners' submission file: `.json` for one list, else JSON Lines."""
     return getattr(imported(spec.formats), "SUBMISSION_SUFFIX", ".jsonl")
+
+
+def submission_advice(split: str, path: Path, server: str) -> str:
+    """Return what is to be done with a split's submission file; mini questions are ours, and no server knows them."""
+    return f"{path} shows the form of a submission" if is_mini(split) else f"submit {path} to {server}"
 
 
 def write_submission(spec: BenchmarkSpec, samples: Sequence[Sample], path: Path) -> None:

@@ -81,8 +81,9 @@ def defaults_of(words: str, command: "_click.Command") -> Defaults:
     given: dict[str, Default] = {}
     untrusted: list[str] = []
     for file in files():
-        entries(file)  # all of it is to be understood, whichever command this is
-        for table, parameter, value in _entries(_read(file), words, command):
+        document = _read(file)
+        _understood(file, document)  # all of it, whichever command this is
+        for table, parameter, value in _entries(document, words, command):
             if _left_alone(file, parameter):
                 untrusted.append(f"[{table}] {_option(parameter)}")
             elif not _in_environment(parameter):
@@ -101,11 +102,11 @@ class Entry:
 
 
 def entries(file: Path) -> list[Entry]:
-    """Return what a file says, in its order.
+    """Return what a file says, in its order; InputError where it is no TOML, or says what no command takes."""
+    return _understood(file, _read(file))
 
-    Raises:
-        InputError: It is no TOML, or says what no command takes.
-    """
+
+def _understood(file: Path, document: dict[str, Any]) -> list[Entry]:
     import typer
 
     from reelbench.cli.app import commands_of
@@ -120,15 +121,16 @@ def entries(file: Path) -> list[Entry]:
             else:
                 yield Entry(table, name, value, _idle(file, _taken(file, table, name, commands)))
 
-    return list(walk("", _read(file)))
+    return list(walk("", document))
 
 
 def _taken(file: Path, table: str, name: str, commands: "Mapping[str, _click.Command]") -> "_click.Parameter":
     """Return the option that a line is for, of the command or the family that its table names."""
     words = table.replace(".", " ")
     command = commands.get(words)
-    of_family = [part for command in commands.values() for part in command.params if family_of(part) == table]
-    for parameter in (*(command.params if command is not None else ()), *of_family):
+    of_family = [part for other in commands.values() for part in other.params if family_of(part) == table]
+    taken = [*(command.params if command is not None else ()), *of_family]
+    for parameter in taken:
         if _option(parameter) == name:
             return parameter
     why = "no such command or family of options; `reelbench help` lists them"
@@ -136,9 +138,8 @@ def _taken(file: Path, table: str, name: str, commands: "Mapping[str, _click.Com
         why = f"`reelbench {words}` has no such option"
     elif of_family:
         why = f"no such option; see `reelbench help {table}`"
-    options = [_option(parameter) for parameter in (*(command.params if command is not None else ()), *of_family)]
-    close = get_close_matches(name.replace("_", "-"), options, n=1)
-    if not options and table:
+    close = get_close_matches(name.replace("_", "-"), map(_option, taken), n=1)
+    if not taken and table:
         close = get_close_matches(words, [*commands, *FAMILIES], n=1)
     raise InputError(
         f"{file}: {f'[{table}] ' if table else ''}{name}: {why}" + (f"; did you mean {close[0]!r}?" if close else "")
@@ -148,8 +149,8 @@ def _taken(file: Path, table: str, name: str, commands: "Mapping[str, _click.Com
 def _idle(file: Path, parameter: "_click.Parameter") -> str:
     if _left_alone(file, parameter):
         return UNTRUSTED
-    setting = _ENVIRONMENT.get(parameter.name or "")
-    return f"{setting.name} is set" if setting is not None and setting.is_set else ""
+    variable = _in_environment(parameter)
+    return f"{variable} is set" if variable else ""
 
 
 UNTRUSTED = "a folder's file never says who is asked, where, or for how much"
@@ -193,9 +194,10 @@ def _left_alone(file: Path, parameter: "_click.Parameter") -> bool:
     return family_of(parameter) in _TRUSTED_FAMILIES or any(word in name for word in _TRUSTED)
 
 
-def _in_environment(parameter: "_click.Parameter") -> bool:
+def _in_environment(parameter: "_click.Parameter") -> str | None:
+    """Return the variable that sets an option here, or None."""
     setting = _ENVIRONMENT.get(parameter.name or "")
-    return setting is not None and setting.is_set
+    return setting.name if setting is not None and setting.is_set else None
 
 
 def _option(parameter: "_click.Parameter") -> str:

@@ -36,7 +36,14 @@ from reelbench.scoring.evidence.isolation import last_line
 from reelbench.tasks.lmms import adapter_patches, adapters, option_scores
 from reelbench.tasks.lmms import visuals as frames
 from reelbench.tasks.prompting import CUE, prompt_of
-from reelbench.tasks.submissions import answered, cut_off, hides, submission_suffix, write_submission
+from reelbench.tasks.submissions import (
+    answered,
+    cut_off,
+    hides,
+    submission_advice,
+    submission_suffix,
+    write_submission,
+)
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -285,12 +292,8 @@ class LmmsTask:
         except OSError as error:
             log.warning("%s: the submission could not be written to %s: %s", self.spec.id, path, error)
         else:
-            log.warning("%s: the answers are hidden; %s", self.spec.id, self._what_to_submit(items[0]["split"], path))
-
-    def _what_to_submit(self, split: str, path: Path) -> str:
-        if split != upstream_split(self.spec, split):  # mini questions are ours, and no server knows them
-            return f"{path} shows the form of a submission"
-        return f"submit {path} to the owners' server"
+            todo = submission_advice(items[0]["split"], path, "the owners' server")
+            log.warning("%s: the answers are hidden; %s", self.spec.id, todo)
 
 
 def _named(dataset: "Dataset", task: str) -> "Dataset":
