@@ -34,10 +34,10 @@ install: $(VENV)/.installed
 
 # Remade when what it installs has changed. The extra `mcp` stands here and not among the development requirements: it needs
 # a newer pydantic than our oldest, which `test-minima` tests.
-$(VENV)/.installed: setup.cfg pyproject.toml requirements-dev.txt tools/link_rooms.py $(filter .uv/bin/uv,$(UV))
+$(VENV)/.installed: setup.cfg pyproject.toml requirements-dev.txt $(filter .uv/bin/uv,$(UV))
 	$(UV) venv --quiet --allow-existing --python $(PYTHON) $(VENV)
 	$(UV) pip install --quiet --python $(BIN)/python --editable '.[lmms-eval,mcp,postgres]' --requirement requirements-dev.txt
-	$(BIN)/python tools/link_rooms.py
+	$(BIN)/python
 	@touch $@
 
 demo: install
@@ -87,7 +87,7 @@ mutants: install
 verification: install
 	$(BIN)/python -m tools.verification
 
-# Type checkers can't follow an editable install's import hook, so they read the built package.
+# A built package, for what measures one commit against another (perf/README.md).
 wheel: install
 	rm -rf built build
 	$(UV) pip install --quiet --python $(BIN)/python --no-deps --target built .
@@ -106,11 +106,11 @@ lint-workflows: install
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-actions .github/actions/*/action.yml
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.dependabot .github/dependabot.yml
 
-lint-imports: wheel
-	cd built && ../$(BIN)/lint-imports --config ../.importlinter
+lint-imports: install
+	$(BIN)/lint-imports
 
-lint-types: wheel
-	$(BIN)/pyright
+lint-types: install
+	$(BIN)/pyright reelbench reelbench/*/
 
 # What a release is made of: sdist and wheel, their metadata looked at, README's commands tried on this very wheel.
 dist: install

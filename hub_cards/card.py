@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.hub_cards import metadata, provenance, scoring, structure
-from reelbench.hub_cards.markdown import code, table
 from reelbench.hub_cards.material import CONFIG, Material, why_not_redistributed
+from reelbench.pages.markdown import code, table
 from reelbench.registry.data.loading import is_mini
 
 OWN_ROWS = "Own rows in the format of"

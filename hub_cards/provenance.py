@@ -1,7 +1,7 @@
 """A card on where the dataset is from, and under which licences."""
 
-from reelbench.hub_cards.markdown import table
 from reelbench.hub_cards.material import Material, why_not_redistributed
+from reelbench.pages.markdown import table
 from reelbench.registry.data.sources import published_files
 from reelbench.registry.spec import FileBeside, HubFile, LocalFile, MediaSource, SplitSpec
 

@@ -1,7 +1,7 @@
 """A card on how the benchmark is scored, and what others published."""
 
-from reelbench.hub_cards.markdown import Sources, lower, table
 from reelbench.hub_cards.material import Material
+from reelbench.pages.markdown import Sources, lower, table
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Macro, Mean, MeanOf, Metric, PublishedResult
 
 

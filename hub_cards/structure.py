@@ -3,9 +3,10 @@
 import json
 
 from reelbench.hub_cards.counts import Distribution, LabelCounts, SplitStatistics, facet_title
-from reelbench.hub_cards.markdown import code, count, inert, plain, slug, table
 from reelbench.hub_cards.material import Material, SplitMaterial
-from reelbench.registry import plots, rows
+from reelbench.pages import plots
+from reelbench.pages.markdown import code, count, inert, plain, slug, table
+from reelbench.registry import rows
 
 PLOTS = "plots"
 MOST_LABELS = 20

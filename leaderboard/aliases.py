@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from reelbench.pages.shell_page import page_asset
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import page_asset
 from reelbench.registry.yaml_text import read_mapping
 
 FILE = "aliases.yaml"

@@ -13,11 +13,11 @@ from typing import Literal
 from reelbench.leaderboard import board as boards
 from reelbench.leaderboard import columns, site, store
 from reelbench.leaderboard.board import Board
+from reelbench.pages.shell_page import page_asset
 from reelbench.registry.data import hub
 from reelbench.registry.data.hub import RemoteFile
 from reelbench.registry.data.hub_write import FileChanges, Head, Repository, RepoType, differs
 from reelbench.registry.errors import InputError, ReelbenchError, number_of
-from reelbench.registry.files import page_asset
 from reelbench.scoring import calibration_file, result_files
 
 Done = Literal["unchanged", "would change", "committed", "pull request"]

@@ -23,11 +23,11 @@ from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, frame_count
 from reelbench.leaderboard.exports import tables
 from reelbench.leaderboard.store import public
+from reelbench.pages.shell_page import in_script, page_asset, page_head
 from reelbench.registry.data import loading
 from reelbench.registry.errors import ReelbenchError
-from reelbench.registry.files import in_script, page_asset, read_text, replaced
+from reelbench.registry.files import read_text, replaced
 from reelbench.registry.records import Breakdowns, MetricValue
-from reelbench.registry.shell_page import page_head
 from reelbench.registry.spec import BenchmarkSpec, Corpus, MeanOf, Metric
 from reelbench.registry.units import UNITS
 from reelbench.registry.workers import ALONE, Workers

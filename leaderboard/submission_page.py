@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator
 from importlib.metadata import version
 
-from reelbench.hub_cards.markdown import table
 from reelbench.leaderboard.submission import Near, Report, SubmittedResult
+from reelbench.pages.markdown import table
 from reelbench.registry.errors import printable
 from reelbench.registry.records import MetricValue
 from reelbench.registry.spec import Metric

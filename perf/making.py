@@ -30,7 +30,7 @@ def written(path: Path, moviechat: Path | None, number: int = VIDEOS) -> int:
         pairs = [{"question": f"What is in place {n}?", "answer": "A lamp."} for n in range(3)]
         videos = {f"film{n}": (pairs, {"genre": "drama"}) for n in range(number)}
     else:
-        from reelbench.making.discussion_files import read_videos
+        from reelbench.studio.discussion_files import read_videos
 
         videos = {video.name: (list(video.qa), dict(video.metadata)) for video in read_videos(moviechat, 8)}
     with path.open("w", encoding="utf-8") as file:

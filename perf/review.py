@@ -9,10 +9,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from reelbench.making.review import pages
-from reelbench.making.review.review_items import Place
-from reelbench.making.review.spans import SPANS
 from reelbench.registry import discovery
+from reelbench.studio.review import pages
+from reelbench.studio.review.review_items import Place
+from reelbench.studio.review.spans import SPANS
 
 ITEMS = 2000
 STEPS = 50

@@ -12,11 +12,7 @@ change with any version, except what `docs/api.md` lists for the packages of oth
 
 from typing import TYPE_CHECKING
 
-try:
-    from reelbench.registry.lazy import names_of as _names_of
-except ModuleNotFoundError:  # `python -m reelbench` in a checkout: its rooms stand beside this folder
-    __path__.append(f"{__path__[0]}/..")
-    from reelbench.registry.lazy import names_of as _names_of
+from reelbench.registry.lazy import names_of as _names_of
 
 if TYPE_CHECKING:
     from reelbench.api import Scored, compare, evaluate, open_result, results, score

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from datasets import Dataset
 
     from reelbench.judges.judge_options import JudgeOptions
+    from reelbench.pages.svg import Svg
     from reelbench.registry.printed_table import PrintedTable
     from reelbench.registry.records import About, Breakdowns, Counts, JudgeRecord, Metrics, Sample
-    from reelbench.registry.svg import Svg
     from reelbench.scoring.comparison import Comparison
     from reelbench.tasks.score import Evaluation
 
@@ -93,9 +93,9 @@ class Scored:
         Raises:
             InputError: There is no such facet or metric, or it has no value.
         """
+        from reelbench.pages.plots import Mark, intervals
+        from reelbench.pages.svg import Svg
         from reelbench.registry import discovery
-        from reelbench.registry.plots import Mark, intervals
-        from reelbench.registry.svg import Svg
 
         spec = discovery.get(self.benchmark)
         name = metric or spec.primary.name

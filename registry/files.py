@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
-from importlib import resources
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 from urllib.parse import quote
@@ -126,21 +125,6 @@ def write_text(path: Path | str, text: str) -> None:
     """Write `text` to `path` in one step."""
     with open_aside(path) as file:
         file.write(text)
-
-
-def in_script(document: object) -> str:
-    """Return a document as JSON for a script of a page: no text in it can end the script, or begin a comment."""
-    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-
-
-def page_asset(name: str, room: str = "registry") -> str:
-    """Return the text of a file that stands beside our code: in `room`, or one that every page of ours shares.
-
-    `palette.css` (colours), `shell.css` (head, text, cards, charts), `elements.js` (makes elements), `shell.js`
-    (light and dark), `plots.js` (charts).
-    """
-    return resources.files(f"reelbench.{room}").joinpath(name).read_text(encoding="utf-8")
 
 
 def write_json(path: Path | str, document: object) -> None:

@@ -32,7 +32,8 @@ _ROOMS = (
     "scoring",
     "tasks",
     "leaderboard",
-    "making",
+    "pages",
+    "studio",
     "methods",
     "hub_cards",
 )

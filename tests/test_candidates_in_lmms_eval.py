@@ -5,12 +5,12 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from reelbench.cli.main import app
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.tasks import score as scoring_runs
 from reelbench.tasks.lmms import process
 from tests import lmms_runs
 from tests.lmms_runs import evaluate, samples, texts
+from tests.program import app
 from tests.scored import score_run
 from tests.servers.judge import Answer, JudgeServer
 

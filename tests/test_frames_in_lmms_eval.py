@@ -309,7 +309,7 @@ def in_this_process(monkeypatch):
 def test_a_sweep_runs_each_number_of_frames_and_plots_it(in_this_process, server, tmp_path):
     from typer.testing import CliRunner
 
-    from reelbench.cli.main import app
+    from tests.program import app
 
     # The answer is read off the number of frames: A without, B for one, D for four.
     server.script(lambda call: Answer(json.dumps({"answer": "ABCDD"[len(numbers(call))], "span": [0, 5]})))
@@ -416,7 +416,7 @@ def sound_sent(call, folder):
 def test_a_run_says_what_became_of_the_sound(became, server, sounding_home, monkeypatch, tmp_path):
     from typer.testing import CliRunner
 
-    from reelbench.cli.main import app
+    from tests.program import app
 
     monkeypatch.setenv("REELBENCH_HOME", str(sounding_home))
     spec = "uniform:4,as=clip" + (",audio=keep" if became == "kept" else "")

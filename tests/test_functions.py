@@ -9,8 +9,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 ROOMS = [
-    *("reelbench", "methods", "tasks", "leaderboard", "making", "scoring", "judges", "llm", "stats", "hub_cards"),
-    *("registry", "tools", "perf"),
+    *("reelbench", "studio", "leaderboard", "hub_cards", "methods", "tasks", "scoring", "judges", "llm", "pages"),
+    *("stats", "registry", "tools", "perf"),
 ]
 MOST_LINES, MOST_PARAMETERS = 80, 8
 PLACES = {"self", "cls"}

@@ -7,12 +7,12 @@ import pytest
 from typer.testing import CliRunner
 
 from reelbench import registry
-from reelbench.cli.main import app
 from reelbench.leaderboard import store
 from reelbench.registry.errors import ReelbenchError
 from reelbench.tasks.lmms import likelihoods, process
 from tests import lmms_runs
 from tests.lmms_runs import evaluate, samples
+from tests.program import app
 from tests.servers import vllm
 from tests.servers.judge import Answer, JudgeServer
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = {"hub_cards", "judges", "leaderboard", "llm", "making", "methods", "registry", "scoring", "stats", "tasks"}
+ROOMS = {path.name for path in (ROOT / "reelbench").iterdir() if path.is_symlink()}
 DATA = {".yaml", ".json", ".jsonl", ".md", ".txt", ".html", ".css", ".js", ".typed"}
 
 

@@ -3,9 +3,9 @@
 import pytest
 from typer.testing import CliRunner
 
-from reelbench.cli.main import app
 from reelbench.registry.errors import InputError
 from reelbench.registry.records import Result
+from tests.program import app
 
 pytestmark = pytest.mark.lmms
 RUN = ("--tasks", "rextime_mini", "--model", "reelbench_baseline", "--model_args", "kind=random,seed=3")

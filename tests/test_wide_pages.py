@@ -5,14 +5,14 @@ import json
 import pytest
 from playwright.sync_api import expect
 
-from reelbench.methods.diagnosis.folder import Folder, keep_answers
-from reelbench.methods.diagnosis.questions import ReasonedQuestion
-from reelbench.methods.diagnosis.tagging import Attempt
-from reelbench.scoring.evidence.graphs import Graph, Node
-from reelbench.scoring.evidence.isolation import NodeTag, Round
-from tests.making.conftest import video
+from reelbench.studio.diagnosis.folder import Folder, keep_answers
+from reelbench.studio.diagnosis.questions import ReasonedQuestion
+from reelbench.studio.diagnosis.tagging import Attempt
+from reelbench.studio.evidence.graphs import Graph, Node
+from reelbench.studio.evidence.isolation import NodeTag, Round
 from tests.servers import roles
 from tests.servers.judge import Answer, JudgeServer
+from tests.studio.conftest import video
 
 WORD = "w" * 20_000
 NAME = "n" * 190

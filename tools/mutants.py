@@ -31,7 +31,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TextIO
 
-from tools.link_rooms import ROOMS, ROOT
+ROOT = Path(__file__).resolve().parent.parent
 
 ANSWERS = [f"scoring/answers/test_{name}.py" for name in ("unseen", "reading", "forms", "languages")]
 STORE = [
@@ -51,7 +51,7 @@ TESTS: dict[str, list[str]] = {
     ],
     "scoring/anchors": ["leaderboard/test_rejudgement.py"],
     "scoring/calibration_file": ["leaderboard/test_about.py"],
-    "scoring/candidates": ["scoring/test_candidates.py", "methods/test_repeated.py"],
+    "scoring/candidates": ["scoring/test_candidates.py", "methods/test_candidates.py"],
     "scoring/certificate_length": ["scoring/test_certificate_length.py"],
     "scoring/choice": ["scoring/test_choice.py", "scoring/test_aggregation.py"],
     "scoring/cognitive_profile": ["scoring/test_cognitive_profile.py", "tasks/test_dramaqa_cogme.py"],
@@ -74,10 +74,10 @@ TESTS: dict[str, list[str]] = {
     "scoring/value_bounds": ["scoring/test_value_bounds.py", "leaderboard/test_pairs.py"],
     "scoring/videos": ["scoring/test_videos.py", "leaderboard/test_tampering.py", "leaderboard/test_site.py"],
     **{
-        f"scoring/evidence/{name}": [f"scoring/evidence/test_{name}.py"]
+        f"studio/evidence/{name}": [f"studio/evidence/test_{name}.py"]
         for name in ("findings", "graph_text", "graphs", "isolation", "tagger_agreement", "timestamps")
     },
-    "scoring/evidence/graph_export": ["scoring/evidence/test_graph_drawing.py"],
+    "studio/evidence/graph_export": ["studio/evidence/test_graph_drawing.py"],
     "stats/agreement": ["scoring/test_judge_agreement.py", "scoring/test_tag_agreement.py"],
     "stats/alternative_annotator": ["stats/test_alternative_annotator.py"],
     "stats/intervals": ["stats/test_intervals.py", "scoring/test_aggregation.py"],
@@ -94,7 +94,7 @@ TESTS: dict[str, list[str]] = {
     "leaderboard/board": [*BOARD, "leaderboard/test_standing.py", "leaderboard/test_about.py"],
     "leaderboard/bridge": ["leaderboard/test_pairs.py", "leaderboard/test_rejudgement.py"],
     **{f"leaderboard/{name}": ["leaderboard/test_about.py"] for name in ("calibrations", "usage")},
-    "leaderboard/choices": ["leaderboard/test_ways.py", "methods/test_ace.py", "tasks/test_every_way_is_added.py"],
+    "leaderboard/choices": ["leaderboard/test_ways.py", "studio/test_ace.py", "tasks/test_every_way_is_added.py"],
     "leaderboard/columns": [
         *(f"leaderboard/{name}.py" for name in ("exports/test_tables", "test_about", "test_publish"))
     ],
@@ -230,11 +230,9 @@ def _tree(module: str) -> ast.Module:
 
 
 def copied(folder: Path) -> Path:
-    """Copy the checkout, with its rooms inside the package, so that no import hook is needed to find them."""
+    """Copy the checkout; where links lead to the rooms there stand the rooms themselves."""
     for name in ("reelbench", "tests", "tools", "perf", "docs"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for room in ROOMS:
-        shutil.copytree(ROOT / room, folder / "reelbench" / room, ignore=shutil.ignore_patterns("__pycache__"))
     for file in ROOT.iterdir():
         if file.is_file():
             shutil.copy(file, folder)

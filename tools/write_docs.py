@@ -14,14 +14,14 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperOption
 
 from reelbench.cli.app import commands_of, shown_argument, shown_option
+from reelbench.cli.commands import assembled
 from reelbench.cli.examples import EXAMPLES
 from reelbench.cli.families import FAMILIES, family_of
-from reelbench.cli.main import app
 from reelbench.cli.option_groups import option_of
 from reelbench.leaderboard.checks import Check
-from reelbench.making.funnel import FunnelRecord
 from reelbench.registry import settings
 from reelbench.registry.records import About, Result, Sample
+from reelbench.studio.funnel import FunnelRecord
 from tools.api_page import api_page
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _START, _END = "<!-- settings -->\n", "<!-- /settings -->\n"
 
 def commands() -> Iterator[tuple[str, TyperCommand]]:
     """Yield each command's words after `reelbench`, and the command, in the order of `--help`."""
-    yield from commands_of(typer.main.get_command(app))
+    yield from commands_of(typer.main.get_command(assembled()))
 
 
 def commands_page() -> str:
@@ -44,7 +44,7 @@ def commands_page() -> str:
         "# Commands\n\nEvery command with the meaning of each of its options; those that several share stand at "
         "the end. Written by `make docs`, as `reelbench COMMAND --help` says it.\n"
     )
-    top = typer.main.get_command(app).make_context("reelbench", [], resilient_parsing=True)
+    top = typer.main.get_command(assembled()).make_context("reelbench", [], resilient_parsing=True)
     taken: dict[str, dict[str, str]] = {name: {} for name in FAMILIES}
     sections = "".join(_section(words, command, top, taken) for words, command in commands())
     return head + sections + "".join(_family(name, options) for name, options in taken.items())

@@ -5,10 +5,10 @@ import io
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
-from reelbench.hub_cards.markdown import inert
 from reelbench.leaderboard import bridge, columns
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup
+from reelbench.pages.markdown import inert
 from reelbench.registry.records import MetricValue
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Metric
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from reelbench.leaderboard import site
 from reelbench.leaderboard.view.document import document
 from reelbench.leaderboard.view.runs import ViewedRun
+from reelbench.pages.shell_page import page_asset, page_head, shell_page
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import page_asset, replaced, write_text
+from reelbench.registry.files import replaced, write_text
 from reelbench.registry.home import home
-from reelbench.registry.shell_page import page_head, shell_page
 
 PAGE = "index.html"
 _KIND = "view"

@@ -6,7 +6,6 @@ Typer's own help is drawn by rich, whose Markdown and tracebacks take 0.25 s to 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from copy import copy
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -59,15 +58,6 @@ class App(typer.Typer):
         """As Typer's, for a command whose help has panels and examples."""
         return super().command(name, **{"cls": Command, **options})
 
-    def part_for(self, arguments: list[str]) -> "App":
-        """Return this with the one command or group that is named, as all others take 30 ms to build; or all of it."""
-        named = next((word for word in arguments if not word.startswith("-")), None)
-        part = copy(self)
-        part.registered_commands = [command for command in self.registered_commands if command.name == named]
-        part.registered_groups = [group for group in self.registered_groups if group.name == named]
-        shows_all = named == "help" or not (part.registered_commands or part.registered_groups)
-        return self if shows_all else part
-
 
 class _Parsed:
     """How a command or a group reads what was typed: an error is one line of ours."""
@@ -93,6 +83,10 @@ class Group(_Parsed, TyperGroup):
     sections: ClassVar[Mapping[str, tuple[str, ...]]] = MappingProxyType({})
     """Heading -> names of commands."""
 
+    def known(self) -> "Mapping[str, _click.Command]":
+        """All commands of the command line, by their words."""
+        return dict(commands_of(self))
+
     def resolve_command(self, ctx: "_click.Context", args: list[str]) -> Any:  # noqa: ANN401 - click's
         """Return the command that is named; for a name that others use for it, say ours."""
         if args and args[0] not in self.commands and (hint := GUESSED_COMMANDS.get(args[0])):
@@ -109,7 +103,8 @@ class Group(_Parsed, TyperGroup):
         placed = {name for names in self.sections.values() for name in names}
         rest = tuple(name for name in self.commands if name not in placed)
         for title, names in {**self.sections, "More" if placed else "Commands": rest}.items():
-            shown = [(name, self.commands[name]) for name in names if not self.commands[name].hidden]
+            shown = [(name, self.commands[name]) for name in names if name in self.commands]
+            shown = [(name, command) for name, command in shown if not command.hidden]
             if shown:
                 with formatter.section(title):
                     formatter.write_dl([(name, _first_sentence(command.help or "")) for name, command in shown])
@@ -139,7 +134,8 @@ class Command(_Parsed, TyperCommand):
         """Return the command's context, in which a `reelbench.toml` gives options their defaults."""
         if parent is None or extra.get("resilient_parsing") or info_name in ENDS_WELL:
             return super().make_context(info_name, args, parent, **extra)
-        given = defaults.defaults_of(" ".join([*_words(parent).split(), info_name or ""]), self)
+        words = " ".join([*_words(parent).split(), info_name or ""])
+        given = defaults.defaults_of(words, self, defaults.known_to(parent))
         values = {name: default.value for name, default in given.of_parameter.items()}
         try:
             context = super().make_context(info_name, args, parent, default_map=values, **extra)

@@ -8,8 +8,8 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.option_groups import Json
-from reelbench.making.review.tables import interval, number
 from reelbench.registry.errors import InputError, number_of
+from reelbench.registry.text_tables import interval, number
 
 if TYPE_CHECKING:
     from reelbench.stats.calibration import Calibration

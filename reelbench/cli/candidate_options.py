@@ -11,8 +11,7 @@ from reelbench.cli.option_groups import Data, Split, takes
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
-    from reelbench.methods.ace import Answers
-    from reelbench.methods.ranking import CandidateSet
+    from reelbench.methods.candidates import Answers, CandidateSet
     from reelbench.tasks.score import RunMetadata
 
 ACE_FILE = "ace.json"
@@ -47,8 +46,7 @@ class CandidateSource:
         Raises:
             InputError: The options don't go together, or there are no candidates.
         """
-        from reelbench.methods.ace import candidates_of_file, candidates_of_run
-        from reelbench.methods.ranking import read_candidates
+        from reelbench.methods.candidates import candidates_of_file, candidates_of_run, read_candidates
         from reelbench.tasks.submissions import Inputs
 
         beside = bool(self.references or self.split or self.data or metadata.anything)

@@ -35,7 +35,7 @@ def show_candidates(
     pass@k (one of k answers is right) and mean@k are unbiased: averaged over all ways to choose k kept answers.
     The majority is of the first k, for answers that are letters; a tie goes to the first. Open answers need --judge.
     """
-    from reelbench.methods.repeated import repeated
+    from reelbench.methods.candidates import repeated
     from reelbench.tasks.score import Options
 
     _, cases, answers = source.read(metadata, judged=judge is not None)

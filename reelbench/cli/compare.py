@@ -10,8 +10,8 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.option_groups import Json
-from reelbench.making.review.tables import interval
 from reelbench.registry.errors import InputError, number_of
+from reelbench.registry.text_tables import interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -171,7 +171,7 @@ def _by_label(a: "list[Sample]", b: "list[Sample]", spec: "BenchmarkSpec") -> li
 
 def _radars(spec: "BenchmarkSpec", models: list[str], by_label: list[dict[str, Any]]) -> str:
     """Draw both models' primary metric by label (CogME, Figure 3)."""
-    from reelbench.registry.plot_radar import radars
+    from reelbench.pages.plot_radar import radars
     from reelbench.scoring.cognitive_profile import COMPONENTS
 
     values = {row["label"]: (row["a"], row["b"]) for row in by_label}

@@ -10,7 +10,7 @@ printed, and stands in the result's record.
     out = "site"
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -62,6 +62,15 @@ class Defaults:
     untrusted: tuple[str, ...] = ()
 
 
+Known = Callable[[], "Mapping[str, _click.Command]"]
+"""Gives all commands by their words: building them takes 30 ms, and most folders have no such file."""
+
+
+def known_to(context: "_click.Context") -> Known:
+    """The giver of all commands that a context's command line has (`cli.app.Group`)."""
+    return context.find_root().command.known  # type: ignore[attr-defined, no-any-return] - of our own group
+
+
 def places() -> tuple[Path, Path]:
     """Return where the files may be: this folder's, the user's."""
     return Path(NAME), Path(settings.XDG_CONFIG_HOME.get()).expanduser() / "reelbench" / NAME
@@ -72,7 +81,7 @@ def files() -> tuple[Path, ...]:
     return tuple(path for path in places() if path.is_file())
 
 
-def defaults_of(words: str, command: "_click.Command") -> Defaults:
+def defaults_of(words: str, command: "_click.Command", known: "Known") -> Defaults:
     """Return what the files say of a command's options.
 
     Raises:
@@ -82,7 +91,7 @@ def defaults_of(words: str, command: "_click.Command") -> Defaults:
     untrusted: list[str] = []
     for file in files():
         document = _read(file)
-        _understood(file, document)  # all of it, whichever command this is
+        _understood(file, document, known())  # all of it, whichever command this is
         for table, parameter, value in _entries(document, words, command):
             if _left_alone(file, parameter):
                 untrusted.append(f"[{table}] {_option(parameter)}")
@@ -101,19 +110,12 @@ class Entry:
     idle: str
 
 
-def entries(file: Path) -> list[Entry]:
+def entries(file: Path, known: "Known") -> list[Entry]:
     """Return what a file says, in its order; InputError where it is no TOML, or says what no command takes."""
-    return _understood(file, _read(file))
+    return _understood(file, _read(file), known())
 
 
-def _understood(file: Path, document: dict[str, Any]) -> list[Entry]:
-    import typer
-
-    from reelbench.cli.app import commands_of
-    from reelbench.cli.main import app  # all commands: building them takes 30 ms, and most folders have no such file
-
-    commands = dict(commands_of(typer.main.get_command(app)))
-
+def _understood(file: Path, document: dict[str, Any], commands: "Mapping[str, _click.Command]") -> list[Entry]:
     def walk(table: str, content: dict[str, Any]) -> Iterator[Entry]:
         for name, value in content.items():
             if isinstance(value, dict):

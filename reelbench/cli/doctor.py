@@ -5,7 +5,10 @@ import platform
 import shutil
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+
+import typer
 
 from reelbench import __version__
 from reelbench.cli import console, defaults
@@ -36,7 +39,7 @@ _EXTRAS = {
 _LOOKED_AT_MOST = 200_000  # files of a folder whose sizes are added up
 
 
-def doctor(*, as_json: Json = False) -> None:
+def doctor(context: typer.Context, *, as_json: Json = False) -> None:
     """Show versions, tools and folders, for a bug report.
 
     It asks no network and fetches nothing; whatever it finds, its status is 0.
@@ -48,7 +51,7 @@ def doctor(*, as_json: Json = False) -> None:
         "tools": {"java": _attempt(_java), "decoder": _attempt(_decoder)},
         "folders": _attempt(_folders),
         "benchmarks": _attempt(_benchmarks),
-        "settings": _attempt(_settings),
+        "settings": _attempt(partial(_settings, defaults.known_to(context))),
     }
     if as_json:
         console.write_json(report, indent=1)
@@ -172,15 +175,15 @@ def _benchmarks() -> dict[str, object]:
     return {**lines, "lmms-eval entry point": "registered" if ours else "missing: install reelbench again"}
 
 
-def _settings() -> dict[str, object]:
+def _settings(known: defaults.Known) -> dict[str, object]:
     from reelbench.registry import settings
 
     variables = {setting.name: setting.shown for setting in settings.ALL if setting.is_set}
-    return {**variables, defaults.NAME: _attempt(_defaults)}
+    return {**variables, defaults.NAME: _attempt(partial(_defaults, known))}
 
 
-def _defaults() -> str:
+def _defaults(known: defaults.Known) -> str:
     for file in defaults.files():
-        defaults.entries(file)
+        defaults.entries(file, known)
     where = " or ".join(map(str, defaults.places()))
     return ", ".join(map(str, defaults.files())) or f"none here; one may stand in {where}"

@@ -70,8 +70,8 @@ def translated(
 
 def report_matrix(rows: Sequence[dict[str, Any]], output: Path, note: Callable[[str], None]) -> "list[Table]":
     """Write the scores of each locale in each language, by task, and return them as tables."""
+    from reelbench.pages.plot_matrix import matrix
     from reelbench.registry.languages import language_of
-    from reelbench.registry.plot_matrix import matrix
 
     documents, tables = [], []
     for task, points in by_task(rows).items():

@@ -10,7 +10,7 @@ from reelbench.cli.option_groups import Json
 from reelbench.registry.errors import InputError, number_of
 
 if TYPE_CHECKING:
-    from reelbench.making.column_guess import Column, Guess
+    from reelbench.tasks.column_guess import Column, Guess
 
 _SHOWN_ROWS = 3
 _SHOWN_PROBLEMS = 20
@@ -44,9 +44,9 @@ def new(
 
     Columns are guessed, and each guess is shown.
     """
-    from reelbench.making.benchmark_folder import NewBenchmark, make
     from reelbench.registry import discovery
     from reelbench.registry.data.loading import locate
+    from reelbench.tasks.benchmark_folder import NewBenchmark, make
 
     if discovery.knows(new_id):
         raise InputError(f"{new_id}: there is a benchmark or a task of this name; choose another")

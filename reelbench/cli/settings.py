@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import typer
+
 from reelbench.cli import console
-from reelbench.cli.defaults import entries, files, places
+from reelbench.cli.defaults import Known, entries, files, known_to, places
 from reelbench.cli.option_groups import Json
 from reelbench.registry.credentials import without_credentials
 
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def show_settings(*, as_json: Json = False) -> None:
+def show_settings(context: typer.Context, *, as_json: Json = False) -> None:
     """Show where each setting comes from: variable, file or default."""
     from reelbench.registry import discovery, settings
 
@@ -27,7 +29,7 @@ def show_settings(*, as_json: Json = False) -> None:
             }
             for setting in declared
         }
-        for option, value, source, counts in _of_files():
+        for option, value, source, counts in _of_files(known_to(context)):
             listed[option] = {"set": counts, "value": value, "default": None, "about": source}
         console.write_json(listed, indent=1)
         return
@@ -35,17 +37,17 @@ def show_settings(*, as_json: Json = False) -> None:
     for setting in declared:
         console.write(f"{setting.name:<{width}}  {setting.about}")
         console.write(f"{'':<{width}}    " + (f"= {setting.shown}" if setting.is_set else f"unset: {setting.fallback}"))
-    for option, value, source, _ in _of_files():
+    for option, value, source, _ in _of_files(known_to(context)):
         console.write(f"{option}\n{'':<{width}}    = {value} ({source})")
     console.write(f"Defaults of options are read from {' and '.join(map(str, places()))}, by command or family:")
     console.write('    [frames]\n    frames = "uniform:32"')
 
 
-def _of_files() -> Iterator[tuple[str, str, str, bool]]:
+def _of_files(known: Known) -> Iterator[tuple[str, str, str, bool]]:
     """Yield what each `reelbench.toml` says: `[table] option`, the value, where from, and whether it counts."""
     seen: dict[str, Path] = {}
     for file in files():
-        for entry in entries(file):
+        for entry in entries(file, known):
             option = f"[{entry.table}] {entry.option}"
             idle = entry.idle or (f"{seen[option]} comes first" if option in seen else "")
             if not idle:

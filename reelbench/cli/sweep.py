@@ -19,7 +19,7 @@ from reelbench.tasks.lmms import process
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from reelbench.registry.plots import Mark
+    from reelbench.pages.plots import Mark
     from reelbench.tasks.score import Options, Outcome
 
 SWEEP_FILE = "sweep.json"
@@ -292,7 +292,7 @@ def _write(output: Path, wanted: Sweep, rows: list[dict[str, Any]]) -> None:
 
 
 def _drawn(axis: str, rows: list[dict[str, Any]], by: str | None) -> str | None:
-    from reelbench.registry.plots import lines
+    from reelbench.pages.plots import lines
 
     metric = first_metric(rows)
     if metric is None:
@@ -330,7 +330,7 @@ def _lines(
 
 
 def _mark(row: dict[str, Any], value: dict[str, Any]) -> "Mark":
-    from reelbench.registry.plots import Mark, Point, frames_mark
+    from reelbench.pages.plots import Mark, Point, frames_mark
 
     if "frames" in row:
         return frames_mark(Point(row["frames"], value["value"], value["ci95"], value["n"]))

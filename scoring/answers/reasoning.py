@@ -108,3 +108,12 @@ def _family(tag: re.Match[str]) -> tuple[str, bool]:
         if tag[name] is not None:
             return name, bool(tag[name])
     return next(name for name in ("think", "reason", "analysis", "reflect") if tag[name]), bool(tag["slash"])
+
+
+def last_line(text: str) -> str:
+    """Return the last line of an answer that was asked for as steps and, at the end, the answer alone; "" of nothing.
+
+    Marks of emphasis around it are no part of it.
+    """
+    lines = [line.strip().strip("*").strip() for line in text.splitlines()]
+    return next((line for line in reversed(lines) if line), "")

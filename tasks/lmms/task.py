@@ -32,7 +32,7 @@ from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, MeanOf, Metric, TaskSpec
 from reelbench.registry.translations import Translations
 from reelbench.scoring import aggregation
-from reelbench.scoring.evidence.isolation import last_line
+from reelbench.scoring.answers.reasoning import last_line
 from reelbench.tasks.lmms import adapter_patches, adapters, option_scores
 from reelbench.tasks.lmms import visuals as frames
 from reelbench.tasks.prompting import CUE, prompt_of

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from reelbench.cli.main import app
 from reelbench.llm.cache import ReplyCache
 from reelbench.llm.reply import Reply
 from reelbench.registry.errors import InputError
+from tests.program import app
 from tests.servers.judge import Answer, JudgeServer
 
 OLD = Path(__file__).parents[1] / "fixtures" / "v0_1_0"

@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from reelbench.cli.main import app
+from tests.program import app
 from tests.servers.judge import Answer, JudgeServer
 
 LOCALES = ("de-DE", "ja-JP")

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from reelbench.cli.main import app
-from reelbench.methods.diagnosis import questions
 from reelbench.registry.data import loading
 from reelbench.registry.errors import ReelbenchError
+from reelbench.studio.diagnosis import questions
 from reelbench.tasks import curve
 from reelbench.tasks.lmms import process, worker
+from tests.program import app
 from tests.servers.diagnosis import Models, graph_of, role_of
 from tests.servers.judge import Answer, JudgeServer
 

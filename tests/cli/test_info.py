@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from reelbench import registry
-from reelbench.cli.main import app
+from tests.program import app
 
 
 def run(*arguments, env=None):

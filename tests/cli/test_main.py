@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from reelbench import __version__, registry
 from reelbench.cli import console
-from reelbench.cli.main import app
+from tests.program import app
 from tools.write_docs import commands
 
 

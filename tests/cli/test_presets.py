@@ -5,10 +5,10 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from reelbench.cli.main import app
 from reelbench.registry.errors import InputError
 from reelbench.registry.presets import preset, shipped
 from reelbench.tasks.lmms import process
+from tests.program import app
 from tests.servers.judge import Answer, JudgeServer
 
 MINI = "rextime_mini"

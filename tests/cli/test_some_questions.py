@@ -6,8 +6,8 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from reelbench.cli.main import app
 from reelbench.registry.errors import InputError
+from tests.program import app
 from tests.servers.judge import Answer, JudgeServer
 
 MINI = "rextime_mini"

@@ -12,9 +12,9 @@ import pytest
 from typer.testing import CliRunner
 
 from reelbench.cli import app as app_module
-from reelbench.cli.main import app
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.status import StatusFile
+from tests.program import app
 from tests.servers.judge import Answer, JudgeServer
 
 MINI = "rextime_mini"

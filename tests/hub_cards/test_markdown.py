@@ -7,7 +7,7 @@ from html import unescape
 import pytest
 from markdown_it import MarkdownIt
 
-from reelbench.hub_cards.markdown import inert, table
+from reelbench.pages.markdown import inert, table
 from reelbench.registry.data.loading import mini_folder
 
 HOSTILE = [

@@ -5,8 +5,8 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from reelbench.cli.main import app
 from reelbench.registry.errors import InputError
+from tests.program import app
 from tests.servers.judge import JudgeServer, always
 
 REVISION = "9216db5781bf21249d130ec9da846c4624c16137"

@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from reelbench.cli.main import app
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.leaderboard import site, store
 from reelbench.registry.data import loading
@@ -24,6 +23,7 @@ from reelbench.registry.errors import ReelbenchError
 from reelbench.scoring import result_files
 from reelbench.tasks.score import Options
 from reelbench.tasks.submissions import Inputs
+from tests.program import app
 from tests.scored import score_files
 from tests.servers.batches import BatchServer, answered, completion
 from tests.servers.judge import Answer, JudgeServer, always

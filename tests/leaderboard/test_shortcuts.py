@@ -5,8 +5,8 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from reelbench.cli.main import app
 from reelbench.leaderboard import board, columns, site, store
+from tests.program import app
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from reelbench.cli.main import app
 from reelbench.leaderboard import board, store
 from reelbench.leaderboard.exports import tables
 from reelbench.registry.errors import InputError
 from tests.leaderboard.test_tampering import forge
+from tests.program import app
 
 SQUARE, TIDE, KITE = ("mini1", "mini2", "mini3"), ("mini7", "mini8", "mini9"), ("mini10", "mini11", "mini12")
 

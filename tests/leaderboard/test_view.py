@@ -12,9 +12,9 @@ import pytest
 import reelbench as face
 from reelbench.leaderboard.view import page as pages
 from reelbench.leaderboard.view import pictures, runs
+from reelbench.pages.shell_page import in_script
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import in_script
 from reelbench.registry.frames.store import FrameStore
 from reelbench.scoring import result_files
 from tests.checkers import invalid, violations

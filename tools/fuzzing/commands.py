@@ -23,7 +23,7 @@ from typing import Any, Self
 
 import yaml
 
-from reelbench import making
+from reelbench import studio as making
 from reelbench.registry import discovery
 from reelbench.registry.files import written_aside
 from reelbench.registry.home import home
@@ -206,7 +206,7 @@ def _diagnosis() -> None:
 
 def _looped() -> None:
     """What `diagnose run` leaves after some rounds, by the loop that it drives."""
-    from tests.methods.looping import run
+    from tests.studio.looping import run
 
     with JudgeServer(play) as server:
         run(server.url, Path("errors"), 3, rounds=2)
@@ -652,7 +652,7 @@ def check(name: str, folder: Path) -> None:
 def _again(url: str) -> None:
     """Go on with `diagnose run` where its folder says that it stopped."""
     from reelbench.registry.errors import ReelbenchError
-    from tests.methods.looping import run
+    from tests.studio.looping import run
 
     try:
         run(url, Path("errors"), 3, rounds=3)

@@ -11,7 +11,7 @@ from reelbench.registry import discovery
 from reelbench.registry.cues import Cues
 from reelbench.registry.data.rows_on_disk import DataName, RowsOnDisk
 from reelbench.registry.errors import InputError
-from reelbench.scoring.evidence.isolation import last_line
+from reelbench.scoring.answers.reasoning import last_line
 from reelbench.tasks.score_runs import check_scored
 
 REASONED = [

@@ -1,0 +1,375 @@
+"""`reelbench leaderboard`: results into a store, and from there to a table, a page and the Hub."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from reelbench.cli import console
+from reelbench.cli.about import takes_about
+from reelbench.cli.app import App
+from reelbench.cli.judging import Budget, Concurrency, JudgeUrl, Price, Prompts, budget_of, price_of
+from reelbench.cli.option_groups import Engine, Json, Store, takes
+from reelbench.leaderboard.commands.rejudge import rejudge
+from reelbench.registry.errors import number_of
+
+if TYPE_CHECKING:
+    from reelbench.leaderboard.rejudge import Rejudge
+    from reelbench.leaderboard.store import Added
+    from reelbench.registry.records import About
+    from reelbench.registry.workers import Workers
+
+app = App("Verify results, build the leaderboard's page, publish.")
+
+NumberOfWorkers = Annotated[
+    int | None,
+    typer.Option("--workers", metavar="N", min=1, help="Processes at once; default: this machine's cores, at most 8."),
+]
+Common = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="KEY",
+        help="Score these runs only on videos that all of them had; "
+        "default: all runs of a table in which some lack videos.",
+    ),
+]
+_SHOWN = 20
+
+
+def workers_options(*, workers: NumberOfWorkers = None, engine: Engine = "pool") -> "Workers":
+    """Return who works on many results."""
+    from reelbench.registry.workers import Workers
+
+    return Workers(workers, engine)
+
+
+takes_workers = takes("spread", workers_options)
+"""Gives a command these options; it takes their outcome as its argument `spread`."""
+
+
+def rejudge_options(
+    *,
+    rejudge: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Ask each result's judge again about N items, and report the agreement."),
+    ] = None,
+    rejudge_seed: Annotated[int, typer.Option(metavar="SEED", help="Seed of the draw.")] = 0,
+    judge_url: JudgeUrl = None,
+    judge_concurrency: Concurrency = 32,
+    judge_prompts: Prompts = "reelbench",
+    judge_budget: Budget = None,
+    judge_price: Price = None,
+) -> "Rejudge | None":
+    """Return how to ask judges again, or None where that is not wanted; the results say which judges."""
+    if rejudge is None:
+        return None
+    from reelbench.judges.judge_options import JudgeOptions, default_api_key, default_url
+    from reelbench.leaderboard.rejudge import Rejudge
+
+    options = JudgeOptions(
+        model="of the result",
+        url=judge_url or default_url(),
+        api_key=default_api_key(),
+        concurrency=judge_concurrency,
+        prompts=judge_prompts,
+        **budget_of("--judge-budget", judge_budget),
+        **price_of("--judge-price", judge_price),
+    )
+    return Rejudge(rejudge, options, seed=rejudge_seed, note=console.note)
+
+
+@app.command()
+@takes("rejudge", rejudge_options)
+@takes_workers
+@takes_about
+def add(
+    run_dir: Annotated[
+        Path, typer.Argument(help="Folder with result.json and samples.jsonl, or a folder of such folders.")
+    ],
+    *,
+    store: Store,
+    as_json: Json = False,
+    spread: "Workers",
+    about: "About | None",
+    rejudge: "Rejudge | None",
+) -> None:
+    """Recompute every number of a result from its samples, then file it; refuse what doesn't match.
+
+    A judge's replies are taken from the result; --rejudge asks again about some, and costs as many calls.
+    """
+    from reelbench.leaderboard import store as stores
+    from reelbench.registry.errors import InputError
+
+    done = stores.add(run_dir, store, rejudge=rejudge, about=about, workers=spread)
+    for one in [one for one in done if one.outcome != "refused"][:_SHOWN]:
+        console.note(f"{one.outcome}: {one.place}" + (f" ({one.why})" if one.why else ""))
+    if len(done) > _SHOWN:
+        console.note(
+            ", ".join(f"{number} {outcome}" for outcome, number in sorted(Counter(o.outcome for o in done).items()))
+        )
+    _tell_unjudged(done)
+    if as_json:
+        console.write_json({"results": [one.as_json() for one in done]})
+    _refuse([one.why for one in done if one.outcome == "refused"], len(done), InputError)
+
+
+def _tell_unjudged(done: "list[Added]") -> None:
+    """Say what was filed without the metric that ranks, and how it gets it."""
+    from reelbench.registry import discovery
+
+    for one in done[:_SHOWN]:
+        result = one.result
+        if one.place is None or result is None or one.outcome == "refused":
+            continue
+        spec = discovery.get(result.benchmark.id)
+        primary = result.metrics.get(spec.primary.name)
+        if spec.judge is None or (primary is not None and primary.value is not None):
+            continue
+        name = f"score --run {one.source}" if result.model.adapter else f"score {spec.id} --predictions FILE"
+        console.note(
+            f"{one.source}: no {spec.primary.name} yet, so no rank; judge it and add it again: reelbench {name} "
+            f"--judge {spec.judge.suggested} --judge-prompts official (the prompts of published numbers)"
+        )
+
+
+app.command()(rejudge)
+
+
+@app.command("list")
+def list_(*, store: Store, as_json: Json = False) -> None:
+    """List the results in a store, a line each with its key."""
+    from reelbench.leaderboard import store as stores
+
+    if as_json:
+        rows = [{"key": one.key, "result": str(one.folder / "result.json")} for one in stores.read(store)]
+        console.write_json({"results": rows})
+        return
+    table = console.table("", "key", "model", "#scored", "judge", "partial", "as stated", "date")
+    for stored in stores.read(store):
+        result, check = stored.result, stored.check
+        scored = f"{result.counts.scored}/{result.counts.items}"
+        told = (
+            result.judge.requested if result.judge else "",
+            check.partial or "",
+            ", ".join(check.stated or ()),
+            result.provenance.date,
+        )
+        table.add_row(stored.key, result.model.id, scored, *told)
+    console.show(table)
+
+
+@app.command()
+def remove(
+    keys: Annotated[list[str], typer.Argument(metavar="KEY...", help="Keys, as `leaderboard list` shows them.")],
+    *,
+    store: Store,
+) -> None:
+    """Remove results from a store; if one is missing, nothing is removed."""
+    from reelbench.leaderboard import store as stores
+
+    for key in stores.remove(keys, store):
+        console.note(f"removed: {key}")
+
+
+@app.command("import-hub")
+def import_hub(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.")],
+    *,
+    store: Store,
+    dataset: Annotated[
+        str | None, typer.Option(metavar="ORG/NAME", help="Dataset on the Hub; default: the benchmark's own.")
+    ] = None,
+) -> None:
+    """Import the Hub's own leaderboard of a dataset: shown as a separate source, never ranked."""
+    from reelbench.leaderboard import community
+    from reelbench.registry.data.loading import named
+
+    board = community.fetch(named(name)[0], store, dataset)
+    console.note(f"{number_of(len(board.rows), 'row')} of {board.dataset}")
+
+
+@app.command()
+@takes_workers
+def build(
+    *,
+    store: Store,
+    out: Annotated[Path, typer.Option(help="Output folder; an earlier build there is replaced.")],
+    published: Annotated[bool, typer.Option(help="Also list published results.")] = True,
+    common: Common = None,
+    as_json: Json = False,
+    spread: "Workers",
+) -> None:
+    """Write the leaderboard's page; it works from disk and on any static host."""
+    from reelbench.leaderboard import site
+
+    made = site.build(store, out, published=published, workers=spread, common=common or ())
+    for key, why in made.left_out.items():
+        _tell_left_out(key, why)
+    runs = sum(entry.stored is not None for entry in made.entries)
+    console.note(f"{number_of(runs, 'result')} of runs and {len(made.entries) - runs} published ones")
+    page = str(out / "index.html")
+    counted = {"page": page, "runs": runs, "published": len(made.entries) - runs, "left_out": dict(made.left_out)}
+    console.write(json.dumps(counted, ensure_ascii=False) if as_json else page)
+
+
+@app.command()
+@takes_workers
+def check(
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="FOLDER...", help="Folders of a pull request to the results dataset.")
+    ],
+    *,
+    store: Annotated[Path | None, typer.Option(help="Store to compare with: rank, paired differences.")] = None,
+    markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a Markdown report.")] = None,
+    as_json: Json = False,
+    spread: "Workers",
+) -> None:
+    """Check results as the results dataset's CI does: recompute every number, and check the paths."""
+    from reelbench.leaderboard import store as stores
+    from reelbench.leaderboard import submission, submission_page
+    from reelbench.registry.errors import InputError
+    from reelbench.registry.files import write_text
+
+    checked = stores.check(*folders, workers=spread)
+    if as_json or markdown is not None:
+        report = submission.Report(submission.read(checked, store, left_out=_tell_left_out))
+        if markdown is not None:
+            write_text(markdown, submission_page.markdown(report))
+        if as_json:
+            console.write_json(report.as_json())
+    for one in checked:
+        if one.outcome != "refused":
+            console.note(f"holds: {one.source}" + (f" ({one.why})" if one.why else ""))
+    _refuse([one.why for one in checked if one.outcome == "refused"], len(checked), InputError)
+    if not as_json:
+        console.write("1 result holds" if len(checked) == 1 else f"{len(checked)} results hold")
+
+
+@app.command()
+def tables(
+    *,
+    store: Store,
+    style: Annotated[Literal["markdown", "latex"], typer.Option("--format", help="What to write.")] = "markdown",
+    benchmark: Annotated[str | None, typer.Option(help="One benchmark only.")] = None,
+    published: Annotated[bool, typer.Option(help="Also list published results.")] = True,
+    common: Common = None,
+) -> None:
+    """Print a table for each benchmark, split and judge, ready for a paper."""
+    from reelbench.leaderboard import board
+    from reelbench.leaderboard.exports import tables as files
+    from reelbench.registry import discovery
+
+    if benchmark is not None:
+        discovery.get(benchmark)
+    made = board.make(store, published=published, common=common or ())
+    for key, why in made.left_out.items():
+        _tell_left_out(key, why)
+    console.write(files.tables(made, style, benchmark=benchmark).rstrip("\n"))
+
+
+@app.command()
+def publish(
+    *,
+    store: Store,
+    repo: Annotated[
+        str | None, typer.Option(help="Static Space for the page, ORG/NAME; created if you have permission.")
+    ] = None,
+    dataset: Annotated[
+        str | None, typer.Option(help="Dataset for the results, ORG/NAME; created if you have permission.")
+    ] = None,
+    create_pr: Annotated[
+        bool, typer.Option("--create-pr", help="Open pull requests; the dataset's holds only results.")
+    ] = False,
+    webhook: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ORG/NAME", help="Space that checks pull requests to --dataset; created if you have permission."
+        ),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change; change nothing.")] = False,
+) -> None:
+    """Publish the page as a static Space, the results as a dataset, and a Space that checks submissions."""
+    from reelbench.leaderboard import publish as publishing
+
+    done = publishing.publish(
+        store, space=repo, dataset=dataset, webhook=webhook, create_pr=create_pr, dry_run=dry_run, note=console.note
+    )
+    for one in done:
+        console.write(f"{one.done}: {one.url}")
+
+
+@app.command()
+def webhook(
+    *,
+    dataset: Annotated[str, typer.Option(metavar="ORG/NAME", help="Results dataset whose pull requests are checked.")],
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "0.0.0.0",  # noqa: S104 - it is to be reached
+    port: Annotated[int, typer.Option(metavar="N", help="Port to listen on; 0 takes a free one.")] = 7860,
+) -> None:
+    """Serve the Hub's webhook of a results dataset: check each pull request and comment with the outcome.
+
+    It comments as the owner of HF_TOKEN; WEBHOOK_SECRET is the webhook's secret. `publish --webhook` makes a Space
+    that runs it.
+    """
+    from reelbench.leaderboard import webhook as webhooks
+    from reelbench.leaderboard.pull_request import PullRequests
+    from reelbench.registry.errors import InputError
+    from reelbench.registry.settings import WEBHOOK_SECRET
+
+    if not WEBHOOK_SECRET.is_set:
+        raise InputError(
+            "WEBHOOK_SECRET is not set: without it anybody could call; set it here and at the Hub's webhook"
+        )
+    webhooks.serve(PullRequests(dataset), WEBHOOK_SECRET.get(), host=host, port=port, note=console.note)
+
+
+@app.command()
+def export(
+    stores: Annotated[list[Path], typer.Argument(metavar="STORE...", help="Results stores.")],
+    *,
+    out: Annotated[Path, typer.Option(help="Output folder.")],
+    style: Annotated[
+        Literal["eval-results", "eee"],
+        typer.Option("--format", help="eval-results: for models' repositories on the Hub; eee: Every Eval Ever 0.3.0."),
+    ],
+    dataset: Annotated[
+        list[str] | None, typer.Option(metavar="BENCHMARK=ORG/NAME", help="Dataset repository with the eval.yaml.")
+    ] = None,
+    organization: Annotated[str | None, typer.Option(help="Who ran the evaluations (eee).")] = None,
+    relationship: Annotated[
+        str,
+        typer.Option(
+            help="Evaluator's relationship to the models: first_party, third_party, collaborative or other (eee)."
+        ),
+    ] = "other",
+) -> None:
+    """Write results for others' leaderboards; unsupported results are skipped and listed."""
+    from reelbench.leaderboard import store as stores_
+    from reelbench.leaderboard.exports import every_eval_ever, hub_results
+    from reelbench.registry.errors import InputError
+
+    pairs = [pair.partition("=") for pair in dataset or ()]
+    if not all(name and repository for name, _, repository in pairs):
+        raise InputError("--dataset: expected BENCHMARK=ORG/NAME, like rextime=ReXTime/ReXTime")
+    stored = [one for store in stores for one in stores_.read(store)]
+    if style == "eee":
+        done = every_eval_ever.export(stored, out, organization=organization, relationship=relationship)
+    else:
+        done = hub_results.export(stored, out, {name: repository for name, _, repository in pairs})
+    for one in done:
+        if one.why:
+            console.note(f"left out: {one.key}: {one.why}")
+        for path in one.files:
+            console.write(str(path))
+
+
+def _tell_left_out(key: str, why: str) -> None:
+    console.note(f"left out: {key}: {why}")
+
+
+def _refuse(reasons: list[str], of: int, error: type[Exception]) -> None:
+    for reason in reasons[1:_SHOWN]:
+        console.note(f"refused: {reason}")
+    if reasons:
+        raise error(f"refused {len(reasons)} of {of}: {reasons[0]}")

@@ -1,0 +1,290 @@
+"""Several answers of one model to each question: where they come from, what each scores, and what they come to.
+
+They come from a run that kept them or from a file; pass@k, mean@k and the answer that most of them give come of them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from reelbench.registry import discovery
+from reelbench.registry.data.loading import locate, named
+from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.files import read_json_or_jsonl, valid_text
+from reelbench.registry.records import Item, Metrics, MetricValue, ModelRecord, Sample, SettingsRecord
+from reelbench.registry.spec import BenchmarkSpec, Corpus
+from reelbench.registry.values import is_id
+from reelbench.scoring import aggregation, result_files
+from reelbench.scoring.candidates import best, majority, pass_at
+from reelbench.stats.intervals import mean_over_clusters
+from reelbench.tasks import predictions
+from reelbench.tasks.questions import QUESTIONS_FILE
+from reelbench.tasks.score import Options, RunMetadata
+from reelbench.tasks.submissions import Inputs, PredictionSet, answered
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateSet:
+    """A question's candidates; `question` is empty where it isn't known."""
+
+    id: str
+    candidates: tuple[str, ...]
+    question: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """One model's candidates on one benchmark: a line of items, each to be given one of its candidates."""
+
+    spec: BenchmarkSpec
+    submission: PredictionSet
+    model: ModelRecord
+    settings: SettingsRecord
+    data: Path | None = None
+    metadata: RunMetadata = field(default_factory=RunMetadata)
+
+
+def candidates_of_run(folder: Path) -> tuple[list[CandidateSet], Answers]:
+    """Read a result whose samples have candidates.
+
+    Raises:
+        InputError: It is not a result, or has none.
+    """
+    result = result_files.read(folder)
+    spec, split = discovery.get(result.benchmark.id), result.benchmark.split
+    asked = _asked(folder, spec, split)
+    items, cases = [], []
+    for sample in result_files.read_samples(folder):
+        unanswered = aggregation.reason_before_judging(sample)
+        question, options = asked.get(sample.id, ("", ()))
+        items.append(sample.item(question, unanswered, options))
+        if sample.candidates:
+            cases.append(CandidateSet(sample.id, tuple(sample.candidates), question))
+        elif unanswered is None:
+            raise InputError(
+                f"{folder}: item {sample.id!r} has no candidates; run the model with --candidates, or give a file"
+            )
+    if not cases:
+        raise InputError(f"{folder}: no item in it has candidates; run the model with --candidates, or give a file")
+    source = result.benchmark.source
+    return cases, Answers(spec, PredictionSet(items, source, split), result.model, result.settings)
+
+
+def candidates_of_file(
+    name: str, cases: Sequence[CandidateSet], inputs: Inputs, metadata: RunMetadata
+) -> tuple[list[CandidateSet], Answers]:
+    """Hold a file's candidates against the references of a benchmark or a task -> the cases, with their questions.
+
+    Raises:
+        InputError: No id is shared, or a file is wrong.
+        DataUnavailableError: The references are not here.
+    """
+    spec, split, task = named(name, inputs.split)
+    inputs = replace(inputs, split=split if task is not None else inputs.split, task=task)
+    rows = ((f"{inputs.predictions}: {case.id}", case.id, case.candidates[0]) for case in cases)
+    submission = predictions.submission(spec, inputs, rows)
+    asked = {item.id: item.question for item in submission.items}
+    cases = [replace(case, question=asked[case.id] or case.question) for case in cases if case.id in asked]
+    model = ModelRecord(id=metadata.model or inputs.predictions.stem, revision=metadata.revision)
+    most = max((len(case.candidates) for case in cases), default=0)
+    settings = SettingsRecord(frames=metadata.frames or "unknown", label=metadata.label, candidates=f"file:{most}")
+    return cases, Answers(spec, submission, model, settings, inputs.data, metadata)
+
+
+def _asked(folder: Path, spec: BenchmarkSpec, split: str) -> dict[str, tuple[str, tuple[str, ...]]]:
+    """Return id -> question and options: from beside the samples, else from the benchmark's data where that is here."""
+    if (folder / QUESTIONS_FILE).is_file():
+        asked = result_files.read_questions(folder)
+        return {name: (line["question"], tuple(line["options"])) for name, line in asked.items()}
+    try:
+        rows = locate(spec.id, split, fetch=False).read()
+    except ReelbenchError:
+        return {}
+    return {row["id"]: (row["question"], tuple(row.get("options", ()))) for row in rows}
+
+
+def limited(cases: Sequence[CandidateSet], k: int | None) -> list[CandidateSet]:
+    """Return each question's first `k` candidates (None: all); InputError where no question has so many."""
+    if k is None:
+        return list(cases)
+    most = max(len(case.candidates) for case in cases)
+    if k > most:
+        raise InputError(f"--k {k}: no question has so many candidates; there are {most}")
+    return [replace(case, candidates=case.candidates[:k]) for case in cases]
+
+
+def read_candidates(path: Path) -> list[CandidateSet]:
+    """Read JSON Lines `{"id", "candidates": […]}`, or the list `[{"question_id", "answer": […]}]` that LAVIS writes.
+
+    A line may have its `question` too. InputError names the row that is wrong.
+    """
+    document = read_json_or_jsonl(path)
+    cases: dict[str, CandidateSet] = {}
+    for number, row in enumerate(document if isinstance(document, list) else [document], start=1):
+        case = _case(row, f"{path}, row {number}")
+        if case.id in cases:
+            raise InputError(f"{path}, row {number}: the id {case.id!r} is there already; keep one of them")
+        cases[case.id] = case
+    if not cases:
+        raise InputError(f"{path}: no candidates in it")
+    return list(cases.values())
+
+
+def _case(row: Any, where: str) -> CandidateSet:  # noqa: ANN401 - any JSON value
+    fields = row if isinstance(row, Mapping) else {}
+    name = fields.get("id", fields.get("question_id"))
+    texts = fields.get("candidates", fields.get("answer"))
+    if not is_id(name):
+        raise InputError(f'{where}: has no id; expected {{"id": "…", "candidates": ["…", …]}}')
+    if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
+        raise InputError(f"{where}: the candidates of {str(name)[:80]!r} are not a list of texts, or it is empty")
+    question = fields.get("question") or ""
+    if not isinstance(question, str):
+        raise InputError(f"{where}: the question of {str(name)[:80]!r} is not text")
+    return CandidateSet(valid_text(str(name)), tuple(map(valid_text, texts)), valid_text(question))
+
+
+class CandidateTable:
+    """Every candidate scored: a column of samples for each index."""
+
+    def __init__(self, answers: Answers, cases: Sequence[CandidateSet], options: Options) -> None:
+        self._spec = answers.spec
+        self._overlap = options.overlap and any(isinstance(metric.aggregate, Corpus) for metric in self._spec.metrics)
+        self._counts = {case.id: len(case.candidates) for case in cases}
+        judge = options.asked()
+        self._columns: list[dict[str, Sample]] = []
+        for index in range(max(self._counts.values())):
+            texts = {case.id: case.candidates[index] for case in cases if index < len(case.candidates)}
+            items = [item for item in with_texts(answers, texts) if index == 0 or item.id in texts]
+            scored = aggregation.score(self._spec, items, overlap=False, judge=judge)
+            self._columns.append({sample.id: sample for sample in scored.samples})
+
+    def metrics(self, indices: Mapping[str, int]) -> Metrics:
+        """Return the metrics of one candidate for each question; those that nothing is behind are left out."""
+        return self._aggregated([self._columns[indices.get(name, 0)][name] for name in self._columns[0]], self._overlap)
+
+    def random(self, draws: Sequence[Mapping[str, int]] = ()) -> Metrics:
+        """Return the mean of the metrics over all candidates; overlap metrics' over `draws`, without an interval."""
+        metrics = self._aggregated([self._mean(sample) for sample in self._columns[0].values()], overlap=False)
+        if self._overlap:
+            overlaps = [self.metrics(draw) for draw in draws]
+            for metric in self._spec.metrics:
+                values = [drawn[metric.name] for drawn in overlaps if metric.name in drawn]
+                if isinstance(metric.aggregate, Corpus) and values:
+                    mean = fmean(value.value or 0.0 for value in values)
+                    metrics[metric.name] = MetricValue(value=mean, ci95=None, n=values[0].n)
+        return metrics
+
+    def oracle(self) -> dict[str, int] | None:
+        """Return the index of each question's best candidate by the first metric; None where none has a score."""
+        found = {name: best(self.values(name)) for name in self._counts}
+        if all(made.unparsed == self._counts[name] for name, made in found.items()):
+            return None
+        return {name: made.index for name, made in found.items()}
+
+    def samples(self, name: str) -> list[Sample]:
+        """Return the sample of each of a question's candidates."""
+        return [self._columns[index][name] for index in range(self._counts[name])]
+
+    def values(self, name: str) -> list[float | None]:
+        """Return the first metric of each of a question's candidates; None where one has no score."""
+        samples = self.samples(name)
+        return [aggregation.metric_value(self._spec, self._spec.primary, [sample]) for sample in samples]
+
+    def _mean(self, first: Sample) -> Sample:
+        """Return a sample with the mean of its candidates' scores."""
+        drawn = [self._columns[index][first.id] for index in range(self._counts.get(first.id, 1))]
+        columns = {name for sample in drawn for name in sample.scores}
+        scores = {
+            name: fmean(sample.scores[name] for sample in drawn if name in sample.scores) for name in sorted(columns)
+        }
+        return first.model_copy(update={"scores": scores})
+
+    def _aggregated(self, samples: Sequence[Sample], overlap: bool) -> Metrics:
+        metrics, _ = aggregation.aggregate(self._spec, samples, overlap=overlap)
+        return {name: value for name, value in metrics.items() if value.value is not None}
+
+
+def with_texts(answers: Answers, texts: Mapping[str, str]) -> list[Item]:
+    """Return the items with these texts as their answers; an item without one stays as it is."""
+    return [_answering(answers.spec, item, texts.get(item.id)) for item in answers.submission.items]
+
+
+def _answering(spec: BenchmarkSpec, item: Item, text: str | None) -> Item:
+    if text is None:
+        return item
+    given = answered(spec, text, item.options)
+    reason = given.reason or (item.reason if item.reason == aggregation.ANSWERS_HIDDEN else None)
+    read = {"prediction": given.prediction, "parsed": given.parsed, "flags": given.flags, "reason": reason}
+    return item.model_copy(update=read)
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedFigures:
+    """The figures of k answers to each question.
+
+    Attributes:
+        k: Number of answers.
+        pass_at: Share of the questions, 0 to 100, of which at least one of k answers is right.
+        mean_at: The first metric, in its unit, of one of k answers; the same for every k.
+        majority_at: The first metric of the answer that most of the first k give; None where answers are no letters.
+    """
+
+    k: int
+    pass_at: MetricValue
+    mean_at: MetricValue
+    majority_at: MetricValue | None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what `--json` prints."""
+        return {
+            "k": self.k,
+            "pass": self.pass_at.model_dump(mode="json"),
+            "mean": self.mean_at.model_dump(mode="json"),
+            "majority": self.majority_at.model_dump(mode="json") if self.majority_at else None,
+        }
+
+
+def repeated(
+    answers: Answers, cases: Sequence[CandidateSet], sizes: Sequence[int] | None, options: Options
+) -> list[RepeatedFigures]:
+    """Score every candidate, and return the figures for each k of `sizes`; by default for 1, 2, … to all.
+
+    pass@k and mean@k are unbiased: over all ways to draw k of the candidates that are kept. A question that has fewer
+    than k, or a candidate without a score, is left out of pass@k.
+
+    Raises:
+        InputError: No question has so many candidates.
+    """
+    most = max(len(case.candidates) for case in cases)
+    if sizes and sizes[-1] > most:
+        raise InputError(f"--k {sizes[-1]}: no question has so many candidates; there are {most}")
+    table, primary = CandidateTable(answers, cases, options), answers.spec.primary
+    videos = {item.id: item.video for item in answers.submission.items}
+    values = {case.id: table.values(case.id) for case in cases}
+    right = {
+        name: [primary.is_right(value) for value in given if value is not None]
+        for name, given in values.items()
+        if None not in given
+    }
+    letters = {case.id: [(s.parsed or {}).get("answer") for s in table.samples(case.id)] for case in cases}
+    nothing = MetricValue(value=None, n=0)
+    mean = table.random().get(primary.name, nothing)
+    figures = []
+    for k in sizes or range(1, most + 1):
+        index = {name: majority(given[:k]) or 0 for name, given in letters.items()}
+        voted = table.metrics(index).get(primary.name, nothing) if any(map(any, letters.values())) else None
+        figures.append(RepeatedFigures(k, _pass_at(k, right, videos), mean, voted))
+    return figures
+
+
+def _pass_at(k: int, right: Mapping[str, Sequence[bool]], videos: Mapping[str, str]) -> MetricValue:
+    chances = {name: 100 * pass_at(k, len(given), sum(given)) for name, given in right.items() if len(given) >= k}
+    if not chances:
+        return MetricValue(value=None, n=0)
+    share = mean_over_clusters(np.array(list(chances.values())), [videos[name] for name in chances], bounds=(0, 100))
+    return MetricValue(value=share.value, ci95=share.ci95, n=len(chances))

@@ -1,0 +1,171 @@
+"""All commands: where each is, and the command line that they make."""
+
+import logging
+import sys
+from copy import copy
+from importlib import import_module
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from reelbench import __version__
+from reelbench.cli import console
+from reelbench.cli.app import App, Group, commands_of
+from reelbench.registry.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from typer import _click
+
+FLAGS = ("--debug", "--verbose")
+"""Options of `reelbench` itself that may also stand behind the command."""
+
+
+class _Commands(Group):
+    """All of them, by what one wants to do."""
+
+    sections = MappingProxyType(
+        {
+            "Measure": ("run", "ask", "score"),
+            "Look": ("view", "compare", "candidates", "shortcuts", "power", "profile"),
+            "Compare and publish": ("judge", "leaderboard", "cards"),
+            "Make": ("new", "check", "make", "ace"),
+            "People": ("review",),
+            "Diagnose": ("diagnose",),
+            "Manage": (
+                *("list", "info", "data", "frames", "cache"),
+                *("path", "presets", "settings", "status", "doctor", "help"),
+            ),
+        }
+    )
+
+    def known(self) -> "Mapping[str, _click.Command]":
+        """All commands, whichever of them this is."""
+        return dict(commands_of(typer.main.get_command(assembled())))
+
+
+COMMANDS = MappingProxyType(
+    {
+        **{
+            name: f"reelbench.cli.{place}"
+            for name, place in {
+                "list": "listing:list_benchmarks",
+                "path": "listing:path",
+                "info": "info:info",
+                "settings": "settings:show_settings",
+                "presets": "presets:show_presets",
+                "status": "status:show_status",
+                "doctor": "doctor:doctor",
+                "new": "new:new",
+                "check": "new:check",
+                "help": "help_pages:show_help",
+                "score": "score:score",
+                "ask": "ask:ask",
+                "candidates": "candidates:show_candidates",
+                "compare": "compare:compare",
+                "shortcuts": "shortcuts:show_shortcuts",
+                "data": "data:app",
+                "judge": "compare:app",
+                "judge calibrate": "calibrate:calibrate",
+                "frames": "frames:app",
+                "cache": "cache:app",
+                "power": "power:power",
+                "run": "run:run",
+            }.items()
+        },
+        "ace": "reelbench.studio.commands.ace:ace",
+        "profile": "reelbench.studio.commands.profile:profile",
+        "make": "reelbench.studio.commands.make:app",
+        "diagnose": "reelbench.studio.commands.diagnose:app",
+        "review": "reelbench.studio.commands.review:app",
+        "view": "reelbench.leaderboard.commands.view:view",
+        "judge anchors": "reelbench.leaderboard.commands.anchors:anchors",
+        "judge presets": "reelbench.cli.judging:presets",
+        "leaderboard": "reelbench.leaderboard.commands.leaderboard:app",
+        "cards": "reelbench.hub_cards.command:app",
+    }
+)
+"""Every command -> where it is. Those of the other houses are named here alone, and imported when they are called."""
+
+_HOUSES = {"reelbench.studio": "studio", "reelbench.leaderboard": "board", "reelbench.hub_cards": "board"}
+
+
+class _PartMissingError(InputError):
+    """A command belongs to a part of Reelbench that is not installed here."""
+
+
+def assembled(named: str | None = None) -> App:
+    """Return the command line: whole, or the one command or group that is named alone: all take 30 ms to build.
+
+    Raises:
+        InputError: What is named belongs to a part that isn't installed. Without a name such commands are left out.
+    """
+    firsts = {words.partition(" ")[0] for words in COMMANDS}
+    whole = named == "help" or named not in firsts
+    app = App(
+        "Evaluate video-language models on story and culture: tasks for lmms-eval, scores, a leaderboard, cards.",
+        name="reelbench",
+        cls=_Commands,
+        pretty_exceptions_enable=False,
+    )
+    app.callback()(_options)
+    groups: dict[str, App] = {}
+    for words, place in COMMANDS.items():
+        first, _, second = words.partition(" ")
+        if not whole and first != named:
+            continue
+        try:
+            command = _loaded(words, place)
+        except _PartMissingError:
+            if whole or second:
+                continue
+            raise
+        if isinstance(command, App):
+            groups[words] = part = copy(command)
+            part.registered_commands = [*command.registered_commands]
+            app.add_typer(part, name=words)
+        else:
+            (groups[first] if second else app).command(second or first, **_OPTIONS.get(words, {}))(command)
+    return app
+
+
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "run": {
+        "context_settings": {"allow_extra_args": True, "ignore_unknown_options": True},
+        "options_metavar": "[OPTIONS] -- LMMS_EVAL_ARGUMENTS",
+    }
+}
+
+
+def _loaded(words: str, place: str) -> Any:  # noqa: ANN401 - a command's function, or a group
+    module, _, name = place.partition(":")
+    try:
+        return getattr(import_module(module), name)
+    except ModuleNotFoundError as error:
+        house = next((house for house in _HOUSES if f"{error.name}.".startswith(f"{house}.")), None)
+        if house is None:
+            raise
+        raise _PartMissingError(
+            f"{words}: this is a command of Reelbench's {_HOUSES[house]}, which is not installed here ({house})"
+        ) from None
+
+
+def _version(value: bool) -> None:
+    if value:
+        console.write(__version__)
+        raise typer.Exit
+
+
+def _options(
+    *,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Log what is decoded, and how long it takes.")] = False,
+    version: Annotated[  # noqa: ARG001 - handled by its callback
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    logging.basicConfig(
+        level=logging.INFO if debug or verbose else logging.WARNING, format="%(message)s", stream=sys.stderr
+    )

@@ -1,0 +1,166 @@
+"""What a chain made, as a benchmark: its rows in splits, the `benchmark.yaml` that declares them, and a datasheet."""
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from reelbench.registry import benchmark_file, datasheet_form, discovery
+from reelbench.registry.errors import InputError, number_of
+from reelbench.registry.files import read_json, write_text
+from reelbench.studio.chain import write_json
+
+MadeBy = Literal["moments", "discussion"]
+
+FILES: dict[MadeBy, str] = {"moments": "rextime.json", "discussion": "annotations.json"}
+"""Chain -> the file with its rows."""
+
+_REST = ("train", "test", "val", "rest")
+"""What the split is called that nobody named a share for: the first of these that is free."""
+
+_SLACK = 1e-9
+"""By which shares may miss 1 together, as 0.7 and 0.2 and 0.1 do."""
+
+_WINDOW = re.compile(r"_\d+(?:\.\d+)?_\d+(?:\.\d+)?$")
+"""What ends the name of a part of a video (`<video>_60.0_210.0`, as QVHighlights has them)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SplitShares:
+    """Share of the videos by split; what they leave is a split of its own."""
+
+    shares: Mapping[str, float]
+
+    @classmethod
+    def parse(cls, given: Sequence[str]) -> "SplitShares":
+        """Read `NAME=SHARE` texts; InputError where one is none, a name comes twice, or they are more than all."""
+        shares: dict[str, float] = {}
+        for text in given:
+            name, _, share = text.partition("=")
+            if not re.fullmatch(r"[A-Za-z0-9][\w-]*", name) or name.startswith("mini") or name in shares:
+                raise InputError(f"--split {text}: expected NAME=SHARE, such as test=0.2, each name once and none mini")
+            try:
+                shares[name] = float(share)
+            except ValueError:
+                raise InputError(f"--split {text}: {share!r} is no share; expected one between 0 and 1") from None
+        if any(not 0 < share <= 1 for share in shares.values()) or sum(shares.values()) > 1 + _SLACK:
+            raise InputError(f"--split {' '.join(given)}: shares are above 0, and 1 together at most")
+        return cls(shares)
+
+    def parted(self, videos: Iterable[str]) -> dict[str, str]:
+        """Return the split of each video, the same whenever the videos are; parts of a video go together.
+
+        Raises:
+            InputError: There are fewer videos than splits.
+        """
+        names = sorted(set(videos))
+        whole = sorted({_WINDOW.sub("", name) for name in names}, key=_drawn)
+        splits = list(self.shares)
+        if sum(self.shares.values()) < 1 - _SLACK:
+            splits.append(next(name for name in _REST if name not in self.shares))
+        if len(whole) < len(splits):
+            videos = number_of(len(whole), "video")
+            raise InputError(f"{videos} can't be parted into {len(splits)} splits ({', '.join(splits)})")
+        counts = {split: max(1, round(share * len(whole))) for split, share in self.shares.items()}
+        while sum(counts.values()) > len(whole) - (len(splits) - len(counts)):
+            counts[max(counts, key=lambda split: counts[split])] -= 1
+        drawn = [split for split, count in counts.items() for _ in range(count)]
+        places = dict(zip(whole, drawn + [splits[-1]] * len(whole), strict=False))
+        return {name: places[_WINDOW.sub("", name)] for name in names}
+
+
+def _drawn(name: str) -> bytes:
+    return hashlib.sha256(name.encode()).digest()
+
+
+def write(made: MadeBy, folder: Path, shares: SplitShares, funnel: Mapping[str, Any], media: Path | None) -> str | None:
+    """Declare what a chain wrote to a folder as a benchmark; return its id, None where the chain made no row.
+
+    Raises:
+        InputError: There are fewer videos than splits.
+    """
+    rows = read_json(folder / FILES[made])
+    entries = list(rows.values()) if isinstance(rows, dict) else rows
+    if not entries:
+        return None
+    video = "vid" if made == "moments" else "video"
+    files = {"test": FILES[made]}
+    if shares.shares:
+        places = shares.parted(entry[video] for entry in entries)
+        files = {split: f"rows_{split}.json" for split in dict.fromkeys([*shares.shares, *places.values()])}
+        for split, file in files.items():
+            write_json(folder / file, [entry for entry in entries if places[entry[video]] == split])
+    name = _free_id(folder)
+    write_text(folder / benchmark_file.NAME, _declaration(made, name, files, entries, media))
+    per_video = Counter(entry[video] for entry in entries)
+    write_text(folder / datasheet_form.FILE, _datasheet(made, funnel, len(entries), len(per_video), files))
+    return name
+
+
+def _free_id(folder: Path) -> str:
+    """Return an id after the folder's name that no installed benchmark or task has."""
+    name = re.sub(r"\W+", "_", folder.resolve().name.lower(), flags=re.ASCII).strip("_")
+    name = name if re.match(r"[a-z]", name) else f"made_{name}".rstrip("_")
+    here = str((folder / benchmark_file.NAME).resolve())
+    taken = {spec.id for spec in discovery.specs().values() if str(Path(spec.file).resolve()) != here}
+    taken |= {task.name for spec in discovery.specs().values() if spec.id in taken for task in spec.tasks}
+    return f"made_{name}" if name in taken else name
+
+
+_MOMENT = "id: qid, video: vid, question: question, span: span, category: category"
+"""Columns of a row that `make moments` writes, ours: theirs."""
+
+
+def _declaration(
+    made: MadeBy, name: str, files: Mapping[str, str], entries: Sequence[Mapping[str, Any]], media: Path | None
+) -> str:
+    lines = [f"id: {name}", f"# Written by `reelbench make {made}`, whose rows it declares."]
+    if made == "discussion":
+        columns = "{id: question_id, video: video, question: question, answer: answer, classification: classification}"
+        lines += ["kind: open", "judge: {prompts: moviecore}", "facets: [classification]"]
+        lines += ['separators: {classification: ","}']
+    elif any(entry.get("options") for entry in entries):
+        columns = f"{{{_MOMENT}, options: options, answer: ans}}"
+        lines += ["kind: grounded_choice", "answer_is: letter", "facets: [category]"]
+    else:
+        columns = f"{{{_MOMENT}}}"
+        lines += ["kind: span", "facets: [category]"]
+    lines += [f"columns: {columns}", f"source: {{file: {next(iter(files.values()))}}}"]
+    if len(files) > 1:
+        lines += ["splits:", *(f"  {split}: {{source: {{file: {file}}}}}" for split, file in files.items())]
+    if media is not None:
+        lines.append(f"media: {{roots: [{json.dumps(str(media.absolute()))}]}}")
+    return "\n".join([*lines, "languages: [en]", "# licence: cc-by-4.0", ""])
+
+
+def _datasheet(made: MadeBy, funnel: Mapping[str, Any], rows: int, videos: int, files: Mapping[str, str]) -> str:
+    models = "; ".join(
+        f"{role}: {', '.join(use['returned']) or use['asked']}" for role, use in funnel["models"].items()
+    )
+    stages = "\n".join(
+        f"- {stage['name']}: {stage['in']} in, {stage['out']} out"
+        + "".join(f"; {number} {reason.replace('_', ' ')}" for reason, number in stage["dropped"].items())
+        for stage in funnel["stages"]
+    )
+    prompts = ", ".join(f"`{name}` {digest[:8]}" for name, digest in funnel["prompts"].items())
+    today = datetime.now(tz=UTC).date().isoformat()
+    source = "captions with times" if made == "moments" else "what is known of each video"
+    edited = ", ".join(funnel.get("edited_after") or ())
+    checked = f"people edited what came of the stage {edited}, and no person has checked the rest" if edited else ""
+    checked = checked or "no person has checked them"
+    written = {
+        datasheet_form.LIMITATIONS: f"Language models wrote the questions and answers; {checked}. What people find "
+        "(`reelbench review`) belongs here.",
+        "Composition": f"One row is a question on a video: {rows} on {videos} video{'s' * (videos != 1)}"
+        + (f", in the splits {', '.join(files)}, which share no video." if len(files) > 1 else "."),
+        "Collection": f"`reelbench make {made}` wrote the rows from {source}; last written on {today}. Models, as they "
+        f"answered: {models}. Prompts (sha256): {prompts}.\n\nWhat each stage took in and let through:\n\n{stages}",
+        "Preprocessing": "What was left out, and why, is in `funnel.json`; what every model said is in `trace.jsonl`.",
+    }
+    categories = ["video-text-to-text", *(["multiple-choice"] if made == "moments" else [])]
+    return datasheet_form.as_text(written, categories=categories, creators=["machine-generated"])

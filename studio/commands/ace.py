@@ -1,0 +1,194 @@
+"""`reelbench ace`: a small language model chooses among a model's candidates; and what that is worth."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from reelbench.cli import console
+from reelbench.cli.asking import LlmBatch, RetryUnread, only_model, takes_llm
+from reelbench.cli.candidate_options import ACE_FILE, CandidateSource, numbers, takes_candidates
+from reelbench.cli.judging import takes_judge
+from reelbench.cli.option_groups import Json, NoOverlap, given, reports_status
+from reelbench.cli.report import check_judged, report
+from reelbench.cli.run_metadata import takes_metadata
+from reelbench.registry.errors import ReelbenchError, number_of
+
+if TYPE_CHECKING:
+    from reelbench.judges.judge_options import JudgeOptions
+    from reelbench.llm.ask_options import AskOptions
+    from reelbench.pages.plots import Mark
+    from reelbench.studio.ace import Answers, Enhancement
+    from reelbench.tasks.score import Options, Outcome, RunMetadata
+
+METEOR = "meteor"
+CHOSEN_FILE = "predictions.jsonl"
+
+
+@takes_judge
+@takes_metadata
+@takes_llm
+@takes_candidates
+@reports_status
+def ace(
+    context: typer.Context,
+    *,
+    source: "CandidateSource",
+    mode: Annotated[
+        str, typer.Option(help="pointwise: a score from 0 to 10 for each candidate; listwise: one reply chooses.")
+    ] = "pointwise",
+    llm_votes: Annotated[int, typer.Option("--llm-votes", metavar="K", min=1, help="Replies per request.")] = 1,
+    retry_unread: RetryUnread = False,
+    llm_batch: LlmBatch = False,
+    k: Annotated[
+        str | None,
+        typer.Option(
+            "--k", metavar="N,N,…", help="Use each question's first N candidates; several N give a plot over N."
+        ),
+    ] = None,
+    output: Annotated[Path | None, typer.Option(help="Output folder; several N each get a folder in it.")] = None,
+    as_json: Json = False,
+    no_overlap: NoOverlap = False,
+    no_controls: Annotated[
+        bool, typer.Option("--no-controls", help="Judge only the chosen candidates, without the comparisons.")
+    ] = False,
+    metadata: "RunMetadata",
+    llm: "dict[str, AskOptions]",
+    judge: "JudgeOptions | None",
+) -> None:
+    """Choose among candidates with a small language model (ACE).
+
+    The gain is measured too.
+
+    The choice is a result of its own (MODEL + ACE). Beside it stand, from the same candidates: the first, one at
+    random, the longest, and with a judge the best one. `--llm hf:MODEL` ranks in this process, by transformers.
+    """
+    from reelbench.methods.candidates import limited
+    from reelbench.studio.ace import Enhancement
+    from reelbench.studio.ranking import Ranker, rank
+    from reelbench.tasks.score import Options
+
+    ranker = Ranker(only_model(llm, retry_unread=retry_unread, batch=llm_batch), mode, llm_votes)  # type: ignore[arg-type] - held to its modes there
+    options = Options(overlap=not no_overlap, judge=judge, note=console.note, bar=console.progress)
+    sizes = numbers(k)
+    run, cases, answers = source.read(metadata, judged=judge is not None)
+    documents, outcomes = [], []
+    for size in sizes:
+        few = limited(cases, size)
+        enhanced = Enhancement(few, ranker, rank(few, ranker, note=console.note, bar=console.progress), answers)
+        document = enhanced.document({} if no_controls else enhanced.controls(options))
+        outcomes += _write(enhanced, document, options, _folder(output, run, enhanced, several=len(sizes) > 1))
+        documents.append(document)
+        if not as_json:
+            _show(document, answers)
+    if answers is not None and output is not None:
+        _plot(documents, answers, output)
+    if as_json:
+        console.write_json(documents if len(documents) > 1 else documents[0])
+    report(outcomes, as_json=False, again=["reelbench", "ace", *given(context)], quiet=as_json)
+    check_judged(outcomes)
+    if all(document["unparsed"] == document["candidates"] for document in documents):
+        raise ReelbenchError(
+            f"{ranker.model.model}: no reply of the ranker could be read, so each choice is the first candidate"
+        )
+
+
+def _folder(output: Path | None, run: Path | None, enhanced: "Enhancement", *, several: bool) -> Path | None:
+    """Return where a choice lies: in a run's folder by default; of a file without a benchmark nowhere."""
+    from reelbench.registry.home import home
+
+    if output is not None:
+        return output / f"k{enhanced.k}" if several else output
+    if run is not None:
+        return run / enhanced.name
+    return None if enhanced.answers is None else home() / "results" / enhanced.name
+
+
+def _write(
+    enhanced: "Enhancement", document: dict[str, Any], options: "Options", folder: Path | None
+) -> "list[Outcome]":
+    from reelbench.registry.files import write_json, write_jsonl
+
+    outcomes = []
+    if enhanced.answers is not None:
+        evaluation = enhanced.evaluation(options)
+        outcomes = [evaluation.write(folder)] if folder is not None else []
+    elif folder is not None:
+        write_jsonl(
+            folder / CHOSEN_FILE,
+            ({"id": case.id, "prediction": case.candidates[enhanced.chosen[case.id]]} for case in enhanced.cases),
+        )
+    if folder is not None:
+        write_json(folder / ACE_FILE, document)
+        if enhanced.answers is None:
+            console.note(f"written to {folder}")
+    return outcomes
+
+
+def _show(document: dict[str, Any], answers: "Answers | None") -> None:
+    ranker, controls = document["ranker"], document["controls"]
+    names = list(dict.fromkeys(name for control in controls.values() for name in control["metrics"]))
+    names = [name for name in names if not name.endswith("_per_question")]
+    title = f"{ranker['model']} among {document['k']} candidates ({ranker['mode']}), {document['questions']} questions"
+    table = console.table(title, "choice", "#mean words", *(f"#{name}" for name in names))
+    for control, figures in controls.items():
+        cells = (_cell(answers, figures["metrics"], name) for name in names)
+        table.add_row(control, f"{figures['mean_words']:.1f}", *cells)
+    if controls:
+        console.show(table)
+    alike = "" if document["similarity"] is None else f"; candidates' similarity {document['similarity']:.2f}"
+    share = 100 * document["not_first"] / document["questions"]
+    console.write(
+        f"not the first: {document['not_first']} of {document['questions']} ({share:.1f} %); ties: {document['ties']}; "
+        f"unparsed candidates: {document['unparsed']} of {document['candidates']}{alike}"
+    )
+    cached = number_of(ranker["cached"], "reply", "replies")
+    console.write(f"{number_of(ranker['calls'], 'call')}, {cached} from the cache")
+
+
+def _cell(answers: "Answers | None", metrics: dict[str, Any], name: str) -> str:
+    if answers is None or name not in metrics:
+        return ""
+    return f"{metrics[name]['value']:.{answers.spec.metric(name).in_unit.long_digits}f}"
+
+
+def _plot(documents: Sequence[dict[str, Any]], answers: "Answers", output: Path) -> None:
+    """Draw the controls: of several numbers of candidates their first metric, and METEOR against length."""
+    from reelbench.pages.plot_scatter import scatter
+    from reelbench.pages.plots import lines
+    from reelbench.registry.files import write_text
+
+    title = f"{answers.spec.title} · {answers.model.id} + ACE"
+    there = {name for document in documents for control in document["controls"].values() for name in control["metrics"]}
+    metrics = [metric for metric in answers.spec.metrics if metric.name in there]
+    if metrics and len(documents) > 1:
+        series = _marks(documents, metrics[0].name, lambda document, _: document["k"])
+        span = metrics[0].high - metrics[0].low
+        path = output / "ace.svg"
+        name = f"{metrics[0].title}, {metrics[0].in_unit.label}"
+        write_text(path, lines(title, name, series, "candidates of each question", least=span / 10))
+        console.note(f"written to {path}; a search with 3 beams may find others than the first 3 of 7")
+    # A longer answer has more words that may be a reference's: what that alone is worth, `longest` shows.
+    if METEOR in there:
+        series = _marks(documents, METEOR, lambda _, control: control["mean_words"])
+        number = ", and of how many candidates" if len(documents) > 1 else ""
+        axes = f"mean words of the answers chosen{number}", answers.spec.metric(METEOR).title
+        path = output / "ace_length.svg"
+        write_text(path, scatter(title, axes, series, least=(1.0, 0.02)))
+        console.note(f"written to {path}")
+
+
+def _marks(
+    documents: Sequence[dict[str, Any]], metric: str, at: "Callable[[dict[str, Any], dict[str, Any]], float]"
+) -> "dict[str, list[Mark]]":
+    """Return each control's marks in a metric, one for each number of candidates."""
+    from reelbench.pages.plots import Mark
+
+    series: dict[str, list[Mark]] = {}
+    for document in documents:
+        for name, control in document["controls"].items():
+            if value := control["metrics"].get(metric):
+                mark = Mark(at(document, control), str(document["k"]), value["value"], value["ci95"], value["n"])
+                series.setdefault(name, []).append(mark)
+    return series

@@ -1,0 +1,476 @@
+"""`reelbench diagnose`: evidence graphs, where in them answers went wrong, and what that comes to."""
+
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from reelbench.cli import console, run_options
+from reelbench.cli.app import App
+from reelbench.cli.asking import LlmBatch, RetryUnread, by_role, shared_budget, takes_llm
+from reelbench.cli.completion import task_names
+from reelbench.cli.judging import takes_judge
+from reelbench.cli.option_groups import Data, Json, Split, chosen, reports_status, takes
+from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError, number_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reelbench.judges.judge_options import JudgeOptions
+    from reelbench.llm.ask_options import AskOptions
+    from reelbench.studio.diagnosis.folder import Folder
+    from reelbench.studio.diagnosis.loop import Plan
+    from reelbench.studio.diagnosis.models import RoleModels
+    from reelbench.studio.diagnosis.questions import ReasonedQuestion
+    from reelbench.studio.evidence.graphs import Graph
+
+app = App("Find where answers went wrong: evidence graphs and their errors.")
+
+Name = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="NAME", help="Benchmark, task, or a .jsonl file of questions with steps.", autocompletion=task_names
+    ),
+]
+Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Output folder.")]
+PromptFolder = Annotated[
+    Path | None,
+    typer.Option("--prompts", metavar="DIR", help="Folder of prompts that replace ours: graph.txt, tag.txt, …"),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IsolationOptions:
+    """How errors are found, for answers that are there and for those that are asked for."""
+
+    out: Out
+    graphs: Annotated[
+        Path | None, typer.Option("--graphs", metavar="FILE", help="graphs.jsonl; missing graphs are made.")
+    ] = None
+    llm_votes: Annotated[int, typer.Option("--llm-votes", metavar="K", min=1, help="Tagger's replies per answer.")] = 3
+    prompts: PromptFolder = None
+    right: Annotated[bool, typer.Option("--right", help="Also check right answers once: are their reasons right?")] = (
+        False
+    )
+    skip_failed: Annotated[
+        bool, typer.Option("--skip-failed", help="Skip questions that a model failed on, instead of asking again.")
+    ] = False
+    retry_unread: RetryUnread = False
+    as_json: Json = False
+
+    def plan(
+        self, questions: "list[ReasonedQuestion]", models: "RoleModels", about: dict[str, Any], rounds: int
+    ) -> "Plan":
+        """Return what is to be done about some questions; `about` is said of it in the folder's settings."""
+        from reelbench.registry.files import sha256_of
+        from reelbench.studio.diagnosis.loop import Plan
+
+        return Plan(
+            questions=questions,
+            graphs=_known(self.graphs),
+            models=models,
+            about={"graphs": None if self.graphs is None else sha256_of(self.graphs), **about},
+            votes=self.llm_votes,
+            rounds=rounds,
+            right=self.right,
+            skip_failed=self.skip_failed,
+            progress=console.progress,
+        )
+
+
+@app.command()
+@takes_llm
+@reports_status
+def graphs(
+    name: Name = None,
+    *,
+    out: Out,
+    given: Annotated[
+        Path | None, typer.Option("--from", metavar="FILE", help="Check and count existing graphs; asks no model.")
+    ] = None,
+    retry_unread: RetryUnread = False,
+    form: Annotated[
+        Literal["dot", "mermaid", "svg"] | None, typer.Option("--format", help="Also draw each graph, in graphs/.")
+    ] = None,
+    prompts: PromptFolder = None,
+    split: Split = None,
+    data: Data = None,
+    as_json: Json = False,
+    llm: "dict[str, AskOptions]",
+) -> None:
+    """Make an evidence graph from each question's steps, or check existing graphs, and count them.
+
+    DIR gets graphs.jsonl and statistics.json. Give NAME and --llm MODEL, or --from FILE.
+    """
+    from reelbench.studio.diagnosis import evidence
+
+    lacking: dict[str, str] = {}
+    asked: dict[str, Any] = {}
+    if given is not None:
+        made, questions = list(_known(given).values()), _questions_here(name, split, data)
+    elif name is None:
+        raise InputError("give NAME and --llm MODEL to make graphs, or --from FILE to check graphs that exist")
+    else:
+        from reelbench.studio.diagnosis import questions as rows
+
+        models = _models(llm, prompts, ("graph",), retry_unread=retry_unread)
+        questions = rows.read(name, split, data)
+        with console.progress("making graphs", len(questions)) as show:
+            result = evidence.make(questions, models, show)
+        made, lacking = list(result.graphs.values()), result.lacking
+        asked = {"models": result.spent, "prompts": models.prompts.hashes()}
+    counted = evidence.write(out, made, questions, lacking, asked)
+    if form is not None:
+        evidence.draw(out, made, form)
+    if lacking:
+        console.note(f"no graph: {number_of(len(lacking), 'question')} (graph_invalid), first: {next(iter(lacking))}")
+    if as_json:
+        console.write_json(counted)
+    else:
+        _show_statistics(counted)
+    console.note(f"written to {out}")
+    if lacking and not made:
+        raise ReelbenchError("no reply of the model could be read as a graph; ask again with --retry-unread")
+
+
+@app.command()
+@takes_llm
+@takes("options", IsolationOptions)
+@reports_status
+def errors(
+    result: Annotated[Path, typer.Argument(metavar="RESULT_DIR", help="A result of `reelbench score` or `run`.")],
+    *,
+    options: IsolationOptions,
+    data: Data = None,
+    llm_batch: LlmBatch = False,
+    llm: "dict[str, AskOptions]",
+) -> None:
+    """Find the first error in the evidence behind each wrong answer; the model is not asked again."""
+    from reelbench.registry.files import sha256_of
+    from reelbench.scoring import result_files
+    from reelbench.scoring.result_files import SAMPLES_FILE
+    from reelbench.studio.diagnosis import attempts, loop
+    from reelbench.studio.diagnosis import questions as rows
+
+    models = _models(llm, options.prompts, retry_unread=options.retry_unread, batch=llm_batch)
+    result = result_files.folder_of_one(result)
+    name, split, answers = attempts.attempts_of_result(result)
+    questions = rows.read(name, split, data)
+    known = {question.id for question in questions}
+    unknown = [attempt.id for attempt in answers if attempt.id not in known]
+    if unknown:
+        without = number_of(len(unknown), "answer")
+        console.note(f"left out: {without} without steps in {name} {split} (first: {unknown[0]})")
+    kept = [attempt for attempt in answers if attempt.id in known]
+    asked = {attempt.id for attempt in kept}
+    about = {"result": sha256_of(result / SAMPLES_FILE), "model": result_files.read(result).model.id}
+    plan = options.plan(
+        [question for question in questions if question.id in asked],
+        models,
+        {"command": "errors", "benchmark": name, "split": split, **about},
+        rounds=1,
+    )
+    diagnosis = loop.isolate(plan, lambda _run, _lock: kept, options.out)
+    _report(diagnosis, as_json=options.as_json)
+    _check_read(diagnosis)
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+@takes_judge
+@takes_llm
+@takes("options", IsolationOptions)
+@reports_status
+def run(
+    context: typer.Context,
+    name: Annotated[
+        str,
+        typer.Argument(metavar="NAME", help="Benchmark or task that asks for steps.", autocompletion=task_names),
+    ],
+    *,
+    options: IsolationOptions,
+    frames: run_options.Frames = None,
+    rounds: Annotated[int, typer.Option(min=1, help="Maximum number of rounds.")] = 5,
+    judge: "JudgeOptions | None",
+    llm: "dict[str, AskOptions]",
+) -> None:
+    """Ask, find the first error, give the right fact as a cue, and ask again; lmms-eval's arguments follow `--`.
+
+    Roles of --llm: graph, tagger, translator. Rerun to resume. Answers
+    given with cues contain the truth, so they are saved in DIR only, without a score.
+    """
+    from reelbench.registry.frames.sampling import FrameSampling
+    from reelbench.studio.diagnosis import attempts, loop
+    from reelbench.studio.diagnosis import questions as rows
+    from reelbench.tasks.lmms.worker import Worker
+
+    models = _models(llm, options.prompts, retry_unread=options.retry_unread)
+    # A model that we run ourselves may need the memory of the one that would be kept between rounds.
+    ours = any(model.local for model in (*models.options.values(), *(judge.members if judge else ())))
+    with Worker() as kept:
+        start = None if ours else kept
+        sampling = chosen(frames, FrameSampling)
+        asked = attempts.LmmsEval(
+            name, context.args, judge, console.note, frames=sampling, bar=console.progress, start=start
+        )
+        split = asked.task.split
+        about = {"command": "run", "benchmark": asked.spec.id, "split": split, **asked.about}
+        plan = options.plan(rows.read(name, split), models, about, rounds)
+        diagnosis = loop.isolate(plan, asked, options.out)
+    _report(diagnosis, as_json=options.as_json)
+    _check_read(diagnosis)
+
+
+@app.command()
+def report(
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Folders that `errors` or `run` wrote.")],
+    *,
+    people: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="A file saved on `review page --ask nodes`, for one DIR (repeat)."),
+    ] = None,
+    only: Annotated[
+        int | None,
+        typer.Option("--round", metavar="N", min=1, help="With two DIRs: compare the errors of round N."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Count the errors of a diagnosis and write its page; several are shown side by side.
+
+    Two are compared on the questions that both got wrong.
+    """
+    from reelbench.studio.diagnosis.folder import Folder
+
+    unique = [Folder(path) for path in dict.fromkeys(folders)]
+    if people and len(unique) > 1:
+        raise InputError("--people: is compared with one diagnosis; give one DIR")
+    if only is not None and len(unique) < 2:  # noqa: PLR2004
+        raise InputError("--round: holds two diagnoses against each other; give two DIRs")
+    _report(*unique, as_json=as_json, people=_people(unique[0], people) if people else None, only=only)
+
+
+# --- what is asked for ----------------------------------------------------------------------------------------------
+
+
+def _models(
+    llm: "dict[str, AskOptions]",
+    prompts: Path | None,
+    roles: tuple[str, ...] | None = None,
+    *,
+    retry_unread: bool,
+    batch: bool = False,
+) -> "RoleModels":
+    from reelbench.studio.diagnosis.models import ROLES, RoleModels, prompts_of
+
+    changed = {"retry_unread": retry_unread, "batch": batch}
+    asked = {role: replace(model, **changed) for role, model in by_role(llm, roles or ROLES).items()}
+    return RoleModels(asked, shared_budget(llm), console.note, prompts_of(prompts))
+
+
+def _known(path: Path | None) -> "dict[str, Graph]":
+    from reelbench.studio.evidence.graphs import read_graphs
+
+    return {} if path is None else {graph.id: graph for graph in read_graphs(path)}
+
+
+def _questions_here(name: str | None, split: str | None, data: Path | None) -> "list[ReasonedQuestion]":
+    """Return the questions where they are on this machine: counting graphs needs none."""
+    if name is None:
+        return []
+    from reelbench.studio.diagnosis import questions as rows
+
+    try:
+        return rows.read(name, split, data, fetch=False)
+    except DataUnavailableError:
+        return []
+
+
+def _check_read(diagnosis: "Folder") -> None:
+    """Raise ReelbenchError where no reply about any question could be read."""
+    from reelbench.studio.diagnosis.loop import UNREAD
+
+    stops = {record.stop for record in diagnosis.rounds()}
+    if stops and stops <= UNREAD:
+        why = ", ".join(sorted(filter(None, stops)))
+        raise ReelbenchError(f"{diagnosis.path}: no reply could be read ({why}); ask again with --retry-unread")
+
+
+# --- what is shown --------------------------------------------------------------------------------------------------
+
+
+def _show_statistics(counted: dict[str, Any]) -> None:
+    from reelbench.studio.diagnosis.published import GRAPHS
+
+    groups = {"all": counted, **counted.get("locales", {}), "CURVE, Tab. 7": GRAPHS}
+    table = console.table("Evidence graphs: mean (sd)", "", "#questions", "#nodes", "#timed", "#edges", "#depth")
+    for name, figures in groups.items():
+        cells = [_spread(figures[key]) for key in ("nodes", "timestamps", "edges", "depth")]
+        table.add_row(name, str(figures["questions"]), *cells)
+    console.show(table)
+    warnings = {kind: n for kind, n in counted["warnings"].items() if n}
+    if warnings:
+        console.note("warnings: " + ", ".join(f"{kind} {n}" for kind, n in warnings.items()))
+
+
+def _spread(figures: dict[str, float | None]) -> str:
+    return "–" if figures["mean"] is None else f"{figures['mean']:.1f} ({figures['sd']:.1f})"
+
+
+def _people(folder: "Folder", files: list[Path]) -> dict[str, Any]:
+    """Return how far people agree with the tagger, and with each other."""
+    from reelbench.studio.diagnosis.people import judged
+    from reelbench.studio.evidence.tagger_agreement import tagger_agreement
+    from reelbench.studio.review import kinds, nodes
+
+    reviews = kinds.read(files)
+    if reviews.kind != "nodes":
+        raise InputError(f"{files[0]}: is of a page that asks {reviews.kind}; --people takes files of --ask nodes")
+    summary = nodes.NODES.summarize(reviews)
+    agreement = asdict(tagger_agreement(judged(folder), summary.codes))
+    return {"people": len(reviews.reviewers), "alpha": summary.alpha, "open": len(summary.open), **agreement}
+
+
+def _report(*folders: "Folder", as_json: bool, people: dict[str, Any] | None = None, only: int | None = None) -> None:
+    from reelbench.studio.diagnosis import page, pairing
+    from reelbench.studio.diagnosis import report as reports
+
+    documents = {str(folder.path): reports.write(folder) for folder in folders}
+    out = folders[0].path / page.PAGE
+    page.write(folders, list(documents.values()), out)
+    both: dict[str, dict[str, Any]] | None = None
+    if len(folders) > 1:
+        pair = (folders[0], folders[1], only)
+        both = {"agreement": pairing.agreement(*pair), "differences": pairing.differences(*pair)}
+    if as_json:
+        single = next(iter(documents.values()))
+        if people is not None:
+            single = {**single, "people": people}
+        shown = single if both is None else {"reports": documents, **both}
+        console.write_json(shown)
+    else:
+        _show_reports(documents, both)
+        if people is not None:
+            _show_people(people)
+    console.note(f"open {out} in a browser; {reports.PICTURE} beside it draws the errors by round")
+
+
+def _show_reports(documents: dict[str, dict[str, Any]], both: dict[str, dict[str, Any]] | None) -> None:
+    names = [Path(path).name for path in documents]
+    table = console.table("Errors: share (95 % interval), n", "label", *(f"#{name}" for name in names))
+    for label in next(iter(documents.values()))["labels"]:
+        table.add_row(label, *(_shared(figures["labels"][label]) for figures in documents.values()))
+    table.add_row("perception", *(_shared(figures["perception"]) for figures in documents.values()))
+    if any(figures["labels_by_order"]["changed"] for figures in documents.values()):
+        for label in next(iter(documents.values()))["labels"]:
+            cells = [_shared(figures["labels_by_order"]["labels"][label]) for figures in documents.values()]
+            table.add_row(f"{label}, by the earliest cause", *cells)
+    rows: dict[str, Callable[[dict[str, Any]], str]] = {
+        "found by later rounds": lambda figures: str(figures["later"]["n"]),
+        "questions entered": lambda figures: "{entered} of {asked}".format_map(figures["questions"]),
+        "stops": lambda figures: ", ".join(f"{reason} {n}" for reason, n in figures["stops"].items()) or "–",
+        "hints ignored": lambda figures: str(figures["nodes"]["hint_ignored"]),
+        "labels that the earliest cause changes": lambda figures: "{changed} of {n}".format_map(
+            figures["labels_by_order"]
+        ),
+        "right answers without an error": lambda figures: (
+            "{without_error} of {n}".format_map(figures["right_answers"]) if figures["right_answers"] else "not tagged"
+        ),
+    }
+    for title, cell in rows.items():
+        table.add_row(title, *map(cell, documents.values()))
+    console.show(table)
+    _show_consensus(documents)
+    for figures in documents.values():
+        _show_rates(figures)
+    if both is not None:
+        _show_pair(both["agreement"], both["differences"])
+
+
+def _show_consensus(documents: dict[str, dict[str, Any]]) -> None:
+    """Show the votes of the first round by locale, beside the paper's."""
+    from reelbench.studio.diagnosis.published import CONSENSUS
+
+    first = [figures["consensus_by_round"].get("1", {}) for figures in documents.values()]
+    table = console.table(
+        "Round 1, nodes with a majority of votes + without",
+        *("locale", *(f"#{Path(path).name}" for path in documents), "#CURVE, Tab. 9"),
+    )
+    for locale in dict.fromkeys(locale for locales in first for locale in locales):
+        cells = [_votes(locales.get(locale)) for locales in first]
+        table.add_row(locale, *cells, _votes(CONSENSUS.get(locale)))
+    if any(first):
+        console.show(table)
+
+
+def _votes(counted: dict[str, int] | None) -> str:
+    return "–" if counted is None else "{majority} + {none}".format_map(counted)
+
+
+def _show_rates(figures: dict[str, Any]) -> None:
+    """Show how many first answers were right by size of graph and by skill, and the errors of a skill's questions."""
+    sizes = figures["sizes"] or {}
+    groups = {"nodes": sizes.get("nodes", {}), "depth": sizes.get("depth", {}), "skill": figures["skills"]}
+    for title, rates in groups.items():
+        errors = ("#errors a question", "most of them") if title == "skill" else ()
+        table = console.table(f"Right at first by {title}", "", "#right", "#95 % interval", "#questions", *errors)
+        for name, rate in rates.items():
+            ends = "" if rate["ci95"] is None else "{:.0%} to {:.0%}".format(*rate["ci95"])
+            table.add_row(name, _percent(rate["right"]), ends, str(rate["n"]), *_errors(rate.get("labels")))
+        if rates:
+            console.show(table)
+
+
+def _errors(labels: dict[str, float] | None) -> tuple[str, ...]:
+    """Return how many errors a question has, and the kind that most are of; nothing where none are counted."""
+    if labels is None:
+        return ()
+    most, rate = max(labels.items(), key=lambda label: label[1])
+    return f"{sum(labels.values()):.2f}", f"{most} {rate:.2f}" if rate else "–"
+
+
+def _show_pair(same: dict[str, Any], both: dict[str, Any]) -> None:
+    if same["nodes"]:
+        kappa = "undefined" if same["kappa"] is None else f"{same['kappa']:.2f}"
+        console.note(f"the first two agree on {same['same']:.0%} of {same['nodes']} nodes (kappa {kappa})")
+    if both["shares"] is None:
+        console.note(f"shares of errors are not compared: of {both['questions']} shared questions one has no error")
+        return
+    table = console.table(
+        f"Shares of errors in the {both['questions']} questions that both lost", "label", "#a", "#b", "#a - b", "#95 %"
+    )
+    for label, share in both["shares"].items():
+        ends = "" if share["ci95"] is None else "{:+.0%} to {:+.0%}".format(*share["ci95"])
+        table.add_row(label, f"{share['a']:.0%}", f"{share['b']:.0%}", f"{share['difference']:+.0%}", ends)
+    console.show(table)
+    from reelbench.studio.diagnosis.published import OTHER_TAGGER
+
+    console.note(
+        f"CURVE, D.3: another tagger changed the shares of perception and reasoning by about {OTHER_TAGGER:.0%}"
+    )
+
+
+def _show_people(people: dict[str, Any]) -> None:
+    from reelbench.studio.diagnosis.published import PEOPLE_AGREE
+
+    first, same = people["first_errors"], people["same"]
+    table = console.table(f"The tagger beside {people['people']} people, {people['nodes']} nodes", "", "#value", "#n")
+    ends = "" if same["ci95"] is None else " ({:.0%} to {:.0%})".format(*same["ci95"])
+    table.add_row("says the same", _percent(same["value"]) + ends, "")
+    table.add_row("the same in CURVE, D.3 (60 questions)", f"{PEOPLE_AGREE:.1%}", "")
+    table.add_row("Cohen's kappa", "undefined" if people["kappa"] is None else f"{people['kappa']:.2f}", "")
+    table.add_row("first error found", _percent(first["found"]), str(first["erroneous"]))
+    table.add_row("no error, none seen", _percent(first["cleared"]), str(first["correct"]))
+    table.add_row("F1 (ProcessBench)", _percent(first["f1"]), "")
+    console.show(table)
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{share:.0%}"
+
+
+def _shared(figures: dict[str, Any]) -> str:
+    if figures["share"] is None:
+        return "–"
+    interval = figures["ci95"]
+    shown = "" if interval is None else f" ({interval[0]:.0%} to {interval[1]:.0%})"
+    return f"{figures['share']:.0%}{shown}, {figures['n']}"

@@ -1,0 +1,321 @@
+"""`reelbench review`: pages for people to rate, mark, tag and answer on, and what they said put together."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reelbench.cli import console
+from reelbench.cli.app import App
+from reelbench.cli.option_groups import Data, Json, Per, Split, TaskName, reports_status, strata, takes
+from reelbench.registry.errors import InputError, first_of, number_of
+from reelbench.studio.review.kind_names import KindName
+
+if TYPE_CHECKING:
+    from reelbench.studio.review.pages import Clips, Content, Draw
+
+_SHOWN = 10
+
+
+class Form(StrEnum):
+    """What to write."""
+
+    PAGE = "page"
+    FOLDER = "folder"
+    LABEL_STUDIO = "label-studio"
+
+
+app = App("Let people review a dataset on a page, and merge their files.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewMaterial:
+    """What else is looked at than the benchmark's rows, as it was typed."""
+
+    answers: Annotated[Path | None, typer.Option(metavar="RESULT", help="With --ask scores: the result's folder.")] = (
+        None
+    )
+    diagnosis: Annotated[Path | None, typer.Option(metavar="DIR", help="With --ask nodes: the diagnosis' folder.")] = (
+        None
+    )
+    made: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="With --ask preference: folder that `make discussion` wrote."),
+    ] = None
+    graphs: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="With --ask graphs: the graphs.jsonl to check and correct.")
+    ] = None
+    consensus: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="A rater's saved file (repeat): write a page to settle disagreements (ratings: low-rated questions).",
+        ),
+    ] = None
+
+
+@app.command()
+@takes("material", ReviewMaterial)
+@reports_status
+def page(
+    name: TaskName,
+    *,
+    ask: Annotated[KindName, typer.Option(help="Kind of task.")] = KindName.RATINGS,
+    sample: Annotated[
+        int,
+        typer.Option(help="Number of videos, each with all its questions (nodes, graphs: number of questions).", min=1),
+    ] = 30,
+    per: Per = None,
+    seed: Annotated[int, typer.Option(help="Seed of the draw; files of the same draw can be merged.")] = 0,
+    raters: Annotated[int, typer.Option(help="Number of pages, one per rater.", min=1)] = 1,
+    overlap: Annotated[int, typer.Option(help="Raters per video.", min=1)] = 1,
+    split: Split = None,
+    data: Data = None,
+    material: ReviewMaterial,
+    strips: Annotated[
+        bool, typer.Option("--strips", help="Add a strip of frames to each video, for browsers that can't play it.")
+    ] = False,
+    embed: Annotated[
+        bool,
+        typer.Option(
+            "--embed",
+            help="Put small clips of the videos into the page (18 MB at most), for reviewers who don't have them. "
+            "Videos are their owners': send it to your reviewers only.",
+        ),
+    ] = False,
+    form: Annotated[
+        Form,
+        typer.Option(
+            "--as", help="A page; with --embed, a folder of page and clips to zip; or tasks for a Label Studio server."
+        ),
+    ] = Form.PAGE,
+    media_url: Annotated[
+        str | None,
+        typer.Option(metavar="PREFIX", help="Prefix of the videos' paths for Label Studio."),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="The page's file (default review-NAME.html), or the folder for --as.")
+    ] = None,
+) -> None:
+    """Write a page on which people rate, answer, audit, tag, score, choose or write; or one per rater."""
+    from reelbench.registry import discovery
+    from reelbench.studio.review import pages
+
+    draw = pages.Draw(sample, seed, raters, overlap, strips, strata(per))
+    name = discovery.plain_name(name)
+    _check_form(form, media_url, embed=embed, strips=strips)
+    _check_source(ask, material.diagnosis, material.graphs)
+    content = _content(name, ask, draw, material, split=split, data=data)
+    if media_url is not None:
+        from reelbench.studio.review import label_studio
+
+        tasks = label_studio.write(content, output or Path(f"label-studio-{name}"), media_url, data)
+        _report_missing(tasks.missing)
+        console.note(f"{number_of(tasks.number, 'task')}; make a project with {tasks.config}, and import {tasks.tasks}")
+        console.write(str(tasks.tasks.parent))
+        return
+    named = Path(_file_name(name, ask))
+    written = pages.write(
+        content,
+        output or (named.with_suffix("") if form is Form.FOLDER else named),
+        draw,
+        data=data,
+        clips=_clips(form) if embed else None,
+        note=console.note,
+        bar=console.progress,
+    )
+    if written.videos < sample and not material.consensus and per is None:
+        console.note(f"{name} has {number_of(written.videos, 'video')}: all on the page")
+    _report_missing(written.missing)
+    questions = number_of(written.questions, "question")
+    console.note(f"{number_of(written.videos, 'video')}, {questions}; open the page in a browser")
+    if embed:
+        where = "zip the folder, and send" if form is Form.FOLDER else "send"
+        title = content.spec.title
+        console.note(f"{where} it to your reviewers only: {title}'s videos stay their owners', as the page says")
+    for path in written.paths:
+        console.write(str(path))
+
+
+def _content(
+    name: str, ask: KindName, draw: "Draw", material: ReviewMaterial, *, split: str | None, data: Path | None
+) -> "Content":
+    """Return what the page shows: what raters disagree on, nodes of a diagnosis, graphs, or rows that are drawn."""
+    from reelbench.studio.review import consensus, pages
+    from reelbench.studio.review.kinds import KINDS
+
+    answers, diagnosis, made, graphs = material.answers, material.diagnosis, material.made, material.graphs
+    if material.consensus:
+        drawn = None
+        if diagnosis is not None:
+            drawn = partial(_nodes, name, diagnosis, data, None)
+        elif graphs is not None:
+            drawn = partial(_graphs, name, graphs, split, data, None)
+        return consensus.draw_disagreements(name, material.consensus, data, answers=answers, nodes=drawn, made=made)
+    if diagnosis is not None:
+        return _nodes(name, diagnosis, data, draw)
+    if graphs is not None:
+        return _graphs(name, graphs, split, data, draw)
+    return pages.draw_content(name, draw, KINDS[ask], split=split, data=data, answers=answers, made=made)
+
+
+@app.command()
+def agree(
+    a: Annotated[Path, typer.Argument(help="A tags file (JSON Lines).")],
+    b: Annotated[Path, typer.Argument(help="Another tags file, by another person or a model.")],
+    *,
+    result: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="A result on these questions: compare its profile under both files."),
+    ] = None,
+    machine: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A model's tags: can it replace these people (alternative annotator test)?"),
+    ] = None,
+    person: Annotated[
+        list[Path] | None, typer.Option(metavar="FILE", help="Another person's tags, beside A and B (repeat).")
+    ] = None,
+    epsilon: Annotated[
+        float, typer.Option(help="With --machine: 0.2 for experts, 0.15 for skilled people, 0.1 for a crowd.")
+    ] = 0.2,
+    benchmark: Annotated[str, typer.Option(help="Benchmark of the questions, for intervals over its videos.")] = (
+        "dramaqa_cogme"
+    ),
+    split: Split = None,
+    data: Data = None,
+    as_json: Json = False,
+) -> None:
+    """Measure the agreement of two taggers, by label and by set, with intervals over videos if the data is here."""
+    from dataclasses import asdict
+
+    from reelbench.scoring import result_files
+    from reelbench.scoring.cognitive_profile import read_tags
+    from reelbench.scoring.profile_difference import profile_difference
+    from reelbench.scoring.tag_agreement import annotator_tests, tag_agreement
+    from reelbench.studio.commands import review_tables
+    from reelbench.studio.review import tags
+
+    if person and machine is None:
+        raise InputError("--person names people beside A and B for the test of --machine; give --machine FILE too")
+
+    first, second = read_tags(a), read_tags(b)
+    videos = tags.videos_by_question(benchmark, first.keys() & second.keys(), console.note, split=split, data=data)
+    agreement = asdict(tag_agreement(first, second, videos))
+    if result is not None:
+        agreement["profile"] = asdict(profile_difference(list(result_files.read_samples(result)), first, second))
+    if machine is not None:
+        people = {str(a): first, str(b): second, **{str(path): read_tags(path) for path in person or ()}}
+        tests = annotator_tests(read_tags(machine), people, epsilon=epsilon)
+        agreement["alternative_annotator"] = {
+            "epsilon": epsilon,
+            **{name: asdict(test) for name, test in tests.items()},
+        }
+    if as_json:
+        console.write_json(agreement)
+        return
+    title = f"a = {a.name}, b = {b.name}: {agreement['both']} items tagged by both"
+    review_tables.show_tables(tags.agreement_tables(title, agreement))
+    if "profile" in agreement:
+        review_tables.show_profile_difference(agreement["profile"])
+    if "alternative_annotator" in agreement:
+        review_tables.show_annotator_tests(agreement["alternative_annotator"])
+    if agreement["only_a"] or agreement["only_b"]:
+        by_a = number_of(agreement["only_a"], "item")
+        console.note(f"left out: {by_a} tagged by a alone, {agreement['only_b']} by b alone")
+
+
+def _check_form(form: Form, media_url: str | None, *, embed: bool, strips: bool) -> None:
+    if (form is Form.LABEL_STUDIO) == (media_url is None):
+        raise InputError("--as label-studio and --media-url PREFIX go together")
+    if (form is Form.FOLDER and not embed) or (embed and form is Form.LABEL_STUDIO):
+        raise InputError("--as folder goes with --embed: page and clips in one folder; Label Studio has its own videos")
+    if embed and strips:
+        raise InputError("--strips and --embed: give one of them; browsers play the clips")
+
+
+def _check_source(ask: KindName, diagnosis: Path | None, graphs: Path | None) -> None:
+    if (diagnosis is None) == (ask is KindName.NODES):
+        raise InputError("--diagnosis names what `reelbench diagnose` wrote: with --ask nodes, and only there")
+    if (graphs is None) == (ask is KindName.GRAPHS):
+        raise InputError("--graphs names graphs.jsonl of `reelbench diagnose`: with --ask graphs, and only there")
+
+
+def _clips(form: Form) -> "Clips":
+    return "folder" if form is Form.FOLDER else "page"
+
+
+def _file_name(name: str, ask: KindName) -> str:
+    return f"review-{name}.html" if ask is KindName.RATINGS else f"{ask.value}-{name}.html"
+
+
+def _nodes(name: str, diagnosis: Path, data: Path | None, draw: "Draw | None") -> "Content":
+    from dataclasses import replace
+
+    from reelbench.registry import discovery
+    from reelbench.registry.data import loading
+    from reelbench.studio.diagnosis.folder import Folder
+    from reelbench.studio.diagnosis.people import judged
+    from reelbench.studio.review import nodes
+
+    folder = Folder(diagnosis)
+    known, settings = discovery.find_task(name), folder.settings()
+    spec = known[0] if known else discovery.find(name)
+    if settings.get("benchmark") != spec.id:
+        raise InputError(f"{diagnosis}: is of {settings.get('benchmark')}, not of {spec.id}")
+    split, attempts = str(settings.get("split")), judged(folder)
+    if draw is not None and draw.per is not None:
+        asked = {attempt.question for attempt in attempts}
+        rows = [row for row in loading.locate(name, split, data).read() if row["id"] in asked]
+        drawn = draw.names(spec, rows)
+        attempts = [attempt for attempt in attempts if attempt.question in drawn]
+        draw = replace(draw, sample=len(drawn))
+    return nodes.draw_nodes(spec, split, attempts, draw)
+
+
+def _graphs(name: str, path: Path, split: str | None, data: Path | None, draw: "Draw | None") -> "Content":
+    from reelbench.registry.data import loading
+    from reelbench.studio.evidence.graphs import read_graphs
+    from reelbench.studio.review import graphs
+
+    located = loading.locate(name, split, data)
+    known = {graph.id: graph for graph in read_graphs(path)}
+    return graphs.draw_graphs(located.spec, located.split, located.read(), known, draw)
+
+
+def _report_missing(missing: Sequence[str]) -> None:
+    if missing:
+        console.note(f"{number_of(len(missing), 'video')} not found: {first_of(missing, _SHOWN)}")
+
+
+@app.command()
+def summarize(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="Files that reviewers saved, or an export from Label Studio."),
+    ],
+    *,
+    write: Annotated[
+        Path | None, typer.Option(help="Write what they agreed on (rows, tags, scores; a folder for answers).")
+    ] = None,
+    wage: Annotated[float, typer.Option(help="People's hourly wage in dollars, for the cost per kept question.")] = 6.0,
+    data: Data = None,
+    as_json: Json = False,
+) -> None:
+    """Merge reviewers' files and report their agreement."""
+    from reelbench.studio.review import kinds
+
+    summary = kinds.summarize(files, data, wage)
+    if write is not None:
+        console.note(summary.write(write))
+    for reason, number in summary.reviews.ignored.items():
+        console.note(f"left out: {number_of(number, 'result')} of Label Studio, {reason.replace('_', ' ')}")
+    if as_json:
+        console.write_json(summary.document())
+        return
+    from reelbench.studio.commands import review_tables
+
+    review_tables.show_summary(summary)

@@ -1,0 +1,233 @@
+"""Where a diagnosis' answers come from: a result that is there, or lmms-eval asked with cues."""
+
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reelbench.judges import modes
+from reelbench.judges.prompting import load_prompts
+from reelbench.judges.verdicts import JUDGE_BUDGET, JUDGE_REFUSED, JUDGE_UNAVAILABLE
+from reelbench.registry import discovery, settings
+from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.registry.files import read_json, write_json
+from reelbench.registry.frames.sampling import FrameSampling
+from reelbench.registry.progress import Bar, no_bar
+from reelbench.registry.records import Item, Sample
+from reelbench.registry.spec import BenchmarkSpec, TaskSpec
+from reelbench.scoring import aggregation, result_files, right_answers
+from reelbench.studio.diagnosis.folder import CUES
+from reelbench.studio.diagnosis.tagging import Attempt
+from reelbench.tasks.lmms import process
+from reelbench.tasks.lmms.run_logs import (
+    LoggedTask,
+    data_name,
+    logged_items,
+    logged_tasks,
+    media_missing,
+    model_of,
+    raw_replies,
+)
+
+if TYPE_CHECKING:
+    from reelbench.judges.judge_options import JudgeOptions
+
+JUDGE = "judge.json"
+"""Beside a run's answers: who judged them."""
+
+_OURS = ("--tasks", "--output_path")
+_WHERE = frozenset({"base_url", "batch_size", "device", "device_map", "max_retries", "num_concurrent", "timeout"})
+"""Arguments of adapters that say where and how fast a model runs, and not what it answers."""
+_STDERR = 2  # our own table, or JSON, is all of stdout
+_COMES_BACK = frozenset({JUDGE_UNAVAILABLE, JUDGE_BUDGET, JUDGE_REFUSED})
+
+
+# --- a result -------------------------------------------------------------------------------------------------------
+
+
+def attempts_of_result(folder: Path) -> tuple[str, str, list[Attempt]]:
+    """Read a folder that `reelbench score` or `run` wrote -> (benchmark, split, its answers).
+
+    Raises:
+        InputError: It is not a result, or no answer in it was judged.
+    """
+    result = result_files.read(folder)
+    spec = discovery.get(result.benchmark.id)
+    attempts = [_attempt(spec, sample) for sample in result_files.read_samples(folder)]
+    if all(attempt.right is None for attempt in attempts):
+        raise InputError(f"{folder}: no answer in it was judged, so none is known to be wrong; score it with --judge")
+    return spec.id, result.benchmark.split, attempts
+
+
+def _attempt(spec: BenchmarkSpec, sample: Sample, output: str | None = None) -> Attempt:
+    answer = "" if sample.prediction is None else str(sample.prediction)
+    return Attempt(
+        id=sample.id,
+        answer=answer,
+        output=answer if output is None else output,
+        right=_is_right(spec, sample),
+        reason=sample.reason,
+        scores=sample.scores,
+    )
+
+
+def _is_right(spec: BenchmarkSpec, sample: Sample) -> bool | None:
+    """Whether the answer is right by the metric that ranks; None where it is unscored."""
+    return None if sample.reason is not None else right_answers.is_right(spec, right_answers.score_of(spec, sample))
+
+
+# --- lmms-eval ------------------------------------------------------------------------------------------------------
+
+
+def reasoned_task(name: str) -> tuple[BenchmarkSpec, TaskSpec]:
+    """Return the task by which a benchmark's (or one of its tasks') questions are asked with steps and cues.
+
+    It may be of more questions than a task that is a part of a split: which are asked, cues say.
+
+    Raises:
+        InputError: It has none.
+    """
+    known = discovery.find_task(name)
+    spec = known[0] if known else discovery.find(name)
+    split = known[1].split if known else spec.default_split
+    task = next((task for task in spec.tasks if task.reasoned and task.split == split), None)
+    if task is None:
+        having = sorted({task.name for spec in discovery.specs().values() for task in spec.tasks if task.reasoned})
+        raise InputError(f"{name}: has no task that asks for steps; there are {', '.join(having)}")
+    return spec, task
+
+
+class LmmsEval:
+    """Asks by lmms-eval, and judges what it leaves."""
+
+    def __init__(
+        self,
+        name: str,
+        arguments: Sequence[str],
+        judge: "JudgeOptions | None",
+        note: Callable[[str], None],
+        *,
+        frames: FrameSampling | None = None,
+        bar: Bar = no_bar,
+        start: process.Start | None = None,
+    ) -> None:
+        """Ask nothing yet.
+
+        Args:
+            name: The benchmark, or one of its tasks.
+            arguments: lmms-eval's, without tasks and output folder.
+            judge: Who judges the answers; None only where the benchmark needs nobody.
+            note: Told one line for each thing that the user should know.
+            frames: Which frames the model is shown; by default as the environment says.
+            bar: Draws a bar while answers are judged.
+            start: Runs lmms-eval; by default in a process for each run.
+
+        Raises:
+            InputError: The arguments name what is ours to name, or a judge is needed and none is named.
+        """
+        self.spec, self.task = reasoned_task(name)
+        known = discovery.find_task(name)
+        self._only = dict(known[1].only) if known else {}
+        for argument in arguments:
+            if argument.partition("=")[0] in _OURS:
+                raise InputError(f"leave {argument.partition('=')[0]} out of lmms-eval's arguments: it is set for you")
+        if not arguments:
+            raise InputError("give lmms-eval's arguments after --, e.g. -- --model qwen2_5_vl --model_args …")
+        if self.spec.judge is not None and judge is None:
+            raise InputError(f"{self.spec.id}: its answers need a judge; give --judge MODEL")
+        self._arguments = list(arguments)
+        self._judge = judge
+        self._note = note
+        self._frames = frames or FrameSampling.from_environment()
+        self._bar = bar
+        self._start = start
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """Who is asked and who judges, and how, as a diagnosis records them."""
+        given = {name: process.option_value(self._arguments, f"--{name}") for name in ("model", "model_args")}
+        model = model_of({"config": given})
+        about: dict[str, Any] = {
+            "model": model.id,
+            "adapter": model.adapter,
+            "model_args": {name: value for name, value in model.args.items() if name not in _WHERE},
+            "gen_kwargs": process.option_value(self._arguments, "--gen_kwargs"),
+            "frames": str(self._frames or FrameSampling()),
+            "judge": self._judge.name if self._judge else None,
+        }
+        if self._only:
+            about["only"] = self._only
+        if self._judge is not None:
+            prompts = load_prompts(self.spec, self._judge.prompts)
+            about["judge_prompts"] = {"name": prompts.name, "sha256": prompts.sha256}
+            about["judge_sampling"] = {
+                judge.model: {"temperature": judge.temperature, "votes": judge.votes, **judge.extra}
+                for judge in self._judge.members
+            }
+        return about
+
+    def __call__(self, run: Path, lock: int) -> list[Attempt]:
+        """Return what the model makes of the questions in a run's cues; a run that has ended is only read.
+
+        Raises:
+            ReelbenchError: lmms-eval failed, or the judge can't be asked now.
+        """
+        output = run / "lmms_eval"
+        logged = _ended(output, self.task.name)
+        if logged is None:
+            # What a run left that was cut short is no part of this one.
+            shutil.rmtree(output, ignore_errors=True)
+            arguments = [*self._arguments, "--tasks", self.task.name, "--output_path", str(output), "--log_samples"]
+            environ = {settings.CUES.name: str((run / CUES).absolute())}
+            process.run(
+                arguments,
+                output,
+                self._frames,
+                self._note,
+                environ=environ,
+                kept_open=(lock,),
+                stdout=_STDERR,
+                start=self._start,
+            )
+            logged = _ended(output, self.task.name)
+        if logged is None:
+            raise ReelbenchError(f"{output}: lmms-eval left no answers of {self.task.name}; its messages say why")
+        return self._judged(logged, run)
+
+    def _judged(self, logged: LoggedTask, run: Path) -> list[Attempt]:
+        items = logged_items(logged.samples).items
+        data = data_name(read_json(logged.results), logged)
+        items += media_missing(data, {item.id for item in items}, self._note)
+        samples = self._scored(items, run)
+        raw = raw_replies(logged.samples)
+        return [_attempt(self.spec, sample, raw.get(sample.id)) for sample in samples]
+
+    def _scored(self, items: Sequence[Item], run: Path) -> list[Sample]:
+        if self._judge is None:
+            return [aggregation.to_sample(self.spec, item) for item in items]
+        asked = [item for item in items if item.reason is None]
+        verdicts, record = modes.batch(self._judge, self._note, self._bar)(self.spec, asked)
+        by_id = {verdict.id: verdict for verdict in verdicts}
+        lacking = [verdict for verdict in verdicts if verdict.reason in _COMES_BACK]
+        if lacking:
+            raise ReelbenchError(
+                f"the judge gave no score for {len(lacking)} of {len(asked)} answers ({lacking[0].reason}); what came "
+                "is kept: rerun the command to continue"
+            )
+        paid = {"calls", "cached", "cost_usd"}  # of this call, so a repetition's are others
+        write_json(run / JUDGE, record.model_dump(mode="json", exclude=paid))
+        return [aggregation.to_sample(self.spec, item, by_id.get(item.id)) for item in items]
+
+
+def _ended(output: Path, task: str) -> LoggedTask | None:
+    """Return what a run left, or None where it has not ended: its samples are written last, one by one."""
+    if not output.is_dir():
+        return None
+    try:
+        logged = next((logged for logged in logged_tasks(output) if logged.task == task), None)
+        if logged is None:
+            return None
+        counted = read_json(logged.results).get("n-samples", {}).get(task, {}).get("effective")
+        return logged if len(logged_items(logged.samples).items) == counted else None
+    except InputError:
+        return None

@@ -1,0 +1,200 @@
+"""A diagnosis on disk: what it is of, its graphs, its questions, and a folder for each round.
+
+    diagnosis.json     what was asked of which models, by which prompts
+    questions.jsonl    the questions that were asked, with the steps
+    graphs.jsonl       their evidence, as far as it was needed or given
+    isolation.jsonl    a line per question and round
+    rounds/<n>/        asked.json, isolation.jsonl: that round alone; it is there once the round is over
+    rounds/<n>/run-<k>/  cues.jsonl: what was asked; answers.jsonl: what came, once it is judged
+
+Hinted answers and their scores are nowhere else.
+"""
+
+import fcntl
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from reelbench.registry.base_record import first_wrong_field
+from reelbench.registry.errors import InputError
+from reelbench.registry.files import read_json, read_jsonl, write_json, write_jsonl
+from reelbench.studio.diagnosis.evidence import GRAPHS, write_graphs
+from reelbench.studio.diagnosis.models import Spent
+from reelbench.studio.diagnosis.questions import ReasonedQuestion
+from reelbench.studio.diagnosis.tagging import Attempt
+from reelbench.studio.evidence.graphs import Graph, read_graphs
+from reelbench.studio.evidence.isolation import Round
+
+SCHEMA = 1
+CUES, ANSWERS, ISOLATION = "cues.jsonl", "answers.jsonl", "isolation.jsonl"
+_DIAGNOSIS, _QUESTIONS, _ASKED, _LOCK = "diagnosis.json", "questions.jsonl", "asked.json", ".lock"
+
+_ADDED = frozenset({"frames", "model", "model_args", "gen_kwargs", "judge_prompts", "judge_sampling"})
+"""What a diagnosis of 0.1.0 does not say."""
+
+
+class _Asked(BaseModel):
+    model: str
+    returned: dict[str, int]
+    replies: int
+    prompt_tokens: int
+    completion_tokens: int
+
+
+_ASKED_SHAPE = TypeAdapter(dict[str, _Asked])
+
+RecordT = TypeVar("RecordT", bound=BaseModel)
+
+
+class Folder:
+    """A diagnosis' folder; every file in it is whole or not there."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    # --- what it is of ----------------------------------------------------------------------------------------------
+
+    def begin(self, settings: Mapping[str, Any]) -> None:
+        """Write what the diagnosis is of; InputError where the folder has another one."""
+        wanted = {"schema_version": SCHEMA, **settings}
+        path = self.path / _DIAGNOSIS
+        if not path.is_file():
+            write_json(path, wanted)
+            return
+        there = self.settings()
+        keys = (wanted.keys() | there.keys()) - (_ADDED - there.keys())
+        differing = [key for key in keys if wanted.get(key) != there.get(key)]
+        if differing:
+            key = min(differing)
+            raise InputError(
+                f"{self.path}: has a diagnosis with other settings ({key}: {there.get(key)}, now {wanted.get(key)}); "
+                "give another --out"
+            )
+
+    def settings(self) -> dict[str, Any]:
+        """Return what the diagnosis is of; InputError where the folder has none."""
+        path = self.path / _DIAGNOSIS
+        if not path.is_file():
+            raise InputError(f"{self.path}: is not a diagnosis; give the --out of `reelbench diagnose errors` or `run`")
+        settings = read_json(path)
+        if not isinstance(settings, dict) or settings.get("schema_version") != SCHEMA:
+            raise InputError(f"{path}: is not schema version {SCHEMA} of a diagnosis")
+        return settings
+
+    @contextmanager
+    def held(self, note: Callable[[str], None]) -> Iterator[int]:
+        """Hold the folder against other processes; yields what a child process keeps open to hold it as well."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        with (self.path / _LOCK).open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                note(f"{self.path}: another process is at work here; waiting until it ends")
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            yield lock.fileno()
+
+    # --- questions and graphs ---------------------------------------------------------------------------------------
+
+    @property
+    def questions(self) -> list[ReasonedQuestion]:
+        """The questions that were asked; a diagnosis of 0.1.0 has those that were lost."""
+        return _records(self.path / _QUESTIONS, ReasonedQuestion)
+
+    def keep_questions(self, questions: Iterable[ReasonedQuestion]) -> None:
+        """Write the questions that were asked."""
+        write_jsonl(self.path / _QUESTIONS, (question.model_dump(mode="json", by_alias=True) for question in questions))
+
+    @property
+    def graphs(self) -> dict[str, Graph]:
+        """Question id -> its evidence; empty where no question has any."""
+        path = self.path / GRAPHS
+        if not path.is_file() or not path.stat().st_size:
+            return {}
+        return {graph.id: graph for graph in read_graphs(path)}
+
+    def keep_graphs(self, graphs: Iterable[Graph]) -> None:
+        """Write the questions' graphs."""
+        write_graphs(self.path, graphs)
+
+    # --- rounds -----------------------------------------------------------------------------------------------------
+
+    def rounds(self) -> list[Round]:
+        """Return every question's rounds, of the rounds that are over; InputError where one is of no question here."""
+        path = self.path / ISOLATION
+        records = _records(path, Round) if path.is_file() else []
+        known = {question.id for question in self.questions} if records else set()
+        for record in records:
+            if record.id not in known:
+                raise InputError(f"{path}: round {record.round} is of {record.id[:60]!r}, which {_QUESTIONS} lacks")
+        return records
+
+    def over(self, number: int) -> list[Round] | None:
+        """Return a round's records; None where it is not over."""
+        path = self._round(number) / ISOLATION
+        return _records(path, Round) if path.is_file() else None
+
+    def end(self, number: int, records: Sequence[Round], spent: Spent) -> None:
+        """Write that a round is over: what it found, and what asking came to."""
+        write_json(self._round(number) / _ASKED, spent)
+        write_jsonl(self._round(number) / ISOLATION, _lines(records))
+
+    def tell(self, records: Iterable[Round]) -> None:
+        """Write the records of all rounds that are over."""
+        write_jsonl(self.path / ISOLATION, _lines(records))
+
+    def spent(self) -> list[Spent]:
+        """Return what asking came to, by round."""
+        spent = []
+        for path in sorted(self.path.glob(f"rounds/*/{_ASKED}")):
+            document = read_json(path)
+            try:
+                _ASKED_SHAPE.validate_python(document)
+            except ValidationError as error:
+                raise InputError(f"{path}, {first_wrong_field(error)}") from None
+            spent.append(document)
+        return spent
+
+    def run(self, number: int, run: int) -> Path:
+        """Return the folder of one of a round's runs."""
+        return self._round(number) / f"run-{run}"
+
+    def answers(self, number: int) -> dict[str, Attempt]:
+        """Return what came in a round, by question; of a question that was asked again, what came last."""
+        attempts: dict[str, Attempt] = {}
+        run = 1
+        while (path := self.run(number, run) / ANSWERS).is_file():
+            attempts |= {attempt.id: attempt for attempt in _records(path, Attempt)}
+            run += 1
+        return attempts
+
+    def next_run(self, number: int) -> Path:
+        """Return the folder of a round's first run that has not ended."""
+        run = 1
+        while (self.run(number, run) / ANSWERS).is_file():
+            run += 1
+        return self.run(number, run)
+
+    def _round(self, number: int) -> Path:
+        return self.path / "rounds" / str(number)
+
+
+def keep_answers(run: Path, attempts: Iterable[Attempt]) -> None:
+    """Write what came of a run: the mark that it has ended."""
+    write_jsonl(run / ANSWERS, _lines(attempts))
+
+
+def _lines(records: Iterable[BaseModel]) -> Iterator[dict[str, Any]]:
+    return (record.model_dump(mode="json") for record in records)
+
+
+def _records(path: Path, model: type[RecordT]) -> list[RecordT]:
+    records = []
+    for number, line in read_jsonl(path):
+        try:
+            records.append(model.model_validate(line))
+        except ValidationError as error:
+            raise InputError(f"{path}, line {number}, {first_wrong_field(error)}") from None
+    return records

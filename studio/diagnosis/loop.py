@@ -1,0 +1,226 @@
+"""The loop: a model answers, its answers are judged and tagged, and what it still got wrong is asked again with a cue.
+
+A round is asked of all questions that are still open at once. What has ended on disk is never done again: a round that
+is over is read, a run of the model that has ended is read, and replies of the tagger come from the cache.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reelbench.llm.runner import Runner
+from reelbench.registry.errors import ReelbenchError
+from reelbench.registry.files import write_jsonl
+from reelbench.registry.progress import Bar, Show, no_bar
+from reelbench.scoring.aggregation import CUT_OFF, REFUSED
+from reelbench.studio.diagnosis.evidence import GRAPH_INVALID, check_answered, graph_of
+from reelbench.studio.diagnosis.folder import CUES, Folder, keep_answers
+from reelbench.studio.diagnosis.models import GRAPH, ROLES, RoleModels, Spent, spent
+from reelbench.studio.diagnosis.questions import ReasonedQuestion
+from reelbench.studio.diagnosis.tagging import VOTES, Attempt, tag
+from reelbench.studio.evidence.graphs import Graph
+from reelbench.studio.evidence.isolation import ROUNDS, Round, Stop, advance, stopped
+
+if TYPE_CHECKING:
+    from reelbench.llm.asker import Asker
+
+MODEL_FAILED = "model_failed"
+_ENDS: dict[str, Stop] = {
+    MODEL_FAILED: "model_failed",
+    CUT_OFF: "model_failed",
+    REFUSED: "model_failed",
+    "media_missing": "media_missing",
+    "media_unreadable": "media_missing",
+}
+"""Why there is no answer -> why the question ends."""
+
+UNREAD: frozenset[Stop] = frozenset({"graph_invalid", "tagger_unparsable"})
+"""Ends of a question of which no reply could be read: they are asked again where the models' options say so."""
+
+Answer = Callable[[Path, int], Sequence[Attempt]]
+"""(a run's folder with the `cues.jsonl` of what is asked, a file descriptor for child processes to hold open) -> what
+came, judged; called again for a run that did not end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What is diagnosed, and how.
+
+    Attributes:
+        questions: All that may be asked.
+        graphs: Known evidence by question; where it is missing it is made, for questions that are lost.
+        models: Who is asked.
+        about: What else the folder's `diagnosis.json` says.
+        votes: Replies of the tagger per attempt.
+        rounds: Most rounds.
+        right: Whether answers that are right at first are tagged too, once.
+        skip_failed: Whether a question ends where the model, or the tagger, failed on it; else it is asked again by
+            the next call.
+        progress: Draws a bar.
+    """
+
+    questions: Sequence[ReasonedQuestion]
+    graphs: Mapping[str, Graph]
+    models: RoleModels
+    about: Mapping[str, Any]
+    votes: int = VOTES
+    rounds: int = ROUNDS
+    right: bool = False
+    skip_failed: bool = False
+    progress: Bar = no_bar
+
+
+def isolate(plan: Plan, answer: Answer, out: Path) -> Folder:
+    """Run the loop in `out`, from where it stands, until every question has ended -> the folder.
+
+    Raises:
+        InputError: The folder has another diagnosis.
+        ReelbenchError: A model can't be asked now, or failed on a question; the same call goes on from there.
+    """
+    folder = Folder(out)
+    with folder.held(plan.models.note) as lock:
+        folder.begin(_settings(plan))
+        history: dict[str, list[Round]] = {}
+        cues = {question.id: "" for question in plan.questions}
+        retry, reopened = any(model.retry_unread for model in plan.models.options.values()), False
+        for number in range(1, plan.rounds + 1):
+            records = None if reopened else folder.over(number)
+            if records is not None and retry and any(record.stop in UNREAD for record in records):
+                records, reopened = None, True  # and what follows from it
+            if records is None:
+                attempts = _answered(folder, number, cues, plan, lambda run: answer(run, lock))
+                records = _round(folder, number, attempts, history, plan)
+            for record in records:
+                history.setdefault(record.id, []).append(record)
+            folder.tell(record for rounds in history.values() for record in rounds)
+            cues = {record.id: record.cue for record in records if record.cue is not None}
+            if not cues:
+                break
+    return folder
+
+
+def _settings(plan: Plan) -> dict[str, Any]:
+    asked = plan.models.options
+    sampling = {role: sent for role in ROLES if role in asked and (sent := asked[role].sampling({}))}
+    return {
+        **plan.about,
+        "models": {role: asked[role].model for role in ROLES if role in asked},
+        **({"sampling": sampling} if sampling else {}),
+        "prompts": plan.models.prompts.hashes(),
+        "votes": plan.votes,
+        "rounds": plan.rounds,
+        **({"right": True} if plan.right else {}),
+    }
+
+
+# --- the model under test -------------------------------------------------------------------------------------------
+
+
+def _answered(
+    folder: Folder, number: int, cues: Mapping[str, str], plan: Plan, answer: Callable[[Path], Sequence[Attempt]]
+) -> dict[str, Attempt]:
+    """Return every question's attempt in a round: those that came, and, where some are lacking, those of a new run."""
+    attempts = folder.answers(number)
+    lacking = _lacking(number, cues, attempts)
+    if lacking and not (attempts and plan.skip_failed):
+        run = folder.next_run(number)
+        write_jsonl(run / CUES, ({"id": key, "cue": cues[key]} for key in lacking))
+        keep_answers(run, answer(run))
+        attempts = folder.answers(number)
+        lacking = _lacking(number, cues, attempts)
+    if lacking and not plan.skip_failed:
+        raise ReelbenchError(
+            f"round {number}: the model failed on {len(lacking)} of {len(cues)} questions; the rest is kept: run the "
+            "same command again to ask those, or with --skip-failed to leave them"
+        )
+    attempts |= {key: Attempt(id=key, reason=MODEL_FAILED) for key in lacking}
+    return {key: attempts[key] for key in cues if key in attempts}
+
+
+def _lacking(number: int, cues: Mapping[str, str], attempts: Mapping[str, Attempt]) -> list[str]:
+    """Return the questions that are to be asked; what a first round left out, by lmms-eval's --limit, is not."""
+    if not attempts:
+        return list(cues)
+    return [key for key in cues if (attempts[key].reason == MODEL_FAILED if key in attempts else number > 1)]
+
+
+# --- a round --------------------------------------------------------------------------------------------------------
+
+
+def _round(
+    folder: Folder, number: int, attempts: Mapping[str, Attempt], history: Mapping[str, Sequence[Round]], plan: Plan
+) -> list[Round]:
+    """Tag a round's attempts; what is found is written once every question has been dealt with."""
+    tagged = [attempt for attempt in attempts.values() if number > 1 or _is_tagged(attempt, right=plan.right)]
+    tagging = _Tagging(plan, history, dict(folder.graphs if number > 1 else plan.graphs))
+    with plan.progress(f"round {number}", len(tagged)) as show:
+        spent = asyncio.run(tagging.run(tagged, show))
+    if not plan.skip_failed:
+        check_answered(tagging.lacking.values(), "questions")
+    if number == 1:
+        folder.keep_questions(tagging.questions[key] for key in attempts)
+        folder.keep_graphs(tagging.graphs[key] for key in attempts if key in tagging.graphs)
+    records = [tagging.records[attempt.id] for attempt in tagged]
+    folder.end(number, records, spent)
+    return records
+
+
+def _is_tagged(attempt: Attempt, *, right: bool) -> bool:
+    """Whether a first answer is looked at: one that isn't fully right; one that could not be judged may be right."""
+    return attempt.right is False or attempt.reason in _ENDS or (right and attempt.right is True)
+
+
+class _Tagging:
+    """One round's tagging: fills `records`, `graphs` and, where a reply can't be had, `lacking`, by question."""
+
+    def __init__(self, plan: Plan, history: Mapping[str, Sequence[Round]], graphs: dict[str, Graph]) -> None:
+        self.questions = {question.id: question for question in plan.questions}
+        self.graphs = graphs
+        self.records: dict[str, Round] = {}
+        self.lacking: dict[str, str] = {}
+        self._plan = plan
+        self._history = history
+        self._askers: Mapping[str, Asker] = {}
+
+    async def run(self, attempts: Sequence[Attempt], show: Show) -> Spent:
+        async with self._plan.models.asked(ROLES) as self._askers:
+            records = await Runner(self._askers.values(), show).results(attempts, self._record)
+            self.records = {record.id: record for record in records}
+            return spent(self._askers)
+
+    async def _record(self, attempt: Attempt) -> Round:
+        key = attempt.id
+        if attempt.reason in _ENDS:
+            return self._ended(key, _ENDS[str(attempt.reason)])
+        if key not in self.graphs:
+            graph = await graph_of(self.questions[key], self._askers[GRAPH], self._plan.models.prompts)
+            if isinstance(graph, str):
+                if graph != GRAPH_INVALID:
+                    self.lacking[key] = graph
+                return self._ended(key, "graph_invalid")
+            self.graphs[key] = graph
+        history = self._history.get(key, ())
+        tagged = await tag(
+            self.questions[key],
+            self.graphs[key],
+            history,
+            attempt,
+            self._askers,
+            prompts=self._plan.models.prompts,
+            votes=self._plan.votes,
+        )
+        if tagged.lacking is not None:
+            self.lacking[key] = tagged.lacking
+            return self._ended(key, "tagger_unavailable")
+        right = attempt.right is True
+        return advance(
+            self.graphs[key], history, tagged.votes, answer_right=right, rounds=self._plan.rounds, cues=tagged.cues
+        )
+
+    def _ended(self, key: str, reason: Stop) -> Round:
+        history = self._history.get(key, ())
+        if key not in self.graphs:
+            return Round(id=key, round=len(history) + 1, nodes={}, stop=reason)
+        return stopped(self.graphs[key], history, reason)

@@ -1,0 +1,89 @@
+"""The models that a diagnosis asks, a role each: they share one cache of replies, one budget, and its prompts."""
+
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from reelbench.llm.ask_options import AskOptions
+from reelbench.llm.asker import Asker
+from reelbench.llm.budget import Budget
+from reelbench.llm.material import PromptFiles
+from reelbench.llm.pacing import Pacer
+from reelbench.llm.retry_cursor import BUDGET, PENDING, REFUSED, UNAVAILABLE
+
+GRAPH, TAGGER, TRANSLATOR = ROLES = ("graph", "tagger", "translator")
+
+COMES_BACK = frozenset({UNAVAILABLE, BUDGET, REFUSED, PENDING})
+"""Why there is no reply now, though there may be one when the same is asked another time."""
+
+GRAPH_PROMPT, TAG_PROMPT, TRANSLATE_PROMPT = "graph.txt", "tag.txt", "translate.txt"
+
+Spent = dict[str, dict[str, Any]]
+"""Role -> model, replies and tokens behind the answers, whenever they were paid."""
+
+
+class DiagnosisPrompts(PromptFiles):
+    """What models are told; the paper's prompts (supplement, Fig. 5 to 7) are read as they are printed.
+
+    There they are templates of Python's `str.format`, in which a brace that stands for itself is written twice.
+    """
+
+    def text(self, name: str) -> str:
+        """Return a prompt, its double braces single."""
+        text = super().text(name)
+        return text.replace("{{", "{").replace("}}", "}") if "{{" in text else text
+
+
+def prompts_of(folder: Path | None = None) -> DiagnosisPrompts:
+    """Return what models are told; files of `folder` take the place of ours (InputError where it has none)."""
+    return DiagnosisPrompts(resources.files("reelbench.studio.diagnosis"), folder)
+
+
+@dataclass(frozen=True, slots=True)
+class RoleModels:
+    """Which model plays which role, what all of them may spend together, and what they are told."""
+
+    options: Mapping[str, AskOptions]
+    budget: Budget = field(default_factory=Budget)
+    note: Callable[[str], None] = field(default=lambda _: None)
+    prompts: PromptFiles = field(default_factory=prompts_of)
+    _proven: set[tuple[str | None, str | None]] = field(default_factory=set, init=False, repr=False)
+    """URL and key of the servers that have given a reply."""
+
+    @property
+    def concurrency(self) -> int:
+        """Maximum concurrent calls, at any server."""
+        return max(options.concurrency for options in self.options.values())
+
+    @asynccontextmanager
+    async def asked(self, roles: Iterable[str]) -> AsyncIterator[dict[str, Asker]]:
+        """Open an asker for each role, in the running event loop; those of one server share its calls in flight."""
+        named = {role: self.options[role] for role in roles}
+        servers = {role: (options.url, options.api_key) for role, options in named.items()}
+        pacers = {server: Pacer(self.concurrency, proven=server in self._proven) for server in servers.values()}
+        async with AsyncExitStack() as stack:
+            askers: dict[str, Asker] = {}
+            for role, options in named.items():
+                first = next(iter(askers.values()), None)
+                pacer = pacers[servers[role]]
+                askers[role] = Asker(options, on_note=self.note, budget=self.budget, pacer=pacer, beside=first)
+            yield {role: await stack.enter_async_context(asker) for role, asker in askers.items()}
+            self._proven.update(servers[role] for role, asker in askers.items() if asker.tally.calls)
+
+
+def spent(askers: Mapping[str, Asker]) -> Spent:
+    """Return what asking came to, by role, without what differs between a run and its repetition."""
+    return {
+        role: {
+            "model": asker.options.model,
+            "returned": dict(sorted(asker.tally.returned.items())),
+            "replies": asker.tally.replies,
+            "prompt_tokens": asker.tally.prompt_tokens,
+            "completion_tokens": asker.tally.completion_tokens,
+        }
+        for role, asker in askers.items()
+        if asker.tally.replies
+    }

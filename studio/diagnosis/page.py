@@ -1,0 +1,146 @@
+"""A diagnosis as one static page: figures, and every question's graph round by round. It needs no server.
+
+The data stand as JSON in the page; a graph is drawn when its question is looked at.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+from reelbench.pages.shell_page import in_script, page_asset, page_head, shell_page
+from reelbench.registry import discovery
+from reelbench.registry.errors import MediaError
+from reelbench.registry.files import address, write_text
+from reelbench.registry.media.library import Library
+from reelbench.studio.diagnosis.folder import Folder
+from reelbench.studio.diagnosis.questions import ReasonedQuestion
+from reelbench.studio.diagnosis.tagging import Attempt
+from reelbench.studio.evidence.findings import LABELS
+from reelbench.studio.evidence.graphs import Graph
+from reelbench.studio.evidence.isolation import NodeTag, Round, Stop
+
+PAGE = "report.html"
+_LINKS = (
+    ("#questions", "Questions"),
+    ("#errors", "Errors"),
+    ("#locales", "Locales"),
+    ("#rates", "Skills"),
+    ("#ends", "How it ended"),
+)
+_ROOM = "studio.diagnosis"
+_LATER = {"hint_ignored": "wrong again though told", "recovered": "found later without being told"}
+
+
+def write(folders: Sequence[Folder], figures: Sequence[dict[str, Any]], out: Path) -> None:
+    """Write the page of one diagnosis, or of several side by side.
+
+    Args:
+        folders: The diagnoses.
+        figures: Each one's, as `report.figures` computes them.
+        out: The page's file.
+    """
+    settings = [folder.settings() for folder in folders]
+    shown: dict[str, dict[str, Any]] = {}
+    for place, folder in enumerate(folders):
+        library = _library(settings[place])
+        for question, rounds in _diagnosed(folder):
+            entry = shown.setdefault(question.id, _question(question, library, out, len(folders)))
+            entry["diagnoses"][place] = rounds
+    data = {
+        "diagnoses": [
+            {"name": folder.path.absolute().name, "settings": setting, "figures": each}
+            for folder, setting, each in zip(folders, settings, figures, strict=True)
+        ],
+        "benchmark": _title(settings[0]),
+        "labels": LABELS,
+        "stops": get_args(Stop),
+        "questions": list(shown.values()),
+    }
+    page = shell_page(
+        "Where answers went wrong",
+        page_asset("page.html", _ROOM),
+        style=page_asset("page.css", _ROOM),
+        script=page_asset("page.js", _ROOM),
+        data=in_script(data),
+        head=page_head(_LINKS),
+    )
+    write_text(out, page)
+
+
+def _title(settings: dict[str, Any]) -> str:
+    name = str(settings.get("benchmark"))
+    spec = discovery.specs().get(name)
+    return name if spec is None else spec.title
+
+
+def _library(settings: dict[str, Any]) -> Library | None:
+    spec = discovery.specs().get(str(settings.get("benchmark")))
+    return None if spec is None else Library(spec, str(settings.get("split") or spec.default_split))
+
+
+def _diagnosed(folder: Folder) -> list[tuple[ReasonedQuestion, list[dict[str, Any]]]]:
+    graphs = folder.graphs
+    records = folder.rounds()
+    attempts = {number: folder.answers(number) for number in {record.round for record in records}}
+    rounds: dict[str, list[dict[str, Any]]] = {}
+    cues: dict[str, str | None] = {}
+    for record in records:
+        attempt = attempts[record.round].get(record.id, Attempt(id=record.id))
+        graph = graphs.get(record.id)
+        rounds.setdefault(record.id, []).append(_round(record, attempt, graph, cues.get(record.id)))
+        cues[record.id] = record.cue
+    return [(question, rounds[question.id]) for question in folder.questions if question.id in rounds]
+
+
+def _question(question: ReasonedQuestion, library: Library | None, page: Path, diagnoses: int) -> dict[str, Any]:
+    return {
+        **question.model_dump(include={"id", "language", "question", "answer", "steps"}),
+        "locale": question.group,
+        "video": _video(question, library, page),
+        "diagnoses": [None] * diagnoses,
+    }
+
+
+def _video(question: ReasonedQuestion, library: Library | None, page: Path) -> str | None:
+    """Return the address of a question's video; None where it is not here."""
+    if library is None or not question.video:
+        return None
+    try:
+        path = library.clip({"id": question.id, "video": question.video})
+    except (MediaError, KeyError):
+        return None
+    return None if path is None else address(path, page)
+
+
+def _round(record: Round, attempt: Attempt, graph: Graph | None, cue: str | None) -> dict[str, Any]:
+    return {
+        "round": record.round,
+        "stop": record.stop,
+        "cue": cue,
+        "answer": attempt.answer,
+        "output": attempt.output,
+        "right": attempt.right,
+        "nodes": [] if graph is None else [_node(graph, key, record.nodes.get(key)) for key in graph.order],
+    }
+
+
+def _node(graph: Graph, key: str, tag: NodeTag | None) -> dict[str, Any]:
+    node = graph.by_id[key]
+    about = {
+        "id": key,
+        "evidence": node.evidence,
+        "time": node.timestamp,
+        "seconds": node.windows[0][0] if node.windows else None,
+        "parents": node.parents,
+        "depth": graph.depths[key],
+    }
+    if tag is None:
+        return about
+    return about | {
+        "status": tag.status,
+        "label": tag.label,
+        "sub_cause": tag.sub_cause,
+        "settled": tag.settled,
+        "why": next((vote.why for vote in tag.votes if vote and vote.why and vote.label == tag.label), None),
+        "later": _LATER.get(tag.later or ""),
+    }

@@ -1,0 +1,520 @@
+"""Questions from a discussion among language models, as MovieCORE's were made (section 3.2, figure 2, appendix II.2).
+
+An expert writes questions from what is known of a video; reviewers speak one after the other; a critic puts together
+what they said, and by that the expert improves the questions, each of which keeps its number. The authors did not
+publish their prompts: these are ours.
+
+A discussion can be stopped after any stage (`--until`), in a file that people can edit, and go on from there.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from pydantic import AliasChoices, BaseModel, Field, ValidationError
+
+from reelbench.llm.messages import Message
+from reelbench.llm.reading import UnreadableError, is_refusal, last_dictionary, read_model
+from reelbench.registry.errors import InputError
+from reelbench.scoring.answers import strip_reasoning
+from reelbench.studio import bloom
+from reelbench.studio.chain import Chain, ChainCase, ChainSetup, write_json
+from reelbench.studio.chain_prompts import ChainPrompts, Role, as_json
+from reelbench.studio.discussion_files import (
+    QUESTION_KEYS,
+    DiscussionVideo,
+    SpokenWord,
+    WrittenQuestion,
+    annotations,
+)
+from reelbench.studio.funnel import DroppedError, Funnel
+from reelbench.studio.gates import GateQuestion, Gates
+from reelbench.studio.question_sets import SIDES, Levels, comparison
+from reelbench.studio.readability import Parser
+from reelbench.studio.video_frames import VideoFrames
+
+CONTEXT = "context"
+JUDGE = "judge"
+BLOOM = "bloom"
+REFINED = "refined"
+DATA = ("metadata", "qa", "context")
+"""What a role may be shown of a video."""
+
+
+class _Questions(BaseModel):
+    questions: list[WrittenQuestion] = Field(validation_alias=AliasChoices(*QUESTION_KEYS), min_length=1)
+
+
+class _Verdict(BaseModel):
+    better: Literal["A", "B", "tie"]
+
+
+class WrittenQuestions(NamedTuple):
+    """Questions that could be used, reason -> how many others the reply held, and whether it named their numbers."""
+
+    questions: list[WrittenQuestion]
+    dropped: Counter[str]
+    numbered: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Discussed:
+    """What came of one video: its context, the expert's first questions, and its last; None where no review ended."""
+
+    video: DiscussionVideo
+    context: Sequence[str]
+    data: Mapping[str, str]
+    """What all who were asked about it were shown of it."""
+    first: list[WrittenQuestion]
+    last: list[WrittenQuestion] | None
+    by_order: bool = False
+    """Whether the last questions came without numbers, and were taken for the first ones by their order."""
+
+    @property
+    def both(self) -> tuple[list[WrittenQuestion], list[WrittenQuestion]]:
+        """The first questions, and the last."""
+        return self.first, self.last or []
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiscussionOptions:
+    """How to discuss: how many questions a video, how many rounds of review, and which frames are shown for context.
+
+    `start_after` and `until` are stages: the one that the videos have been through, and the one to stop after.
+    """
+
+    questions: int = 5
+    rounds: int = 1
+    frames: str = "uniform:16,size=448,as=images"
+    media: Path | None = None
+    start_after: str | None = None
+    until: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.questions < 1 or self.rounds < 1:
+            raise InputError("--questions and --rounds are whole numbers from 1 up")
+
+
+class _Turn(NamedTuple):
+    """A stage of a discussion: who speaks in which round; None for the context, which several calls give."""
+
+    name: str
+    role: Role | None
+    round: int
+
+
+class Discussion:
+    """The chain that makes questions for one video."""
+
+    def __init__(self, prompts: ChainPrompts, options: DiscussionOptions, gates: Gates | None = None) -> None:
+        """Read the roles; InputError where one of them is not as a discussion needs it."""
+        self.prompts = prompts
+        self.options = options
+        self.gates = gates
+        self.roles = prompts.roles()
+        self.context_questions = [line.strip() for line in prompts.text("context_questions.txt").splitlines()]
+        if len(self.roles) < 2:  # noqa: PLR2004
+            raise InputError(
+                "roles.yaml: a discussion takes two roles or more; the first one writes, the others review"
+            )
+        known = {*DATA, *(role.name for role in self.roles)}
+        for role in self.roles:
+            if unknown := [seen for seen in role.sees if seen not in known]:
+                raise InputError(f"roles.yaml: {role.name} sees {unknown[0]!r}; there are {', '.join(sorted(known))}")
+            if role.name in {*DATA, JUDGE, BLOOM}:
+                raise InputError(f"roles.yaml: no role may be called {role.name}; that name has another meaning")
+        self._turns = self._some(list(self._all_turns()))
+
+    def _all_turns(self) -> Iterator[_Turn]:
+        yield _Turn(CONTEXT, None, 0)
+        yield _Turn(self.roles[0].name, self.roles[0], 0)
+        for number in range(1, self.options.rounds + 1):
+            after = "" if number == 1 else f" {number}"
+            for role in self.roles[1:]:
+                yield _Turn(f"{role.name}{after}", role, number)
+            yield _Turn(f"{REFINED}{after}", self.roles[0], number)
+
+    def _some(self, turns: list[_Turn]) -> list[_Turn]:
+        """Return the turns that the options ask for; InputError where they name a stage that there isn't."""
+        options, names = self.options, [turn.name for turn in turns]
+        for option, name in (("--from", options.start_after), ("--until", options.until)):
+            if name is not None and name not in names:
+                raise InputError(f"{option}: no stage is called {name!r}; there are {', '.join(names)}")
+        start = 0 if options.start_after is None else names.index(options.start_after) + 1
+        end = len(names) if options.until is None else names.index(options.until) + 1
+        if end < start:
+            raise InputError(f"--until {options.until}: comes before --from {options.start_after}")
+        return turns[start:end]
+
+    @property
+    def speakers(self) -> list[Role]:
+        """The roles of the turns that are taken."""
+        return [role for role in self.roles if any(turn.role is role for turn in self._turns)]
+
+    def funnel(self, *compared: str) -> Funnel:
+        """Return the stages: each of a video's, then the questions, then what is asked to compare the two sets."""
+        names = [turn.name for turn in self._turns]
+        if self.options.until is None:
+            names += ["questions", *(self.gates.names if self.gates else ()), *compared]
+        return Funnel(*names)
+
+    async def discuss(self, chain: Chain, pictures: VideoFrames, case: ChainCase[DiscussionVideo]) -> "Talk":
+        """Discuss one video; DroppedError where there are no first questions, or, with `until`, where a stage fails.
+
+        Where a later role gives nothing that can be used, what was written before it is kept.
+        """
+        talk = Talk(case, case.item.context, list(case.item.words))
+        for turn in self._turns:
+            try:
+                with chain.funnel.stage(turn.name):
+                    await self._take(chain, pictures, talk, turn)
+            except DroppedError:
+                if self.options.until is not None or not talk.questions(self.roles[0].name):
+                    raise
+                break
+        return talk
+
+    async def _take(self, chain: Chain, pictures: VideoFrames, talk: "Talk", turn: _Turn) -> None:
+        """Take one turn: its words join the talk's."""
+        if turn.role is None:
+            talk.context = talk.context or await self._context(chain, pictures, talk.case)
+        elif talk.context is None:
+            raise InputError(f"--from: {talk.case.item.name} has no context, which a discussion goes on from")
+        elif turn.role is self.roles[0]:
+            await self._write(chain, talk, turn)
+        else:
+            text = await chain.ask(
+                talk.case,
+                turn.role.name,
+                self._messages(turn.role, talk),
+                _text,
+                stand_in=_STAND_IN_REVIEW,
+                video=talk.case.item.name,
+                round=turn.round,
+            )
+            talk.words.append(SpokenWord(role=turn.role.name, round=turn.round, text=text))
+
+    async def _context(self, chain: Chain, pictures: VideoFrames, case: ChainCase[DiscussionVideo]) -> list[str]:
+        about = {"video": case.item.name, "round": 0}
+        shown = await pictures.attachments({"id": case.item.name, "video": case.item.name})
+        answers = []
+        for question in self.context_questions:
+            messages = self.prompts.messages("context.txt", (), shown, question=question)
+            answers.append(await chain.ask(case, CONTEXT, messages, _text, stand_in=_STAND_IN_CONTEXT, **about))
+        return answers
+
+    async def _write(self, chain: Chain, talk: "Talk", turn: _Turn) -> None:
+        expert, count = self.roles[0], self.options.questions
+        written = await chain.ask(
+            talk.case,
+            expert.name,
+            self._messages(expert, talk),
+            lambda text: _read(text, count, refined=turn.round > 0),
+            stand_in=_stand_in_questions(count, turn.round),
+            rest=lambda text: _rest(text, count),
+            video=talk.case.item.name,
+            round=turn.round,
+        )
+        talk.dropped, talk.by_order = written.dropped, turn.round > 0 and not written.numbered
+        talk.words.append(SpokenWord(role=expert.name, round=turn.round, questions=written.questions))
+
+    def outcome(self, talk: "Talk") -> Discussed:
+        """Return what came of a talk."""
+        first, *later = talk.questions(self.roles[0].name)
+        last = later[-1] if later else None
+        return Discussed(talk.case.item, talk.context or (), self._data(talk), first, last, talk.by_order)
+
+    def finished(self, result: Discussed) -> list[GateQuestion]:
+        """Return a video's last questions as gates look at them."""
+        known = "\n\n".join(result.data.values())
+        return [
+            GateQuestion(_id_of(result, asked), result.video.name, asked.question, asked.answer, known=known)
+            for asked in result.last or ()
+        ]
+
+    async def judge(self, chain: Chain, case: ChainCase[Discussed]) -> tuple[float, float]:
+        """Return what a judge makes of the discussion's questions beside the first ones, in both orders.
+
+        1: they are the better set, 0: the others are, 0.5: neither.
+        """
+        result = case.item
+        sets = [_as_text(written, numbered=False) for written in result.both]
+        outcomes = []
+        for order in ((0, 1), (1, 0)):
+            shown = [(f"set_{letter}", sets[place]) for letter, place in zip("AB", order, strict=True)]
+            messages = self.prompts.messages("judge.txt", [*result.data.items(), *shown])
+            with chain.funnel.stage(JUDGE):
+                verdict = await chain.ask(
+                    case,
+                    JUDGE,
+                    messages,
+                    lambda text: read_model(text, _Verdict),
+                    stand_in='{"better": "tie"}',
+                    video=result.video.name,
+                    round=self.options.rounds,
+                )
+            outcomes.append(0.5 if verdict.better == "tie" else float(order["AB".index(verdict.better)] == 1))
+        return outcomes[0], outcomes[1]
+
+    async def levels(self, chain: Chain, case: ChainCase[Discussed]) -> Levels:
+        """Return the levels of Bloom's taxonomy of both sets' texts, without those that could not be told."""
+        result = case.item
+        levels: Levels = {side: {} for side in SIDES}
+        self.prompts.sha256[BLOOM] = bloom.prompt_sha256()
+        for question in [question for written in result.both for question in written]:
+            for side, known in levels.items():
+                text = getattr(question, side)
+                if text in known:
+                    continue
+                try:
+                    with chain.funnel.stage(BLOOM):
+                        known[text] = await chain.ask(
+                            case,
+                            BLOOM,
+                            bloom.question(bloom.BloomText(side, text)),
+                            bloom.read_level,
+                            stand_in="4",
+                            video=result.video.name,
+                            round=self.options.rounds,
+                        )
+                except DroppedError:
+                    continue
+        return levels
+
+    def _data(self, talk: "Talk") -> dict[str, str]:
+        """Return what is shown of a talk's video: made once, as soon as its context is known."""
+        if talk.data is not None:
+            return talk.data
+        video, paired = talk.case.item, zip(self.context_questions, talk.context or (), strict=bool(talk.context))
+        data = {
+            "metadata": as_json({"video": video.name, **video.shown_metadata}),
+            "qa": as_json(list(video.qa)),
+            "context": "\n\n".join(f"{question}\n{answer}" for question, answer in paired),
+        }
+        talk.data = data if talk.context is not None else None
+        return data
+
+    def _messages(self, role: Role, talk: "Talk") -> list[Message]:
+        data = self._data(talk)
+        material = [(name, data[name]) for name in role.sees if name in data]
+        material += [(word.role, talk.text(word)) for word in talk.words if word.role in role.sees]
+        return self.prompts.messages(role.prompt, material, questions=self.options.questions)
+
+
+@dataclass(slots=True)
+class Talk:
+    """A discussion under way: its video, what is known of it, and who said what, in order."""
+
+    case: ChainCase[DiscussionVideo]
+    context: Sequence[str] | None
+    words: list[SpokenWord] = field(default_factory=list)
+    dropped: Counter[str] = field(default_factory=Counter)
+    """Reason -> questions of the last writing that could not be used."""
+    by_order: bool = False
+    data: dict[str, str] | None = None
+    """What every turn is shown of the video, once its context is known."""
+    _texts: dict[int, str] = field(default_factory=dict[int, str])
+
+    def text(self, word: SpokenWord) -> str:
+        """Return a word as later turns are shown it."""
+        if not word.questions:
+            return word.text
+        if id(word) not in self._texts:
+            self._texts[id(word)] = _as_text(word.questions)
+        return self._texts[id(word)]
+
+    def questions(self, expert: str) -> list[list[WrittenQuestion]]:
+        """Return what the expert wrote, turn by turn."""
+        return [word.questions for word in self.words if word.role == expert]
+
+    def document(self) -> dict[str, Any]:
+        """Return the video as a file to go on from has it: people may edit all of it."""
+        video = self.case.item
+        return {
+            "video": video.name,
+            "metadata": dict(video.metadata),
+            "qa": list(video.qa),
+            "context": None if self.context is None else list(self.context),
+            "words": [word.model_dump(exclude_defaults=True) | {"round": word.round} for word in self.words],
+        }
+
+
+def _as_text(questions: Sequence[WrittenQuestion], *, numbered: bool = True) -> str:
+    return as_json([question.model_dump(exclude=None if numbered else {"id"}) for question in questions])
+
+
+def _id_of(result: Discussed, question: WrittenQuestion) -> str:
+    return f"{result.video.name}_{question.id}"
+
+
+def _text(reply: str) -> str:
+    text = strip_reasoning(reply)
+    if text is None:
+        raise UnreadableError("the reply ends before its reasoning does")
+    if not text.strip():
+        raise UnreadableError("the reply is empty")
+    if is_refusal(text):
+        raise UnreadableError("the reply is a refusal; what is asked for is a review")
+    return text.strip()
+
+
+def _read(reply: str, count: int, *, refined: bool) -> WrittenQuestions:
+    questions = read_model(reply, _Questions).questions
+    if len(questions) != count:
+        raise UnreadableError(f"questions: there are {len(questions)}, expected {count}")
+    if len({question.question.casefold() for question in questions}) < count:
+        raise UnreadableError("questions: one is there twice, each must be another")
+    ids = [question.id for question in questions]
+    numbered = refined and any(ids)
+    if numbered and sorted(number or 0 for number in ids) != list(range(1, count + 1)):
+        raise UnreadableError(f"id: found {ids}; each question keeps its own, and there are 1 to {count}")
+    return WrittenQuestions(_numbered(questions, keep=numbered), Counter(), numbered)
+
+
+def _numbered(questions: Sequence[WrittenQuestion], *, keep: bool) -> list[WrittenQuestion]:
+    """Return questions with a number each, in the numbers' order: their own where it is free, else the next one."""
+    own = [question.id for question in questions if keep and question.id and question.id <= len(questions)]
+    free = iter([number for number in range(1, len(questions) + 1) if number not in own])
+    taken: dict[int, WrittenQuestion] = {}
+    for question in questions:
+        mine = question.id if question.id in own and question.id not in taken else None
+        number = mine or next(free, len(questions) + len(taken))
+        taken[number] = question.model_copy(update={"id": number})
+    return [question for _, question in sorted(taken.items())]
+
+
+def _rest(reply: str, count: int) -> WrittenQuestions | None:
+    """Keep the questions of a reply that is not wholly as asked for; None where there is none."""
+    whole = last_dictionary(reply) or {}
+    entries = next((whole[key] for key in QUESTION_KEYS if isinstance(whole.get(key), list)), [])
+    kept: dict[str, WrittenQuestion] = {}
+    dropped: Counter[str] = Counter()
+    for entry in entries:
+        try:
+            question = WrittenQuestion.model_validate(entry)
+        except ValidationError:
+            dropped["unreadable"] += 1
+            continue
+        known = question.question.casefold()
+        if known in kept or len(kept) == count:
+            dropped["repeated" if known in kept else "too_many"] += 1
+        else:
+            kept[known] = question
+    return WrittenQuestions(_numbered(list(kept.values()), keep=False), dropped, numbered=False) if kept else None
+
+
+# About as long as MovieCORE's own: 20 words a question, 71 an answer.
+_STAND_IN_CONTEXT = " ".join(["word"] * 100)
+_STAND_IN_REVIEW = " ".join(["word"] * 250)
+
+
+def _stand_in_questions(count: int, number: int) -> str:
+    """Return questions whose texts all differ, also between rounds, as a model's do: each is classified by itself."""
+    text = " ".join(["word"] * 90)
+    pairs = [
+        {
+            "id": place,
+            "question": f"{number} {place} {text[:100]}",
+            "answer": f"{number} {place} {text}",
+            "short_answer": text[:80],
+        }
+        for place in range(1, count + 1)
+    ]
+    return json.dumps({"questions": pairs})
+
+
+# --- a whole file of videos ------------------------------------------------------------------------------------------
+
+
+async def run(
+    videos: Sequence[DiscussionVideo], discussion: Discussion, setup: ChainSetup, parser: Parser | None = None
+) -> dict[str, Any]:
+    """Discuss videos and write what came of it; return `funnel.json`, or the plan.
+
+    Args:
+        videos: What to discuss.
+        discussion: How.
+        setup: Has a model for each of the discussion's roles, for `context` where a video has none, for `judge` where
+            the two sets shall be compared by one, and for `bloom` where their levels of Bloom's taxonomy shall. Its
+            folder gets `annotations.json`, `single_pass.json`, `trace.jsonl`, `funnel.json` and `comparison.json`.
+        parser: For the parse depth in `comparison.json`; None leaves it out.
+
+    Raises:
+        ReelbenchError: The cache of replies can't be written.
+    """
+    models, out, options = setup.models, setup.out, discussion.options
+    funnel = discussion.funnel(*(role for role in (JUDGE, BLOOM) if role in models))
+    chain = Chain(setup, discussion.prompts, funnel, {BLOOM: bloom.SAMPLING}, start_after=options.start_after)
+    pictures = VideoFrames.for_benchmark("moviecore", options.frames, options.media, plan=out is None)
+    async with chain:
+        talks = [
+            talk
+            async for _, talk in chain.run(videos, lambda case: discussion.discuss(chain, pictures, case))
+            if talk is not None
+        ]
+        settings: dict[str, Any] = {"rounds": options.rounds, "questions": options.questions}
+        if options.start_after is None:  # later stages show no frames
+            settings["frames"] = options.frames
+        if options.until is not None:
+            if out is None:
+                return chain.plan()
+            return chain.write({}, settings, until=options.until, lines=(talk.document() for talk in talks))
+        made = await _passed(chain, discussion, talks)
+        whole = [result for result in made if result.last is not None]
+        verdicts, levels = await _compared(chain, discussion, whole)
+        if out is None:
+            return chain.plan()
+        if by_order := sum(result.by_order for result in whole):
+            settings["paired_by_order"] = by_order
+            setup.on_note(f"{by_order} videos' last questions came without numbers: they keep the first ones' by order")
+        _write_sets(made, out)
+        pairs = {result.video.name: result.both for result in whole}
+        compared = comparison(pairs, verdicts if JUDGE in models else None, parser, levels if BLOOM in models else None)
+        write_json(out / "comparison.json", compared)
+        return chain.write(discussion.gates.thresholds if discussion.gates else {}, settings)
+
+
+async def _passed(chain: Chain, discussion: Discussion, talks: Sequence[Talk]) -> list[Discussed]:
+    """Return what came of all talks, without the questions that the gates drop."""
+    made = [discussion.outcome(talk) for talk in talks]
+    for talk, result in zip(talks, made, strict=True):
+        if result.last is not None:
+            chain.funnel.count("questions", len(result.last) + talk.dropped.total(), talk.dropped)
+    if discussion.gates is None:
+        return made
+    passed = await discussion.gates.passed(chain, [asked for result in made for asked in discussion.finished(result)])
+    return [
+        result
+        if result.last is None
+        else replace(result, last=[asked for asked in result.last if _id_of(result, asked) in passed])
+        for result in made
+    ]
+
+
+async def _compared(
+    chain: Chain, discussion: Discussion, whole: Sequence[Discussed]
+) -> tuple[dict[str, tuple[float, float]], Levels]:
+    """Return what a judge made of each video's two sets, and the levels of Bloom's taxonomy, where models are named."""
+    verdicts: dict[str, tuple[float, float]] = {}
+    levels: Levels = {side: {} for side in SIDES}
+    if JUDGE in chain.use:
+        async for judged, verdict in chain.run(whole, lambda case: discussion.judge(chain, case), shown=False):
+            if verdict is not None:
+                verdicts[judged.item.video.name] = verdict
+    if BLOOM in chain.use:
+        async for _, of_video in chain.run(whole, lambda case: discussion.levels(chain, case), shown=False):
+            for side, known in (of_video or {}).items():
+                levels[side] |= known
+    return verdicts, levels
+
+
+def _write_sets(made: Sequence[Discussed], out: Path) -> None:
+    """Write the discussion's questions and those of the single pass, in MovieCORE's own shape."""
+    for place, (file, dataset) in enumerate(
+        (("single_pass.json", "reelbench_single_pass"), ("annotations.json", "reelbench_discussion"))
+    ):
+        entries = annotations(((each.video, each.context, each.both[place]) for each in made), dataset)
+        write_json(out / file, dict(entries))

@@ -1,0 +1,277 @@
+"""A tagger's findings on each node of an evidence graph, and the label that follows from them (CURVE, section 5.2).
+
+The tagger answers plain questions about a node (`Finding`); the rules of the paper's prompt (supplement, Fig. 6) are
+applied here. Where they leave something open: evidence found in part is not found, for a node is atomic; a time that is
+off while the content is right, and for which no cause is named, is Temporal Localization.
+
+Fig. 6 has two readings, and both are on record. The label is of the *first cause*: the tagger goes through the causes
+in order and stops at the first that fits the model's first mistake. The label *by order* is of the earliest of all
+causes that it says apply; it favours early ones (Fig. 9's wrong name is a matter of knowledge, too, and not called so).
+
+A reply in the paper's own shape (Fig. 7) is read as well; there the tagger states the status itself. That shape has no
+place for the model's time or whether it matters, so ±5 s is the tagger's word there, unless a prompt asks for both.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import Any, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+
+from reelbench.registry.values import is_array, is_object
+from reelbench.studio.evidence.graphs import Graph, Node
+from reelbench.studio.evidence.timestamps import NOT_APPLICABLE, read_windows, seconds_apart
+
+Label = Literal[
+    "Temporal Localization",
+    "Spatial Grounding",
+    "Attribute Misidentification",
+    "Spurious Object/Event",
+    "Knowledge-Dependent Issue",
+    "Reasoning",
+]
+LABELS: tuple[Label, ...] = get_args(Label)
+"""The taxonomy (supplement, Tab. 8)."""
+
+Cause = Literal["planning", "knowledge", "temporal", "spatial", "attribute", "spurious", "logic"]
+LABEL_OF: dict[Cause, Label] = {
+    "planning": "Reasoning",
+    "knowledge": "Knowledge-Dependent Issue",
+    "temporal": "Temporal Localization",
+    "spatial": "Spatial Grounding",
+    "attribute": "Attribute Misidentification",
+    "spurious": "Spurious Object/Event",
+    "logic": "Reasoning",
+}
+"""Cause -> label, in the order of Fig. 6."""
+
+SubCause = Literal["planning", "logic"]
+_SUB_CAUSES: dict[Cause, SubCause] = {"planning": "planning", "logic": "logic"}
+
+TOLERANCE = 5.0
+"""Seconds that a critical time may be off (Fig. 6)."""
+# A tagger may name the label instead of its cause; "Reasoning" alone doesn't say which of two.
+_CAUSE_NAMES: dict[str, Cause] = {
+    **{label.casefold(): cause for cause, label in LABEL_OF.items() if label != "Reasoning"},
+    "external knowledge": "knowledge",
+}
+# In the paper's shape it may name a check of Fig. 6, or use one of the two short names that Fig. 7 gives as examples.
+_CAUSE_OF_CHECK: dict[str, Cause] = {
+    "intent/planning failure": "planning",
+    "knowledge failure": "knowledge",
+    "temporal failure": "temporal",
+    "localization": "temporal",
+    "spatial / detection failure": "spatial",
+    "grounding": "spatial",
+    "attribute failure": "attribute",
+    "hallucination": "spurious",
+    "logical failure": "logic",
+}
+
+
+class OtherPath(BaseModel):
+    """Another way to the answer than the graph's, as a tagger sees it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    new_evidence: bool
+    productive: bool
+    contradicts: bool
+
+
+class Finding(BaseModel):
+    """What a tagger says of one node; keys that are not asked for are passed over.
+
+    Attributes:
+        id: The node's.
+        found: Whether the model's words hold the node's evidence.
+        other_path: Where the model took another way from here.
+        time_critical: Whether the answer depends on the node's time.
+        model_time: The time that the model names for it, or `N/A`.
+        cause: The first cause that fits the model's first mistake, where something is wrong.
+        causes: All causes that apply.
+        why: The tagger's reason.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    found: Literal["yes", "partial", "no"]
+    other_path: OtherPath | None = None
+    time_critical: bool = False
+    model_time: str = NOT_APPLICABLE
+    cause: Cause | None = None
+    causes: tuple[Cause, ...] = ()
+    why: str = ""
+
+    @field_validator("cause", mode="before")
+    @classmethod
+    def _by_any_name(cls, value: object) -> object:
+        return _CAUSE_NAMES.get(value.casefold(), value) if isinstance(value, str) else value
+
+    @field_validator("causes", mode="before")
+    @classmethod
+    def _each_by_any_name(cls, value: object) -> object:
+        if isinstance(value, str):
+            value = [value]
+        return [cls._by_any_name(name) for name in value] if is_array(value) else value
+
+    @field_validator("model_time")
+    @classmethod
+    def _is_a_time(cls, value: str) -> str:
+        if read_windows(value) is None:
+            raise ValueError("is not m:ss, h:mm:ss, a range of these, or N/A")
+        return value
+
+
+class NodeVerdict(BaseModel):
+    """What one vote says of a node whose parents are known; a wrong one has a label.
+
+    Attributes:
+        status: What follows from what the tagger found.
+        label: The error's.
+        sub_cause: Of a Reasoning error.
+        by_order: The label by the other reading, of the earliest cause; None where that isn't known.
+        found: As the tagger said, and so are the rest, for whoever would decide again; None where it didn't say.
+        time_critical: Whether the answer depends on the node's time.
+        model_time: The time that the model names for it, where it names one.
+        why: The tagger's reason.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    status: Literal["right", "wrong", "divergent"]
+    label: Label | None = None
+    sub_cause: SubCause | None = None
+    by_order: Label | None = None
+    found: Literal["yes", "partial", "no"] | None = None
+    time_critical: bool | None = None
+    model_time: str | None = None
+    why: str | None = None
+
+
+def decide(finding: Finding, node: Node) -> NodeVerdict:
+    """Judge a node whose parents are known (Fig. 6, rules 2 and 3, and the causes).
+
+    Raises:
+        ValueError: The evidence is not found and no cause is named.
+    """
+    kept: dict[str, Any] = {
+        "found": finding.found,
+        "time_critical": finding.time_critical,
+        "model_time": None if finding.model_time.strip().upper() in ("", NOT_APPLICABLE) else finding.model_time,
+        "why": finding.why.strip() or None,
+    }
+    other = finding.other_path
+    if other is not None and other.new_evidence and other.productive and not other.contradicts:
+        return NodeVerdict(status="divergent", **kept)
+    causes: set[Cause] = {*finding.causes, *([finding.cause] if finding.cause else [])}
+    if finding.found == "yes":
+        off = seconds_off(finding.model_time, node)
+        if not finding.time_critical or off is None or off <= TOLERANCE:
+            return NodeVerdict(status="right", **kept)
+        if not causes:
+            causes.add("temporal")
+    if not causes:
+        raise ValueError(f"found is {finding.found}, so cause (or causes) names one of {', '.join(LABEL_OF)}")
+    earliest = min(causes, key=list(LABEL_OF).index)
+    # A reply without a first cause, which a prompt of the user's may ask for, has the one reading only.
+    cause = finding.cause or earliest
+    return NodeVerdict(
+        status="wrong", label=LABEL_OF[cause], sub_cause=_SUB_CAUSES.get(cause), by_order=LABEL_OF[earliest], **kept
+    )
+
+
+def seconds_off(model_time: str | None, node: Node) -> float | None:
+    """Return by how many seconds a stated time misses the nearest of a node's; None where either has no time."""
+    pairs = list(product(read_windows(model_time or NOT_APPLICABLE) or (), node.windows))
+    return min(seconds_apart(*pair) for pair in pairs) if pairs else None
+
+
+def read_findings(value: object, graph: Graph, asked: Sequence[str]) -> tuple[dict[str, NodeVerdict], list[str]]:
+    """Read a tagger's decoded reply -> (node id -> verdict, what is wrong, a line each).
+
+    Args:
+        value: The reply: `{"nodes": [finding, ...]}`, or the paper's `{"solution_graph": {id: {"outputs": {...}}}}`
+            (Fig. 7), where a node that is `undetermined` has no verdict.
+        graph: The question's graph.
+        asked: Nodes that it must judge (`isolation.to_judge`); others it may.
+    """
+    if is_object(value) and is_object(value.get("solution_graph")):
+        return _read_solution(value["solution_graph"], graph, asked)
+    entries = value.get("nodes") if is_object(value) else None
+    if not is_array(entries):
+        return {}, ['the reply is not {"nodes": [...]}']
+    verdicts: dict[str, NodeVerdict] = {}
+    problems: list[str] = []
+    for number, entry in enumerate(entries, start=1):
+        name = f"node {entry['id']!r}" if is_object(entry) and "id" in entry else f"node number {number}"
+        try:
+            finding = Finding.model_validate(entry)
+            if finding.id not in graph.by_id:
+                problems.append(f"{name}: is not in the graph")
+            elif finding.id in verdicts:
+                problems.append(f"{name}: is there twice")
+            else:
+                verdicts[finding.id] = decide(finding, graph.by_id[finding.id])
+        except ValidationError as error:
+            problems += [f"{name}: {'.'.join(map(str, one['loc']))} {one['msg']}" for one in error.errors()]
+        except ValueError as error:
+            problems.append(f"{name}: {error}")
+    if not problems:
+        problems = [f"node {key!r}: is missing" for key in asked if key not in verdicts]
+    return verdicts, problems
+
+
+def read_cue(value: object) -> str | None:
+    """Return the cue that a reply in the paper's shape brings for the next attempt; None where it has none."""
+    cue = value.get("next_attempt_cue") if is_object(value) else None
+    return cue.strip() or None if isinstance(cue, str) else None
+
+
+def _read_solution(
+    entries: Mapping[str, Any], graph: Graph, asked: Sequence[str]
+) -> tuple[dict[str, NodeVerdict], list[str]]:
+    verdicts: dict[str, NodeVerdict] = {}
+    problems = [f"node {key!r}: is not in the graph" for key in entries if key not in graph.by_id]
+    for key in graph.order:
+        entry = entries.get(key)
+        outputs = entry.get("outputs", entry) if is_object(entry) else None
+        if not is_object(outputs):
+            problems += [f"node {key!r}: is missing, or has no outputs"] if key in asked or key in entries else []
+            continue
+        try:
+            verdict = _stated_verdict(outputs)
+        except ValueError as error:
+            problems.append(f"node {key!r}: {error}")
+        else:
+            verdicts |= {key: verdict} if verdict is not None else {}
+    return verdicts, problems
+
+
+def _stated_verdict(outputs: Mapping[str, Any]) -> NodeVerdict | None:
+    """Return a node's verdict as the paper's tagger states it; None where it calls the node undetermined."""
+    retrieved, why = outputs.get("evidence_retrieved"), outputs.get("justification")
+    critical, time = outputs.get("time_critical"), outputs.get("model_time")
+    kept: dict[str, Any] = {
+        "found": retrieved if retrieved in ("yes", "partial", "no") else None,
+        "time_critical": critical if isinstance(critical, bool) else None,
+        "model_time": time if isinstance(time, str) and read_windows(time) else None,
+        "why": why.strip() if isinstance(why, str) and why.strip() not in ("", NOT_APPLICABLE) else None,
+    }
+    status = outputs.get("status")
+    if status == "undetermined":
+        return None
+    if outputs.get("divergence") is True:
+        return NodeVerdict(status="divergent", **kept)
+    if status == "right":
+        return NodeVerdict(status="right", **kept)
+    if status != "wrong":
+        raise ValueError(f"status is {status!r:.40}, not right, wrong or undetermined")
+    reason = str(outputs.get("missing_evidence_reason") or "").strip()
+    if reason.casefold() == "reasoning":  # one label for two causes: which of them isn't said
+        return NodeVerdict(status="wrong", label="Reasoning", **kept)
+    cause = _CAUSE_OF_CHECK.get(reason.casefold()) or _CAUSE_NAMES.get(reason.casefold())
+    if cause is None:
+        raise ValueError(f"missing_evidence_reason is {reason!r:.40}, not among {', '.join(LABELS)}")
+    return NodeVerdict(status="wrong", label=LABEL_OF[cause], sub_cause=_SUB_CAUSES.get(cause), **kept)

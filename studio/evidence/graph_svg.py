@@ -1,0 +1,144 @@
+"""An evidence graph as SVG: a column per depth, arrows from what is known to what rests on it."""
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from html import escape
+from statistics import fmean
+
+from reelbench.pages.svg import INK, SOFT, framed, text
+from reelbench.studio.evidence.graph_export import heading, one_line
+from reelbench.studio.evidence.graphs import Graph, Node
+
+# Light enough for dark text at a contrast of 7 to 1, whatever the page's own colours.
+_FILL, _STROKE = "#f6f8fa", "#57606a"
+_BOX, _ACROSS, _DOWN, _MARGIN, _TOP = 216, 56, 18, 14, 44
+_PADDING, _LINE, _SIZE, _LANE = 10, 16, 12, 4
+_COLUMNS, _MOST_LINES = 30, 5  # a wide character (Chinese, Japanese, Korean) takes two columns
+
+
+@dataclass(frozen=True, slots=True)
+class _Box:
+    """A node's words, broken into lines: its name and time, its evidence."""
+
+    node: Node
+    name: list[str]
+    evidence: list[str]
+
+    @property
+    def height(self) -> float:
+        return 2 * _PADDING + _LINE * (len(self.name) + len(self.evidence))
+
+
+_Layout = list[dict[str, float]]
+"""By column, the height of the middle of each node; in columns that an edge passes, of the lane of its parent."""
+
+
+def to_svg(graph: Graph) -> str:
+    """Draw a graph; the question's id stands above and is the picture's name."""
+    boxes = {key: _box_of(graph.by_id[key]) for key in graph.order}
+    layout = _layout(graph, boxes)
+    title = one_line(graph.id)
+    width = len(layout) * (_BOX + _ACROSS) - _ACROSS + 2 * _MARGIN
+    height = max(layout[graph.depths[key]][key] + box.height / 2 for key, box in boxes.items()) + _MARGIN
+    parts = [
+        text(_MARGIN, 26, _lines(title, max(_COLUMNS, int(width / 8)), 1)[0], size=15, weight="bold"),
+        *(_arrow(graph, layout, parent, node.id) for node in graph.nodes for parent in node.parents),
+        *(_drawn(box, _left(graph.depths[key]), layout[graph.depths[key]][key]) for key, box in boxes.items()),
+    ]
+    return framed(title, height, parts, width=width)
+
+
+def _box_of(node: Node) -> _Box:
+    return _Box(node, _lines(heading(node), _COLUMNS, 1), _lines(node.evidence, _COLUMNS, _MOST_LINES))
+
+
+def _layout(graph: Graph, boxes: Mapping[str, _Box]) -> _Layout:
+    """Stack each column, what comes from above on top; an edge passes a column in a lane, never behind a box."""
+    layout: _Layout = []
+    reach = {key: max((graph.depths[child] for child in graph.children[key]), default=0) for key in graph.order}
+    before: dict[str, float] = {}
+    for column, layer in enumerate(graph.layers):
+        sources: dict[str, Sequence[str]] = {key: graph.by_id[key].parents for key in layer}
+        sources |= {key: (key,) for key in before if reach[key] > column}
+        order = sorted(sources, key=partial(_mean_height, sources, before))
+        y = float(_TOP)
+        middles: dict[str, float] = {}
+        for key in order:
+            height = boxes[key].height if graph.depths[key] == column else _LANE
+            middles[key] = y + height / 2
+            y += height + _DOWN
+        layout.append(middles)
+        before = middles
+    return layout
+
+
+def _mean_height(sources: Mapping[str, Sequence[str]], heights: Mapping[str, float], key: str) -> float:
+    return fmean(heights[source] for source in sources[key]) if sources[key] else 0.0
+
+
+def _drawn(box: _Box, x: float, middle: float) -> str:
+    top = middle - box.height / 2
+    line = f"fill='{_FILL}' stroke='{_STROKE}' stroke-width='2'"
+    parts = [
+        f"<g data-node='{escape(one_line(box.node.id))}'>",
+        f"<title>{escape(one_line(box.node.evidence))}</title>",
+        f"<rect x='{x:.1f}' y='{top:.1f}' width='{_BOX}' height='{box.height:.1f}' rx='6' {line}/>",
+    ]
+    y = top + _PADDING + _SIZE
+    for lines, fill in ((box.name, SOFT), (box.evidence, INK)):
+        for words in lines:
+            parts.append(text(x + _PADDING, y, words, fill=fill))
+            y += _LINE
+    return "\n".join([*parts, "</g>"])
+
+
+def _arrow(graph: Graph, layout: _Layout, parent: str, child: str) -> str:
+    first, last = graph.depths[parent], graph.depths[child]
+    x, y = _left(first) + _BOX, layout[first][parent]
+    path = f"M{x:.1f} {y:.1f}"
+    for column in range(first + 1, last + 1):
+        to_x, to_y = _left(column), layout[column][child if column == last else parent]
+        # The last curve ends under the arrow's head.
+        end = to_x - (6 if column == last else 0)
+        path += f"C{x + _ACROSS / 2:.1f} {y:.1f} {to_x - _ACROSS / 2:.1f} {to_y:.1f} {end:.1f} {to_y:.1f}"
+        x, y = to_x + _BOX, to_y
+        if column < last:
+            path += f"H{x:.1f}"
+    head = f"M{_left(last):.1f} {y:.1f}l-8 -4v8z"
+    return f"<path d='{path}' fill='none' stroke='{SOFT}' stroke-width='1.5'/><path d='{head}' fill='{SOFT}'/>"
+
+
+def _left(column: int) -> float:
+    return _MARGIN + column * (_BOX + _ACROSS)
+
+
+def _lines(words: str, columns: int, most: int) -> list[str]:
+    """Break a text into at most so many lines, at spaces where there are any; what is cut off ends in `…`."""
+    lines = [""]
+    for word in one_line(words).split():
+        joined = f"{lines[-1]} {word}".lstrip()
+        if _width(joined) <= columns:
+            lines[-1] = joined
+            continue
+        if lines[-1]:
+            lines.append("")
+        for char in word:
+            # A combining mark has no width, so it never leaves its letter.
+            if _width(lines[-1] + char) > columns:
+                lines.append("")
+            lines[-1] += char
+    if len(lines) <= most:
+        return lines
+    last = lines[most - 1]
+    while _width(last) > columns - 1:
+        last = last[:-1]
+    return [*lines[: most - 1], f"{last}…"]
+
+
+def _width(words: str) -> int:
+    return sum(
+        0 if unicodedata.category(char) in ("Mn", "Me", "Cf") else 1 + (unicodedata.east_asian_width(char) in "WF")
+        for char in words
+    )

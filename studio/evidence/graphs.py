@@ -1,0 +1,333 @@
+"""Evidence graphs: what a question's answer rests on, as a directed acyclic graph (CURVE, section 5.3 and Fig. 5).
+
+A node is one piece of evidence: one moment of the video, one outside fact, or one inference. A parent is evidence that
+the node strictly depends on. The same checks serve a file and a model's reply: `read_nodes` returns what it read and
+what is wrong with it, `read_graphs` turns the latter into an error, and whoever asked a model tells it.
+"""
+
+import json
+import statistics as descriptive
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+from heapq import heapify, heappop, heappush
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from reelbench.registry.errors import InputError
+from reelbench.registry.files import read_jsonl
+from reelbench.registry.values import is_array, is_object, is_whole
+from reelbench.scoring.exact_match import normalize
+from reelbench.studio.evidence.timestamps import NOT_APPLICABLE, Window, read_windows
+
+SEVERAL_ENDS = "several_ends"
+"""More than one node that no other rests on."""
+ANSWER_NOT_AT_END = "answer_not_at_end"
+"""The answer's text stands in no such node."""
+UNCONNECTED = "unconnected"
+"""Evidence that no edges, followed either way, connect with the last node."""
+SEVERAL_TIMES = "several_times"
+"""A node with more than one time, which is more than one piece of evidence."""
+
+WARNINGS = (SEVERAL_ENDS, ANSWER_NOT_AT_END, UNCONNECTED, SEVERAL_TIMES)
+
+_SHOWN = 60  # characters of a user's id or text in a message
+
+
+class Node(BaseModel):
+    """One piece of evidence; `timestamp` as it was written, `N/A` where it has none."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str
+    evidence: str
+    timestamp: str = NOT_APPLICABLE
+    parents: tuple[str, ...] = ()
+
+    @cached_property
+    def windows(self) -> tuple[Window, ...]:
+        """When it is seen or heard, in seconds; empty where it has no time."""
+        return read_windows(self.timestamp) or ()
+
+
+class Graph(BaseModel):
+    """The evidence of one question (`id`), at least one node, without cycles; made by `read_graphs` or `read_nodes`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str
+    nodes: tuple[Node, ...]
+
+    @cached_property
+    def by_id(self) -> dict[str, Node]:
+        """Node id -> node."""
+        return {node.id: node for node in self.nodes}
+
+    @cached_property
+    def children(self) -> dict[str, tuple[str, ...]]:
+        """Node id -> ids of the nodes that rest on it, in the graph's order."""
+        children: dict[str, list[str]] = {node.id: [] for node in self.nodes}
+        for node in self.nodes:
+            for parent in node.parents:
+                children[parent].append(node.id)
+        return {node: tuple(ids) for node, ids in children.items()}
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """Node ids, parents before children and otherwise as they are listed, which is how a person told them."""
+        place = {node.id: index for index, node in enumerate(self.nodes)}
+        waiting = {node.id: len(node.parents) for node in self.nodes}
+        ready = [place[node] for node, parents in waiting.items() if not parents]
+        heapify(ready)
+        order: list[str] = []
+        while ready:
+            node = self.nodes[heappop(ready)].id
+            order.append(node)
+            for child in self.children[node]:
+                waiting[child] -= 1
+                if not waiting[child]:
+                    heappush(ready, place[child])
+        return tuple(order)
+
+    @cached_property
+    def depths(self) -> dict[str, int]:
+        """Node id -> edges of the longest path to it from a node without parents."""
+        depths: dict[str, int] = {}
+        for node in self.order:
+            depths[node] = max((depths[parent] + 1 for parent in self.by_id[node].parents), default=0)
+        return depths
+
+    @property
+    def layers(self) -> list[list[str]]:
+        """Node ids by depth, each layer in topological order."""
+        layers: list[list[str]] = [[] for _ in range(max(self.depths.values()) + 1)]
+        for node in self.order:
+            layers[self.depths[node]].append(node)
+        return layers
+
+    @property
+    def ends(self) -> list[str]:
+        """Ids of the nodes that no other rests on, in topological order."""
+        return [node for node in self.order if not self.children[node]]
+
+
+def read_graphs(path: Path | str) -> list[Graph]:
+    """Read graphs from JSON Lines: `{"id", "nodes": [...]}`, or the paper's `{"id", "solution_graph": {...}}`.
+
+    Raises:
+        InputError: The first line that is wrong, with its id and node; or the file holds no graph.
+    """
+    graphs: dict[str, Graph] = {}
+    lines: dict[str, int] = {}
+    for number, value in read_jsonl(path, _Pairs):
+        where = f"{path}, line {number}"
+        key = _key(value.get("id")) if is_object(value) else None
+        if key is None:
+            raise InputError(f'{where}: not a graph with an id; expected {{"id": …, "nodes": […]}}')
+        if key in graphs:
+            raise InputError(f"{where}, id {_shown(key)}: this id is on line {lines[key]} already; keep one of them")
+        nodes, problems = read_nodes(value)
+        if problems:
+            raise InputError(f"{where}, id {_shown(key)}: {problems[0]}")
+        graphs[key], lines[key] = Graph(id=key, nodes=tuple(nodes)), number
+    if not graphs:
+        raise InputError(f"{path}: holds no graph; expected one JSON object per line")
+    return list(graphs.values())
+
+
+def read_nodes(value: object) -> tuple[list[Node], list[str]]:
+    """Read a graph's nodes from decoded JSON -> (nodes, what is wrong with them, each in one line).
+
+    Where something is wrong, the nodes are those that could be read and are not a graph. Keys that are not ours are
+    passed over.
+
+    Args:
+        value: `{"nodes": [{"id", "evidence", "timestamp", "parents"}]}`, or the paper's `{"solution_graph": {id:
+            {"evidence", "timestamp", "parent_nodes"}}}`.
+    """
+    entries, problem = _entries(value)
+    if problem:
+        return [], [problem]
+    nodes: list[Node] = []
+    problems: list[str] = []
+    for number, (key, entry) in enumerate(entries, start=1):
+        name = f"node {_shown(key)}" if key is not None else f"node number {number}"
+        wrong = _entry_problems(key, entry)
+        problems += [f"{name}: {text}" for text in wrong]
+        if key is not None and not wrong:
+            nodes.append(_node(key, entry))
+    counts = Counter(key for key, _ in entries if key is not None)
+    problems += [f"node {_shown(key)}: this id is there {n} times" for key, n in counts.items() if n > 1]
+    known = counts.keys()
+    for node in nodes:
+        problems += [f"node {_shown(node.id)}: {text}" for text in _edge_problems(node, known)]
+    return nodes, problems or _cycle(nodes)
+
+
+def printed_map(graph: Graph) -> str:
+    """Return a graph as the paper's prompts print one, a map of JSON (supplement, Fig. 5 and 7)."""
+    nodes = {
+        key: {"evidence": node.evidence, "timestamp": node.timestamp, "parent_nodes": list(node.parents)}
+        for key, node in ((key, graph.by_id[key]) for key in graph.order)
+    }
+    return json.dumps({"solution_graph": nodes}, ensure_ascii=False, indent=1)
+
+
+def warnings(graph: Graph, answer: str | None = None) -> list[str]:
+    """Return which of `WARNINGS` hold; without the answer, in the graph's language, its place is not looked at."""
+    kinds: list[str] = []
+    if len(graph.ends) > 1:
+        kinds.append(SEVERAL_ENDS)
+    if answer is not None and not any(normalize(answer) in normalize(graph.by_id[end].evidence) for end in graph.ends):
+        kinds.append(ANSWER_NOT_AT_END)
+    if len(_connected(graph, graph.ends[-1])) < len(graph.nodes):
+        kinds.append(UNCONNECTED)
+    if any(len(node.windows) > 1 for node in graph.nodes):
+        kinds.append(SEVERAL_TIMES)
+    return kinds
+
+
+def count_warnings(graphs: Iterable[Graph], answers: Mapping[str, str] | None = None) -> dict[str, int]:
+    """Return warning -> questions whose graph has it; `answers` is question id -> answer."""
+    counts = Counter(kind for graph in graphs for kind in warnings(graph, (answers or {}).get(graph.id)))
+    return {kind: counts[kind] for kind in WARNINGS}
+
+
+def statistics(graphs: Iterable[Graph], locales: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Count graphs as the paper does (supplement, Tab. 7), unrounded.
+
+    Args:
+        graphs: One per question.
+        locales: Question id -> locale; adds the same figures by locale.
+
+    Returns:
+        `questions`; `nodes`, `timestamps` (nodes that have one) and `edges`, each with `mean`, `sd` (the population's)
+        and `total`; `depth` (edges of the longest path) with `mean` and `sd`; with `locales`, `locales`: locale -> all
+        of that. A mean over no questions is None.
+    """
+    graphs = list(graphs)
+    edges = [sum(len(node.parents) for node in graph.nodes) for graph in graphs]
+    timed = [sum(bool(node.windows) for node in graph.nodes) for graph in graphs]
+    figures: dict[str, Any] = {"questions": len(graphs)}
+    for name, counts in (("nodes", [len(graph.nodes) for graph in graphs]), ("timestamps", timed), ("edges", edges)):
+        figures[name] = _spread(counts) | {"total": sum(counts)}
+    figures["depth"] = _spread([max(graph.depths.values()) for graph in graphs])
+    if locales is not None:
+        groups: dict[str, list[Graph]] = {}
+        for graph in graphs:
+            if graph.id in locales:
+                groups.setdefault(locales[graph.id], []).append(graph)
+        figures["locales"] = {locale: statistics(groups[locale]) for locale in sorted(groups)}
+    return figures
+
+
+def _spread(counts: Sequence[int]) -> dict[str, float | None]:
+    if not counts:
+        return {"mean": None, "sd": None}
+    return {"mean": descriptive.fmean(counts), "sd": descriptive.pstdev(counts)}
+
+
+class _Pairs(dict[str, Any]):
+    """A JSON object that remembers its pairs: in the paper's map, an id that is there twice is a key given twice."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        self.pairs = pairs
+
+
+def _entries(value: object) -> tuple[list[tuple[str | None, Any]], str | None]:
+    """Return (id, entry) of each node, and what is wrong where there are none."""
+    if not is_object(value) or ("nodes" in value) == ("solution_graph" in value):
+        return [], 'a graph has either "nodes" (a list) or "solution_graph" (a map)'
+    entries: list[tuple[str | None, Any]] = []
+    if "nodes" in value:
+        nodes = value["nodes"]
+        if not is_array(nodes):
+            return [], '"nodes" is not a list'
+        entries = [(_key(entry.get("id")) if is_object(entry) else None, entry) for entry in nodes]
+    else:
+        graph = value["solution_graph"]
+        if not is_object(graph):
+            return [], '"solution_graph" is not a map of node ids'
+        pairs = graph.pairs if isinstance(graph, _Pairs) else graph.items()
+        entries = [(_key(key), entry) for key, entry in pairs]
+    return entries, None if entries else "the graph has no node"
+
+
+def _entry_problems(key: str | None, entry: object) -> list[str]:
+    if not is_object(entry):
+        return ["is not an object"]
+    problems: list[str] = [] if key is not None else ["has no id"]
+    evidence, timestamp = entry.get("evidence"), entry.get("timestamp")
+    if not isinstance(evidence, str):
+        problems.append("evidence is missing or is not text")
+    elif not evidence.strip():
+        problems.append("evidence is blank")
+    if timestamp is not None and (not isinstance(timestamp, str) or read_windows(timestamp) is None):
+        problems.append(f"timestamp {_shown(timestamp)} is not m:ss, h:mm:ss, a range of these, or N/A")
+    parents = _parents(entry)
+    if not is_array(parents) or any(_key(parent) is None for parent in parents):
+        problems.append("parents is not a list of node ids ([] where there are none)")
+    return problems
+
+
+def _edge_problems(node: Node, known: Iterable[str]) -> list[str]:
+    problems: list[str] = []
+    for parent, times in Counter(node.parents).items():
+        if parent == node.id:
+            problems.append("is its own parent")
+        elif parent not in known:
+            problems.append(f"parent {_shown(parent)} does not exist")
+        if times > 1:
+            problems.append(f"parent {_shown(parent)} is listed {times} times")
+    return problems
+
+
+def _cycle(nodes: Sequence[Node]) -> list[str]:
+    try:
+        TopologicalSorter({node.id: node.parents for node in nodes}).prepare()
+    except CycleError as error:
+        cycle = [str(node) for node in error.args[1]]
+        more = " → …" if len(cycle) > 5 else ""  # noqa: PLR2004 - enough to find it by
+        return [f"node {_shown(cycle[0])}: is in a cycle ({' → '.join(_shown(node) for node in cycle[:5])}{more})"]
+    return []
+
+
+def _node(key: str, entry: dict[str, Any]) -> Node:
+    timestamp = entry.get("timestamp")
+    return Node(
+        id=key,
+        evidence=entry["evidence"].strip(),
+        timestamp=timestamp.strip() if timestamp and read_windows(timestamp) else NOT_APPLICABLE,
+        parents=tuple(str(parent) for parent in _parents(entry)),
+    )
+
+
+def _parents(entry: dict[str, Any]) -> Any:  # noqa: ANN401 - any JSON value
+    return entry.get("parents", entry.get("parent_nodes"))
+
+
+def _key(value: object) -> str | None:
+    """Return an id as text: text that is not blank, or a whole number."""
+    if is_whole(value):
+        return str(value)
+    return value if isinstance(value, str) and value.strip() else None
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+def _connected(graph: Graph, start: str) -> set[str]:
+    seen, todo = {start}, [start]
+    while todo:
+        node = todo.pop()
+        for other in (*graph.by_id[node].parents, *graph.children[node]):
+            if other not in seen:
+                seen.add(other)
+                todo.append(other)
+    return seen

@@ -1,0 +1,302 @@
+"""Gates at the end of a chain: questions that are no good for a test of videos are dropped, each with its reason.
+
+No paper of the four has them. Refusals and near-duplicates are told by rules; whether what is known of a video supports
+an answer, and whether a question is answered without the video, is asked of a model. A question on which a gate's model
+gave nothing readable is kept: it was not found wanting, and the gate counts it as `unchecked`.
+"""
+
+import random
+import re
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from pydantic import BaseModel, StrictBool
+
+from reelbench.llm.reading import UnreadableError, is_refusal, read_model
+from reelbench.registry.languages import UNSPACED_SCRIPTS
+from reelbench.registry.rows import LETTERS
+from reelbench.studio.chain import Chain, ChainCase
+from reelbench.studio.chain_prompts import ChainPrompts
+from reelbench.studio.funnel import DroppedError
+from reelbench.studio.gate_rules import GateName, GateRules
+
+BLIND, CHECKER = "blind", "checker"
+_SUPPORT = ("no", "partly", "fully")
+_WORD = re.compile(rf"[{UNSPACED_SCRIPTS}]|[^\W_{UNSPACED_SCRIPTS}]+")
+_STEM = 3  # letters that an ending must leave
+_COMMON_WORDS = """
+a an the of in on at to and or is are was were do does did by for with as it its this that these those be been from into
+how what why who when which where their his her he she they them
+"""
+_COMMON = frozenset(_COMMON_WORDS.split())
+_SOURCE = r"(?:video|clip|footage|frame|context|material|description|caption|passage|text|information|summary|data)s?"
+_GIVEN = (
+    rf"(?:(?:provided|given|available|supplied|shown) )?{_SOURCE}(?: (?:(?:alone|provided|given|available|shown)\b))?"
+)
+_TELL = r"(?:say|tell|determine|answer|infer|know|identify|judge|conclude|explain)"
+_NOT = r"(?: not|n['’]t)"
+_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”")
+_FACTS = r"(?:information|context|evidence|details?|mention|indication|clues?|hints?|reasons?|answer|conclusion)"
+_NO = r"(?:\bno|not enough|n['’]t enough|insufficient|too little|lacks? (?:the|any|enough))"
+_LEFT_OUT = (
+    "(?:stated|mentioned|specified|shown|clear|given|provided|available|described|explained|clarified|addressed|"
+    "discussed|covered|revealed)"
+)
+_NO_ANSWERS = (
+    # All that there is:
+    (
+        r"^\W*(?:it(?: i|['’])s )?"
+        r"(?:unknown|unclear|unspecified|n/?a|none|unanswerable|to be determined|"
+        r"not (?:known|clear|specified|stated|mentioned))\W*$"
+    ),
+    (
+        rf"^\W*(?:unable to {_TELL}|can(?:not|['’]t) answer|(?:no|not enough|insufficient) (?:\w+ )?{_FACTS}(?: found)?"
+        rf"|{_FACTS} not found)\W*$"
+    ),
+    # Whoever answers speaks of not being able to.
+    (
+        r"^\W*(?:(?:unfortunately|sorry|(?:my )?apologies|i apologi[sz]e|i['’]m afraid|"
+        r"without [^,.]{1,60}|as [^,.]{1,60}),? (?:but )?)?"
+        r"(?:i|we|one)(?:['’]m| am| are)? (?:can(?:not| not|['’]t)|(?:un|not )able to|"
+        rf"(?:could|do){_NOT} (?:know|have|see|find|tell)|won['’]t|would need|have no|(?:must )?decline|not told)\b"
+    ),
+    (
+        r"\b(?:can(?:not| not|['’]t)|could not|couldn['’]t) be "
+        r"(?:determined|answered|inferred|known|told|given|found|drawn|identified|established)"
+    ),
+    rf"(?:\bnot |n['’]t |\bim)possible to {_TELL}",
+    r"\b(?:is|are|remains?) (?:unknown|unclear)\W*$",
+    (
+        rf"^(?:[^,.]{{0,40}}\b{_GIVEN}, )?it(?: is|['’]s| remains) (?:unclear|unknown|not clear) "
+        r"(?:why|who|what|how|whe|which)"
+    ),
+    # What is known does not hold it.
+    (
+        rf"{_NO} (?:\w+ )?{_FACTS}"
+        rf"(?:[^.]{{0,40}} (?:is|are|was|can be) (?:given|provided|available|drawn)| needed| to {_TELL}"
+        rf"|[^.]{{0,40}} in the {_GIVEN})"
+    ),
+    rf"\b{_GIVEN} (?:gives?|offers?|provides?|holds?|contains?|has|makes?) no {_FACTS}",
+    rf"\b{_FACTS}[^.]{{0,20}} missing from the {_GIVEN}|\b{_GIVEN} (?:says?|tells?(?: us)?) nothing",
+    r"\bno way (?:to (?:tell|know|determine) (?:from|who|what|why|how|whe|which)|of knowing)",
+    rf"\b{_GIVEN} (?:is|are) (?:not (?:provided|given|enough)|insufficient)",
+    (
+        rf"\b{_GIVEN} do(?:es)?{_NOT} (?:say|tell|state|specify|mention|reveal|indicate|explain|contain|include|"
+        rf"address|clarify|cover|discuss|(?:provide|give|offer) (?:enough|any|sufficient|{_FACTS})|"
+        r"show (?:what|who|why|how|which|whether|where|when|any|enough))"
+    ),
+    (
+        rf"(?:\b(?:not|never|un)[ -]?|n['’]t )(?:(?:explicit|clear|direct)ly )?{_LEFT_OUT}"
+        rf"(?:(?: anywhere)? (?:in|from|by) the {_GIVEN}|[^.]{{0,12}}\.?$)"
+    ),
+    rf"\bnothing in the {_GIVEN} (?:indicates|says|shows|suggests|tells|explains)",
+    rf"\b{_GIVEN},? [^.]{{0,40}}\bremains? (?:unclear|unknown)",
+)
+_CANT_TELL = re.compile("|".join(_NO_ANSWERS), re.IGNORECASE)
+"""Of answers, in English, that say that there is none; what is quoted in them is left out before."""
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class GateQuestion:
+    """A finished question: `options` in order, "" as `right` without them; `known` is what is known of the video."""
+
+    id: str
+    video: str
+    question: str
+    answer: str
+    options: tuple[str, ...] = ()
+    right: str = ""
+    known: str = ""
+
+
+class _Letter(BaseModel):
+    answer: str | None
+
+
+class _Same(BaseModel):
+    same: StrictBool
+
+
+class _Support(BaseModel):
+    support: Literal["no", "partly", "fully"]
+
+
+class Gates:
+    """The gates that the user asked for."""
+
+    def __init__(self, rules: GateRules, folder: Path | None = None, *, seed: int = 0) -> None:
+        """Read the prompts, `folder`'s in the place of ours; `seed` is of the options' orders."""
+        self.rules = rules
+        self.names = tuple(name for name in GateName if name in (rules.gate or ()))
+        self._prompts = ChainPrompts("gates", folder)
+        self._seed = seed
+
+    @property
+    def thresholds(self) -> dict[str, int | float | str]:
+        """What the funnel says of where they part; nothing without gates."""
+        return {key: value for key, value in asdict(self.rules).items() if key != "gate"} if self.names else {}
+
+    def roles(self, *, options: bool) -> dict[str, bool]:
+        """Return which roles are asked; `options` says whether the questions have any."""
+        blind = GateName.ANSWERABLE in self.names
+        return {BLIND: blind, CHECKER: GateName.UNSUPPORTED in self.names or (blind and not options)}
+
+    async def passed(self, chain: Chain, questions: Sequence[GateQuestion]) -> set[str]:
+        """Return the ids that pass all gates, in whose stages of the funnel the others are counted."""
+        for name in self.names:
+            match name:
+                case GateName.REFUSALS:
+                    refused = {each.id: "refusal" for each in questions if _refuses(each)}
+                    questions = self._sifted(chain, name, questions, refused)
+                case GateName.DUPLICATES:
+                    twice = near_duplicates(questions, self.rules.duplicate_from)
+                    questions = self._sifted(chain, name, questions, dict.fromkeys(twice, "duplicate"))
+                case GateName.UNSUPPORTED:
+                    questions = await self._asked(chain, name, questions, self._unsupported)
+                case GateName.ANSWERABLE:
+                    questions = await self._asked(chain, name, questions, self._answerable)
+        chain.prompts.sha256.update(self._prompts.sha256)
+        return {question.id for question in questions}
+
+    @staticmethod
+    def _sifted(
+        chain: Chain, name: GateName, questions: Sequence[GateQuestion], reasons: Mapping[str, str]
+    ) -> list[GateQuestion]:
+        reasons = {} if chain.planning else reasons  # stand-ins are all alike
+        chain.funnel.count(name, len(questions), Counter(reasons.values()))
+        return [question for question in questions if question.id not in reasons]
+
+    async def _asked(
+        self,
+        chain: Chain,
+        name: GateName,
+        questions: Sequence[GateQuestion],
+        wanting: Callable[[Chain, ChainCase[GateQuestion]], Awaitable[str | None]],
+    ) -> list[GateQuestion]:
+        kept = []
+
+        async def reason(case: ChainCase[GateQuestion]) -> str | None:
+            try:
+                return await wanting(chain, case)
+            except DroppedError as error:
+                unchecked[error.reason] += 1
+                return None
+
+        unchecked: Counter[str] = Counter()
+        async for case, dropped in chain.run(questions, reason, shown=False):
+            chain.funnel.count(name, 1, {dropped: 1} if dropped else None)
+            if not dropped:
+                kept.append(case.item)
+        if unchecked:
+            reasons = ", ".join(f"{reason} {number}" for reason, number in sorted(unchecked.items()))
+            chain.note(f"{name}: {unchecked.total()} questions could not be checked and were kept ({reasons})")
+        return kept
+
+    async def _unsupported(self, chain: Chain, case: ChainCase[GateQuestion]) -> str | None:
+        asked = case.item
+        material = [("known", asked.known), ("question", asked.question), ("answer", asked.answer)]
+        verdict = await self._ask(chain, case, "support.txt", material, _Support)
+        least = self.rules.supported_from
+        return "unsupported" if _SUPPORT.index(verdict.support) < _SUPPORT.index(least) else None
+
+    async def _answerable(self, chain: Chain, case: ChainCase[GateQuestion]) -> str | None:
+        asked = case.item
+        if not asked.options:
+            guess = await self._say(chain, case, [("question", asked.question)])
+            material = [("question", asked.question), ("answer", asked.answer), ("guess", guess)]
+            verdict = await self._ask(chain, case, "same.txt", material, _Same)
+            return "answerable" if verdict.same else None
+        for order in range(self.rules.blind_orders):
+            options = list(asked.options)
+            random.Random(f"{self._seed}|{asked.id}|{order}").shuffle(options)  # noqa: S311 - no secret
+            right = LETTERS[options.index(asked.right)]
+            listed = "\n".join(f"{letter}. {option}" for letter, option in zip(LETTERS, options, strict=False))
+            material = [("question", asked.question), ("options", listed)]
+            choice = await self._ask(chain, case, "blind.txt", material, _Letter)
+            if (choice.answer or "").strip(".)( ").upper() != right and not chain.planning:
+                return None
+        return None if chain.planning else "answerable"
+
+    async def _say(self, chain: Chain, case: ChainCase[GateQuestion], material: list[tuple[str, str]]) -> str:
+        messages = self._prompts.messages("blind.txt", material)
+        return await chain.ask(case, BLIND, messages, _words, stand_in=" ".join(["word"] * 60), video=case.item.video)
+
+    async def _ask(
+        self,
+        chain: Chain,
+        case: ChainCase[GateQuestion],
+        prompt: str,
+        material: list[tuple[str, str]],
+        model: type[ModelT],
+    ) -> ModelT:
+        role, stand_in = _ASKED[prompt]
+        return await chain.ask(
+            case,
+            role,
+            self._prompts.messages(prompt, material),
+            lambda text: read_model(text, model),
+            stand_in=stand_in,
+            video=case.item.video,
+            id=case.item.id,
+        )
+
+
+_ASKED = {
+    "blind.txt": (BLIND, '{"answer": "A"}'),
+    "same.txt": (CHECKER, '{"same": false}'),
+    "support.txt": (CHECKER, '{"support": "fully"}'),
+}
+"""Prompt -> the role that is asked, and what a plan goes on with."""
+
+
+def _words(reply: str) -> str:
+    if not reply.strip():
+        raise UnreadableError("the reply is empty")
+    return reply.strip()
+
+
+def _refuses(asked: GateQuestion) -> bool:
+    return any(is_refusal(text) or _CANT_TELL.search(_QUOTED.sub("", text)) for text in (asked.question, asked.answer))
+
+
+def near_duplicates(questions: Iterable[GateQuestion], least: float) -> dict[str, str]:
+    """Return id -> id of an earlier question on another video that has the same content words, or nearly.
+
+    Alike are two questions that have at least the share `least` of all their content words in common (Jaccard index).
+    """
+    kept: list[tuple[GateQuestion, frozenset[str]]] = []
+    holding: defaultdict[str, list[int]] = defaultdict(list)
+    twice = {}
+    for asked in questions:
+        words = content_words(asked.question)
+        shared = Counter(place for word in words for place in holding[word])
+        for place, common in shared.items():
+            other, others = kept[place]
+            if other.video != asked.video and common >= least * (len(words) + len(others) - common):
+                twice[asked.id] = other.id
+                break
+        else:
+            for word in words:
+                holding[word].append(len(kept))
+            kept.append((asked, words))
+    return twice
+
+
+def content_words(text: str) -> frozenset[str]:
+    """Return the words of a text but the commonest English ones, without endings; signs of scripts without spaces."""
+    return frozenset(_stem(word) for word in _WORD.findall(text.casefold()) if word not in _COMMON)
+
+
+def _stem(word: str) -> str:
+    """Return a word without its commonest English endings; the same for the forms of one word, and no more."""
+    if word.endswith("ies") and len(word) > _STEM + 2:
+        word = f"{word[:-3]}y"
+    elif word.endswith("s") and not word.endswith("ss"):
+        word = word[:-1]
+    ending = next((end for end in ("ing", "ed", "e") if word.endswith(end) and len(word) - len(end) >= _STEM), "")
+    return word.removesuffix(ending)

@@ -1,0 +1,203 @@
+"""Captions and queries that questions on moments are made from, and the rules that decide which are fit for it.
+
+ActivityNet Captions (JSON) and QVHighlights (JSON Lines), filtered as ReXTime's authors did (supplement, C.2). What
+they leave open is an option with a default of ours.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field, ValidationError
+
+from reelbench.registry.base_record import first_wrong_field
+from reelbench.registry.errors import InputError
+from reelbench.registry.files import read_json_or_jsonl
+from reelbench.studio.funnel import DroppedError
+from reelbench.studio.moment_rules import Rules
+
+EXPECTED = (
+    'ActivityNet Captions\' JSON ({video: {"duration", "timestamps", "sentences"}}) or QVHighlights\' JSON Lines '
+    '({"qid", "query", "duration", "vid", "relevant_windows"})'
+)
+
+Span = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A part of a video, in seconds, and what happens in it."""
+
+    start: float
+    end: float
+    text: str
+
+    @property
+    def span(self) -> Span:
+        """Start and end."""
+        return self.start, self.end
+
+
+@dataclass(frozen=True, slots=True)
+class Captioned:
+    """A video with captions; `duration` in seconds."""
+
+    video: str
+    duration: float
+    events: tuple[Event, ...]
+    source: str
+
+    @property
+    def id(self) -> str:
+        """Its name: a video has its captions once."""
+        return self.video
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query on a video and the windows, in seconds, that answer it."""
+
+    id: str
+    text: str
+    video: str
+    duration: float
+    windows: tuple[Span, ...]
+    source: str
+
+
+Source = Captioned | Query
+
+
+class _Captions(BaseModel):
+    duration: float = Field(gt=0)
+    timestamps: list[Span]
+    sentences: list[str]
+
+
+class _Query(BaseModel, coerce_numbers_to_str=True):
+    qid: str
+    query: str = Field(min_length=1)
+    vid: str
+    duration: float = Field(gt=0)
+    relevant_windows: list[Span] = Field(min_length=1)
+
+
+def read_sources(path: Path) -> list[Captioned] | list[Query]:
+    """Read a file of either kind, told apart by its shape; InputError names the entry and the field that is wrong."""
+    document = read_json_or_jsonl(path)
+    if isinstance(document, dict) and "relevant_windows" not in document:
+        videos = [_captioned(path, name, entry) for name, entry in document.items()]
+        if videos:
+            return videos
+    elif isinstance(document, list | dict):
+        entries = document if isinstance(document, list) else [document]
+        queries = [_query(path, number, entry) for number, entry in enumerate(entries, start=1)]
+        if len({query.id for query in queries}) < len(queries):
+            raise InputError(f"{path}: a qid occurs twice; the file must have each query once")
+        if queries:
+            return queries
+    raise InputError(f"{path}: nothing in it that questions can be made from; expected {EXPECTED}")
+
+
+def _captioned(path: Path, name: str, entry: Any) -> Captioned:  # noqa: ANN401 - any JSON value
+    read: _Captions = _validated(_Captions, entry, f"{path}: video {name!r}")
+    if len(read.timestamps) != len(read.sentences):
+        counts = f"{len(read.timestamps)} timestamps and {len(read.sentences)} sentences"
+        raise InputError(f"{path}: video {name!r} has {counts}; expected as many of both")
+    timed = zip(read.timestamps, read.sentences, strict=True)
+    events = tuple(Event(start, end, text.strip()) for (start, end), text in timed)
+    return Captioned(name, read.duration, events, f"ActivityNet_{path.stem}")
+
+
+def _query(path: Path, number: int, entry: Any) -> Query:  # noqa: ANN401 - any JSON value
+    read: _Query = _validated(_Query, entry, f"{path}: entry {number}")
+    windows, source = tuple(read.relevant_windows), f"qvhighlights_{path.stem}"
+    return Query(read.qid, read.query, read.vid, read.duration, windows, source)
+
+
+def _validated(model: Any, entry: Any, where: str) -> Any:  # noqa: ANN401 - a pydantic model and its instance
+    try:
+        return model.model_validate(entry)
+    except ValidationError as error:
+        raise InputError(f"{where}, {first_wrong_field(error)}; expected {EXPECTED}") from None
+
+
+# --- the rules -------------------------------------------------------------------------------------------------------
+
+
+def _exact(number: float) -> Fraction:
+    """Return a number as it is written: 24.72 is 80 % of 30.9, and floating point would not say so."""
+    return Fraction(str(number))
+
+
+def fit_events(video: Captioned, rules: Rules) -> tuple[Event, ...]:
+    """Return the events of a video to make questions from, in order of time.
+
+    Raises:
+        DroppedError: `bad_times`, `long_event`, `sparse` or `few_events`.
+    """
+    events = sorted(video.events, key=lambda event: event.span)
+    if not all(0 <= event.start < event.end for event in events):
+        raise DroppedError("bad_times")
+    duration = _exact(video.duration)
+    longest = _exact(rules.longest_event) * duration
+    short = [event for event in events if _exact(event.end) - _exact(event.start) <= longest]
+    if len(short) < len(events) and rules.long_event_drops == "video":
+        raise DroppedError("long_event")
+    if _covered(short, rules.coverage) < _exact(rules.least_coverage) * duration:
+        raise DroppedError("sparse")
+    group = _largest_group(short, _exact(rules.gap))
+    if len(group) < rules.least_events:
+        raise DroppedError("few_events")
+    return tuple(group)
+
+
+def first_pair(events: Sequence[Event]) -> tuple[Event, Event]:
+    """Return two events, in order of time, of which the first is over before the second begins.
+
+    Raises:
+        DroppedError: `overlapping`: there are none.
+    """
+    first = min(events, key=lambda event: event.end)
+    second = next((event for event in events if event.start >= first.end), None)
+    if second is None:
+        raise DroppedError("overlapping")
+    return first, second
+
+
+def _covered(events: Sequence[Event], how: Literal["sum", "union"]) -> Fraction:
+    total, reached = Fraction(0), Fraction(0)
+    for event in events:
+        start, end = _exact(event.start), _exact(event.end)
+        if how == "union":
+            start = max(start, reached)
+            reached = max(reached, end)
+        total += max(Fraction(0), end - start)
+    return total
+
+
+def _largest_group(events: Sequence[Event], gap: Fraction) -> list[Event]:
+    """Return the most events without a longer gap between them, the earliest such group of several."""
+    groups: list[list[Event]] = []
+    reached = Fraction(0)
+    for event in events:
+        if not groups or _exact(event.start) - reached > gap:
+            groups.append([])
+        groups[-1].append(event)
+        reached = max(reached, _exact(event.end))
+    return max(groups, key=len, default=[])
+
+
+def fit_window(query: Query, rules: Rules) -> Span:
+    """Return the one window of a query; DroppedError: `bad_times`, `repeated` or `whole_clip`."""
+    if not all(0 <= start < end for start, end in query.windows):
+        raise DroppedError("bad_times")
+    if len(query.windows) > rules.most_windows:
+        raise DroppedError("repeated")
+    start, end = min(window[0] for window in query.windows), max(window[1] for window in query.windows)
+    tolerance = _exact(rules.whole_tolerance)
+    if _exact(start) <= tolerance and _exact(end) >= _exact(query.duration) - tolerance:
+        raise DroppedError("whole_clip")
+    return start, end

@@ -1,0 +1,463 @@
+"""Questions on how two moments of a video belong together, as ReXTime's were made (supplement, C.2 and C.8).
+
+From captions: a pair of events with five ratings makes a cause-effect or a means-to-an-end question, two events in
+order a sequential one. From a query: what a model sees to lead to it, or to follow from it; what merely comes before or
+after makes a sequential question. Each pair gets two questions, both are verified, and those that stay get three wrong
+options. The authors' prompts are printed in the paper; ours say the same in our own words and ask for the same keys.
+
+The chain can be stopped after any stage (`--until`), in a file that people can edit, and go on from there.
+"""
+
+import json
+import random
+from collections import Counter
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeVar
+
+from reelbench.llm.reading import read_model
+from reelbench.registry.errors import InputError, number_of
+from reelbench.registry.files import write_jsonl
+from reelbench.studio import moment_replies as replies
+from reelbench.studio.chain import Chain, ChainCase, ChainSetup, write_json
+from reelbench.studio.chain_prompts import ChainPrompts, Role, as_json
+from reelbench.studio.funnel import DroppedError, Funnel
+from reelbench.studio.gates import GateQuestion, Gates
+from reelbench.studio.moment_pairs import Draft, MomentSource, Pair, across_time, cost_per_1000, mini_test, to_row
+from reelbench.studio.moment_rules import Cuts, Rules
+from reelbench.studio.moment_sources import Captioned, Event, Query, Source, Span, first_pair, fit_events, fit_window
+from reelbench.studio.video_frames import VideoFrames
+
+ROLES = {
+    Captioned: ("relation", "sequential", "cause_effect", "means_to_an_end", "verification", "options"),
+    Query: ("neighbours", "sequential", "cause_effect", "verification", "options"),
+}
+"""Roles that a kind of source takes."""
+STAGES = ("pairs", "questions", "verification", "options")
+"""What a source goes through once the rules have let it in; after each, people can step in."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MomentOptions:
+    """How to make questions.
+
+    Attributes:
+        rules: What a source has to be like.
+        cuts: Where ratings part what is kept from what is not.
+        seed: Of the options' order, and of the draw between two questions that score the same.
+        with_options: Write three wrong options to each question; False gives the form of the training split.
+        frames: Frames that are shown of a query's video.
+        media: Folder with the videos of queries.
+        start_after: Stage that the sources have been through; None for none.
+        until: Stage to stop after; None for the last.
+        mini_test: Questions of each category for a file of their own; 0 for none.
+    """
+
+    rules: Rules = field(default_factory=Rules)
+    cuts: Cuts = field(default_factory=Cuts)
+    seed: int = 0
+    with_options: bool = True
+    frames: str = "uniform:16,size=448,as=images"
+    media: Path | None = None
+    start_after: str | None = None
+    until: str | None = None
+    mini_test: int = 0
+
+
+@dataclass(slots=True)
+class _Work:
+    """One source under way: what all its steps need."""
+
+    chain: Chain
+    pictures: VideoFrames
+    case: ChainCase[MomentSource]
+    pairs: list[Pair]
+    unfinished: list[Draft] = field(default_factory=list)
+
+    @property
+    def source(self) -> Source:
+        return self.case.item.source
+
+    def leave(self, pair: Pair) -> None:
+        """Leave a pair out; its questions, if any, are unfinished."""
+        self.unfinished += pair.questions
+        self.pairs.remove(pair)
+
+
+class _Captions(NamedTuple):
+    """A video's fit events, two of them that a plan takes for a pair, and the second at which all is over."""
+
+    events: tuple[Event, ...]
+    pair: tuple[Event, Event]
+    last: float
+
+
+class Moments:
+    """The chain that makes the questions on one video's captions, or on one query."""
+
+    def __init__(self, prompts: ChainPrompts, options: MomentOptions, gates: Gates | None = None) -> None:
+        """Read the roles; InputError where one is missing, or a stage that is named."""
+        self.prompts = prompts
+        self.options = options
+        self.gates = gates
+        self.roles: dict[str, Role] = {role.name: role for role in prompts.roles()}
+        if missing := [name for names in ROLES.values() for name in names if name not in self.roles]:
+            raise InputError(f"roles.yaml: there is no role {missing[0]}, which questions on moments need")
+        stages = STAGES if options.with_options else STAGES[:-1]
+        for option, name in (("--from", options.start_after), ("--until", options.until)):
+            if name is not None and name not in stages:
+                raise InputError(f"{option}: no stage is called {name!r}; there are {', '.join(stages)}")
+        start = 0 if options.start_after is None else stages.index(options.start_after) + 1
+        self.stages = stages[start : None if options.until is None else stages.index(options.until) + 1]
+        if not self.stages and options.until is not None:
+            raise InputError(f"--until {options.until}: comes before --from {options.start_after}")
+
+    def roles_for(self, source: Source) -> list[str]:
+        """Return the roles that this kind of source takes, in the stages that are run."""
+        later = {"verification": "verification", "options": "options"}
+        names = []
+        for name in ROLES[type(source)]:
+            if name == "sequential" and isinstance(source, Query) and self.options.cuts.not_causal == "drop":
+                continue
+            stage = later.get(name, "questions" if name in _WRITERS else "pairs")
+            if stage in self.stages:
+                names.append(name)
+        return names
+
+    @property
+    def thresholds(self) -> dict[str, Any]:
+        """Where the stages that are run part what is kept from the rest."""
+        options, taken = self.options, {}
+        if options.start_after is None:
+            taken = asdict(options.rules) | asdict(options.cuts)
+        elif "verification" in self.stages:
+            cuts = options.cuts
+            taken = {"verified_from": cuts.verified_from, "keep": cuts.keep, "query_answers": cuts.query_answers}
+        return taken | (self.gates.thresholds if self.gates else {})
+
+    def funnel(self) -> Funnel:
+        """Return the stages: sources, pairs of events, pairs with questions, questions verified, questions kept."""
+        gates = self.gates.names if self.gates is not None and self.options.until is None else ()
+        return Funnel(*(("filters",) if self.options.start_after is None else ()), *self.stages, *gates)
+
+    async def make(self, chain: Chain, pictures: VideoFrames, case: ChainCase[MomentSource]) -> "_Work":
+        """Return one source's pairs with their questions, and the drafts that a later step gave nothing for.
+
+        Raises:
+            DroppedError: The rules drop the source.
+        """
+        work = _Work(chain, pictures, case, list(case.item.pairs), list(case.item.unfinished))
+        steps = {
+            "pairs": self._find,
+            "questions": self._question,
+            "verification": self._verify,
+            "options": self._write_options,
+        }
+        for stage in self.stages:
+            await steps[stage](work)
+        return work
+
+    # --- pairs of events ---------------------------------------------------------------------------------------------
+
+    async def _find(self, work: _Work) -> None:
+        """Find a source's pairs; DroppedError where the rules drop it."""
+        source, finders = work.source, list[Coroutine[Any, Any, Pair]]()
+        if isinstance(source, Query):
+            window, seen = await self._seen(work, source)
+            finders += [self._beside(work, source, window, seen, side) for side in _SIDES] if seen else []
+        else:
+            with work.chain.funnel.stage("filters"):
+                events = fit_events(source, self.options.rules)
+                captions = _Captions(events, first_pair(events), max(source.duration, *(e.end for e in events)))
+            finders += [self._related(work, source, captions), self._in_order(work, source, captions)]
+        try:
+            for finder in finders:
+                with suppress(DroppedError):
+                    work.pairs.append(await finder)
+        finally:
+            for finder in finders:  # of those that were not begun, where a reply is in a batch
+                finder.close()
+
+    async def _related(self, work: _Work, source: Captioned, captions: "_Captions") -> Pair:
+        with work.chain.funnel.stage("pairs"):
+            pair = await self._ask_pair(work, "relation", captions, replies.read_relation)
+            category = pair.category(self.options.cuts)
+        return Pair(
+            id=f"anet_{source.video}",
+            category=category,
+            events=(pair.event1, pair.event2),
+            spans=(pair.event1_timestamp, pair.event2_timestamp),
+        )
+
+    async def _in_order(self, work: _Work, source: Captioned, captions: "_Captions") -> Pair:
+        with work.chain.funnel.stage("pairs"):
+            pair = await self._ask_pair(work, "sequential", captions, replies.read_sequential)
+        return Pair(
+            id=f"anet_{source.video}",
+            category="sequential",
+            events=(pair.pre_event, pair.post_event),
+            spans=(pair.pre_span, pair.post_span),
+        ).with_questions(pair)
+
+    async def _ask_pair(
+        self, work: _Work, name: str, captions: "_Captions", read: Callable[[str, Sequence[Span], float], T]
+    ) -> T:
+        spans = [event.span for event in captions.events]
+        first, second = (json.dumps(event.span) for event in captions.pair)
+        stand_in = _STAND_INS[name].replace(f'"{_FIRST}"', first).replace(f'"{_SECOND}"', second)
+        material = {
+            "captions": as_json([{"timestamp": event.span, "caption": event.text} for event in captions.events])
+        }
+        return await self._ask(
+            work,
+            name,
+            material,
+            lambda text: read(text, spans, captions.last),
+            parts={"caption": material["captions"]},
+            stand_in=stand_in,
+        )
+
+    async def _seen(self, work: _Work, query: Query) -> tuple[Span, replies.Neighbours | None]:
+        funnel = work.chain.funnel
+        with funnel.stage("filters"):
+            window = fit_window(query, self.options.rules)
+            shown = await work.pictures.attachments({"id": query.id, "video": query.video})
+        try:
+            seen = await self._ask(work, "neighbours", {"query": query.text}, replies.read_neighbours, shown=shown)
+        except DroppedError as error:
+            funnel.count("pairs", 2, {error.reason: 2})
+            return window, None
+        return window, seen
+
+    async def _beside(
+        self, work: _Work, query: Query, window: Span, seen: replies.Neighbours, side: Literal["cause", "effect"]
+    ) -> Pair:
+        """Return a query's event with what leads to it or follows from it, or merely comes before or after it."""
+        with work.chain.funnel.stage("pairs"):
+            text, causal = seen.neighbour(side, self.options.cuts), seen.is_causal(side)
+            first = side == "cause"
+            pair = Pair(
+                id=f"qvh_{query.id}_{side}",
+                category="cause-effect" if causal else "sequential",
+                events=(text, query.text) if first else (query.text, text),
+                spans=(None, window) if first else (window, None),
+            )
+            return pair if causal else pair.with_questions(await self._ordered(work, query, pair, window))
+
+    async def _ordered(self, work: _Work, query: Query, pair: Pair, window: Span) -> replies.Sequential:
+        """Return two questions on the order of a query's event and another, whose time is all before or after it."""
+        rest = (0.0, window[0]) if pair.spans[0] is None else (window[1], query.duration)
+        if rest[0] >= rest[1]:
+            raise DroppedError("no_time_left")
+        spans = [span or rest for span in pair.spans]
+        events = tuple(Event(*span, text) for span, text in zip(spans, pair.events, strict=True))
+        captions = _Captions(events, (events[0], events[1]), query.duration)
+        return await self._ask_pair(work, "sequential", captions, replies.read_sequential)
+
+    # --- questions ---------------------------------------------------------------------------------------------------
+
+    async def _question(self, work: _Work) -> None:
+        """Write the two questions of each pair that has none yet."""
+        for pair in list(work.pairs):
+            role = "means_to_an_end" if pair.category == "means-to-an-end" else "cause_effect"
+            material = {"event1": pair.events[0], "event2": pair.events[1]}
+            try:
+                with work.chain.funnel.stage("questions", len(pair.questions) or 2):
+                    if not pair.questions:
+                        read = await self._ask(work, role, material, lambda text: read_model(text, replies.BothTypes))
+                        pair.with_questions(read)
+            except DroppedError:
+                work.leave(pair)
+
+    async def _verify(self, work: _Work) -> None:
+        """Keep of each pair the questions that are right enough, or the better of them."""
+        for pair in list(work.pairs):
+            try:
+                pair.questions = await self._verified(work, pair.questions)
+            except DroppedError:
+                work.leave(pair)
+
+    async def _verified(self, work: _Work, drafts: Sequence[Draft]) -> list[Draft]:
+        funnel, cuts = work.chain.funnel, self.options.cuts
+        cases, parts = dict[str, str](), dict[str, str]()
+        # Where people took one question of a pair out, the other stands in both places.
+        shown = [*drafts, *drafts][:2]
+        for number, draft in enumerate(shown, start=1):
+            cases[f"case{number}"] = f"Question: {draft.question}\nAnswer: {draft.answer}"
+            parts |= {f"question{number}": draft.question, f"answer{number}": draft.answer}
+        with funnel.stage("verification", len(drafts)):
+            read = await self._ask(
+                work, "verification", cases, lambda text: read_model(text, replies.Scores), parts=parts
+            )
+        scores = [read.case_1_score, read.case_2_score][: len(drafts)]
+        # Both came through as far as asking goes; what the scores make of them is counted one by one.
+        kept, dropped = list[tuple[int, Draft]](), Counter[str]()
+        for draft, score in zip(drafts, scores, strict=True):
+            if score < cuts.verified_from:
+                dropped["low_score"] += 1
+            elif draft.span is None and cuts.query_answers == "query":
+                dropped["no_span"] += 1
+            else:
+                kept.append((score, draft))
+        if cuts.keep == "best" and len(kept) > 1:
+            tied = [(score, draft) for score, draft in kept if score == max(kept, key=lambda each: each[0])[0]]
+            dropped["not_the_best"] += len(kept) - 1
+            kept = [random.Random(f"{self.options.seed}|{tied[0][1].id}").choice(tied)]  # noqa: S311 - no secret
+        funnel.count("verification", 0, dropped)
+        return [draft for _, draft in kept]
+
+    async def _write_options(self, work: _Work) -> None:
+        """Write three wrong options to each question."""
+        for pair in work.pairs:
+            for draft in list(pair.questions):
+                right = replies.option(draft.answer)
+                material = {"question": draft.question, "answer": draft.answer}
+                try:
+                    with work.chain.funnel.stage("options"):
+                        if not draft.wrong:
+                            draft.wrong = await self._ask(
+                                work, "options", material, lambda text, right=right: replies.read_wrong(text, right)
+                            )
+                except DroppedError:
+                    pair.questions.remove(draft)
+                    work.unfinished.append(draft)
+
+    def finished(self, work: _Work) -> list[GateQuestion]:
+        """Return a source's questions as gates look at them."""
+        source = work.source
+        known = source.text if isinstance(source, Query) else as_json([event.text for event in source.events])
+        return [
+            GateQuestion(
+                draft.id,
+                source.video,
+                draft.question,
+                draft.answer,
+                (replies.option(draft.answer), *draft.wrong) if draft.wrong else (),
+                replies.option(draft.answer) if draft.wrong else "",
+                known if isinstance(source, Captioned) else "\n".join([known, *pair.events]),
+            )
+            for pair in work.pairs
+            for draft in pair.questions
+        ]
+
+    async def _ask(
+        self,
+        work: _Work,
+        name: str,
+        material: Mapping[str, str],
+        read: Callable[[str], T],
+        *,
+        shown: Sequence[Any] = (),
+        parts: Mapping[str, str] | None = None,
+        stand_in: str = "",
+    ) -> T:
+        role = self.roles[name]
+        pieces = [(seen, material[seen]) for seen in role.sees if seen in material]
+        messages = self.prompts.messages(role.prompt, pieces, shown if "frames" in role.sees else (), parts or {})
+        stand_in = stand_in or _STAND_INS[name]
+        return await work.chain.ask(work.case, name, messages, read, stand_in=stand_in, video=work.source.video)
+
+
+_SIDES: tuple[Literal["cause", "effect"], ...] = ("cause", "effect")
+_WRITERS = ("cause_effect", "means_to_an_end")
+_WORDS = " ".join(["word"] * 12)
+_TYPES = {f"Type{n}": {"Question": f"{n} {_WORDS}", "Answer": f"{n} {_WORDS}"} for n in (1, 2)}
+_FIRST, _SECOND = "first event's time", "second event's time"
+_EXPLAINED = " ".join(["word"] * 50)
+_STAND_INS = {
+    step: f"{_EXPLAINED}\n{json.dumps(reply)}"
+    for step, reply in {
+        "relation": {
+            "event1": _WORDS,
+            "event1_timestamp": _FIRST,
+            "event2": _WORDS,
+            "event2_timestamp": _SECOND,
+            "Directness": 3,
+            "Necessity": 3,
+            "Intentionality": 0,
+            "Purpose": 0,
+            "Similarity": 0,
+        },
+        "sequential": {
+            "pre-event": _WORDS,
+            "pre-event_timestamp": _FIRST,
+            "post-event": _WORDS,
+            "post-event_timestamp": _SECOND,
+            **_TYPES,
+        },
+        "neighbours": {
+            "cause": _WORDS,
+            "cause-relevant": "yes",
+            "cause-alignment": "high",
+            "effect": _WORDS,
+            "effect-relevant": "yes",
+            "effect-alignment": "high",
+        },
+        "cause_effect": _TYPES,
+        "means_to_an_end": _TYPES,
+        "verification": {"case_1_score": 3, "case_2_score": 3},
+        "options": {f"wrong_answer_{n}": f"{n} {_WORDS} wrong" for n in (1, 2, 3)},
+    }.items()
+}
+"""What a plan goes on with: replies about as long as models give, which come through everywhere."""
+
+
+# --- a whole file ----------------------------------------------------------------------------------------------------
+
+
+async def run(sources: Sequence[MomentSource], moments: Moments, setup: ChainSetup) -> dict[str, Any]:
+    """Make questions and write `rextime.json`, `trace.jsonl` and `funnel.json` to the setup's folder.
+
+    `unfinished.jsonl` has the questions that could not be verified, or got no options, because nothing readable came;
+    `mini_test.json`, where it is asked for, as many questions of each category. With `until` there is the stage's file
+    instead. Returns the plan, or else what `funnel.json` says.
+
+    Raises:
+        ReelbenchError: The cache of replies can't be written.
+    """
+    out, options = setup.out, moments.options
+    chain = Chain(setup, moments.prompts, moments.funnel(), start_after=options.start_after)
+    thresholds, settings = moments.thresholds, {"seed": options.seed, "options": options.with_options}
+    pictures = VideoFrames.for_benchmark("rextime", options.frames, options.media, plan=out is None)
+    async with chain:
+        works = [
+            work
+            async for _, work in chain.run(sources, lambda case: moments.make(chain, pictures, case))
+            if work is not None
+        ]
+        if options.until is not None:
+            if out is None:
+                return chain.plan()
+            lines = (work.case.item.line(work.pairs, work.unfinished) for work in works)
+            return chain.write(thresholds, settings, until=options.until, lines=lines)
+        gated = {question.id for work in works for question in moments.finished(work)}
+        if moments.gates is not None:
+            gated = await moments.gates.passed(chain, [asked for work in works for asked in moments.finished(work)])
+        if out is None:
+            return chain.plan()
+        made = [
+            (draft, to_row(draft, work.source, seed=options.seed, with_options=options.with_options))
+            for work in works
+            for pair in work.pairs
+            for draft in pair.questions
+            if draft.id in gated
+        ]
+        unmarked = [draft.id for draft, _ in made if draft.span is None]
+        if unmarked:
+            answered = number_of(len(unmarked), "question is", "questions are")
+            setup.on_note(
+                f"{answered} answered by what nobody has timed yet: the span is the "
+                "whole video until people mark it (funnel.json lists them as unmarked)"
+            )
+        rows = [row for _, row in made]
+        write_json(out / "rextime.json", rows)
+        if options.mini_test:
+            write_json(out / "mini_test.json", mini_test(rows, options.mini_test, options.seed, setup.on_note))
+        write_jsonl(out / "unfinished.jsonl", (draft.model_dump() for work in works for draft in work.unfinished))
+        measured = across_time([(draft.question_span, draft.span, row["vid"]) for draft, row in made])
+        cost = cost_per_1000(chain.cost_usd(), 0.0, len(rows))
+        return chain.write(thresholds, settings, unmarked=unmarked, across_time=measured, per_1000_kept=cost)

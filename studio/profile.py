@@ -1,0 +1,379 @@
+"""A dataset's profile: what the four papers measure of a dataset, on any benchmark here or on the user's own rows.
+
+MovieCORE's cognitive tests (Table 1) on questions and answers, CogME's tag distribution and how accuracy goes with it
+(Figure 4), ReXTime's span lengths, certificate lengths and question-answer IoU (supplement C.6), CURVE's counts by
+locale, skill and reasoning step. What can't be computed is None, with a note that says why.
+"""
+
+import statistics
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reelbench.registry.errors import InputError, number_of
+from reelbench.registry.languages import UNSPACED, language_of, words
+from reelbench.registry.progress import Bar, no_bar
+from reelbench.registry.records import Sample
+from reelbench.registry.spec import BenchmarkSpec
+from reelbench.scoring import cognitive_profile, result_files, right_answers
+from reelbench.stats.intervals import mean_over_clusters
+from reelbench.stats.rank_correlation import spearman
+from reelbench.studio import bloom
+from reelbench.studio import readability as text_profile
+from reelbench.studio.profile_rows import Dataset, ProfileRow
+from reelbench.studio.profile_spans import Spans, measure_spans, with_question_spans
+from reelbench.studio.published_profiles import PROFILE_TOOLS, PROFILES_CITE, PUBLISHED_PROFILES, PublishedProfile
+
+if TYPE_CHECKING:
+    from reelbench.judges.judge_options import JudgeOptions
+
+SIDES = ("question", "answer")
+_TOP = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Extras:
+    """Files about the dataset that are not part of it, and who classifies.
+
+    Attributes:
+        parser: For the parse depth; None leaves it out.
+        judge: For Bloom's levels; None leaves them out.
+        tags: CogME's tags by question id (JSON Lines).
+        question_spans: Where the events that questions name lie, by id (JSON Lines with `qid` or `id`, and `span`).
+        result: Folder of a result on this dataset: labels get the accuracy of its model.
+        note: Told what is left out, and why.
+        bar: Drawn while the judge is asked.
+        all_published: Whether all data sets of MovieCORE's Table 1 stand beside this one, or its own row alone.
+    """
+
+    parser: text_profile.Parser | None = None
+    judge: "JudgeOptions | None" = None
+    tags: Path | None = None
+    question_spans: Path | None = None
+    result: Path | None = None
+    note: Callable[[str], None] = lambda _: None
+    bar: Bar = no_bar
+    all_published: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One quantity of texts: the mean over questions, over answers, and the mean of the two, as in MovieCORE's Table 1.
+
+    `values` has the single texts' values by side, None where a text has none.
+    """
+
+    question: float | None
+    answer: float | None
+    values: Mapping[str, Sequence[float | None]]
+
+    @property
+    def average(self) -> float | None:
+        """Mean of questions' and answers' means; None where one of them is missing."""
+        return None if self.question is None or self.answer is None else (self.question + self.answer) / 2
+
+    def document(self) -> dict[str, float | None]:
+        """Return `question`, `answer` and `average`."""
+        return {"question": self.question, "answer": self.answer, "average": self.average}
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A label's questions: how many, their share in per cent, and the accuracy on them (0 to 100).
+
+    Of answers that are judged by points, the accuracy is their mean share of the points: each question gives its labels
+    the credit that its answer earned, as with a rubric (CogME, discussion). The share is of the questions that the
+    facet is known of: with `--tags`, of the tagged ones. `ci95` is the interval of the accuracy over videos.
+    """
+
+    n: int
+    share: float
+    accuracy: float | None = None
+    ci95: tuple[float, float] | None = None
+
+    @property
+    def weak(self) -> bool | None:
+        """Whether it is rare and answered badly; None without an accuracy."""
+        return None if self.accuracy is None else cognitive_profile.is_weak(self.share, self.accuracy)
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """All that is measured of one dataset; None where it could not be."""
+
+    name: str
+    rows: int
+    videos: int | None
+    languages: dict[str, int]
+    flesch_kincaid: Measure | None
+    parse_depth: Measure | None
+    bloom: Measure | None
+    higher_order: Measure | None
+    words: Measure | None
+    vocabulary: Counter[str]
+    labels: dict[str, dict[str, Label]]
+    accuracy_link: dict[str, float]
+    spans: Spans | None
+    reasoning_steps: Counter[int]
+    made_with: dict[str, str]
+    published: tuple[PublishedProfile, ...] = ()
+
+    def document(self) -> dict[str, Any]:
+        """Return what `--json` prints."""
+        measured = {
+            name: measure.document() if (measure := getattr(self, name)) is not None else None
+            for name in ("flesch_kincaid", "parse_depth", "bloom", "higher_order")
+        }
+        counted = None
+        if self.words is not None:
+            counted = {
+                **self.words.document(),
+                "total": self.vocabulary.total(),
+                "vocabulary": len(self.vocabulary),
+                "top": dict(self.vocabulary.most_common(_TOP)),
+            }
+        return {
+            "name": self.name,
+            "rows": self.rows,
+            "videos": self.videos,
+            "languages": self.languages,
+            **measured,
+            "words": counted,
+            "labels": {
+                facet: {
+                    name: {field: getattr(label, field) for field in ("n", "share", "accuracy", "ci95", "weak")}
+                    for name, label in labels.items()
+                }
+                for facet, labels in self.labels.items()
+            },
+            "accuracy_link": self.accuracy_link,
+            "spans": None if self.spans is None else {name: getattr(self.spans, name) for name in Spans.__slots__},
+            "reasoning_steps": _steps_document(self.reasoning_steps),
+            "made_with": self.made_with,
+            "published": [
+                {**asdict(row), "cite": PROFILES_CITE, "made_with": dict(PROFILE_TOOLS)} for row in self.published
+            ],
+        }
+
+
+# --- measuring -----------------------------------------------------------------------------------------------------
+
+
+def profile(dataset: Dataset, extras: Extras) -> Profile:
+    """Measure a dataset."""
+    entries = dataset.entries
+    if extras.question_spans is not None:
+        entries = with_question_spans(entries, extras.question_spans, extras.note)
+    labels = [dict(entry.labels) for entry in entries]
+    if extras.tags is not None:
+        _add_tags(entries, labels, extras.tags, extras.note)
+    correct = _correct(dataset, labels, extras) if extras.result is not None else {}
+    counted = _labels(entries, labels, correct)
+    grade = _over_texts(_grades(dataset, extras.note))
+    depth = _over_texts(_depths(dataset, extras))
+    levels, record = _levels(entries, extras)
+    made_with = {"parse_depth": extras.parser.name} if depth is not None and extras.parser is not None else {}
+    if grade is not None:
+        made_with["flesch_kincaid"] = text_profile.SYLLABLES
+    if record is not None:
+        made_with["bloom"] = record
+    spaced = [entry for entry in entries if language_of(entry.language) not in UNSPACED]
+    return Profile(
+        name=dataset.name,
+        rows=len(entries),
+        videos=len({entry.video for entry in entries}) if all(entry.video for entry in entries) else None,
+        languages=dict(Counter(entry.language for entry in entries).most_common()),
+        flesch_kincaid=grade,
+        parse_depth=depth,
+        bloom=_over_texts(levels),
+        higher_order=_over_texts(
+            {
+                side: [None if v is None else 100.0 * (v >= bloom.HIGHER_ORDER) for v in values]
+                for side, values in levels.items()
+            },
+        ),
+        words=_over_texts(
+            {
+                side: [float(len(words(text))) if (text := getattr(entry, side)) else None for entry in spaced]
+                for side in SIDES
+            },
+        ),
+        vocabulary=Counter(
+            word.lower() for entry in spaced for side in SIDES for word in words(getattr(entry, side) or "")
+        ),
+        labels=counted,
+        accuracy_link={
+            facet: rho for facet, labels in counted.items() if (rho := _rank_correlation(labels)) is not None
+        },
+        spans=measure_spans(entries),
+        reasoning_steps=Counter(entry.reasoning_steps for entry in entries if entry.reasoning_steps is not None),
+        made_with=made_with,
+        published=tuple(
+            row
+            for row in PUBLISHED_PROFILES
+            if extras.all_published or (dataset.spec is not None and row.benchmark == dataset.spec.id)
+        ),
+    )
+
+
+Values = dict[str, list[float | None]]
+
+
+def _over_texts(values: Values) -> Measure | None:
+    means = {
+        side: statistics.fmean(known) if (known := [v for v in values.get(side, ()) if v is not None]) else None
+        for side in SIDES
+    }
+    if means["question"] is None and means["answer"] is None:
+        return None
+    return Measure(means["question"], means["answer"], values)
+
+
+def _grades(dataset: Dataset, note: Callable[[str], None]) -> Values:
+    english = [language_of(entry.language) == "en" for entry in dataset.entries]
+    if (others := english.count(False)) and any(english):
+        not_english = number_of(others, "question is", "questions are")
+        note(f"{dataset.name}: {not_english} not in English and left out of the Flesch-Kincaid grade")
+    elif others:
+        note(f"{dataset.name}: no question is in English, which the Flesch-Kincaid grade is for")
+    return {
+        side: [
+            text_profile.flesch_kincaid(text) if known and (text := getattr(entry, side)) else None
+            for entry, known in zip(dataset.entries, english, strict=True)
+        ]
+        for side in SIDES
+    }
+
+
+def _depths(dataset: Dataset, extras: Extras) -> Values:
+    parser = extras.parser
+    if parser is None:
+        return {}
+    fits = [entry for entry in dataset.entries if language_of(entry.language) == parser.language]
+    if len(fits) < len(dataset.entries):
+        extras.note(
+            f"{dataset.name}: {len(dataset.entries) - len(fits)} questions are in languages that {parser.name} does "
+            "not parse and left out of the parse depth"
+        )
+    texts = [(side, text) for side in SIDES for entry in fits if (text := getattr(entry, side))]
+    values: Values = {side: [] for side in SIDES}
+    for (side, _), depth in zip(texts, parser.depths(text for _, text in texts), strict=True):
+        values[side].append(depth)
+    return values
+
+
+def _levels(entries: Sequence[ProfileRow], extras: Extras) -> tuple[Values, str | None]:
+    if extras.judge is None:
+        return {}, None
+    texts = [
+        bloom.BloomText(side, text)
+        for side in ("question", "answer")
+        for entry in entries
+        if (text := getattr(entry, side))
+    ]
+    levels, record = bloom.classify(texts, extras.judge, extras.note, extras.bar)
+    if lacking := levels.count(None):
+        extras.note(f"{lacking} of {len(levels)} texts have no level of Bloom's taxonomy and are left out of the mean")
+    values: Values = {side: [] for side in SIDES}
+    for text, level in zip(texts, levels, strict=True):
+        values[text.side].append(level)
+    answered = ", ".join(record.returned) or record.requested
+    return values, f"{answered}, prompts {record.prompt} {record.prompt_sha256[:12]}"
+
+
+# --- labels --------------------------------------------------------------------------------------------------------
+
+
+def _add_tags(
+    entries: Sequence[ProfileRow], labels: list[dict[str, Sequence[str]]], path: Path, note: Callable[[str], None]
+) -> None:
+    tags = cognitive_profile.read_tags(path)
+    without_question, without_tags = cognitive_profile.unmatched(tags, [entry.id for entry in entries])
+    if len(without_question) == len(tags):
+        raise InputError(f"{path}: none of its {len(tags)} qids is among the {len(entries)} questions")
+    if without_question or without_tags:
+        note(f"{path}: {len(without_question)} tags without a question, {len(without_tags)} questions without tags")
+    for entry, facets in zip(entries, labels, strict=True):
+        if entry.id in tags:
+            facets.update(cognitive_profile.facets_of(tags[entry.id]))
+
+
+def _correct(dataset: Dataset, labels: list[dict[str, Sequence[str]]], extras: Extras) -> dict[str, float]:
+    """Return question id -> credit, 0 to 1, by a result's samples; the dataset gets their labels where it has none."""
+    assert extras.result is not None  # noqa: S101 - the caller asked
+    folder = result_files.folder_of_one(extras.result)
+    benchmark = result_files.read(folder).benchmark.id
+    if dataset.spec is None or dataset.spec.id != benchmark:
+        raise InputError(
+            f"{folder}: a result on {benchmark}, not on {dataset.name}; leave out --result or name {benchmark}"
+        )
+    samples = {sample.id: sample for sample in result_files.read_samples(folder)}
+    correct = {name: share for name, sample in samples.items() if (share := _credit(dataset.spec, sample)) is not None}
+    known = [entry for entry in dataset.entries if entry.id in correct]
+    if not known:
+        raise InputError(f"{folder}: no question of {dataset.name} is scored in it; nothing to link labels to")
+    if len(known) < len(dataset.entries):
+        extras.note(
+            f"{folder}: {len(dataset.entries) - len(known)} questions are not scored in it and have no accuracy"
+        )
+    for entry, facets in zip(dataset.entries, labels, strict=True):
+        if entry.id in samples:
+            for facet, names in samples[entry.id].facets.items():
+                facets.setdefault(facet, names)
+    return correct
+
+
+def _credit(spec: BenchmarkSpec, sample: Sample) -> float | None:
+    """Return the share of the scale that an answer earned: by its choice where it has one, else the primary metric."""
+    if "correct" in sample.scores:
+        return sample.scores["correct"]
+    score, metric = right_answers.score_of(spec, sample), spec.primary
+    return None if score is None else (score - metric.low) / (metric.high - metric.low)
+
+
+def _labels(
+    entries: Sequence[ProfileRow], labels: Sequence[Mapping[str, Sequence[str]]], correct: Mapping[str, float]
+) -> dict[str, dict[str, Label]]:
+    videos = {entry.id: entry.video for entry in entries}
+    counted: dict[str, dict[str, list[str]]] = {}
+    for entry, facets in zip(entries, labels, strict=True):
+        for facet, names in facets.items():
+            for name in dict.fromkeys(names):
+                counted.setdefault(facet, {}).setdefault(name, []).append(entry.id)
+    known = Counter(facet for facets in labels for facet in facets)
+    return {
+        facet: {
+            name: Label(
+                len(ids), 100 * len(ids) / known[facet], *_rate({i: correct[i] for i in ids if i in correct}, videos)
+            )
+            for name, ids in sorted(names.items(), key=lambda pair: (-len(pair[1]), pair[0]))
+        }
+        for facet, names in counted.items()
+    }
+
+
+def _rate(correct: Mapping[str, float], videos: Mapping[str, str]) -> tuple[float | None, tuple[float, float] | None]:
+    """Return the accuracy and its interval."""
+    if not correct:
+        return None, None
+    values = 100 * np.array(list(correct.values()), dtype=np.float64)
+    rate = mean_over_clusters(values, [videos[item] for item in correct], bounds=(0, 100))
+    return rate.value, rate.ci95
+
+
+def _rank_correlation(labels: Mapping[str, Label]) -> float | None:
+    """Return Spearman's correlation of frequency and accuracy over labels; None under 3 of them or without spread."""
+    known = [(label.n, label.accuracy) for label in labels.values() if label.accuracy is not None]
+    if len(known) < 3:  # noqa: PLR2004
+        return None
+    return spearman([n for n, _ in known], [accuracy for _, accuracy in known])
+
+
+def _steps_document(steps: Counter[int]) -> dict[str, Any] | None:
+    if not steps:
+        return None
+    return {"n": steps.total(), "mean": statistics.fmean(steps.elements()), "counts": dict(sorted(steps.items()))}

@@ -1,0 +1,136 @@
+"""How hard questions and answers are to read: words, Flesch-Kincaid grade, depth of the parse tree.
+
+MovieCORE's cognitive tests (section 4.1, Table 1). Grade and depth are taken per text and then averaged over a dataset.
+The depth needs spaCy and one of its models, which are optional.
+"""
+
+import importlib.util
+import re
+import statistics
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reelbench.registry import settings
+from reelbench.registry.errors import InputError, ReelbenchError, installing
+from reelbench.registry.languages import WORD, words
+from reelbench.studio.syllables import syllables
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+DEFAULT_MODEL = settings.SPACY_MODEL.default
+SYLLABLES = "reelbench's sentences, and syllables by rules of spelling"
+"""What counts for the grade: said wherever it is compared with others' figures."""
+# A full stop after these, or after a single letter, ends no sentence.
+_SHORT = re.compile(r"\b(?:mr|mrs|ms|dr|st|jr|sr|prof|vs|etc|e\.g|i\.e|no|[a-z])\.$", re.IGNORECASE)
+_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+(?=\s|$)")
+_LONGEST_SHORT = 8  # characters of a text's end among which an abbreviation is looked for
+
+
+class ParserUnavailableError(ReelbenchError):
+    """spaCy or its model is not installed; the message has the command that installs it."""
+
+
+def sentences(text: str) -> int:
+    """Return how many sentences a text has, at least 1: stretches with a word in them that end in `.`, `!` or `?`."""
+    count, start, last = 0, 0, len(text.rstrip())
+    for end in _END.finditer(text):
+        ending = text[max(start, end.end() - _LONGEST_SHORT) : end.end()]
+        if end[0] == "." and end.end() < last and _SHORT.search(ending):
+            continue
+        count += bool(WORD.search(text, start, end.end()))
+        start = end.end()
+    return max(1, count + bool(WORD.search(text, start)))
+
+
+def flesch_kincaid(text: str) -> float | None:
+    """Return the Flesch-Kincaid grade of an English text, None where it has no word.
+
+    0.39 · words per sentence + 11.8 · syllables per word - 15.59 (MovieCORE, equation 2).
+    """
+    spelled = words(text)
+    if not spelled:
+        return None
+    spoken = sum(map(syllables, spelled))
+    return 0.39 * len(spelled) / sentences(text) + 11.8 * spoken / len(spelled) - 15.59
+
+
+def tree_depths(heads: Sequence[int]) -> list[int]:
+    """Return the depth of each tree in a parse, in the order of their roots.
+
+    `heads[i]` is the position of token i's head, a root's its own. A token without children has depth 0, another one
+    more than the deepest of its children (MovieCORE, equation 1); a tree is as deep as its root. Punctuation counts, as
+    it does in spaCy's trees.
+    """
+    children: list[list[int]] = [[] for _ in heads]
+    roots = []
+    for token, head in enumerate(heads):
+        (roots if head == token else children[head]).append(token)
+    depths = []
+    for root in roots:
+        depth, level = 0, children[root]
+        while level:
+            depth, level = depth + 1, [child for token in level for child in children[token]]
+        depths.append(depth)
+    return depths
+
+
+@dataclass(frozen=True, slots=True)
+class Parser:
+    """A spaCy model: its name and version, the language that it parses, and the pipeline."""
+
+    name: str
+    language: str
+    pipeline: "Language"
+
+    def depths(self, texts: Iterable[str]) -> Iterator[float | None]:
+        """Yield each text's depth: the mean over its sentences' trees; None for a text without a word."""
+        # In one process: handing parses from one to another costs more than a second one gains.
+        for doc in self.pipeline.pipe(texts, batch_size=128):
+            if not WORD.search(doc.text):
+                yield None
+                continue
+            yield statistics.fmean(tree_depths([token.head.i for token in doc]))
+
+
+def load_parser(model: str | None = None) -> Parser:
+    """Load a spaCy model with a dependency parser, by its name or its folder.
+
+    Without `model`, `REELBENCH_SPACY_MODEL` names it, else it is `en_core_web_sm`.
+
+    Raises:
+        ParserUnavailableError: spaCy or the model is not installed.
+        InputError: The model has no dependency parser.
+    """
+    model = model or settings.SPACY_MODEL.get()
+    # Looked for before spaCy is imported, which takes seconds.
+    if not _installed("spacy"):
+        raise ParserUnavailableError(
+            f"parse depth is left out: spaCy is not installed; to have it: {installing('profile')} and "
+            f"python -m spacy download {DEFAULT_MODEL}"
+        )
+    if not Path(model).is_dir() and not _installed(model):
+        raise ParserUnavailableError(
+            f"parse depth is left out: spaCy finds no model {model}; to have it: python -m spacy download {model}"
+        )
+    import spacy
+
+    try:
+        # What the parse does not rest on costs most of the time.
+        pipeline = spacy.load(model, exclude=["ner", "lemmatizer", "attribute_ruler", "tagger", "morphologizer"])
+    except (OSError, ValueError) as error:
+        raise InputError(f"{model}: not a spaCy model that can be loaded ({' '.join(str(error).split())})") from None
+    if "parser" not in pipeline.pipe_names:
+        raise InputError(f"{model}: has no dependency parser, only {', '.join(pipeline.pipe_names) or 'a tokenizer'}")
+    return Parser(
+        f"{pipeline.meta['lang']}_{pipeline.meta['name']} {pipeline.meta['version']}", pipeline.lang or "", pipeline
+    )
+
+
+def _installed(package: str) -> bool:
+    try:
+        return importlib.util.find_spec(package) is not None
+    except (ImportError, ValueError):
+        return False

@@ -1,0 +1,282 @@
+"""The blind human test: what people answered from the video alone, scored as a model's answers are.
+
+The page knows no answers; they come from the benchmark's data here. The mean over people rests on both: its interval
+resamples videos and people (a crossed bootstrap, Owen 2007, The pigeonhole bootstrap).
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reelbench.registry import records, rows
+from reelbench.registry.data import loading
+from reelbench.registry.errors import InputError
+from reelbench.registry.files import write_jsonl, write_text
+from reelbench.registry.records import PEOPLE_ADAPTER, ModelRecord, Sample, SettingsRecord
+from reelbench.registry.rows import LETTERS, Row
+from reelbench.registry.spec import BenchmarkSpec, Mean
+from reelbench.registry.text_tables import Table, interval, number
+from reelbench.scoring import aggregation, result_files
+from reelbench.scoring.aggregation import ScoredItems
+from reelbench.stats import intervals
+from reelbench.studio.review import review_items as parts
+from reelbench.studio.review.kind_names import KindName
+from reelbench.studio.review.review_files import Marks, Reviews
+from reelbench.studio.review.review_items import Item, Part
+from reelbench.studio.review.review_kind import ReviewKind, ReviewSummary
+from reelbench.studio.review.spans import check_span, far_apart, span_of
+
+_RESAMPLES = 1000
+
+Array = NDArray[np.float64]
+
+
+class BlindAnswers(ReviewKind):
+    """Questions answered from the video alone."""
+
+    name = KindName.ANSWERS
+    title = "Answers"
+    verb = "answered"
+    video_alone = "Watch the video, and answer from it alone."
+    advice = (
+        video_alone,
+        "Where a span is asked, mark where the video shows the answer.",
+    )
+
+    def item(self, spec: BenchmarkSpec, row: Row) -> Item:
+        """Return a question, with its options where it has any."""
+        asks: list[Part] = []
+        if spec.row_kind == "open":
+            asks.append(parts.text_ask("answer", "Your answer", rows=4))
+        if spec.asks_choice:
+            asks.append(parts.choice_ask("answer", "Your answer", zip(LETTERS, row["options"], strict=False)))
+        if spec.asks_span:
+            asks.append(parts.span_ask("Span"))
+        return parts.row_item(row, [parts.shown_question(row)], asks)
+
+    def check_marks(self, marks: Marks, where: str) -> None:
+        """Check the span."""
+        check_span(marks, where)
+
+    def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:
+        """Whether people gave different answers (case and space apart), or spans that hardly overlap."""
+        given = by_reviewer.values()
+        answers = {" ".join(answer.split()).casefold() for marks in given if (answer := marks.get("answer"))}
+        return len(answers) > 1 or far_apart([span for marks in given if (span := span_of(marks)) is not None])
+
+    def summarize(self, reviews: Reviews) -> "AnswerSummary":
+        """Score what people answered; InputError where nothing is answered, or the data is not that of the page."""
+        located = loading.locate(reviews.benchmark, reviews.split, reviews.data, fetch=False)
+        spec = located.spec
+        hidden = spec.splits[loading.upstream_split(spec, located.split)].hidden_answers
+        known = {row["id"]: row for row in located.read()}
+        people = {}
+        for name in reviews.reviewers:
+            marks = {item: given for item, given in reviews.reviews[name].marks.items() if _answered(given)}
+            if strangers := sorted(marks.keys() - known.keys()):
+                raise InputError(
+                    f"{name}'s file, field marks.{strangers[0]}: {spec.id} {located.split} has no such question"
+                )
+            if marks:
+                people[name] = _scored(spec, known, marks, hidden=hidden)
+        if not people:
+            raise InputError("nothing is answered in these files yet")
+        metrics = {} if hidden else _pooled(spec, {name: scored.samples for name, scored in people.items()})
+        settled = self._together(reviews) if reviews.decisions else {}
+        together = _scored(spec, known, settled, hidden=hidden) if settled else None
+        return AnswerSummary(self, reviews, located, people, together, metrics, hidden, len(known))
+
+    def _together(self, reviews: Reviews) -> dict[str, Marks]:
+        """Return what people answer together: what was decided, else what all who answered agree on."""
+        together = {}
+        for item, given in reviews.marks().items():
+            decided = reviews.decisions.get(item)
+            marks = decided or (next(iter(given.values())) if not self.disagrees(given) else {})
+            if _answered(marks):
+                together[item] = marks
+        return together
+
+
+ANSWERS = BlindAnswers()
+
+
+@dataclass(frozen=True, slots=True)
+class PooledMetric:
+    """A metric over people: the mean over all their answers, its interval over videos and people, and their number."""
+
+    value: float
+    ci95: tuple[float, float] | None
+    n: int
+    people: int
+
+
+@dataclass(frozen=True)
+class AnswerSummary(ReviewSummary):
+    """People's answers on one page.
+
+    Attributes:
+        located: The benchmark's split.
+        people: Person -> their answers, scored.
+        together: What all gave or what was decided, scored; None without a consensus page's file.
+        metrics: Metric -> over all people; those that no single answer has are left out.
+        hidden: Whether the split's answers are hidden, so that nothing can be scored here.
+        rows: Questions of the split.
+    """
+
+    located: loading.SplitData
+    people: dict[str, ScoredItems]
+    together: ScoredItems | None
+    metrics: dict[str, PooledMetric]
+    hidden: bool
+    rows: int
+
+    def figures(self) -> dict[str, Any]:
+        """Return the metrics over people, of each person, and of what was decided."""
+        people = {name: _figures(scored) for name, scored in self.people.items()}
+        together = {} if self.together is None else {"together": _figures(self.together)}
+        metrics = {name: asdict(pooled) for name, pooled in self.metrics.items()}
+        return {"setting": "human", "metrics": metrics, "people": people, **together}
+
+    def tables(self) -> list[Table]:
+        """Return the metrics over people."""
+        rows = [
+            (name, number(pooled.value), interval(pooled.ci95), str(pooled.n)) for name, pooled in self.metrics.items()
+        ]
+        title = f"{self.reviews.benchmark} {self.reviews.split}, setting human, {len(self.people)} people"
+        return [Table(title, ("metric", "#value", "#95 % interval", "#answers"), rows)]
+
+    def write(self, path: Path) -> str:
+        """Write each person's submission in the owners' format, and their result for the board, to a folder each."""
+        # Names are people's own: files are numbered, and the board shows the number.
+        everybody = [
+            (f"person-{place}", f"Human {place}", self.people[name])
+            for place, name in enumerate(sorted(self.people), start=1)
+        ]
+        if self.together is not None:
+            everybody.append(("together", "Humans together", self.together))
+        for folder, model, scored in everybody:
+            self._write_one(path / folder, model, scored)
+        written = f"{len(self.people)} people's submissions written to {path}"
+        spec = self.located.spec
+        if self.hidden:
+            return f"{written}; the answers are hidden: send them to the owners' server"
+        if spec.row_kind == "open":
+            return f"{written}; to score them: reelbench score {spec.id} --predictions FILE --judge MODEL"
+        return written
+
+    def _write_one(self, folder: Path, model: str, scored: ScoredItems) -> None:
+        spec = self.located.spec
+        formats = loading.imported(spec.formats)
+        submission = folder / f"submission{getattr(formats, 'SUBMISSION_SUFFIX', '.jsonl')}"
+        folder.mkdir(parents=True, exist_ok=True)
+        table = [formats.submission_row(sample) for sample in sorted(scored.samples, key=lambda sample: sample.id)]
+        if submission.suffix == ".json":
+            write_text(submission, json.dumps(table, ensure_ascii=False))
+        else:
+            write_jsonl(submission, table)
+        if self.hidden:
+            return
+        partial = len(scored.samples) < self.rows
+        result_files.write(
+            folder,
+            spec,
+            scored,
+            split=self.located.split,
+            source=self.located.source,
+            model=ModelRecord(id=model, adapter=PEOPLE_ADAPTER),
+            # Few answer a whole benchmark: a part of it is shown, and never ranked.
+            settings=SettingsRecord(frames="native", limit=len(scored.samples) if partial else None),
+        )
+
+
+def _figures(scored: ScoredItems) -> dict[str, Any]:
+    return {
+        name: {"value": metric.value, "ci95": metric.ci95, "n": metric.n} for name, metric in scored.metrics.items()
+    }
+
+
+# --- scoring --------------------------------------------------------------------------------------------------------
+
+
+def _answered(marks: Marks) -> bool:
+    return bool(marks.get("answer") or marks.get("span"))
+
+
+def _scored(spec: BenchmarkSpec, known: Mapping[str, Row], marks: Mapping[str, Marks], *, hidden: bool) -> ScoredItems:
+    items = [_scoring_item(spec, known[item], given) for item, given in sorted(marks.items())]
+    if not hidden:
+        return aggregation.score(spec, items, overlap=False)
+    samples = [item.sample("answer_hidden") for item in items]
+    return ScoredItems(samples, {}, {}, aggregation.count(samples), None)
+
+
+def _scoring_item(spec: BenchmarkSpec, row: Row, marks: Marks) -> records.Item:
+    answer = marks.get("answer") or ""
+    parsed: dict[str, Any] | None = None
+    prediction: Any = answer
+    if spec.row_kind != "open":
+        parsed = {"answer": answer or None} if spec.asks_choice else {}
+        prediction = dict(parsed)
+        if spec.asks_span:
+            span = span_of(marks)
+            parsed["span"] = list(span) if span else None
+            prediction = {"ans": answer, "pred_relevant_windows": [parsed["span"]] if span else []}
+    unread = parsed is not None and None in parsed.values()
+    return records.Item(
+        id=row["id"],
+        video=row["video"],
+        target=rows.target(spec, row),
+        prediction=prediction,
+        parsed=parsed,
+        facets=rows.facets(spec, row),
+        question=row["question"],
+        flags=("parse_failed",) if unread else (),
+    )
+
+
+def _pooled(spec: BenchmarkSpec, people: Mapping[str, Sequence[Sample]]) -> dict[str, PooledMetric]:
+    metrics = {}
+    for metric in spec.metrics:
+        aggregate = metric.aggregate
+        if not isinstance(aggregate, Mean):
+            continue
+        cells = [
+            (person, sample.video, aggregate.scale * sample.scores[aggregate.column])
+            for person, samples in people.items()
+            for sample in samples
+            if aggregate.column in sample.scores
+        ]
+        if cells:
+            metrics[metric.name] = _crossed(cells, (metric.low, metric.high))
+    return metrics
+
+
+def _crossed(cells: Sequence[tuple[str, str, float]], bounds: intervals.Bounds) -> PooledMetric:
+    """Return the mean of (person, video, value) with its interval over both; over videos alone of one person."""
+    names, videos = sorted({cell[0] for cell in cells}), sorted({cell[1] for cell in cells})
+    sums, counts = np.zeros((len(names), len(videos))), np.zeros((len(names), len(videos)))
+    for person, video, value in cells:
+        at = names.index(person), videos.index(video)
+        sums[at] += value
+        counts[at] += 1
+    value = float(sums.sum() / counts.sum())
+    generator = np.random.default_rng(intervals.SEED)
+    of_videos = _weights(generator, len(videos))
+    of_people = _weights(generator, len(names)) if len(names) > 1 else np.ones((_RESAMPLES, 1))
+    with np.errstate(invalid="ignore"):
+        draws = _total(of_people, sums, of_videos) / _total(of_people, counts, of_videos)
+    ends = intervals.confidence_interval(value, draws, len(videos), bounds=bounds)
+    return PooledMetric(value, ends, len(cells), len(names))
+
+
+def _weights(generator: np.random.Generator, number: int) -> Array:
+    return generator.multinomial(number, np.full(number, 1 / number), size=_RESAMPLES).astype(np.float64)
+
+
+def _total(of_people: Array, table: Array, of_videos: Array) -> Array:
+    return np.einsum("rp,pv,rv->r", of_people, table, of_videos)

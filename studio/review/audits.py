@@ -1,0 +1,309 @@
+"""Questions audited as CURVE's were (supplement, B.2): clear or not, answered blind, then compared with the writer's.
+
+The page shows the writer's answer and steps once the auditor has answered; it holds them from the start.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from reelbench.registry.errors import InputError
+from reelbench.registry.rows import Row, steps
+from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.text_tables import Table, number
+from reelbench.stats.agreement import krippendorff_alpha
+from reelbench.studio.review import review_items as parts
+from reelbench.studio.review.answers import ANSWERS
+from reelbench.studio.review.kept_rows import Verification, write_rows
+from reelbench.studio.review.kind_names import KindName
+from reelbench.studio.review.review_files import Marks, Review, Reviews
+from reelbench.studio.review.review_items import Item, Part
+from reelbench.studio.review.review_kind import ReviewKind, ReviewSummary
+
+CODES = {
+    "A": "Both answers say the same: approved",
+    "B": "They differ slightly, and a small change settles it",
+    "C1": "They differ: the writer is wrong",
+    "C2": "They differ: I was wrong, and the writer's answer stands",
+    "C3": "They differ: the question is unclear",
+}
+"""What comes of comparing the auditor's answer with the writer's; C1 and C3 go back to the writer."""
+CLARITY = {
+    "clear": "Clear: it can be read in one way only",
+    "mended": "Unclear, and I mend it below",
+    "unclear": "Unclear, and only its writer can mend it",
+}
+_APPROVED, _SETTLED = ("A", "C2"), ("A", "B", "C2")
+_TIME = re.compile(r"\d:\d\d")
+_SHOWN = 10
+
+
+class Audits(ReviewKind):
+    """Whether a question is clear, its answer right, and each of its reasoning steps required."""
+
+    name = KindName.AUDIT
+    title = "Audit"
+    verb = "audited"
+    video_alone = "Watch the video, and answer from it alone."
+    advice = (
+        video_alone,
+        "Say first whether the question is clear; mend it where you can.",
+        "Then answer it yourself. Only after that look at the writer's answer: yours can't be changed any more.",
+        "Compare the two, choose a code, and give your reason for all codes but A.",
+        "A step is required if the answer can't be had without it; its time is right if the video shows it then.",
+    )
+
+    def item(self, spec: BenchmarkSpec, row: Row) -> Item:
+        """Return a question: the gate, the blind answer, and behind it the comparison and the steps."""
+        reference = parts.shown_answer(spec, row)
+        texts = {"question": row["question"]} | ({} if spec.asks_choice else {"answer": row["answer"]})
+        mended = ["clarity", ["mended"]]
+        answerable = [["clarity", ["clear", "mended"]]]
+        asks = [
+            parts.choice_ask("clarity", "1. Is the question clear?", CLARITY.items(), locked="revealed"),
+            _edit(texts, "question", [mended, ["code", ["B", "C3"]]], needed=[mended]),
+        ]
+        for ask in ANSWERS.item(spec, row)["asks"]:
+            name = "2. Your answer" if ask["name"] == "answer" else ask["title"]
+            asks.append({**ask, "name": f"own_{ask['name']}", "title": name, "when": answerable, "locked": "revealed"})
+            if ask["type"] == "text":
+                asks[-1]["start"] = ""
+        asks.append({"type": "reveal", "name": "revealed", "title": "Show the writer's answer", "when": answerable})
+        revealed: dict[str, Any] = {"when": [["revealed", [True]]]}
+        codes = [(code, f"{code} – {meaning}") for code, meaning in CODES.items()]
+        asks.append(parts.choice_ask("code", "3. Compare the two answers", codes, shows=[reference], **revealed))
+        if "answer" in texts:
+            asks.append(_edit(texts, "answer", [["code", ["B", "C1"]]]))
+        why = [["code", [code for code in CODES if code != "A"]], ["clarity", ["unclear"]]]
+        asks.append(parts.text_ask("why", "Why?", when=why, start=""))
+        judged = [ask for at, step in enumerate(_lines(row), 1) for ask in _step_asks(at, step, row, revealed)]
+        item = parts.row_item(row, [parts.shown_question(row)], [*asks, *judged, parts.note_ask()])
+        item["about"] |= {"texts": texts, "steps": [ask["name"] for ask in judged]}
+        return item
+
+    def check_marks(self, marks: Marks, where: str) -> None:
+        """Check the gate and the code."""
+        for name, values in (("clarity", CLARITY), ("code", CODES)):
+            if (value := marks.get(name)) not in (None, *values):
+                raise InputError(f"{where}.{name}: expected {', '.join(values)}; found {value!r:.60}")
+
+    def done(self, review: Review) -> int:
+        """Return how many questions have a code, a reason where it takes one, and a word on each step."""
+        return sum(
+            self.is_done(marks)
+            and (marks.get("clarity") == "unclear" or set(review.items.get(name, {}).get("steps", ())) <= marks.keys())
+            for name, marks in review.marks.items()
+        )
+
+    def is_done(self, marks: Marks) -> bool:
+        """Whether there is a code, and a reason where it takes one."""
+        code = _code(marks)
+        return code == "A" or bool(code and marks.get("why"))
+
+    def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:
+        """Whether auditors chose different codes, or mended what stays in different ways."""
+        mended = {tuple(_edits(marks).items()) for marks in by_reviewer.values() if _code(marks) in _SETTLED}
+        return len(set(_codes(by_reviewer.values()))) > 1 or len(mended - {()}) > 1
+
+    def summarize(self, reviews: Reviews) -> "AuditSummary":
+        """Put audits together; InputError where nothing is audited."""
+        settled: dict[str, Marks] = {}
+        still_open: list[str] = []
+        codes: dict[str, list[str]] = {}
+        for name, by_reviewer in reviews.marks().items():
+            given = [marks for marks in by_reviewer.values() if _code(marks)]
+            if not given:
+                continue
+            codes[name] = _codes(given)
+            decided = reviews.decisions.get(name, {})
+            if _code(decided):
+                settled[name] = decided
+            elif self.disagrees(by_reviewer):
+                still_open.append(name)
+            else:  # of several who say the same, one who mended
+                settled[name] = next((marks for marks in given if _edits(marks)), given[0])
+        if not codes:
+            raise InputError("nothing is audited in these files yet")
+        return AuditSummary(self, reviews, settled, still_open, codes)
+
+
+AUDITS = Audits()
+
+
+def _edit(texts: Mapping[str, str], name: str, when: list[Any], **more: object) -> Part:
+    # Behind the comparison it is optional: what can't be mended here goes back to the writer.
+    return parts.text_ask(
+        name, f"{parts.capitalised(name)}, mended", 2, start=texts[name], when=when, optional=True, **more
+    )
+
+
+def _lines(row: Row) -> list[str]:
+    """Return a row's reasoning steps, one a line."""
+    return [line.strip() for text in steps(row) for line in text.splitlines() if line.strip()]
+
+
+def _step_asks(at: int, step: str, row: Row, revealed: Mapping[str, Any]) -> list[Part]:
+    shown = parts.shown_text(f"Step {at}", step, row["language"])
+    required = [("yes", "Required"), ("no", "Not required")]
+    asks = [
+        parts.choice_ask(f"step {at} required", "Is it required?", required, inline=True, shows=[shown], **revealed)
+    ]
+    if _TIME.search(step):
+        right = [("yes", "Right"), ("no", "Wrong")]
+        asks.append(parts.choice_ask(f"step {at} time", "Is its time right?", right, inline=True, **revealed))
+    return asks
+
+
+def _code(marks: Marks) -> str | None:
+    """Return an auditor's code; a question that did not pass the gate has C3."""
+    return "C3" if marks.get("clarity") == "unclear" else marks.get("code")
+
+
+def _codes(given: Iterable[Marks]) -> list[str]:
+    return [code for marks in given if (code := _code(marks))]
+
+
+def _edits(marks: Marks) -> dict[str, str]:
+    """Return the texts that were mended, where gate and code let them be."""
+    code = _code(marks)
+    names = [name for name, codes in (("question", ("B", "C3")), ("answer", ("B", "C1"))) if code in codes]
+    if marks.get("clarity") == "mended" and "question" not in names:
+        names.append("question")
+    return {name: text for name in names if (text := str(marks.get(name) or "").strip())}
+
+
+@dataclass(frozen=True)
+class AuditSummary(ReviewSummary):
+    """Several auditors' files.
+
+    Attributes:
+        settled: Question -> marks that hold: decided, or of auditors who chose the same code.
+        open: Questions on which auditors differ.
+        codes: Question -> what each auditor chose.
+    """
+
+    settled: dict[str, Marks]
+    open: list[str]
+    codes: dict[str, list[str]]
+
+    def figures(self) -> dict[str, Any]:
+        """Return codes with their agreement, the gate, reasons, what was mended, and the steps that are wrong."""
+        marks = self.reviews.marks()
+        return {
+            "codes": {
+                code: {"n": n, "settled": held, "agreement": agreed} for code, n, held, agreed in self._by_code()
+            },
+            "alpha": krippendorff_alpha(
+                [[list(CODES).index(code) for code in given] for given in self.codes.values()], level="nominal"
+            ),
+            "clarity": dict(
+                Counter(one["clarity"] for by in marks.values() for one in by.values() if "clarity" in one)
+            ),
+            "open": self.open,
+            "reasons": [
+                {"id": name, "reviewer": who, "code": _code(one), "reason": one["why"]}
+                for name, by in marks.items()
+                for who, one in by.items()
+                if one.get("why") and _code(one) not in (None, "A")
+            ],
+            "mended": {name: edits for name, one in self.settled.items() if (edits := self._changes(name, one))},
+            "steps": self._steps(),
+        }
+
+    def _by_code(self) -> list[tuple[str, int, int, float | None]]:
+        """Return each code, how often it was chosen, of how many questions it holds, and its specific agreement.
+
+        That is the share, of all choices of the code by one of a pair of auditors, that the other made too: 2 both /
+        (one + other), over all pairs (Fleiss, Levin and Paik, Statistical Methods for Rates and Proportions, 18.1).
+        """
+        held = Counter(_code(one) for one in self.settled.values())
+        pairs = [pair for given in self.codes.values() for pair in combinations(given, 2)]
+        lines = []
+        for code in CODES:
+            chosen = sum(pair.count(code) for pair in pairs)
+            both = sum(pair == (code, code) for pair in pairs)
+            n = sum(given.count(code) for given in self.codes.values())
+            lines.append((code, n, held[code], 2 * both / chosen if chosen else None))
+        return lines
+
+    def _changes(self, name: str, marks: Marks) -> dict[str, dict[str, str]]:
+        """Return field -> its text before and after."""
+        before = self.reviews.items.get(name, {}).get("texts", {})
+        return {field: {"before": before.get(field, ""), "after": text} for field, text in _edits(marks).items()}
+
+    def _steps(self) -> dict[str, Any]:
+        """Return how many steps were judged, and those that somebody calls not required or wrongly timed."""
+        judged: dict[tuple[str, str], list[str]] = {}
+        for name, by in self.reviews.marks().items():
+            for marks in by.values():
+                for step in self.reviews.items.get(name, {}).get("steps", ()):
+                    if step in marks and marks.get("code"):
+                        judged.setdefault((name, step), []).append(marks[step])
+        figures: dict[str, Any] = {}
+        for field, name in (("required", "not_required"), ("time", "wrong_time")):
+            of_field = {key: given for key, given in judged.items() if key[1].endswith(field)}
+            wrong = [
+                {"id": key, "step": int(step.split()[1])} for (key, step), given in of_field.items() if "no" in given
+            ]
+            figures[name] = {"judged": len(of_field), "steps": wrong}
+        return figures
+
+    def tables(self) -> list[Table]:
+        """Return codes with their agreement, what was found wrong, and the reasons."""
+        figures = self.figures()
+        codes = [
+            (
+                code,
+                meaning,
+                str(figures["codes"][code]["n"]),
+                str(figures["codes"][code]["settled"]),
+                number(figures["codes"][code]["agreement"]),
+            )
+            for code, meaning in CODES.items()
+        ]
+        title = f"{self.heading}, Krippendorff's alpha {number(figures['alpha'])}"
+        columns = ("code", "meaning", "#chosen", "#questions", "#agreement")
+        counts = [(f"gate: {name}", str(figures["clarity"].get(name, 0))) for name in CLARITY]
+        counts += [
+            (f"{name} mended", str(sum(name in by for by in figures["mended"].values())))
+            for name in ("question", "answer")
+        ]
+        for name, steps_wrong in figures["steps"].items():
+            counts.append(
+                (f"steps: {name.replace('_', ' ')}", f"{len(steps_wrong['steps'])} of {steps_wrong['judged']}")
+            )
+        reasons = [(one["id"], one["reviewer"], one["code"], one["reason"]) for one in figures["reasons"]]
+        tables = [Table(title, columns, codes), Table("what was found", ("", "#n"), counts)]
+        return [*tables, Table("reasons", ("question", "auditor", "code", "reason"), reasons)] if reasons else tables
+
+    def notes(self) -> list[str]:
+        """Return what was mended, and what is open."""
+        lines = [
+            f"{name}, {field}: {text['before']} → {text['after']}"
+            for name, fields in self.figures()["mended"].items()
+            for field, text in fields.items()
+        ]
+        if len(lines) > _SHOWN:
+            lines = [*lines[:_SHOWN], f"and {len(lines) - _SHOWN} more were mended; --json lists all"]
+        if self.open:
+            lines.append(f"{len(self.open)} are open: review page … --consensus FILES writes a page to decide")
+        return lines
+
+    def write(self, path: Path) -> str:
+        """Write the data with what was mended, without what goes back to its writers; `verified` in each row.
+
+        Back go C1 and C3, and B where nothing was mended. What nobody audited, or is open, stays unverified.
+        """
+        changes = {name: _edits(marks) for name, marks in self.settled.items()}
+        verified = {
+            name
+            for name, marks in self.settled.items()
+            if _code(marks) in _APPROVED or (_code(marks) in _SETTLED and changes[name])
+        }
+        back = {name: f"audit_{_code(marks)}" for name, marks in self.settled.items() if name not in verified}
+        kept = {name: edits for name, edits in changes.items() if edits and name in verified}
+        return write_rows(path, self.reviews, Verification(verified, back, kept))

@@ -1,0 +1,199 @@
+"""Evidence graphs checked by people: is each piece there, and does it rest on what it says? What is wrong they mend."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reelbench.registry.errors import InputError, number_of
+from reelbench.registry.files import write_jsonl
+from reelbench.registry.rows import Row, steps
+from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.text_tables import Table, number
+from reelbench.stats.agreement import krippendorff_alpha
+from reelbench.studio.evidence.graph_text import LINE, from_text, to_text
+from reelbench.studio.evidence.graphs import Graph
+from reelbench.studio.review import review_items as parts
+from reelbench.studio.review.kind_names import KindName
+from reelbench.studio.review.pages import Content, Draw
+from reelbench.studio.review.review_files import Marks, Reviews
+from reelbench.studio.review.review_items import Item, Place
+from reelbench.studio.review.review_kind import ReviewKind, ReviewSummary
+
+RIGHT, MENDED, UNUSABLE = STATES = ("right", "mended", "unusable")
+"""What people say of a graph; `mended` is right as they changed it."""
+
+
+class EvidenceGraphs(ReviewKind):
+    """Whether a graph is what a person's steps say, and how it should be."""
+
+    name = KindName.GRAPHS
+    title = "Evidence graphs"
+    verb = "checked"
+    source = "graphs"
+    advice = (
+        "Hold the graph against the person's steps and the video.",
+        "A line is one piece of evidence: name, [time], after <- what it rests on, after the colon what is the case.",
+        "Mend what is wrong: part a line that holds two moments, add what lacks, take out how the person searched.",
+        "A line rests on another only if it can't be had without it; that it came later is not enough.",
+        "The last line states the answer.",
+    )
+
+    def check_marks(self, marks: Marks, where: str) -> None:
+        """Check what is said, and that a changed graph is one."""
+        state = marks.get("state")
+        if state not in (None, RIGHT, UNUSABLE):
+            raise InputError(f"{where}.state: {state!r:.40} is not {RIGHT} or {UNUSABLE}")
+        if state == RIGHT and marks.get("graph"):
+            _, problems = from_text(str(marks["graph"]))
+            if problems:
+                raise InputError(f"{where}.graph: {problems[0]}")
+
+    def is_done(self, marks: Marks) -> bool:
+        """Whether it is said what becomes of the graph."""
+        return marks.get("state") is not None
+
+    def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:
+        """Whether people say different things of a graph, or mend it in different ways."""
+        return len({_said(marks) for marks in by_reviewer.values() if marks.get("state")}) > 1
+
+    def summarize(self, reviews: Reviews) -> "GraphSummary":
+        """Put people's graphs together; InputError where nothing is checked."""
+        graphs: dict[str, Graph] = {}
+        unusable: list[str] = []
+        still_open: list[str] = []
+        states, units = Counter[str](), []
+        for name, by_reviewer in reviews.marks().items():
+            given = [marks for marks in by_reviewer.values() if marks.get("state")]
+            about = reviews.items.get(name, {})
+            if not given or "graph" not in about:
+                continue
+            units.append([STATES.index(_said(marks)[0]) for marks in given])
+            decided = reviews.decisions.get(name, {})
+            if not decided.get("state") and self.disagrees(by_reviewer):
+                still_open.append(name)
+                continue
+            state, lines = _said(decided if decided.get("state") else given[0])
+            states[state] += 1
+            if state == UNUSABLE:
+                unusable.append(name)
+            else:
+                nodes, _ = from_text(lines or str(about["graph"]))
+                graphs[name] = Graph(id=name, nodes=tuple(nodes))
+        if not units:
+            raise InputError("nothing is checked in these files yet")
+        before = {name: str(reviews.items[name]["graph"]) for name in graphs}
+        alpha = krippendorff_alpha(units, level="nominal")
+        return GraphSummary(self, reviews, graphs, before, unusable, still_open, states, alpha)
+
+
+GRAPHS = EvidenceGraphs()
+
+
+def _said(marks: Marks) -> tuple[str, str]:
+    """Return what somebody says of a graph, and its lines where they changed them."""
+    lines = "\n".join(" ".join(line.split()) for line in str(marks.get("graph") or "").splitlines() if line.strip())
+    return (MENDED, lines) if marks["state"] == RIGHT and lines else (marks["state"], "")
+
+
+def draw_graphs(
+    spec: BenchmarkSpec, split: str, rows: Sequence[Row], graphs: Mapping[str, Graph], draw: Draw | None = None
+) -> Content:
+    """Draw questions that have a graph, each at a place of its own.
+
+    Args:
+        spec: The benchmark.
+        split: Its split.
+        rows: Its rows, with a person's steps.
+        graphs: Question -> graph.
+        draw: How many questions; the seed decides which. None: all.
+
+    Raises:
+        InputError: None of the graphs is of these questions.
+    """
+    known = {row["id"]: row for row in rows if row["id"] in graphs}
+    if not known:
+        raise InputError(f"--graphs: none of these {len(graphs)} graphs is of a question of {spec.id} {split}")
+    names = list(known) if draw is None else draw.names(spec, list(known.values()))
+    places = [Place(known[name]["video"], name, [_item(spec, known[name], graphs[name])]) for name in names]
+    return Content(GRAPHS, spec, split, places, {place.video: known[place.label] for place in places})
+
+
+def _item(spec: BenchmarkSpec, row: Row, graph: Graph) -> Item:
+    text = to_text(graph)
+    shows = [
+        parts.shown_question(row),
+        parts.shown_answer(spec, row),
+        parts.shown_text("A person's steps", "\n".join(steps(row)), row["language"]),
+    ]
+    options = [
+        (RIGHT, "Right, as the lines above stand now"),
+        (UNUSABLE, "Unusable: the steps don't lead to the answer, or say nothing of the video"),
+    ]
+    asks = [
+        {"type": "graph", "name": "graph", "title": "Graph", "start": text, "line": LINE, "optional": True},
+        parts.choice_ask("state", "The graph is", options),
+        parts.note_ask(),
+    ]
+    item = parts.row_item(row, shows, asks)
+    item["about"]["graph"] = text
+    return item
+
+
+@dataclass(frozen=True)
+class GraphSummary(ReviewSummary):
+    """Everybody's graphs of one page.
+
+    Attributes:
+        graphs: Question -> its graph, as it was found right, mended or decided.
+        before: Question -> the lines that people were shown.
+        unusable: Questions whose graph nobody can use.
+        open: Questions on which people differ.
+        states: What was said -> questions.
+        alpha: Krippendorff's, nominal, of what each said; None where it is undefined.
+    """
+
+    graphs: dict[str, Graph]
+    before: dict[str, str]
+    unusable: list[str]
+    open: list[str]
+    states: Counter[str]
+    alpha: float | None
+
+    def figures(self) -> dict[str, Any]:
+        """Return what was said of how many graphs, what mending changed, and agreement."""
+        return {
+            "states": {state: self.states[state] for state in STATES},
+            "open": self.open,
+            "unusable": self.unusable,
+            "changed": self._changed(),
+            "alpha": self.alpha,
+        }
+
+    def _changed(self) -> dict[str, int]:
+        """Return how many nodes were added, taken out, worded or timed anew, or rest on something else than before."""
+        counts = Counter[str]()
+        for name, graph in self.graphs.items():
+            before = {node.id: node for node in from_text(self.before[name])[0]}
+            counts["added"] += len(graph.by_id.keys() - before.keys())
+            counts["removed"] += len(before.keys() - graph.by_id.keys())
+            for key in before.keys() & graph.by_id.keys():
+                old, new = before[key], graph.by_id[key]
+                counts["reworded"] += old.evidence != new.evidence
+                counts["retimed"] += old.windows != new.windows
+                counts["rewired"] += set(old.parents) != set(new.parents)
+        return {name: counts[name] for name in ("added", "removed", "reworded", "retimed", "rewired")}
+
+    def tables(self) -> list[Table]:
+        """Return what was said of how many graphs, and what mending changed."""
+        states = [*((state, str(self.states[state])) for state in STATES), ("open", str(len(self.open)))]
+        changed = [(f"nodes {name}", str(count)) for name, count in self._changed().items()]
+        title = f"{self.heading}, Krippendorff's alpha {number(self.alpha)}"
+        return [Table(title, ("graphs", "#questions"), states), Table("what mending changed", ("", "#n"), changed)]
+
+    def write(self, path: Path) -> str:
+        """Write the graphs that are right, mended or decided, as `diagnose --graphs` takes them."""
+        write_jsonl(path, (graph.model_dump(mode="json") for graph in self.graphs.values()))
+        left = len(self.unusable) + len(self.open)
+        return f"{number_of(len(self.graphs), 'graph')} written to {path}; {left} left out as unusable or open"

@@ -1,0 +1,126 @@
+"""What people's verification leaves of a data set: rows kept, edited or dropped, `verified` in each, and the funnel.
+
+MovieCORE had people rate a part of its questions, and a meta-reviewer keep or drop what was rated low (appendix II.3,
+Figure S3).
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from reelbench.registry.data import loading
+from reelbench.registry.errors import InputError, number_of
+from reelbench.registry.files import read_json, read_json_or_jsonl, write_json
+from reelbench.studio.funnel import FunnelRecord
+from reelbench.studio.moment_pairs import across_time, cost_per_1000
+from reelbench.studio.review.review_files import Reviews
+
+STAGE = "people"
+FUNNEL = "funnel.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What people made of rows.
+
+    Attributes:
+        verified: Ids of rows that people looked at and let stand.
+        dropped: Id -> reason of rows that are left out.
+        changes: Id -> fields that get other values.
+        only_with: Field that an entry must have; where it is named, rows that nobody looked at are left out too.
+    """
+
+    verified: set[str]
+    dropped: dict[str, str]
+    changes: dict[str, dict[str, Any]] = field(default_factory=dict)
+    only_with: str = ""
+
+
+def write_rows(path: Path, reviews: Reviews, outcome: Verification) -> str:
+    """Write the owners' or the chain's entries that stay, in the shape of their file, and return what was written.
+
+    Where the data lies beside a chain's `funnel.json`, that gets a last stage, `people`, and is written beside `path`.
+    """
+    if not reviews.benchmark:
+        raise InputError("--write: these files don't say which benchmark they are of; export tasks that we wrote")
+    sources = loading.locate(reviews.benchmark, reviews.split, reviews.data).paths
+    kept: list[tuple[str, dict[str, Any]]] = []
+    seen = set[str]()
+    keyed = False
+    for source in sources:
+        document = read_json_or_jsonl(source)
+        keyed = isinstance(document, dict) and "qid" not in document
+        for name, entry in _entries(document):
+            if name in seen or (outcome.only_with and outcome.only_with not in entry):
+                continue
+            seen.add(name)
+            if name in outcome.dropped or (outcome.only_with and name not in outcome.verified):
+                continue
+            kept.append((name, {**entry, **outcome.changes.get(name, {}), "verified": name in outcome.verified}))
+    if unknown := sorted((outcome.verified | outcome.dropped.keys() | outcome.changes.keys()) - seen):
+        strangers = number_of(len(unknown), "question is", "questions are")
+        raise InputError(f"--write: {strangers} not in the benchmark's data ({unknown[0]}); is it this one?")
+    write_json(path, dict(kept) if keyed else [entry for _, entry in kept])
+    written = f"{number_of(len(kept), 'question')} written to {path}"
+    said = f"{written}, {len(outcome.dropped)} left out, {len(outcome.verified)} verified"
+    return said + _count_people(path, sources[0].with_name(FUNNEL), reviews, outcome, kept)
+
+
+def _entries(document: Any) -> Iterator[tuple[str, dict[str, Any]]]:  # noqa: ANN401 - any JSON value
+    """Yield (id, entry) of an object keyed by question, or of a list of questions."""
+    if isinstance(document, dict) and "qid" not in document:
+        pairs: Iterator[tuple[str, Any]] = iter(document.items())
+    else:
+        pairs = (("", entry) for entry in (document if isinstance(document, list) else [document]))
+    for key, entry in pairs:
+        if not isinstance(entry, dict):
+            raise InputError(
+                "--write: the data is keyed by video; only questions by their id, or a list of them, can be kept"
+            )
+        yield str(entry.get("question_id") or entry.get("qid") or entry.get("id") or entry.get("key") or key), entry
+
+
+def _count_people(
+    path: Path, funnel: Path, reviews: Reviews, outcome: Verification, rows: Sequence[tuple[str, dict[str, Any]]]
+) -> str:
+    """Add people's stage to a chain's funnel; return what 1,000 kept questions cost, "" where nobody knows."""
+    kept = len(rows)
+    if not funnel.is_file():
+        cost = cost_per_1000(None, reviews.seconds, kept, reviews.wage)
+    else:
+        document = FunnelRecord.model_validate(read_json(funnel)).model_dump(mode="json", by_alias=True)
+        document["stages"] = [stage for stage in document["stages"] if stage["name"] != STAGE]
+        reasons = Counter(outcome.dropped.values())
+        stage = {"name": STAGE, "in": kept + reasons.total(), "out": kept, "dropped": dict(sorted(reasons.items()))}
+        document["stages"].append(stage)
+        cost = cost_per_1000(document["cost_usd"], reviews.seconds, kept, reviews.wage)
+        document["per_1000_kept"] = cost
+        if document.get("across_time") is not None:
+            timed = {name for name, fields in outcome.changes.items() if "span" in fields}
+            unmarked = set(document.get("unmarked") or ()) - timed
+            document["unmarked"] = [name for name, _ in rows if name in unmarked]
+            document["across_time"] = across_time(
+                (row.get("question_span"), None if name in unmarked else row["span"], row["vid"]) for name, row in rows
+            )
+        write_json(path.with_name(FUNNEL), document)
+    if cost is None:
+        return ""
+    return (
+        f"; 1,000 kept cost ${cost['models_usd']:.2f} of models and {cost['people_hours']:.1f} h of people, "
+        f"${cost['usd']:.2f} at ${reviews.wage:g} an hour"
+    )
+
+
+def merged_decision(marks: Mapping[str, Any], where: str) -> tuple[str | None, dict[str, str]]:
+    """Return what a decision page says of an item: `keep`, `drop`, `edit` or None, and the edited texts."""
+    decision = marks.get("decision")
+    if decision not in (None, "keep", "drop", "edit"):
+        raise InputError(f"{where}.decision: expected keep, drop or edit; found {decision!r:.60}")
+    edits = {
+        name: text.strip() for name in ("question", "answer", "caption") if (text := marks.get(name) or "").strip()
+    }
+    if decision == "edit" and not edits:
+        raise InputError(f"{where}: is to be edited, and no text is; edit it, or keep or drop it")
+    return decision, edits if decision == "edit" else {}

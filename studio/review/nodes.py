@@ -1,0 +1,173 @@
+"""Re-tagging a diagnosis: what a model has of each piece of evidence, by people who don't see what a tagger said."""
+
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from reelbench.registry.errors import InputError, number_of
+from reelbench.registry.files import write_jsonl
+from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.text_tables import Table, number
+from reelbench.stats.agreement import krippendorff_alpha
+from reelbench.studio.evidence.tagger_agreement import CODES, DIVERGENT, RIGHT, Judged, Node
+from reelbench.studio.review import review_items as parts
+from reelbench.studio.review.kind_names import KindName
+from reelbench.studio.review.pages import Content, Draw
+from reelbench.studio.review.review_files import Marks, Reviews
+from reelbench.studio.review.review_items import Item, Part, Place
+from reelbench.studio.review.review_kind import ReviewKind, ReviewSummary
+
+MEANINGS = {
+    RIGHT: "the model has it",
+    "Temporal Localization": "it did not look at that part of the video",
+    "Spatial Grounding": "it looked there and missed it, or counted too few",
+    "Attribute Misidentification": "the right thing with a wrong colour, text, kind or name",
+    "Spurious Object/Event": "it saw or heard what is not there, or counted too many",
+    "Knowledge-Dependent Issue": "a fact from outside the video was lacking or wrong",
+    "Reasoning": "no plan that finds it, or a wrong conclusion from what it had",
+    DIVERGENT: "it goes another way to the answer, and a good one",
+}
+"""What can be said of a node, in our words (after CURVE, supplement, Tab. 8)."""
+
+
+class EvidenceNodes(ReviewKind):
+    """What went wrong at each node of an evidence graph."""
+
+    name = KindName.NODES
+    title = "Evidence"
+    verb = "tagged"
+    unit = "Attempt"
+    consensus_unit = "Node"
+    source = "diagnosis"
+    advice = (
+        "For each piece of evidence say whether the model's words hold it, in whatever words, language or order.",
+        "Judge each by itself, also where what it rests on went wrong. What the model was told it may take up.",
+        "The notes of the person who answered, and the evidence, are the truth about the video.",
+    )
+
+    def check_marks(self, marks: Marks, where: str) -> None:
+        """Check the code."""
+        if (code := marks.get("code")) is not None and code not in CODES:
+            raise InputError(f"{where}.code: {code!r:.60} is not among {', '.join(CODES)}")
+
+    def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:
+        """Whether people's codes of a node differ."""
+        return len({marks["code"] for marks in by_reviewer.values() if marks.get("code")}) > 1
+
+    def summarize(self, reviews: Reviews) -> "NodeSummary":
+        """Put codes together; InputError where nothing is tagged."""
+        codes: dict[Node, str] = {}
+        still_open, units = [], []
+        for name, by_reviewer in reviews.marks().items():
+            given = [marks["code"] for marks in by_reviewer.values() if marks.get("code")]
+            about = reviews.items.get(name, {})
+            if not given or "node" not in about:
+                continue
+            units.append([CODES.index(code) for code in given])
+            code, most = Counter(given).most_common(1)[0]
+            decided = reviews.decisions.get(name, {}).get("code")
+            if decided or 2 * most > len(given):
+                codes[str(about["question"]), str(about["node"])] = decided or code
+            else:
+                still_open.append(name)
+        if not units:
+            raise InputError("nothing is tagged in these files yet")
+        return NodeSummary(self, reviews, codes, still_open, krippendorff_alpha(units, level="nominal"))
+
+
+NODES = EvidenceNodes()
+
+
+def draw_nodes(spec: BenchmarkSpec, split: str, judged: Sequence[Judged], draw: Draw | None = None) -> Content:
+    """Draw questions, each with all its attempts and the nodes that were settled on them.
+
+    Args:
+        spec: The benchmark.
+        split: Its split.
+        judged: The diagnosis' attempts, those of a question one after the other.
+        draw: How many questions; the seed decides which. None: all of them, every node at a place of its own.
+    """
+    by_question = {key: list(attempts) for key, attempts in groupby(judged, key=lambda attempt: attempt.question)}
+    if not by_question:
+        raise InputError("nothing to tag again: the tagger settled no node in this diagnosis")
+    rows = {attempt.video: {"id": attempt.question, "video": attempt.video} for attempt in judged}
+    if draw is None:
+        alone = [Place(each.video, item["id"], [item]) for each in judged for item in _node_items(each, alone=True)]
+        return Content(NODES, spec, split, alone, rows)
+    drawn = random.Random(draw.seed).sample(sorted(by_question), min(draw.sample, len(by_question)))  # noqa: S311 - no secret
+    places = [
+        Place(attempt.video, f"{key}, attempt {attempt.round}", _node_items(attempt))
+        for key in drawn
+        for attempt in by_question[key]
+    ]
+    return Content(NODES, spec, split, places, {place.video: rows[place.video] for place in places})
+
+
+def _node_items(attempt: Judged, *, alone: bool = False) -> list[Item]:
+    items = []
+    for key in attempt.labels:
+        node = attempt.graph.by_id[key]
+        parents = [attempt.graph.by_id[parent].evidence for parent in node.parents]
+        shows = [parts.shown_text("Evidence", node.evidence, others=[f"rests on: {text}" for text in parents])]
+        if node.windows:
+            shows.append(parts.shown_span("Its time", node.windows[0]))
+        if alone or not items:  # what is one for all nodes of an attempt stands above the first of them
+            shows[:0] = _attempt_shown(attempt)
+        options = [(code, f"{parts.capitalised(code)} – {meaning}") for code, meaning in MEANINGS.items()]
+        asks = [parts.choice_ask("code", "In the model's words", options), parts.note_ask()]
+        item = parts.review_item(f"{attempt.question} {node.id}", attempt.video, shows, asks)
+        item["about"] |= {"question": attempt.question, "node": node.id, "round": attempt.round}
+        items.append(item)
+    return items
+
+
+def _attempt_shown(attempt: Judged) -> list[Part]:
+    """Return what is shown of an attempt, whatever node is judged: nothing that a tagger said."""
+    texts = {
+        "Question": attempt.texts["question"],
+        "Answer": attempt.texts["answer"],
+        "A person's notes": attempt.texts["notes"],
+        "The model was told": attempt.cue,
+        "The model wrote": attempt.output or "(nothing)",
+    }
+    return [parts.shown_text(heading, text, attempt.language) for heading, text in texts.items() if text]
+
+
+@dataclass(frozen=True)
+class NodeSummary(ReviewSummary):
+    """Everybody's codes of one page.
+
+    Attributes:
+        codes: Node -> what was decided, what all gave, or what more than half of those who judged it gave.
+        open: Nodes on which there is no majority.
+        alpha: Krippendorff's, nominal, of what each gave before; None where it is undefined.
+    """
+
+    codes: dict[Node, str]
+    open: list[str]
+    alpha: float | None
+
+    def figures(self) -> dict[str, Any]:
+        """Return how often each code was given, and agreement."""
+        counts = Counter(self.codes.values())
+        return {
+            "nodes": len(self.codes) + len(self.open),
+            "codes": {code: counts[code] for code in CODES},
+            "open": self.open,
+            "alpha": self.alpha,
+        }
+
+    def tables(self) -> list[Table]:
+        """Return how often each code was given."""
+        rows = [(code, str(count)) for code, count in self.figures()["codes"].items()]
+        title = f"{self.heading}, Krippendorff's alpha {number(self.alpha)}"
+        return [Table(title, ("code", "#nodes"), [*rows, ("open", str(len(self.open)))])]
+
+    def write(self, path: Path) -> str:
+        """Write what people gave, `{"id", "node", "code"}` in JSON Lines."""
+        write_jsonl(path, ({"id": key, "node": node, "code": code} for (key, node), code in self.codes.items()))
+        return f"{number_of(len(self.codes), 'node')} written to {path}, {len(self.open)} open"

@@ -1,0 +1,281 @@
+"""Drawing what people look at, and writing it as a page, or as one page for each of several raters."""
+
+import hashlib
+import json
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Literal
+
+from reelbench.pages.shell_page import in_script, page_asset
+from reelbench.registry.data import loading
+from reelbench.registry.errors import InputError
+from reelbench.registry.files import write_text
+from reelbench.registry.media.library import Library
+from reelbench.registry.progress import Bar, no_bar
+from reelbench.registry.rows import Row
+from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.strata import Strata
+from reelbench.studio.review import excerpts, page_videos
+from reelbench.studio.review.preferences import DISCUSSION
+from reelbench.studio.review.review_files import KIND
+from reelbench.studio.review.review_items import Place
+from reelbench.studio.review.review_kind import DrawnRows, ReviewKind
+
+Clips = Literal["page", "folder"]
+"""Where the clips of a page that is to be sent are: in it, or beside it in its folder."""
+
+_SAVED = "What you say is kept in this browser at once. Save it to a file when you are done, or in between."
+_SCRIPTS = ("state.js", "text_checks.js", "player.js", "asks.js", "graph_ask.js", "page.js")
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """What is looked at, and by how many.
+
+    Attributes:
+        sample: Videos, each with all its questions (all videos, where there are fewer).
+        per: So many questions for each label of a facet, in the place of `sample`.
+        seed: Seed of the draw, of who gets what, and of the order of scores.
+        raters: Pages to write.
+        overlap: How many raters look at each video.
+        strips: Whether every video gets a strip of frames, and not only those that browsers don't play.
+    """
+
+    sample: int = 30
+    seed: int = 0
+    raters: int = 1
+    overlap: int = 1
+    strips: bool = False
+    per: Strata | None = None
+
+    def names(self, spec: BenchmarkSpec, rows: Sequence[Row]) -> list[str]:
+        """Return the ids of drawn questions, for pages whose `sample` counts these."""
+        if self.per is not None:
+            return [row["id"] for row in self.per.draw_rows(spec, rows, self.seed)]
+        names = sorted(row["id"] for row in rows)
+        return random.Random(self.seed).sample(names, min(self.sample, len(names)))  # noqa: S311 - no secret
+
+
+DEFAULT = Draw()
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenPages:
+    """Written pages: where they are, what is on them all, and the videos that are not here."""
+
+    paths: tuple[Path, ...]
+    videos: int
+    questions: int
+    missing: tuple[str, ...]
+
+    @property
+    def path(self) -> Path:
+        """The first page."""
+        return self.paths[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What pages are made of, before it is said who gets what.
+
+    Attributes:
+        kind: What is asked.
+        spec: The benchmark.
+        split: Its split.
+        places: In order.
+        rows: A row of each video, to find it.
+        consensus: Whether other raters' marks are shown, to be decided on.
+    """
+
+    kind: ReviewKind
+    spec: BenchmarkSpec
+    split: str
+    places: Sequence[Place]
+    rows: Mapping[str, Row]
+    consensus: bool = False
+
+
+def draw_content(
+    name: str,
+    draw: Draw,
+    kind: ReviewKind,
+    *,
+    split: str | None = None,
+    data: Path | None = None,
+    answers: Path | None = None,
+    made: Path | None = None,
+) -> Content:
+    """Draw videos with their questions.
+
+    Args:
+        name: Benchmark or task.
+        draw: How much, and for whom.
+        kind: What to ask.
+        split: Split, if not the default one.
+        data: The benchmark's own data.
+        answers: Folder of the result whose answers are scored, for `scores`.
+        made: Folder that `make discussion` wrote, for `preference`.
+    """
+    if (made is None) == (kind.source == "made"):
+        raise InputError("--made names the folder that `make discussion` wrote: with --ask preference, and only there")
+    if made is not None:
+        data = made / DISCUSSION
+    if (answers is None) == (kind.source == "result"):
+        raise InputError("--answers names the result whose answers are scored: with --ask scores, and only there")
+    located = loading.locate(name, split, data)
+    rows = located.read()
+    if draw.per is not None:
+        rows = draw.per.draw_rows(located.spec, rows, draw.seed)
+    by_video = rows_by_video(rows)
+    sample = len(by_video) if draw.per is not None else min(draw.sample, len(by_video))
+    drawn = random.Random(draw.seed).sample(sorted(by_video), sample)  # noqa: S311 - no secret
+    shown = DrawnRows(
+        located.spec, located.split, {video: by_video[video] for video in drawn}, answers, draw.seed, made
+    )
+    places = kind.places(shown)
+    return Content(kind, located.spec, located.split, places, {p.video: by_video[p.video][0] for p in places})
+
+
+def rows_by_video(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    """Return media key -> rows."""
+    by_video: dict[str, list[Row]] = {}
+    for row in rows:
+        by_video.setdefault(row["video"], []).append(row)
+    return by_video
+
+
+# --- who gets what --------------------------------------------------------------------------------------------------
+
+
+def share_among_raters(places: Sequence[Place], draw: Draw) -> list[list[Place]]:
+    """Return each rater's places: every video goes to `overlap` raters, who get about the same number of items.
+
+    InputError where there are fewer raters than that.
+    """
+    if draw.overlap > draw.raters:
+        raise InputError(f"--overlap {draw.overlap} asks for more raters than --raters {draw.raters} gives")
+    if draw.raters == 1:
+        return [list(places)]
+    sizes: dict[str, int] = {}
+    for place in places:
+        sizes[place.video] = sizes.get(place.video, 0) + len(place.items)
+    chance = random.Random(draw.seed)  # noqa: S311 - no secret
+    load = [0] * draw.raters
+    given: dict[str, set[int]] = {}
+    for video, size in sorted(sizes.items(), key=lambda pair: (-pair[1], pair[0])):
+        order = sorted(range(draw.raters), key=lambda rater: (load[rater], chance.random()))[: draw.overlap]
+        given[video] = set(order)
+        for rater in order:
+            load[rater] += size
+    parts = [[place for place in places if rater in given[place.video]] for rater in range(draw.raters)]
+    if not all(parts):
+        raise InputError(f"{len(sizes)} videos are too few for {draw.raters} raters; draw more, or ask fewer people")
+    return parts
+
+
+# --- writing --------------------------------------------------------------------------------------------------------
+
+
+def write(
+    content: Content,
+    output: Path,
+    draw: Draw,
+    *,
+    data: Path | None = None,
+    clips: Clips | None = None,
+    note: Callable[[str], None] = lambda _: None,
+    bar: Bar = no_bar,
+) -> WrittenPages:
+    """Write the pages of a draw.
+
+    Args:
+        content: What is on them.
+        output: The page's file, or the folder for the page and its clips.
+        draw: For how many people.
+        data: The benchmark's own data.
+        clips: Where small clips of the videos go; None: the page shows the videos where they lie on this machine.
+        note: Told what can't be read.
+        bar: Shows how far cutting clips has come.
+
+    Raises:
+        InputError: The benchmark forbids clips of its videos, or they are more than a page holds.
+    """
+    said = excerpts.terms(content.spec, content.split) if clips else ""
+    parts = share_among_raters(content.places, draw)
+    library = Library(content.spec, content.split, data)
+    paths = {video: page_videos.find_video(library, row) for video, row in content.rows.items()}
+    first = output / "review.html" if clips == "folder" else output
+    single = draw.raters == 1
+    outputs = [first] if single else [first.with_stem(f"{first.stem}-{n}") for n in range(1, draw.raters + 1)]
+    with TemporaryDirectory(prefix="reelbench-review-") as aside:
+        shown, made = {}, None
+        if clips:
+            most = excerpts.PAGE_BYTES if clips == "page" else None
+            made = excerpts.cut(parts, paths, Path(aside), most=most, note=note, bar=bar)
+            shown = made.in_folder(output) if clips == "folder" else {}
+        else:
+            for video, path in paths.items():
+                shown[video] = page_videos.describe_video(path, output, strips=draw.strips, note=note)
+        page = fingerprint(content)
+        for part, (places, path) in enumerate(zip(parts, outputs, strict=True), start=1):
+            videos, elements = shown, ""
+            if made is not None and clips == "page":
+                videos, elements = made.in_page(dict.fromkeys(place.video for place in places))
+            document = _document(content, places, videos, page, None if single else part) | {"terms": said}
+            write_text(path, _html(document, elements))
+    items = [item for place in content.places for item in place.items if item["part"] != "caption"]
+    questions = len({item["about"].get("question", item["id"]) for item in items})
+    missing = tuple(video for video, path in paths.items() if path is None)
+    return WrittenPages(tuple(outputs), len(paths), questions, missing)
+
+
+def fingerprint(content: Content) -> str:
+    """Return what tells draws apart; of a blind page it is made of nothing that the page doesn't show.
+
+    Where videos lie differs between reviewers' machines; what is reviewed doesn't.
+    """
+    shown = [[place.video, place.items] for place in content.places]
+    text = json.dumps([content.kind.name, content.spec.id, content.split, shown], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _document(
+    content: Content, places: Sequence[Place], shown: Mapping[str, Any], page: str, part: int | None
+) -> dict[str, Any]:
+    kind = content.kind
+    title, unit, advice = kind.title, kind.unit, kind.advise(content.spec)
+    if content.consensus:
+        advice = kind.consensus_advice or advice
+        title, unit = f"Consensus on {title.lower()}", kind.consensus_unit or unit
+    number = f"{len(places)} {unit.lower()}{'s' if len(places) > 1 else ''}"
+    return {
+        "kind": KIND,
+        "schema_version": 1,
+        "page": page,
+        "part": part,
+        "consensus": content.consensus,
+        "ask": kind.name,
+        "benchmark": content.spec.id,
+        "split": content.split,
+        "heading": f"{title}: {content.spec.title}, {content.split}, {number}" + (f" (rater {part})" if part else ""),
+        "unit": unit,
+        "verb": "decided" if content.consensus else kind.verb,
+        "advice": [*advice, _SAVED],
+        "videos": {place.video: shown[place.video] for place in places},
+        "places": [
+            {"id": place.label, "label": place.label, "video": place.video, "items": place.items} for place in places
+        ],
+    }
+
+
+def _html(document: Mapping[str, Any], clips: str) -> str:
+    text = {name: page_asset(name, "studio.review") for name in ("page.html", "page.css", *_SCRIPTS)}
+    styles = [page_asset("palette.css"), page_asset("shell.css"), text["page.css"]]
+    page = text["page.html"].replace("/*STYLE*/", "\n".join(style.rstrip() for style in styles))
+    scripts = [page_asset("elements.js"), page_asset("shell.js"), *(text[name] for name in _SCRIPTS)]
+    page = page.replace("/*SCRIPT*/", "\n".join(script.rstrip() for script in scripts)).replace("<!--CLIPS-->", clips)
+    # Last, so that nothing in a text is taken for one of ours.
+    return page.replace("/*REVIEW*/null", in_script(document), 1)

@@ -1,0 +1,306 @@
+"""Ratings of captions, questions and answers, merged as MovieCORE's authors merge theirs (appendix II.3, Table S1)."""
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from reelbench.registry.errors import InputError
+from reelbench.registry.rows import Row
+from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.text_tables import Table, number
+from reelbench.stats.agreement import krippendorff_alpha
+from reelbench.studio.published_profiles import PUBLISHED_RATINGS
+from reelbench.studio.review import review_items as parts
+from reelbench.studio.review.kept_rows import Verification, merged_decision, write_rows
+from reelbench.studio.review.kind_names import KindName
+from reelbench.studio.review.review_files import Marks, Review, Reviews
+from reelbench.studio.review.review_items import Item, Part, Place
+from reelbench.studio.review.review_kind import WATCH_FIRST, DrawnRows, ReviewKind, ReviewSummary
+
+LOWEST, HIGHEST = 1, 5
+_QUESTION_ENDS = {
+    "relevance": ("has nothing to do with this video", "is about this very video"),
+    "clarity": ("can be read in several ways", "can be read in one way only"),
+    "depth": ("a glance answers it", "the whole video must be thought through"),
+    "answerability": ("needs knowledge from elsewhere", "the video alone answers it"),
+}
+_SEARCHED = ("neither the video nor a search settles it", "the video, with a search where needed, settles it")
+DIMENSIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "caption": {
+        "accuracy": ("it says what is not so", "all that it says is so"),
+        "clarity": ("hard to make out", "plain at first reading"),
+        "depth": ("names only what is on the surface", "tells what happens, and why"),
+    },
+    "question": _QUESTION_ENDS,
+    "answer": _QUESTION_ENDS
+    | {
+        "depth": ("says only what is on the surface", "shows the whole video thought through"),
+        "answerability": ("rests on knowledge from elsewhere", "follows from the video alone"),
+    },
+}
+"""Part of a row -> what it is rated on (MovieCORE, Table S1) -> what the lowest and the highest rating mean."""
+ORDER = ("accuracy", "clarity", "depth", "relevance", "answerability")
+"""Rows of Table S1."""
+LOW = 2
+"""A rating at or below it, be it one reviewer's alone, deserves another look, as MovieCORE's authors took (Fig. S3)."""
+_SHOWN = 10
+
+
+class Ratings(ReviewKind):
+    """Each part of a row rated from 1 to 5 on several dimensions."""
+
+    name = KindName.RATINGS
+    title = "Review"
+    verb = "rated"
+    unit = "Video"
+    consensus_unit = "Item"
+    consensus_advice = (
+        "These got low ratings. Watch the video, read what raters said, and decide what becomes of each.",
+        "Keep what is good for all that; drop what can't be mended; edit the rest in the fields below.",
+    )
+    video_alone = "Judge by what the video shows and says, not by what you know from elsewhere."
+    advice = (
+        WATCH_FIRST,
+        video_alone,
+        "Rate the question and the answer each by itself.",
+    )
+
+    def places(self, drawn: DrawnRows) -> list[Place]:
+        """Return one place a video: its caption, if it has one, and all its questions."""
+        places = []
+        for video, rows in drawn.by_video.items():
+            caption = next((row["caption"] for row in rows if row.get("caption")), "")
+            shown = [parts.shown_text("Caption", caption)]
+            items = (
+                [parts.review_item(video, video, shown, _scales(drawn.spec, "caption"), part="caption")]
+                if caption
+                else []
+            )
+            places.append(Place(video, video, items + [item for row in rows for item in _row_items(drawn.spec, row)]))
+        return places
+
+    def check(self, review: Review, path: Path) -> None:
+        """Check that each rating is one of a dimension that its part has; and decisions."""
+        super().check(review, path)
+        for part, identifier, dimension, rating in ratings_in(review):
+            if dimension not in DIMENSIONS.get(part, ()) or not LOWEST <= rating <= HIGHEST:
+                raise InputError(
+                    f"{path}, field ratings.{part}.{identifier}.{dimension}: {rating!r} is not a rating from "
+                    f"{LOWEST} to {HIGHEST} of ours"
+                )
+
+    def done(self, review: Review) -> int:
+        """Return how many parts have a rating on each of their dimensions."""
+        return sum(
+            DIMENSIONS[part].keys() <= given.keys()
+            for part, items in review.ratings.items()
+            for given in items.values()
+        )
+
+    def check_marks(self, marks: Marks, where: str) -> None:
+        """Check what was decided on a low rating."""
+        merged_decision(marks, where)
+
+    def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:  # noqa: ARG002
+        """Never: the mean of ratings counts; what is low is decided on (`low_places`)."""
+        return False
+
+    def summarize(self, reviews: Reviews) -> "RatingSummary":
+        """Put ratings together; InputError where nothing is rated."""
+        given: dict[tuple[str, str], dict[str, list[int]]] = {}
+        for review in reviews.reviews.values():
+            for part, identifier, dimension, rating in ratings_in(review):
+                given.setdefault((dimension, part), {}).setdefault(identifier, []).append(rating)
+        if not given:
+            raise InputError("nothing is rated in these files yet")
+        table: dict[str, dict[str, RatingCell]] = {}
+        low = []
+        for dimension in ORDER:
+            for part in DIMENSIONS:
+                units = given.get((dimension, part))
+                if not units:
+                    continue
+                table.setdefault(dimension, {})[part] = _cell(units)
+                low += [
+                    (part, identifier, dimension, statistics.fmean(unit))
+                    for identifier, unit in units.items()
+                    if min(unit) <= LOW
+                ]
+        return RatingSummary(self, reviews, table, tuple(sorted(low)))
+
+
+RATINGS = Ratings()
+
+
+def low_places(spec: BenchmarkSpec, by_video: Mapping[str, Sequence[Row]], reviews: Reviews) -> list[Place]:
+    """Return what was rated low, to be kept, dropped or edited, as MovieCORE's meta-reviewer did (Figure S3).
+
+    Question and answer are decided on together, under the question's id, a caption under `caption` and its video.
+    """
+    said: dict[str, list[str]] = {}
+    for part, identifier, dimension, mean in RATINGS.summarize(reviews).low:
+        name = f"caption {identifier}" if part == "caption" else identifier
+        given = [
+            f"{who} {review.ratings[part][identifier][dimension]}"
+            for who, review in sorted(reviews.reviews.items())
+            if dimension in review.ratings.get(part, {}).get(identifier, {})
+        ]
+        said.setdefault(name, []).append(f"{part}, {dimension}: {mean:.1f} ({', '.join(given)})")
+    for who, review in sorted(reviews.reviews.items()):
+        for name, lines in said.items():
+            if comment := review.comments.get(name.removeprefix("caption ")):
+                lines.append(f"{who}: {comment}")
+    places = []
+    for video, rows in by_video.items():
+        texts = {f"caption {video}": {"caption": next((row["caption"] for row in rows if row.get("caption")), "")}}
+        texts |= {row["id"]: {"question": row["question"], "answer": parts.right_answer(spec, row)[0]} for row in rows}
+        for name, shown in texts.items():
+            if name in said:
+                places.append(Place(video, name, [_decision_item(name, video, shown, said[name])]))
+    return places
+
+
+def _decision_item(name: str, video: str, texts: Mapping[str, str], said: Sequence[str]) -> Item:
+    shows = [parts.shown_text(parts.capitalised(part), text) for part, text in texts.items()]
+    shows.append(parts.shown_text("Rated low", "", others=said))
+    options = [("keep", "Keep it as it is"), ("drop", "Drop it"), ("edit", "Edit it, below")]
+    asks = [parts.choice_ask("decision", "What becomes of it", options)]
+    asks += [
+        parts.text_ask(part, f"{parts.capitalised(part)}, edited", rows=3, optional=True, start=text)
+        for part, text in texts.items()
+    ]
+    return parts.review_item(name, video, shows, [*asks, parts.note_ask()])
+
+
+def ratings_in(review: Review) -> list[tuple[str, str, str, int]]:
+    """Return part, id, dimension and rating of each rating in a file."""
+    return [
+        (part, identifier, dimension, rating)
+        for part, items in review.ratings.items()
+        for identifier, dimensions in items.items()
+        for dimension, rating in dimensions.items()
+    ]
+
+
+def _scales(spec: BenchmarkSpec, part: str) -> list[Part]:
+    ends = dict(DIMENSIONS[part]) | ({"answerability": _SEARCHED} if spec.people_search and part != "caption" else {})
+    return [
+        parts.scale_ask(name, LOWEST, HIGHEST, {LOWEST: lowest, HIGHEST: highest})
+        for name, (lowest, highest) in ends.items()
+    ]
+
+
+def _row_items(spec: BenchmarkSpec, row: Row) -> list[Item]:
+    items = [parts.row_item(row, [parts.shown_question(row)], _scales(spec, "question"), part="question")]
+    right, others = parts.right_answer(spec, row)
+    if right:
+        shown = parts.shown_text("Answer", right, row["language"], others)
+        items.append(parts.row_item(row, [shown], _scales(spec, "answer"), part="answer"))
+    items[-1]["asks"].append(parts.text_ask("comment", "Comment", optional=True))
+    return items
+
+
+@dataclass(frozen=True, slots=True)
+class RatingCell:
+    """One cell of Table S1: the mean of all ratings, how many, and the reviewers' agreement (None where undefined)."""
+
+    mean: float
+    n: int
+    alpha: float | None
+    rated_twice: int
+
+
+def _cell(units: Mapping[str, list[int]]) -> RatingCell:
+    ratings = [rating for unit in units.values() for rating in unit]
+    twice = sum(len(unit) > 1 for unit in units.values())
+    return RatingCell(statistics.fmean(ratings), len(ratings), krippendorff_alpha(units.values()), twice)
+
+
+@dataclass(frozen=True)
+class RatingSummary(ReviewSummary):
+    """Several reviewers' ratings: Table S1, and what one of them rated low (part, id, dimension, mean)."""
+
+    table: dict[str, dict[str, RatingCell]]
+    low: tuple[tuple[str, str, str, float], ...]
+
+    def figures(self) -> dict[str, Any]:
+        """Return Table S1, what was rated low, what was decided on it, and the paper's own table."""
+        table = {
+            dimension: {part: asdict(cell) for part, cell in cells.items()} for dimension, cells in self.table.items()
+        }
+        low = [dict(zip(("part", "id", "dimension", "mean"), row, strict=True)) for row in self.low]
+        decisions = {name: decision for name, (decision, _) in self._decided().items()}
+        published = asdict(PUBLISHED_RATINGS) if self.published else None
+        return {"table": table, "low": low, "decisions": decisions, "published": published}
+
+    @property
+    def published(self) -> bool:
+        """Whether the paper has ratings of this benchmark."""
+        return self.reviews.benchmark == PUBLISHED_RATINGS.benchmark
+
+    def tables(self) -> list[Table]:
+        """Return Table S1, the paper's own means beside ours where it has any."""
+        rows = []
+        for dimension, cells in self.table.items():
+            shown = []
+            for part in DIMENSIONS:
+                cell = cells.get(part)
+                alpha = "" if cell is None or cell.alpha is None else f" ({cell.alpha:.2f})"
+                shown.append("–" if cell is None else f"{cell.mean:.1f}{alpha}")
+            theirs = PUBLISHED_RATINGS.means[dimension] if self.published else {}
+            rows.append((dimension, *shown, *(number(theirs.get(part), 1) for part in DIMENSIONS if self.published)))
+        columns = ["#captions", "#questions", "#answers"]
+        paper = [f"{name} (paper)" for name in columns] if self.published else []
+        title = f"{self.heading}: mean (Krippendorff's alpha)"
+        if self.published:
+            title += f"; the paper's: {PUBLISHED_RATINGS.cite}, {PUBLISHED_RATINGS.by}"
+        return [Table(title, ("dimension", *columns, *paper), rows)]
+
+    def notes(self) -> list[str]:
+        """Return what was rated low, and what is undecided."""
+        lines = [f"rated low: {part} {item}, {name}, mean {mean:.1f}" for part, item, name, mean in self.low[:_SHOWN]]
+        if len(self.low) > _SHOWN:
+            lines.append(f"and {len(self.low) - _SHOWN} more rated low; --json lists all")
+        if undecided := len(self._low_names() - self._decided().keys()):
+            lines.append(f"{undecided} of these are undecided: review page … --consensus FILES writes a page to decide")
+        return lines
+
+    def _low_names(self) -> set[str]:
+        return {f"caption {item}" if part == "caption" else item for part, item, *_ in self.low}
+
+    def _decided(self) -> dict[str, tuple[str, dict[str, str]]]:
+        """Return name -> keep, drop or edit, and the edited texts, of all that was decided."""
+        decided = {}
+        for name, marks in self.reviews.decisions.items():
+            decision, edits = merged_decision(marks, f"marks.{name}")
+            if decision is not None:
+                decided[name] = decision, edits
+        return decided
+
+    def write(self, path: Path) -> str:
+        """Write the data without what was dropped and with what was edited; `verified` in each row.
+
+        A row is verified where people rated both its question and its answer, and rated none of it low or decided to
+        keep or edit it. What nobody rated, and what is low and undecided, stays unverified.
+        """
+        rated = [self._rated(part) for part in ("question", "answer")]
+        decided, low = self._decided(), self._low_names()
+        asked = {name: outcome for name, outcome in decided.items() if not name.startswith("caption ")}
+        dropped = {name: "by_people" for name, (decision, _) in asked.items() if decision == "drop"}
+        verified = {name for name in rated[0] & rated[1] if name not in low or name in asked} - dropped.keys()
+        changes: dict[str, dict[str, Any]] = {name: dict(edits) for name, (_, edits) in asked.items() if edits}
+        for name, (decision, edits) in decided.items():
+            if name.startswith("caption ") and decision != "keep":
+                changes[name] = {"caption": edits.get("caption", "")}
+        return write_rows(path, self.reviews, Verification(verified, dropped, changes))
+
+    def _rated(self, part: str) -> set[str]:
+        """Return what somebody rated on all of its dimensions."""
+        return {
+            name
+            for review in self.reviews.reviews.values()
+            for name, given in review.ratings.get(part, {}).items()
+            if DIMENSIONS[part].keys() <= given.keys()
+        }

@@ -1,0 +1,281 @@
+"""Spans of answers, or of the events that questions name: medians, overlaps, and what was rejected.
+
+ReXTime (supplement, C.7 and Figure 1) had people mark the answer's span or call the question bad, and on some items the
+question's span; from both come certificate length and QA-mIoU (C.6).
+"""
+
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from reelbench.registry.errors import InputError, number_of
+from reelbench.registry.files import write_jsonl
+from reelbench.registry.rows import Row
+from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.text_tables import Table, interval, number
+from reelbench.registry.values import is_number
+from reelbench.scoring.temporal_span import iou
+from reelbench.studio.moment_pairs import across_time
+from reelbench.studio.moment_sources import Span
+from reelbench.studio.review import review_items as parts
+from reelbench.studio.review.kept_rows import Verification, write_rows
+from reelbench.studio.review.kind_names import KindName
+from reelbench.studio.review.review_files import Marks, Reviews
+from reelbench.studio.review.review_items import Item, Part
+from reelbench.studio.review.review_kind import WATCH_FIRST, ReviewKind, ReviewSummary
+
+APART = 0.5
+"""Spans that overlap less are a disagreement."""
+
+
+class AnswerSpans(ReviewKind):
+    """Where the video shows the answer."""
+
+    name = KindName.SPANS
+    title = "Spans"
+    verb = "marked"
+    advice = (
+        WATCH_FIRST,
+        "Mark where the video shows the answer: from its first moment to its last.",
+        "If question and answer make no sense together, or don't fit the video, tick Bad and say why.",
+    )
+
+    def item(self, spec: BenchmarkSpec, row: Row) -> Item:
+        """Return a question with its answer, whose span is asked for: of ReXTime's form without the wrong options."""
+        return parts.row_item(row, _shown(spec, row), _asks("Answer"))
+
+    def check_marks(self, marks: Marks, where: str) -> None:
+        """Check the span and the verdict."""
+        check_span(marks, where)
+        if (verdict := marks.get("verdict")) not in (None, "ok", "bad"):
+            raise InputError(f"{where}.verdict: expected ok or bad, found {verdict!r:.60}")
+
+    def is_done(self, marks: Marks) -> bool:
+        """Whether there is a whole span, or the item was called bad."""
+        return marks.get("verdict") == "bad" or span_of(marks) is not None
+
+    def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:
+        """Whether people disagree on the item's being bad, or gave spans that overlap by less than `APART`."""
+        spans = _spans(by_reviewer.values())
+        rejected = any(marks.get("verdict") == "bad" for marks in by_reviewer.values())
+        return bool(rejected and spans) or far_apart(spans)
+
+    def summarize(self, reviews: Reviews) -> "SpanSummary":
+        """Put spans together; InputError where nothing is marked."""
+        items = {
+            name: _item_spans(list(marks.values()), reviews.decisions.get(name))
+            for name, marks in reviews.marks().items()
+        }
+        if not any(item.n or item.rejected for item in items.values()):
+            raise InputError("no span is marked in these files yet")
+        return SpanSummary(self, reviews, items)
+
+
+class QuestionSpans(AnswerSpans):
+    """Where the video shows the event that the question names."""
+
+    name = KindName.QUESTION_SPANS
+    title = "Question spans"
+    advice = (
+        WATCH_FIRST,
+        "Mark what the question speaks of: the event that it names, not the one that answers it.",
+        "The answer's own span is shown; play it to tell the two apart.",
+    )
+
+    def item(self, spec: BenchmarkSpec, row: Row) -> Item:
+        """Return a question with its answer and the answer's span."""
+        if not row.get("span"):
+            raise InputError(
+                f"{spec.id}: {row['id']} has no answer span; question spans are compared with answer spans"
+            )
+        answer_span = parts.shown_span("The answer's span", row["span"])
+        item = parts.row_item(row, [*_shown(spec, row), answer_span], _asks("Question"))
+        item["about"]["answer_span"] = list(row["span"])
+        return item
+
+
+SPANS, QUESTION_SPANS = AnswerSpans(), QuestionSpans()
+
+
+def _shown(spec: BenchmarkSpec, row: Row) -> list[Part]:
+    """Return a question, its type and its answer alone: wrong options would tell what is asked for (Figure 1)."""
+    answer = {**parts.shown_answer(spec, row), "others": []}
+    return [parts.shown_question(row), *parts.shown_facets(spec, row), answer]
+
+
+def _asks(title: str) -> list[dict[str, Any]]:
+    return [parts.span_ask(title), parts.verdict_ask(), parts.note_ask()]
+
+
+def span_of(marks: Marks) -> tuple[float, float] | None:
+    """Return the span in seconds; None where it is missing, half, or the item was called bad."""
+    span = marks.get("span")
+    if marks.get("verdict") == "bad" or not span or None in span or span[1] < span[0]:
+        return None
+    return float(span[0]), float(span[1])
+
+
+def check_span(marks: Marks, where: str) -> None:
+    """Raise InputError unless the marks' span, if any, is a start and an end in seconds, either of them open."""
+    span = marks.get("span")
+    if span is not None and not (
+        isinstance(span, list) and len(span) == 2 and all(end is None or (is_number(end) and end >= 0) for end in span)  # noqa: PLR2004
+    ):
+        raise InputError(f"{where}.span: expected [start, end] in seconds, found {span!r:.60}")
+
+
+def far_apart(spans: Sequence[tuple[float, float]]) -> bool:
+    """Whether any two spans overlap by less than `APART`."""
+    return any(iou(a, b) < APART for a, b in combinations(spans, 2))
+
+
+# --- merging --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ItemSpans:
+    """What people gave for one item.
+
+    Attributes:
+        span: Median start and median end, in seconds, or what was decided in their place; None where there is none.
+        n: People who gave a span.
+        rejected: People who called it bad.
+        pairwise_iou: Mean over pairs of people of the overlap of their spans, 0 to 1; None under two spans.
+        unfinished: People who began a span and left one end open.
+        kept: Whether the item is for use: it has a span, and fewer than half called it bad, or so it was decided.
+    """
+
+    span: tuple[float, float] | None
+    n: int
+    rejected: int
+    pairwise_iou: float | None
+    unfinished: int
+    kept: bool
+
+
+def _spans(marks: Any) -> list[tuple[float, float]]:  # noqa: ANN401 - any iterable of marks
+    return [span for given in marks if (span := span_of(given)) is not None]
+
+
+def _item_spans(given: list[Marks], decision: Marks | None) -> ItemSpans:
+    spans = _spans(given)
+    rejected = sum(marks.get("verdict") == "bad" for marks in given)
+    unfinished = sum(bool(marks.get("span")) and marks.get("verdict") != "bad" for marks in given) - len(spans)
+    overlaps = [iou(a, b) for a, b in combinations(spans, 2)]
+    overlap = statistics.fmean(overlaps) if overlaps else None
+    if decision and (decision.get("verdict") == "bad" or span_of(decision)):
+        span, kept = span_of(decision), span_of(decision) is not None
+    else:
+        span, kept = _median(spans), rejected < len(spans)
+    return ItemSpans(span, len(spans), rejected, overlap, unfinished, kept)
+
+
+def _median(spans: Sequence[Sequence[float]]) -> tuple[float, float] | None:
+    """Return the median start and the median end; None of nothing."""
+    if not spans:
+        return None
+    return statistics.median(span[0] for span in spans), statistics.median(span[1] for span in spans)
+
+
+@dataclass(frozen=True)
+class SpanSummary(ReviewSummary):
+    """Everybody's spans of one page."""
+
+    items: dict[str, ItemSpans]
+
+    @property
+    def mean_pairwise_iou(self) -> float | None:
+        """Mean over the items that two people or more gave a span."""
+        known = [item.pairwise_iou for item in self.items.values() if item.pairwise_iou is not None]
+        return statistics.fmean(known) if known else None
+
+    @property
+    def rejected_share(self) -> float | None:
+        """Share of all verdicts that are `bad`, 0 to 1."""
+        rejected = sum(item.rejected for item in self.items.values())
+        verdicts = rejected + sum(item.n for item in self.items.values())
+        return rejected / verdicts if verdicts else None
+
+    def _question_spans(self) -> Iterator[tuple[Span, Span | None, str]]:
+        """Yield each kept question's span, its answer's where it is known, and its video."""
+        about, marks = self.reviews.items, self.reviews.marks()
+        for name, item in self.items.items():
+            answer = _median([given["answer_span"] for given in marks[name].values() if given.get("answer_span")])
+            answer = answer or about.get(name, {}).get("answer_span")
+            if item.span is not None and item.kept:
+                yield item.span, answer, str(about.get(name, {}).get("video", name))
+
+    def figures(self) -> dict[str, Any]:
+        """Return each item's median span, and agreement; of question spans certificate length and QA-mIoU too."""
+        figures: dict[str, Any] = {
+            "items": {
+                name: {
+                    "span": None if item.span is None else list(item.span),
+                    "n": item.n,
+                    "rejected": item.rejected,
+                    "pairwise_iou": item.pairwise_iou,
+                }
+                for name, item in self.items.items()
+            },
+            "mean_pairwise_iou": self.mean_pairwise_iou,
+            "rejected_share": self.rejected_share,
+            "reasons": self._reasons(),
+            "ignored": {
+                **self.reviews.ignored,
+                "unfinished": sum(item.unfinished for item in self.items.values()),
+            },
+        }
+        if self.kind is QUESTION_SPANS:
+            measured = across_time(self._question_spans())
+            for name in ("certificate_length", "qa_miou"):
+                figures[name] = {**(measured.pop(name) or {"value": None, "ci95": None}), "n": measured["known"]}
+            figures["across_time"] = measured
+        return figures
+
+    def _reasons(self) -> dict[str, list[str]]:
+        """Return item -> why people called it bad, in their words."""
+        reasons = {
+            name: [f"{who}: {marks['reason']}" for who, marks in given.items() if marks.get("reason")]
+            for name, given in self.reviews.marks().items()
+        }
+        return {name: said for name, said in reasons.items() if said}
+
+    def notes(self) -> list[str]:
+        """Return why items were called bad."""
+        return [f"bad: {name}, {'; '.join(said)}" for name, said in self._reasons().items()]
+
+    def tables(self) -> list[Table]:
+        """Return agreement, and of question spans certificate length and QA-mIoU."""
+        figures = self.figures()
+        rejected = sum(item.rejected for item in self.items.values())
+        rows: list[tuple[str, ...]] = [
+            ("mean pairwise IoU", number(self.mean_pairwise_iou, 3), "", str(len(self.items))),
+            ("rejected, share", number(self.rejected_share, 3), "", str(rejected)),
+        ]
+        for name, title in (("certificate_length", "certificate length, s"), ("qa_miou", "QA-mIoU")):
+            if estimate := figures.get(name):
+                rows.append((title, number(estimate["value"], 3), interval(estimate["ci95"], 3), str(estimate["n"])))
+        if measured := figures.get("across_time"):
+            rows.append(("reasoning across time, questions", str(measured["across_time"]), "", str(measured["known"])))
+        return [Table(self.heading, ("quantity", "#value", "#95 % interval", "#n"), rows)]
+
+    def write(self, path: Path) -> str:
+        """Write what people agreed on: `{"qid", "span"}` in JSON Lines for question spans, else upstream rows.
+
+        Upstream rows are the owners' entries of these questions with the new spans; items without a span, and those
+        that half or more called bad, are left out.
+        """
+        spans = {name: list(item.span) for name, item in self.items.items() if item.span and item.kept}
+        left_out = len(self.items) - len(spans)
+        if self.kind is not QUESTION_SPANS:
+            lost = {
+                name: "bad" if item.rejected else "no_span" for name, item in self.items.items() if name not in spans
+            }
+            changes = {name: {"span": span} for name, span in spans.items()}
+            return write_rows(path, self.reviews, Verification(set(spans), lost, changes, only_with="span"))
+        write_jsonl(path, ({"qid": name, "span": span} for name, span in spans.items()))
+        written = f"{number_of(len(spans), 'question')} written to {path}"
+        return f"{written}, {left_out} left out (called bad, or without a span)"

@@ -1,0 +1,233 @@
+"""Several people's CogME tags: how far they agreed before they talked, and what they all gave or decided.
+
+CogME had two raters tag every question by one manual and settle what differed; how often that was is not reported. Here
+agreement is of what each gave alone.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from reelbench.registry.data import loading
+from reelbench.registry.errors import DataUnavailableError, InputError, number_of
+from reelbench.registry.files import write_jsonl
+from reelbench.registry.rows import Row
+from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.text_tables import Table, interval, number
+from reelbench.scoring.cognitive_profile import COMPONENTS, MOST_LABELS, Tags
+from reelbench.scoring.tag_agreement import TagAgreement, tag_agreement
+from reelbench.studio.review import review_items as parts
+from reelbench.studio.review.kind_names import KindName
+from reelbench.studio.review.review_files import Marks, Reviews
+from reelbench.studio.review.review_items import Item, Part
+from reelbench.studio.review.review_kind import ReviewKind, ReviewSummary
+from reelbench.studio.tag_manual import our_manual
+
+
+class CogmeTags(ReviewKind):
+    """What one must understand of the video to answer the question."""
+
+    name = KindName.TAGS
+    title = "Tags"
+    verb = "tagged"
+    advice = (
+        "Say what one must understand of this video to answer: up to three targets, up to three contents of them.",
+        "Of the ways of thinking take the highest that is needed; it holds those below it.",
+        *our_manual().notes,
+        *(f"For example: {example.text}" for example in our_manual().examples),
+    )
+
+    def item(self, spec: BenchmarkSpec, row: Row) -> Item:
+        """Return a question with its answer and subtitles."""
+        shows = [parts.shown_question(row), parts.shown_answer(spec, row)]
+        if row.get("subtitles"):
+            shows.append(parts.shown_text("What is said", row["subtitles"], row["language"]))
+        return parts.row_item(row, shows, [*map(_component_ask, COMPONENTS), parts.note_ask()])
+
+    def check_marks(self, marks: Marks, where: str) -> None:
+        """Check that all labels are CogME's, and no more than it allows."""
+        for name, labels in COMPONENTS.items():
+            given = marks.get(name)
+            if given is None:
+                continue
+            several = [given] if name == "thinking" else given
+            if not isinstance(several, list) or any(label not in labels for label in several):
+                raise InputError(f"{where}.{name}: {given!r:.60} is not among {', '.join(labels)}")
+            if len(several) > MOST_LABELS or len(set(several)) < len(several):
+                raise InputError(
+                    f"{where}.{name}: expected up to {MOST_LABELS} labels, each once; found {len(several)}"
+                )
+
+    def is_done(self, marks: Marks) -> bool:
+        """Whether the way of thinking is given: CogME allows no targets and no contents."""
+        return tags_of(marks) is not None
+
+    def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:
+        """Whether people's tags differ in any label."""
+        return len({tags for marks in by_reviewer.values() if (tags := tags_of(marks)) is not None}) > 1
+
+    def summarize(self, reviews: Reviews) -> "TagSummary":
+        """Put tags together; InputError where nothing is tagged."""
+        given: dict[str, dict[str, Tags]] = {}
+        for item, marks in reviews.marks().items():
+            if tags := {who: known for who, m in marks.items() if (known := tags_of(m)) is not None}:
+                given[item] = tags
+        if not given:
+            raise InputError("nothing is tagged in these files yet")
+        videos = {name: str(about["video"]) for name, about in reviews.items.items() if "video" in about}
+        agreement = {}
+        for a, b in combinations(reviews.reviewers, 2):
+            first, second = ({item: tags[who] for item, tags in given.items() if who in tags} for who in (a, b))
+            if both := first.keys() & second.keys():
+                agreement[a, b] = tag_agreement(first, second, videos if both <= videos.keys() else None)
+        consensus: dict[str, Tags] = {}
+        disagreements: dict[str, dict[str, Tags]] = {}
+        for item, tags in given.items():
+            decided = tags_of(reviews.decisions.get(item, {}))
+            if decided is not None or len(set(tags.values())) == 1:
+                consensus[item] = decided or next(iter(tags.values()))
+            else:
+                disagreements[item] = tags
+        return TagSummary(self, reviews, agreement, consensus, disagreements)
+
+
+TAGS = CogmeTags()
+
+
+def _component_ask(name: str) -> Part:
+    labels = list(our_manual().components[name].labels.items())
+    if name == "thinking":
+        options = [(label, f"{label} – {meaning}") for label, meaning in labels]
+        return parts.choice_ask(name, "Thinking", options, hint="the highest")
+    # CogME allows none: thinking alone says whether the item was tagged.
+    return {
+        "type": "labels",
+        "name": name,
+        "labels": labels,
+        "optional": True,
+        "title": parts.capitalised(name),
+        "hint": f"up to {MOST_LABELS}",
+        "most": MOST_LABELS,
+    }
+
+
+def tags_of(marks: Marks) -> Tags | None:
+    """Return the tags in CogME's order of labels; None while the way of thinking is open."""
+    if not marks.get("thinking"):
+        return None
+    target, content = (
+        tuple(label for label in COMPONENTS[name] if label in marks.get(name, ())) for name in ("target", "content")
+    )
+    return Tags(target, content, marks["thinking"])
+
+
+@dataclass(frozen=True)
+class TagSummary(ReviewSummary):
+    """Everybody's tags of one page.
+
+    Attributes:
+        agreement: (rater, rater) -> their agreement, for pairs that tagged something in common.
+        consensus: Id -> tags that all raters gave, that were decided, or that one rater alone gave.
+        disagreements: Id -> rater -> tags, of what is still open.
+    """
+
+    agreement: dict[tuple[str, str], TagAgreement]
+    consensus: dict[str, Tags]
+    disagreements: dict[str, dict[str, Tags]]
+
+    def figures(self) -> dict[str, Any]:
+        """Return each pair's agreement, and what is settled."""
+        return {
+            "agreement": [{"a": a, "b": b, **asdict(agreement)} for (a, b), agreement in self.agreement.items()],
+            "items": len(self.consensus) + len(self.disagreements),
+            "consensus": len(self.consensus),
+            "disagreements": list(self.disagreements),
+        }
+
+    def tables(self) -> list[Table]:
+        """Return each pair's agreement, and how many items are settled."""
+        agreement = [
+            table
+            for pair in self.figures()["agreement"]
+            for table in agreement_tables(f"{pair['a']} and {pair['b']}, before consensus", pair)
+        ]
+        rows = [("settled", str(len(self.consensus))), ("open", str(len(self.disagreements)))]
+        return [*agreement, Table("consensus", ("quantity", "#items"), rows)]
+
+    def notes(self) -> list[str]:
+        """Return how to settle what is open."""
+        command = f"reelbench review page {self.reviews.benchmark} --ask tags --consensus FILE --consensus FILE"
+        still_open = len(self.disagreements)
+        return [f"{still_open} are open; settle them on a page: {command}"] if still_open else []
+
+    def write(self, path: Path) -> str:
+        """Write the consensus as a tags file (in a folder: `consensus.jsonl`), and `disagreements.jsonl` beside it."""
+        path = path if path.suffix else path / "consensus.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_jsonl(path, ({"qid": name, **asdict(tags)} for name, tags in self.consensus.items()))
+        still_open = path.with_name("disagreements.jsonl")
+        marks = self.reviews.marks()
+        write_jsonl(
+            still_open,
+            (
+                {
+                    "qid": name,
+                    "tags": {who: asdict(tags) for who, tags in by_rater.items()},
+                    "notes": {who: given["note"] for who, given in marks[name].items() if given.get("note")},
+                }
+                for name, by_rater in self.disagreements.items()
+            ),
+        )
+        written = f"{number_of(len(self.consensus), 'item')} written to {path}"
+        return f"{written}, {len(self.disagreements)} open to {still_open}"
+
+
+def agreement_tables(title: str, agreement: Mapping[str, Any]) -> list[Table]:
+    """Return two taggers' agreement by label and over whole answers; `agreement` as `review agree --json` gives it."""
+    rows = [
+        (
+            name,
+            str(label["n_a"]),
+            str(label["n_b"]),
+            number(label["exact"]["value"]),
+            number(label["kappa"]["value"]),
+            interval(label["kappa"]["ci95"]),
+            number(label["f1"]["value"]),
+            number(label["ac1"]["value"]),
+        )
+        for name, label in agreement["labels"].items()
+        if label["n_a"] or label["n_b"]
+    ]
+    whole = [
+        (f"{name}: {measure}", number(estimate["value"], 3), interval(estimate["ci95"], 3))
+        for name, measures in (*agreement["sets"].items(), ("thinking", agreement["thinking"]))
+        for measure, estimate in measures.items()
+    ]
+    columns = ("label", "#n a", "#n b", "#exact", "#kappa", "#95 % interval", "#F1", "#AC1")
+    return [Table(title, columns, rows), Table("whole answers", ("quantity", "#value", "#95 % interval"), whole)]
+
+
+def videos_by_question(
+    name: str,
+    items: Collection[str],
+    note: Callable[[str], None],
+    *,
+    split: str | None = None,
+    data: Path | None = None,
+) -> dict[str, str] | None:
+    """Return id -> video of a benchmark's rows; None, with a note, where there is none for `items`."""
+    try:
+        located = loading.locate(name, split, data, fetch=False)
+        videos = {row["id"]: row["video"] for row in located.read()}
+    except DataUnavailableError as error:
+        note(f"no intervals, which are over videos: {error}")
+        return None
+    lacking = [item for item in items if item not in videos]
+    if len(lacking) == len(items):
+        note(f"no intervals: none of the items is among the questions of {name} {located.split}")
+        return None
+    if lacking:
+        note(f"{name} {located.split} lacks {len(lacking)} items ({lacking[0]}): each counts as a video")
+    return videos | {item: f"item {item}" for item in lacking}

@@ -1,0 +1,213 @@
+"""Questions written by people, by CURVE's guidelines for curators (supplement, B.1.1 and B.1.2)."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reelbench.registry.errors import InputError, number_of
+from reelbench.registry.files import write_json
+from reelbench.registry.languages import language_of
+from reelbench.registry.rows import Row
+from reelbench.registry.text_tables import Table, number
+from reelbench.studio.review import review_items as parts
+from reelbench.studio.review.kind_names import KindName
+from reelbench.studio.review.review_files import Marks, Reviews
+from reelbench.studio.review.review_items import Item, Place
+from reelbench.studio.review.review_kind import DrawnRows, ReviewKind, ReviewSummary
+
+LEAST_SKILLS = 3
+CULTURE = "Visual Cultural Understanding"
+SKILLS = {
+    CULTURE: "knowing what something seen means in its culture",
+    "Temporal Event Localization": "finding when something happens",
+    "Temporal Ordering": "what comes before or after what",
+    "Event Occurrence": "whether something happens, and what",
+    "Counting": "how many, how often",
+    "Numerical Reasoning": "working with numbers that are seen or heard",
+    "Object Recognition": "what a thing is",
+    "Spatial Perception": "where things are, and how they lie to each other",
+    "Goal Reasoning": "what somebody wants to bring about",
+    "Reading": "what is written in the picture",
+    "Listening": "what is said or sounds",
+}
+"""Skills by the names that the supplement's examples have; each question takes three or more, `CULTURE` among them."""
+SLOTS = 5
+"""Questions a video: CURVE has four or five."""
+_SCRIPTS: Mapping[str, tuple[str, ...]] = {
+    "ar": ("Arabic",),
+    "bn": ("Bengali",),
+    "hi": ("Devanagari",),
+    "ja": ("Hiragana", "Katakana", "Han"),
+    "kn": ("Kannada",),
+    "ko": ("Hangul",),
+    "mr": ("Devanagari",),
+    "ru": ("Cyrillic",),
+    "ta": ("Tamil",),
+    "te": ("Telugu",),
+    "th": ("Thai",),
+    "zh": ("Han",),
+}
+"""Language -> scripts of its letters; Latin for all others."""
+_TIMES = re.compile(r"\d+(?::\d+)+")
+_TIME = re.compile(r"[0-9]{2,3}:[0-5][0-9]")
+_NUMBER = re.compile(r"(\d+)[.)](?!\d)\s*")
+
+
+class WrittenQuestions(ReviewKind):
+    """New questions on a video, each with its answer, its steps and its skills."""
+
+    name = KindName.WRITE
+    title = "Writing"
+    verb = "written"
+    unit = "Video"
+    video_alone = "Watch the whole video."
+    advice = (
+        video_alone,
+        "Ask about something of the video's own culture that its pictures show; in the video's language throughout.",
+        "Sound alone, text on the screen alone, one frame or common knowledge must not give the answer away.",
+        "There is one answer, and nobody can dispute it.",
+        "Write each step to the answer on a line of its own, with its time as mm:ss; leave out none, add none.",
+        f"A question takes at least {LEAST_SKILLS} skills, {CULTURE} among them.",
+    )
+
+    def places(self, drawn: DrawnRows) -> list[Place]:
+        """Return a place for each video and locale, with fields for `SLOTS` questions."""
+        columns = {column.name for column in drawn.spec.columns}
+        if not columns >= {"reasoning_steps", "skills"}:
+            raise InputError(
+                f"--ask write: is for questions with steps and skills, as curve's are; {drawn.spec.id}'s have none"
+            )
+        return [
+            Place(video, f"{video} {locale}", [_slot(row, slot) for slot in range(1, SLOTS + 1)])
+            for video, rows in drawn.by_video.items()
+            for locale, row in {row["language"]: row for row in reversed(rows)}.items()
+        ]
+
+    def check_marks(self, marks: Marks, where: str) -> None:
+        """Check the skills' names, and how times are written."""
+        for skill in marks.get("skills", ()):
+            if skill not in SKILLS:
+                raise InputError(f"{where}.skills: {skill!r:.60} is not among {', '.join(SKILLS)}")
+        for time in _TIMES.findall(str(marks.get("steps", ""))):
+            if not _TIME.fullmatch(time):
+                raise InputError(f"{where}.steps: {time} is not mm:ss, as in 06:13")
+
+    def is_done(self, marks: Marks) -> bool:
+        """Whether question, answer and steps are there, one of them with a time, and the skills suffice."""
+        skills = marks.get("skills", ())
+        written = all(str(marks.get(name, "")).strip() for name in ("question", "answer", "steps"))
+        timed = _TIME.search(str(marks.get("steps", "")))
+        return bool(written and timed and len(skills) >= LEAST_SKILLS and CULTURE in skills)
+
+    def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:  # noqa: ARG002
+        """Never: what several write are several questions."""
+        return False
+
+    def summarize(self, reviews: Reviews) -> "WrittenSummary":
+        """Put questions together; InputError where none is finished."""
+        finished: list[tuple[str, str, Marks]] = []
+        unfinished: list[str] = []
+        for name, by_reviewer in reviews.marks().items():
+            for who, marks in by_reviewer.items():
+                if self.is_done(marks) and "locale" in reviews.items.get(name, {}):
+                    finished.append((name, who, marks))
+                else:
+                    unfinished.append(name)
+        if not finished:
+            raise InputError("no question is finished in these files yet")
+        return WrittenSummary(self, reviews, finished, unfinished)
+
+
+WRITTEN = WrittenQuestions()
+
+
+def _slot(row: Row, slot: int) -> Item:
+    locale = row["language"]
+    scripts = list(_SCRIPTS.get(language_of(locale), ("Latin",)))
+    own: dict[str, Any] = {"start": "", "scripts": scripts, "language": language_of(locale)}
+    asks = [
+        parts.text_ask("question", f"Question {slot}, in {locale}", 2, **own),
+        parts.text_ask("answer", "Answer", 2, **own),
+        parts.text_ask("steps", "Steps", 4, hint="one a line, with times as mm:ss", times=True, **own),
+        {
+            "type": "labels",
+            "name": "skills",
+            "title": "Skills",
+            "labels": list(SKILLS.items()),
+            "most": len(SKILLS),
+            "least": LEAST_SKILLS,
+            "must": CULTURE,
+        },
+        parts.text_ask("links", "Pages that you used, one a line", optional=True),
+    ]
+    item = parts.review_item(f"{row['video']} {locale} {slot}", row["video"], [], asks, language=locale)
+    topic = {"category": ", ".join(row.get("category") or ()), "subcategory": row.get("subcategory") or ""}
+    item["about"] |= {"locale": locale, **topic}
+    return item
+
+
+@dataclass(frozen=True)
+class WrittenSummary(ReviewSummary):
+    """What several people wrote: (slot, who, marks) of each finished question, and slots with unfinished ones."""
+
+    finished: list[tuple[str, str, Marks]]
+    unfinished: list[str]
+
+    def figures(self) -> dict[str, Any]:
+        """Return how many questions there are by locale and skill, and how many steps a question has."""
+        items = self.reviews.items
+        return {
+            "questions": len(self.finished),
+            "unfinished": self.unfinished,
+            "locales": dict(Counter(items[name]["locale"] for name, _, _ in self.finished)),
+            "skills": dict(Counter(skill for _, _, marks in self.finished for skill in marks["skills"])),
+            "steps": sum(len(_steps(marks["steps"])) for _, _, marks in self.finished) / len(self.finished),
+        }
+
+    def tables(self) -> list[Table]:
+        """Return the counts."""
+        figures = self.figures()
+        rows = [("questions", str(figures["questions"])), ("unfinished", str(len(self.unfinished)))]
+        rows += [("steps a question", number(figures["steps"], 1))]
+        rows += [(name, str(n)) for name, n in (figures["locales"] | figures["skills"]).items()]
+        return [Table(self.heading, ("", "#n"), rows)]
+
+    def write(self, path: Path) -> str:
+        """Write finished questions in the shape of CURVE's file, as `--data` takes it."""
+        taken = Counter[str]()
+        entries = []
+        for name, _, marks in self.finished:
+            about = self.reviews.items[name]
+            taken[name] += 1
+            entries.append(
+                {
+                    "key": "-".join(name.split()) + (f"-{taken[name]}" if taken[name] > 1 else ""),
+                    "video_id": about["video"],
+                    "locale": about["locale"],
+                    "question": marks["question"].strip(),
+                    "answer": marks["answer"].strip(),
+                    "reasoning_steps": "\n".join(f"{at}. {step}" for at, step in enumerate(_steps(marks["steps"]), 1)),
+                    "external_links": _lines(marks.get("links", "")),
+                    "skills": ", ".join(marks["skills"]),
+                    "category": about.get("category", ""),
+                    "subcategory": about.get("subcategory", ""),
+                }
+            )
+        write_json(path, entries)
+        return f"{number_of(len(entries), 'question')} written to {path}, {len(self.unfinished)} left out, unfinished"
+
+
+def _steps(text: str) -> list[str]:
+    """Return steps, without their numbers where somebody gave them theirs: 1, 2, 3 and so on."""
+    lines = _lines(text)
+    numbers = [_NUMBER.match(line) for line in lines]
+    if [number and int(number[1]) for number in numbers] != list(range(1, len(lines) + 1)):
+        return lines
+    return [line[number.end() :] for line, number in zip(lines, numbers, strict=True) if number]
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]

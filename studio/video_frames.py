@@ -1,0 +1,74 @@
+"""What a model is shown of a video: frames from the frame store, as attachments of a message."""
+
+import asyncio
+import os
+from pathlib import Path
+
+from reelbench.llm.messages import Attachment
+from reelbench.registry import discovery
+from reelbench.registry.errors import InputError, MediaError
+from reelbench.registry.frames.sampling import FrameSampling
+from reelbench.registry.media.library import Library
+from reelbench.registry.rows import Row
+from reelbench.studio.funnel import DroppedError
+
+_IN_A_PLAN = 16  # pictures, where the sampling does not say how many
+
+
+class VideoFrames:
+    """Finds videos as a benchmark's lie, takes their frames, and keeps a few decoders busy at most."""
+
+    def __init__(self, library: Library, frames: str, *, plan: bool = False) -> None:
+        """Set up.
+
+        Args:
+            library: Where the videos are.
+            frames: Which frames, as `registry.frames` reads it.
+            plan: Decode nothing: pictures without content stand in.
+
+        Raises:
+            InputError: `frames` is none, or takes no frames.
+        """
+        self.sampling = FrameSampling.parse(frames)
+        if not self.sampling.decodes:
+            raise InputError(f"--frames: {frames} takes no frames; give some, like uniform:16,as=images")
+        if self.sampling.subs != "none":
+            raise InputError(f"--frames: {frames}: subtitles go to a model under test alone; leave subs=file out")
+        self._library = library
+        self._plan = plan
+        self._decoders = asyncio.Semaphore(os.cpu_count() or 1)
+
+    @classmethod
+    def for_benchmark(cls, benchmark: str, frames: str, media: Path | None, *, plan: bool = False) -> "VideoFrames":
+        """Return the pictures of videos that lie as a benchmark's do, in the folder `media` or where those are."""
+        spec = discovery.get(benchmark)
+        return cls(Library(spec, spec.default_split, media), frames, plan=plan)
+
+    async def attachments(self, row: Row) -> list[Attachment]:
+        """Return the frames of a row's video (its media key is `video`).
+
+        Raises:
+            DroppedError: The video is missing (`media_missing`) or can't be read (`media_unreadable`).
+        """
+        if self._plan:
+            if not self._there(row):
+                raise DroppedError("media_missing")
+            return [Attachment("image_url", "image/jpeg", b"")] * (self.sampling.frames or _IN_A_PLAN)
+        async with self._decoders:
+            try:
+                stored = await asyncio.to_thread(self._library.frames, row, self.sampling)
+            except MediaError:
+                raise DroppedError("media_unreadable") from None
+            except InputError:  # no file can have such a name
+                stored = None
+        if stored is None:
+            raise DroppedError("media_missing")
+        if stored.path is not None:
+            return [Attachment("video_url", "video/mp4", stored.path)]
+        return [Attachment("image_url", "image/jpeg", image) for image in stored.images]
+
+    def _there(self, row: Row) -> bool:
+        try:
+            return self._library.find(row) is not None
+        except InputError:
+            return False

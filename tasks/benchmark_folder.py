@@ -1,0 +1,157 @@
+"""A new benchmark's folder: its rows, the `benchmark.yaml` that declares them, a README, and a datasheet to fill in."""
+
+import json
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from reelbench.registry import benchmark_file, datasheet_form, tables
+from reelbench.registry.benchmark_file import FileKind
+from reelbench.registry.errors import InputError, cut_in_the_middle
+from reelbench.registry.files import LONGEST_NAME, replaced, write_text
+from reelbench.registry.media.library import SUFFIXES
+from reelbench.registry.spec import AnswerForm, BenchmarkSpec
+from reelbench.tasks.column_guess import Column, Guess, guess
+
+_YAML_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off"})
+_SHOWN_NAME = 40
+_LOOKED_AT = 5000
+"""Rows that are looked at for a guess."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewBenchmark:
+    """What is asked for: the id, the file with the rows, and what the user knows of them.
+
+    `columns` are ours -> theirs; `media` is the folder with the videos, if there is one.
+    """
+
+    name: str
+    rows: Path
+    kind: FileKind | None = None
+    media: Path | None = None
+    columns: Mapping[str, Column] = field(default_factory=dict[str, Column])
+    answer_is: AnswerForm | None = None
+
+
+def make(wanted: NewBenchmark, folder: Path) -> tuple[BenchmarkSpec, Guess]:
+    """Write a benchmark's folder from a file of rows; return what it declares, and what was guessed.
+
+    Raises:
+        InputError: The id can't be one, the folder is there already, the rows can't be read, or something about them
+            can't be guessed: nothing is written then.
+    """
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", wanted.name):
+        raise InputError(f"{wanted.name}: an id is lower-case letters, digits and _, a letter first")
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(f"{folder}: is there already; choose another folder with --out")
+    if wanted.media is not None and not wanted.media.is_dir():
+        raise InputError(f"{wanted.media}: no such folder of videos")
+    read = list(tables.read(wanted.rows))
+    rows = [row for _, row in read]
+    if not rows:
+        raise InputError(f"{wanted.rows}: no rows; expected at least one question")
+    given = guess(rows[:_LOOKED_AT], wanted.kind, given=wanted.columns, media=wanted.media)
+    lacking = [line for line in given.lacking if wanted.answer_is is None or "--answer-is" not in line]
+    if lacking:
+        there = ", ".join(rows[0])
+        raise InputError(
+            f"{wanted.rows}: taken for `{given.kind}` (--kind says another); {'; '.join(lacking)}; say it with "
+            f"--column OURS=THEIRS; there are {there}"
+        )
+    given.answer_is = wanted.answer_is or given.answer_is
+    _check_names(given.columns["video"], read)
+    copied = f"rows{wanted.rows.suffix.lower() or '.jsonl'}"
+    with replaced(folder) as aside:
+        shutil.copyfile(wanted.rows, aside / copied)
+        write_text(aside / benchmark_file.NAME, _yaml(wanted, given, copied, rows))
+        write_text(aside / "README.md", _readme(wanted.name, copied))
+        categories = ["video-text-to-text", *(["multiple-choice"] if given.kind.endswith("choice") else [])]
+        sheet = datasheet_form.as_text({}, categories=categories, creators=["other"])
+        write_text(aside / datasheet_form.FILE, sheet)
+    return benchmark_file.read(folder), given
+
+
+def _check_names(column: Column, rows: Sequence[tuple[str, Mapping[str, object]]]) -> None:
+    """Raise InputError where what is taken for a video's name can't be a file's."""
+    if not isinstance(column, str) or "{" in column:
+        return
+    for where, row in rows:
+        name = str(row.get(column))
+        if any(len(part.encode(errors="replace")) > LONGEST_NAME for part in name.split("/")):
+            raise InputError(
+                f"{where}: {column} is taken for the video, and {cut_in_the_middle(name, _SHOWN_NAME)!r} can't be a "
+                f"file's name ({LONGEST_NAME} bytes at most); name another column with --column video=COLUMN, or "
+                "shorten it"
+            )
+
+
+def _yaml(wanted: NewBenchmark, given: Guess, copied: str, rows: Sequence[Mapping[str, object]]) -> str:
+    """Return the file's text; its comments say what was guessed."""
+    lines = [
+        f"id: {wanted.name}",
+        f"title: {_quoted(wanted.name.replace('_', ' ').capitalize())}",
+        f"kind: {given.kind}" + ("" if wanted.kind else "  # guessed from the columns"),
+        f"source: {{file: {copied}}}",
+        "columns:  # ours: theirs",
+    ]
+    for name, column in given.columns.items():
+        text = _quoted(column) if isinstance(column, str) else f"[{', '.join(map(_quoted, column))}]"
+        why = "" if name in wanted.columns else f"  # guessed: {given.why.get(name, 'name')}"
+        lines.append(f"  {name}: {text}{why}")
+    if given.answer_is:
+        lines.append(f"answer_is: {given.answer_is}" + ("" if wanted.answer_is else "  # guessed: fits every row"))
+    if given.facets:
+        lines.append(f"facets: [{', '.join(map(_quoted, given.facets))}]  # guessed: columns with few labels")
+    if given.kind == "open":
+        lines.append("judge: {prompts: curve}  # 0 to 2; or moviecore (five dimensions), or a folder of prompts")
+    if wanted.media is not None:
+        lines += _media(wanted.media, given.columns["video"], rows)
+    elif _beside(here := wanted.rows.absolute().parent, given.columns["video"], rows):
+        lines.append(f"media: {{roots: [{_quoted(str(here))}]}}  # seen beside the rows")
+    lines += ["languages: [en]", "# licence: cc-by-4.0", "# citation: who to cite, as BibTeX or in words", ""]
+    return "\n".join(lines)
+
+
+def _beside(folder: Path, video: Column, rows: Sequence[Mapping[str, object]]) -> bool:
+    """Whether videos lie where the rows do, or in `videos` there."""
+    names = {str(row.get(video)) for row in rows[:100]} if isinstance(video, str) else set[str]()
+    files = [f"{part}{name}{suffix}" for name in names for part in ("", "videos/") for suffix in ("", *SUFFIXES)]
+    return any(file.endswith(SUFFIXES) and (folder / file).is_file() for file in files)
+
+
+def _media(folder: Path, video: Column, rows: Sequence[Mapping[str, object]]) -> list[str]:
+    """Return where the videos lie: below the folder, as the first ones do."""
+    layouts = ["{video}"]
+    if isinstance(video, str) and "{" not in video:
+        names = {str(row.get(video)) for row in rows[:100]}
+        for path in sorted(folder.rglob("*")):
+            if path.suffix not in SUFFIXES:
+                continue
+            below = path.relative_to(folder).parent.as_posix()
+            here = path.name if path.name in names else path.stem
+            if here in names and below != "." and f"{below}/{{video}}" not in layouts:
+                layouts.insert(0, f"{below}/{{video}}")
+    listed = ", ".join(map(_quoted, layouts))
+    return ["media:", f"  roots: [{_quoted(str(folder.absolute()))}]", f"  layouts: [{listed}]"]
+
+
+def _quoted(text: str) -> str:
+    """Return a text as YAML has it: bare where nothing in it means anything."""
+    bare = re.fullmatch(r"[A-Za-z_][\w.-]*", text) and text.lower() not in _YAML_WORDS
+    return text if bare else json.dumps(text, ensure_ascii=False)
+
+
+def _readme(name: str, copied: str) -> str:
+    return f"""# {name}
+
+`{benchmark_file.NAME}` says how the rows of `{copied}` are read; `datasheet.md` is for the card.
+
+    reelbench check .
+    reelbench ask . --llm MODEL --llm-url http://127.0.0.1:8000/v1
+    reelbench score . --predictions FILE
+    REELBENCH_BENCHMARKS=$PWD lmms-eval --tasks {name} --model MODEL --output_path out --log_samples
+    reelbench cards render . --out card
+"""

@@ -1,0 +1,262 @@
+"""The page of a chain, and the funnel's picture."""
+
+import asyncio
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from reelbench.registry.errors import InputError
+from reelbench.studio import chain_page
+from reelbench.studio.chain import ChainSetup
+from reelbench.studio.chain_prompts import ChainPrompts
+from reelbench.studio.discussion import Discussion, DiscussionOptions, run
+from reelbench.studio.discussion_files import read_videos
+from reelbench.studio.funnel_svg import to_svg
+from tests.checkers import invalid, violations
+from tests.servers import roles
+from tests.servers.judge import Answer
+from tests.studio.conftest import video
+
+EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)> \"' ]]> </pre></section> &amp; <!--"
+
+
+class Page(HTMLParser):
+    """What a browser makes of a page: its elements, its text, and what is put between quotes."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.text, self.attributes = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append(tag)
+        self.attributes += [(tag, name, value) for name, value in attrs]
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+@pytest.fixture
+def made(tmp_path, videos, models, server):
+    def script(call):
+        return roles.play(call) if call.body["model"] != "skeptic" else Answer(f"Not so. {EVIL}")
+
+    server.script(script)
+    out = tmp_path / "made"
+    out.mkdir()
+    known = read_videos(videos([video(0), video(1, metadata={"genre": EVIL}), video(2, video="a/b <c>")]), 8)
+    discussion = Discussion(ChainPrompts("discussion"), DiscussionOptions())
+    asyncio.run(run(known, discussion, ChainSetup(models(*roles.DISCUSSION), out)))
+    return out
+
+
+def test_a_page_tells_who_said_what_and_what_survived(made):
+    page = Page(chain_page.write(made, "film1").read_text())
+    text = "".join(page.text)
+    heads = ["expert", "skeptic · round 1", "detective · round 1", "meta reviewer · round 1", "expert · round 1"]
+    places = [text.index(head) for head in heads]
+    assert places == sorted(places)
+    assert text.index("What survived") < places[0]  # the result first, the talk after it
+    assert text.count("Why does step 5") >= 3
+    # Both of the expert's turns are lists of questions, as what survived is.
+    assert (page.elements.count("dl"), page.elements.count("dt")) == (3, 15)
+    assert f"Not so. {EVIL}" in text
+    assert "Who opens door 0?" not in text
+
+
+def test_nothing_that_others_wrote_is_more_than_text(made):
+    path = chain_page.write(made, "film1")
+    page = Page(path.read_text())
+    # Two scripts are the page's own: its data, and the one that its policy names by hash.
+    assert page.elements.count("script") == 2
+    assert not {"img", "iframe", "form"} & set(page.elements)
+    addresses = {value for _, name, value in page.attributes if name in {"src", "href"}}
+    assert addresses == {"data:,", "#main", "#survived", "#said", "#videos"}
+    assert not [name for _, name, _ in page.attributes if name.startswith("on")]
+    policy = re.search(r'http-equiv="Content-Security-Policy"\s+content="([^"]+)"', path.read_text())
+    script = path.read_text().rpartition("<script>")[2].partition("</script>")[0]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert "default-src 'none'" in policy[1]
+    assert re.findall(r"script-src ([^;]+)", policy[1]) == [f"'sha256-{digest}'"]
+
+
+def test_a_video_with_any_name_gets_a_page_in_the_folder(made):
+    assert chain_page.write(made, "a/b <c>").parent == made
+    assert chain_page.write(made).name == "film0.html"
+
+
+def test_a_video_or_a_folder_that_is_not_there_is_told(made, tmp_path):
+    with pytest.raises(InputError, match="nothing was asked for 'film9'"):
+        chain_page.write(made, "film9")
+    with pytest.raises(InputError, match="give the folder that a chain wrote"):
+        chain_page.write(tmp_path / "nowhere")
+
+
+def test_the_funnel_is_drawn_with_its_losses():
+    stages = [
+        {"name": "filters", "in": 10, "out": 4, "dropped": {"long_event": 5, "sparse": 1}},
+        {"name": "a < b & c", "in": 0, "out": 0, "dropped": {}},
+        {"name": "meta_reviewer", "in": 1, "out": 1, "dropped": {}},
+    ]
+    root = ET.fromstring(to_svg(stages))  # noqa: S314 - our own picture
+    text = " ".join(root.itertext())
+    for words in ("4 of 10", "long event 5, sparse 1", "a < b & c", "0 of 0", "meta reviewer"):
+        assert words in text
+    bars = [element for element in root if element.tag.endswith("rect")][1:]
+    assert float(bars[1].get("width")) == pytest.approx(0.4 * float(bars[0].get("width")))
+    assert float(bars[3].get("width")) == 0
+
+
+def test_a_refined_question_shows_what_changed(tmp_path, videos, models, server):
+    words = {1: ("Why does he light the lamp?", "Why does he light the lamp early?"), 2: ("Who left?", "Who left?")}
+
+    def script(call):
+        if call.body["model"] != "expert":
+            return Answer("Say when. {}")
+        refined = "Say when" in roles.text_of(call)
+        return Answer(
+            json.dumps(
+                {"questions": [{"id": n, "question": pair[refined], "answer": "A."} for n, pair in words.items()]}
+            )
+        )
+
+    server.script(script)
+    discussion = Discussion(ChainPrompts("discussion"), DiscussionOptions(questions=2))
+    (tmp_path / "out").mkdir()
+    asyncio.run(run(read_videos(videos(1), 8), discussion, ChainSetup(models(*roles.DISCUSSION), tmp_path / "out")))
+    text = chain_page.write(tmp_path / "out").read_text()
+    page = "".join(Page(text).text)
+    assert "2 questions came of 6 replies. The discussion changed 1 of 2 drafts." in page
+    assert "film0_1 question changed" in page
+    assert "film0_2 as drafted" in page
+    # Beside its draft, and once more in the turn that changed it.
+    assert text.count("light the <del>lamp?</del> <ins>lamp early?</ins>") == 1
+    assert text.count("Why does he light the <ins>lamp early?</ins>") == 1
+
+
+def test_what_the_discussion_adds_is_on_the_page_with_its_intervals(made):
+    assert "no interval" in "".join(Page(chain_page.write(made, "film1").read_text()).text)  # of three videos
+    measures = {
+        "words_question": {"single_pass": 11.0, "discussion": 12.5, "difference": 1.5, "ci95": [-0.5, 3.5]},
+        "higher_order_question": {"single_pass": 60.0, "discussion": 40.0, "difference": -20.0, "ci95": None},
+        "words_answer": {"single_pass": 5.0, "discussion": None, "difference": None, "ci95": None},
+    }
+    orders = {"same_in_both_orders": 0.75, "single_pass_shown_first": 0.5, "discussion_shown_first": 0.75}
+    win = {"value": 0.6, "ci95": [0.45, 0.75], "videos": 12, **orders}
+    (made / "comparison.json").write_text(json.dumps({"videos": 12, "measures": measures, "win_rate": win}))
+    text = chain_page.write(made, "film1").read_text()
+    page = " ".join(" ".join(Page(text).text).split())
+    assert (
+        "The judge prefers the discussion’s questions on 60 % of 12 videos (95 % interval 45 to 75 %), a tie counting "
+        "half; the same in both orders on 75 %." in page
+    )
+    assert "Words of a question 11.0 12.5 +1.5 −0.5 to +3.5" in page
+    assert "Higher-order questions, % 60.0 40.0 −20.0 no interval" in page
+    assert "Words of an answer 5.0 – –" in page
+    # Each on an axis of its own, as wide to both sides of zero: 1.5 from −3.5 to 3.5 is 5 of 7.
+    assert "style='left:71.43%' data-value='1.5' data-ci-low='-0.5' data-ci-high='3.5'" in text
+
+
+@pytest.fixture
+def moments(tmp_path):
+    """What `make moments` leaves of one video, written by hand."""
+    reply = {"event1": "She fills it.", "event1_timestamp": [0, 18], "event2": "It boils.", "Directness": 3}
+    line = {"role": "relation", "video": "v", "vote": 0, "attempt": 0, "read": True, "model": "m", "key": "k"}
+    line |= {"messages": [{"role": "user", "content": "?"}], "tokens": {"prompt": 1, "completion": 1}}
+    lines = [line | {"reply": f"As seen.\n```json\n{json.dumps(reply)}\n```", "vote": vote} for vote in (0, 1)]
+    lines.insert(0, line | {"reply": "No <idea>.", "read": False})
+    (tmp_path / "trace.jsonl").write_text("".join(json.dumps(each) + "\n" for each in lines))
+    (tmp_path / "funnel.json").write_text(
+        '{"stages": [{"name": "pairs", "in": 5, "out": 3, "dropped": {"no_time_left": 1, "unparsable": 1}}]}'
+    )
+    row = {
+        "vid": "v",
+        "duration": 3700,
+        "question": "What is first?",
+        "answer": "From <s0> to <e0>, steam.",
+        "ans": "B",
+    }
+    row |= {"span": [61.5, 3610], "question_span": [0, 18], "options": ["tea", "steam"], "category": "cause-effect"}
+    (tmp_path / "rextime.json").write_text(json.dumps([row]))
+    return tmp_path
+
+
+def test_times_are_read_on_a_strip_and_json_is_behind_a_fold(moments):
+    text = chain_page.write(moments).read_text()
+    page = " ".join("".join(Page(text).text).split())
+    assert "From 01:01.5 to 1:00:10, steam." in page
+    assert "<s0>" not in page
+    assert re.findall(r"left:([\d.]+)%;width:([\d.]+)%' data-start='([\d.]+)' data-end='([\d.]+)'", text) == [
+        ("0.000", "0.486", "0", "18"),  # 18 of 3,700 s
+        ("1.662", "95.905", "61.5", "3610"),
+        ("0.000", "0.486", "0", "18"),
+    ]
+    assert "B ✓ steam" in page
+    # The two votes are the same to the last word: once, with their number; the JSON once, behind its fold.
+    assert page.count("As seen.") == 2
+    assert "2 times the sameAs seen.event 1: She fills it. 00:00 to 00:18" in page
+    assert page.count('"event1_timestamp"') == 1
+    assert page.index("The reply as it came") < page.index('"event1_timestamp"')
+    assert "No <idea>.m · 1 token read, 1 written could not be used" in page
+    assert "1 question came of 3 replies." in page
+    assert "3 of 5no time left 1, unreadable reply 1" in page
+
+
+@pytest.mark.parametrize(
+    ("file", "edit", "says"),
+    [
+        ("trace.jsonl", lambda line: line["messages"][0].pop("role"), "trace.jsonl, line 1, field messages.0.role"),
+        ("trace.jsonl", lambda line: line.update(attempt="x"), "trace.jsonl, line 1, field attempt"),
+        ("annotations.json", lambda made: made.update(film0_9="a text"), "annotations.json, entry film0_9: not a ques"),
+        ("annotations.json", lambda made: made["film0_1"].pop("answer"), "entry film0_1, field answer"),
+        ("comparison.json", lambda one: one["measures"]["words_answer"].pop("ci95"), "measures.words_answer.ci95"),
+        ("funnel.json", lambda funnel: funnel.pop("stages"), "funnel.json, field stages"),
+        ("funnel.json", lambda funnel: funnel["stages"][0].update(dropped=[1]), "funnel.json, field stages.0.dropped"),
+        ("funnel.json", lambda funnel: funnel["stages"][0].update({"out": 10**400}), "funnel.json, field stages.0.out"),
+    ],
+)
+def test_a_damaged_file_is_one_line_that_names_the_place(made, file, edit, says):
+    first, newline, rest = (made / file).read_text().partition("\n") if file == "trace.jsonl" else (
+        (made / file).read_text(), "", "",
+    )  # fmt: skip
+    document = json.loads(first)
+    edit(document)
+    (made / file).write_text(json.dumps(document) + newline + rest)
+    with pytest.raises(InputError, match=re.escape(says)):
+        chain_page.write(made, "film0")
+
+
+@pytest.mark.parametrize("field", ["role", "model", "video", "reply"])
+def test_half_a_character_in_a_trace_is_shown_as_one_that_is_not_known(field, moments):
+    lines = (moments / "trace.jsonl").read_text().splitlines()
+    lines = [json.dumps(json.loads(line) | {field: "half \ud800"}) for line in lines]
+    (moments / "trace.jsonl").write_text("\n".join(lines) + "\n")
+    assert "half \ufffd" in "".join(Page(chain_page.write(moments).read_text()).text).lower()
+
+
+def test_the_command_writes_it(reelbench, made):
+    done = reelbench("make", "page", made, "--video", "film0")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == str(made / "film0.html")
+
+
+@pytest.mark.browser
+def test_axe_and_the_validator_find_nothing_and_nothing_scrolls_sideways(chromium, checkers, moments):
+    path = chain_page.write(moments)
+    assert invalid([path], checkers, moments) == set()
+    for width, scheme in ((1440, "light"), (390, "dark")):
+        context = chromium.new_context(viewport={"width": width, "height": 844}, color_scheme=scheme)
+        tab = context.new_page()
+        tab.on("pageerror", lambda error: pytest.fail(str(error)))
+        tab.goto(path.as_uri())
+        tab.get_by_text("The reply as it came").click()
+        assert violations(tab, checkers) == []
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width
+        tab.get_by_role("button", name="Dark mode").press("Enter")
+        assert tab.evaluate("document.documentElement.dataset.theme") == {"light": "dark", "dark": "light"}[scheme]
+        context.close()
