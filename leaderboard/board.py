@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from reelbench.leaderboard import aliases, common_videos, community, entries, overall, ranking, store
+from reelbench.leaderboard import aliases, common_videos, community, entries, first_filed, overall, ranking, store
 from reelbench.leaderboard.aliases import Aliases
 from reelbench.leaderboard.bridge import Bridge, bridges_of, by_other_judges
 from reelbench.leaderboard.easy_questions import scores_without, shortcuts_of_groups
@@ -25,7 +25,7 @@ class Board:
     """Everything that is shown.
 
     Attributes:
-        specs: Benchmarks, those with rows only.
+        specs: Benchmarks, those with rows only, as `first_filed.shown_specs` has them.
         entries: Rows, by benchmark and group, each group from its best row down, those that are not ranked last.
         ranks: Key of a row -> its rank in its group.
         over_judges: Key of a run that a panel judged -> its best and worst rank over the judges.
@@ -40,6 +40,7 @@ class Board:
         other_judges: Key of a run -> what other judges make of its answers.
         overall: Models, the ranked ones first.
         left_out: Key of a stored result that can't be read -> why.
+        apart: RankingGroup that differs from what was filed first -> the benchmark as its rows declare it.
     """
 
     specs: dict[str, BenchmarkSpec]
@@ -57,6 +58,11 @@ class Board:
     other_judges: dict[str, str]
     overall: list[Overall]
     left_out: Mapping[str, str] = field(default_factory=dict)
+    apart: Mapping[RankingGroup, BenchmarkSpec] = field(default_factory=dict)
+
+    def spec(self, group: RankingGroup) -> BenchmarkSpec:
+        """Return the benchmark by which a group's rows are scored."""
+        return self.apart.get(group, self.specs[group.benchmark])
 
 
 def make(path: Path, *, published: bool = True, workers: Workers = ALONE, common: Sequence[str] = ()) -> Board:
@@ -79,14 +85,13 @@ def _made(
 ) -> Board:
     left_out = dict(known)
     rows = list(entries.run_entries(kept, left_out.__setitem__))
-    specs = discovery.specs()  # with what these results declare
+    declared = [(one.filed, one.benchmark) for one in kept if one.benchmark is not None]
+    specs = {**discovery.specs(), **first_filed.shown_specs(declared)}
     common_videos.check_chosen(rows, common)
     rows += [
         entry
         for name in sorted({row.group.benchmark for row in rows})
-        for entry in common_videos.on_common_videos(
-            specs[name], [row for row in rows if row.group.benchmark == name], common
-        )
+        for entry in common_videos.on_common_videos([row for row in rows if row.group.benchmark == name], common)
     ]
     rows += [
         entry
@@ -106,14 +111,18 @@ def ranked_board(specs: dict[str, BenchmarkSpec], rows: Sequence[BoardEntry], kn
     by_group: dict[RankingGroup, list[BoardEntry]] = defaultdict(list)
     for entry in rows:
         by_group[entry.group].append(entry)
+    apart = {
+        group: _own_spec(members[0]) or specs[group.benchmark] for group, members in by_group.items() if group.differs
+    }
     ranks: dict[str, int] = {}
     noise: dict[RankingGroup, Noise] = {}
     over_judges: dict[str, tuple[int, int]] = {}
     for group, members in by_group.items():
-        in_group, noise[group] = ranking.ranked(specs[group.benchmark], members)
+        spec = apart.get(group, specs[group.benchmark])
+        in_group, noise[group] = ranking.ranked(spec, members)
         ranks |= in_group
         whole = [row for row in members if row.stored is None or row.stored.videos is None]
-        over_judges |= ranking.over_judges(specs[group.benchmark], whole)
+        over_judges |= ranking.over_judges(spec, whole)
     main = overall.main_groups(specs, rows, ranks)
     ran = {row.group for row in rows if row.kind == "run"}
     groups: dict[str, list[RankingGroup]] = defaultdict(list)
@@ -125,10 +134,10 @@ def ranked_board(specs: dict[str, BenchmarkSpec], rows: Sequence[BoardEntry], kn
         entry
         for benchmark in sorted(groups)
         for group in groups[benchmark]
-        for entry in sorted(by_group[group], key=lambda e: _order(specs[benchmark], e, ranks))
+        for entry in sorted(by_group[group], key=lambda e: _order(apart.get(e.group, specs[benchmark]), e, ranks))
     ]
-    easy = shortcuts_of_groups(specs, ordered)
-    bridges = bridges_of(specs, [entry.stored for entry in ordered if entry.stored is not None])
+    easy = shortcuts_of_groups(ordered)
+    bridges = bridges_of([entry.stored for entry in ordered if entry.stored is not None])
     return Board(
         specs={name: specs[name] for name in sorted(groups)},
         entries=ordered,
@@ -140,10 +149,11 @@ def ranked_board(specs: dict[str, BenchmarkSpec], rows: Sequence[BoardEntry], kn
         names=names,
         blind=_blind(specs, ordered, overall.model_keys(ordered, names)),
         shortcuts=easy,
-        without_shortcuts=scores_without(specs, ordered, easy),
+        without_shortcuts=scores_without(ordered, easy),
         bridges=bridges,
-        other_judges=by_other_judges(specs, bridges),
+        other_judges=by_other_judges(bridges),
         overall=overall.overall(ordered, ranks, main, specs, names, noise=noise),
+        apart=apart,
     )
 
 
@@ -163,13 +173,17 @@ def _in_one_spelling(rows: Sequence[BoardEntry]) -> list[BoardEntry]:
     return spelled
 
 
+def _own_spec(row: BoardEntry) -> BenchmarkSpec | None:
+    return row.stored and row.stored.benchmark
+
+
 def _blind(
     specs: dict[str, BenchmarkSpec], rows: Sequence[BoardEntry], models: Mapping[str, ModelKey]
 ) -> dict[str, float]:
     """Return each run's primary score without frames: that of the same model, asked in the same way."""
     without: dict[tuple[ModelKey, RankingGroup], float] = {}
     for row in rows:
-        score = metric_value(row.metrics, specs[row.group.benchmark].primary.name)
+        score = metric_value(row.metrics, (_own_spec(row) or specs[row.group.benchmark]).primary.name)
         if row.kind == "run" and row.frames == "none" and row.unranked is None and score is not None:
             without.setdefault((models[row.key], row.group), score)
     return {

@@ -10,13 +10,12 @@ from reelbench.leaderboard.standing import Standing, stated_score
 from reelbench.leaderboard.store import StoredResult
 from reelbench.leaderboard.usage import mean_usage
 from reelbench.registry.records import JudgeRecord, PresetRecord, Result
-from reelbench.registry.spec import BenchmarkSpec
 from reelbench.stats import intervals
 
 
-def facts(spec: BenchmarkSpec, stored: StoredResult, shown: Standing) -> dict[str, Any]:
+def facts(stored: StoredResult, shown: Standing) -> dict[str, Any]:
     """Return what a run's record says, by the names of the columns that show it."""
-    result, check, counts = stored.result, stored.check, stored.result.counts
+    spec, result, check, counts = stored.spec, stored.result, stored.check, stored.result.counts
     calibrated = calibrated_primary(spec, stored.folder) if stored.videos is None else None
     read = counts.items and spec.row_kind != "open"
     return {
@@ -36,6 +35,7 @@ def facts(spec: BenchmarkSpec, stored: StoredResult, shown: Standing) -> dict[st
         "readers": result.answers,
         "judge_asked": _judge_asked(result.judge),
         "data": result.data,
+        "questions": (result.benchmark.questions_sha256 or "not stated")[:10],
         "intervals": _intervals(result),
         "times": _times(result.settings.frames),
         "videos": shown.videos,

@@ -8,22 +8,17 @@ from dataclasses import replace
 from reelbench.leaderboard.entries import BoardEntry, run_entry
 from reelbench.leaderboard.standing import ranked_samples
 from reelbench.registry.errors import InputError
-from reelbench.registry.spec import BenchmarkSpec
-from reelbench.scoring import result_files
 from reelbench.scoring.videos import videos_had
 
 
-def on_common_videos(
-    spec: BenchmarkSpec, rows: Sequence[BoardEntry], chosen: Sequence[str] = ()
-) -> Iterator[BoardEntry]:
+def on_common_videos(rows: Sequence[BoardEntry], chosen: Sequence[str] = ()) -> Iterator[BoardEntry]:
     """Yield the rows of a benchmark's runs once more, on the videos that all runs of a table had.
 
     A table is here one in which runs differ in nothing but the videos they had. Where all had the same, nothing is
     yielded.
 
     Args:
-        spec: The benchmark.
-        rows: Its rows.
+        rows: A benchmark's rows.
         chosen: Keys of the runs to take; by default all that are ranked.
     """
     tables: dict[object, list[BoardEntry]] = defaultdict(list)
@@ -33,7 +28,7 @@ def on_common_videos(
     for members in tables.values():
         # Rows of one group lack the very same items.
         if len({row.group for row in members}) > 1 or (chosen and len(members) > 1):
-            yield from _restricted(spec, members)
+            yield from _restricted(members)
 
 
 def check_chosen(rows: Iterable[BoardEntry], chosen: Sequence[str]) -> None:
@@ -43,12 +38,8 @@ def check_chosen(rows: Iterable[BoardEntry], chosen: Sequence[str]) -> None:
         raise InputError(f"--common: no run has the key {strangers[0]!r}; `reelbench leaderboard list` shows them")
 
 
-def _restricted(spec: BenchmarkSpec, rows: Sequence[BoardEntry]) -> Iterator[BoardEntry]:
-    had = [
-        videos_had(ranked_samples(spec, row.stored) or result_files.read_samples(row.stored.folder))
-        for row in rows
-        if row.stored is not None
-    ]
+def _restricted(rows: Sequence[BoardEntry]) -> Iterator[BoardEntry]:
+    had = [videos_had(ranked_samples(row.stored)) for row in rows if row.stored is not None]
     common = frozenset(set.intersection(*had))
     if not common:
         return
@@ -59,4 +50,4 @@ def _restricted(spec: BenchmarkSpec, rows: Sequence[BoardEntry]) -> Iterator[Boa
             continue
         subset = ", ".join(filter(None, (row.stored.check.subset, part)))
         check = row.stored.check.model_copy(update={"subset": subset})
-        yield run_entry(spec, replace(row.stored, key=f"{row.key}#{digest}", check=check, videos=common))
+        yield run_entry(replace(row.stored, key=f"{row.key}#{digest}", check=check, videos=common))

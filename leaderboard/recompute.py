@@ -20,6 +20,7 @@ from reelbench.leaderboard.differences import SHOWN, MismatchError, some
 from reelbench.leaderboard.rereading import READ_WHILE_SCORED, read_again, reading
 from reelbench.registry import discovery
 from reelbench.registry.data import loading
+from reelbench.registry.declaration import scoring_sha256
 from reelbench.registry.errors import InputError, first_line, first_of
 from reelbench.registry.files import sha256_of
 from reelbench.registry.frames.sampling import FrameSampling
@@ -88,7 +89,7 @@ def verify(folder: Path, *, known: KnownRows | None = None, result: Result | Non
             "the file was changed after scoring"
         )
     samples = list(result_files.read_samples(folder))
-    rows_here = (known or KnownRows()).rows(spec, result.benchmark.split)
+    rows_here = (known or KnownRows()).rows_of(result)
     items = _Items(spec, result, samples, rows_here)
     problems = list(_problems(spec, result, items, rows_here))
     if not problems and (people := calibration_file.read(folder)) is not None:
@@ -124,13 +125,14 @@ def _failed(prediction: object) -> bool:
 
 
 def _spec(folder: Path, result: Result) -> BenchmarkSpec:
-    spec = discovery.get(result.benchmark.id)
+    spec = discovery.spec_of(result.benchmark)
     split = result.benchmark.split
     if loading.upstream_split(spec, split) not in spec.splits:
         raise MismatchError(f"{folder}: {spec.id} has no split {split!r}; it has {', '.join(spec.splits)}")
-    if result.benchmark.version != spec.version:
+    today = discovery.specs().get(spec.id, spec).version
+    if result.benchmark.version != today:
         raise MismatchError(
-            f"{folder}: scored by version {result.benchmark.version} of {spec.id}, this is version {spec.version}; "
+            f"{folder}: scored by version {result.benchmark.version} of {spec.id}, this is version {today}; "
             "score its predictions again"
         )
     if result.provenance.kind != "run":
@@ -145,6 +147,9 @@ def _problems(
     yield from identity.problems(result)
     yield from rereading.problems(result)
     yield from _date(result)
+    stated = result.benchmark.scoring_sha256
+    if stated is not None and not spec.package and stated != (scoring := scoring_sha256(spec)):
+        yield f"benchmark.scoring_sha256 is {stated[:12]}…, what the result declares has {scoring[:12]}…"
     twice = [name for name, times in Counter(sample.id for sample in samples).items() if times > 1]
     if twice:
         yield f"{some('id', twice)} more than once in samples.jsonl"
