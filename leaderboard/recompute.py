@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from reelbench.judges.verdicts import JUDGE_REASONS, JUDGE_UNAVAILABLE
-from reelbench.leaderboard import against_data, choices, differences, identity, replies, rereading
+from reelbench.leaderboard import against_data, differences, identity, replies, rereading
 from reelbench.leaderboard.against_data import KnownRows
 from reelbench.leaderboard.differences import SHOWN, MismatchError, some
 from reelbench.leaderboard.rereading import READ_WHILE_SCORED, read_again, reading
@@ -254,7 +254,7 @@ class _Items:
             read = list(self._reading(where, sample)) if answered else []
             # A reason that came after scoring by rule (a judge's) leaves the deterministic columns in place.
             expected = aggregation.item_columns(self._spec, _item(self._spec, sample, self._rows.get(sample.id)))
-            chosen = [*self._replies.problems(sample), *choices.problems(self._result, sample)]
+            chosen = [*self._replies.problems(sample), *_choice_problems(self._result, sample)]
         except Exception as error:  # noqa: BLE001 - whatever a stranger's values lead to is their item's problem
             yield f"{where}: can't be scored again ({first_line(error)})"
             return
@@ -367,3 +367,24 @@ def _counts(spec: BenchmarkSpec, result: Result, samples: Sequence[Sample]) -> I
         stated = getattr(result.counts, name)
         if stated != value:
             yield f"counts.{name} is {stated}, the samples say {value}"
+
+
+def _choice_problems(result: Result, sample: Sample) -> Iterator[str]:
+    """Yield what does not follow of one item; nothing where no ranker chose."""
+    ranker, texts, replies = result.settings.ranker, sample.candidates, sample.ranker_replies
+    where = f"item {sample.id!r}"
+    if ranker is None:
+        if replies is not None:
+            yield f"{where}: has replies of a ranker, and settings.ranker names none"
+        return
+    if sample.prediction is None:
+        return
+    mode, votes = ranker.mode, ranker.votes
+    if not texts or replies is None:
+        yield f"{where}: has no candidates, or none of the ranker's replies, though a ranker chose its answer"
+    elif len(replies) != (1 if mode == "listwise" else len(texts)) or any(len(cast) != votes for cast in replies):
+        yield f"{where}: has other replies of the ranker than {votes} votes on {len(texts)} candidates ({mode})"
+    else:
+        index = candidates.chosen(mode, sample.id, len(texts), replies).index
+        if texts[index] != sample.prediction:
+            yield f"{where}: its prediction is not candidate {index}, which the ranker's replies choose"
