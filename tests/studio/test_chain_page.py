@@ -16,7 +16,7 @@ from reelbench.studio.chain import ChainSetup
 from reelbench.studio.chain_prompts import ChainPrompts
 from reelbench.studio.discussion import Discussion, DiscussionOptions, run
 from reelbench.studio.discussion_files import read_videos
-from reelbench.studio.funnel_svg import to_svg
+from reelbench.studio.funnel import to_svg
 from tests.checkers import invalid, violations
 from tests.servers import roles
 from tests.servers.judge import Answer
