@@ -48,43 +48,38 @@ class _Commands(Group):
 
 COMMANDS = MappingProxyType(
     {
-        **{
-            name: f"reelbench.cli.{place}"
-            for name, place in {
-                "list": "listing:list_benchmarks",
-                "path": "listing:path",
-                "info": "info:info",
-                "settings": "settings:show_settings",
-                "presets": "presets:show_presets",
-                "status": "status:show_status",
-                "doctor": "doctor:doctor",
-                "new": "new:new",
-                "check": "new:check",
-                "help": "help_pages:show_help",
-                "score": "score:score",
-                "ask": "ask:ask",
-                "candidates": "candidates:show_candidates",
-                "compare": "compare:compare",
-                "shortcuts": "shortcuts:show_shortcuts",
-                "data": "data:app",
-                "judge": "compare:app",
-                "judge calibrate": "calibrate:calibrate",
-                "frames": "frames:app",
-                "cache": "cache:app",
-                "power": "power:power",
-                "run": "run:run",
-            }.items()
-        },
-        "ace": "reelbench.studio.commands.ace:ace",
-        "profile": "reelbench.studio.commands.profile:profile",
-        "make": "reelbench.studio.commands.make:app",
-        "diagnose": "reelbench.studio.commands.diagnose:app",
-        "review": "reelbench.studio.commands.review:app",
-        "view": "reelbench.leaderboard.commands.view:view",
-        "judge anchors": "reelbench.leaderboard.commands.anchors:anchors",
-        "judge presets": "reelbench.cli.judging:presets",
-        "leaderboard": "reelbench.leaderboard.commands.leaderboard:app",
-        "cards": "reelbench.hub_cards.command:app",
+        "list": "cli.listing:list_benchmarks",
+        "path": "cli.listing:path",
+        "info": "cli.info:info",
+        "settings": "cli.settings:show_settings",
+        "presets": "cli.presets:show_presets",
+        "status": "cli.status:show_status",
+        "doctor": "cli.doctor:doctor",
+        "new": "cli.new:new",
+        "check": "cli.new:check",
+        "help": "cli.help_pages:show_help",
+        "score": "cli.score:score",
+        "ask": "cli.ask:ask",
+        "ace": "studio.commands.ace:ace",
+        "candidates": "cli.candidates:show_candidates",
+        "compare": "cli.compare:compare",
+        "shortcuts": "cli.shortcuts:show_shortcuts",
+        "view": "leaderboard.commands.view:view",
+        "profile": "studio.commands.profile:profile",
+        "data": "cli.data:app",
+        "make": "studio.commands.make:app",
+        "diagnose": "studio.commands.diagnose:app",
+        "review": "studio.commands.review:app",
+        "judge": "cli.compare:app",
+        "judge calibrate": "cli.calibrate:calibrate",
+        "judge anchors": "leaderboard.commands.anchors:anchors",
+        "judge presets": "cli.judging:presets",
+        "frames": "cli.frames:app",
+        "cache": "cli.cache:app",
+        "power": "cli.power:power",
+        "cards": "hub_cards.command:app",
+        "leaderboard": "leaderboard.commands.leaderboard:app",
+        "run": "cli.run:run",
     }
 )
 """Every command -> where it is. Those of the other houses are named here alone, and imported when they are called."""
@@ -142,7 +137,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 def _loaded(words: str, place: str) -> Any:  # noqa: ANN401 - a command's function, or a group
     module, _, name = place.partition(":")
     try:
-        return getattr(import_module(module), name)
+        return getattr(import_module(f"reelbench.{module}"), name)
     except ModuleNotFoundError as error:
         house = next((house for house in _HOUSES if f"{error.name}.".startswith(f"{house}.")), None)
         if house is None:
