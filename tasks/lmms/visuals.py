@@ -21,6 +21,7 @@ from reelbench.registry.frames.stored import Sound, note_use
 from reelbench.registry.languages import seconds_word
 from reelbench.registry.media.library import Library
 from reelbench.registry.media.subtitles import Cue, written
+from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Audio
 from reelbench.registry.rows import Row
 from reelbench.tasks.lmms import adapters
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 log = logging.getLogger("reelbench")
-
-UNREADABLE = "media_unreadable"
-"""Why an item is unscored whose video is here and can't be shown."""
 
 NOT_SHOWN = "(The video can't be shown.)"
 """Ends the prompt of a question whose video can't be shown."""
@@ -164,7 +162,7 @@ class Frames:
         """Note that a row can't be shown as it was asked for; its question is then unscored."""
         known = self._shown_rows[row["split"], row["id"]]
         if not any(shown.problem for shown in known.values()):
-            log.warning("%s: %s is not shown (%s): %s", library.spec.id, row["id"], UNREADABLE, why)
+            log.warning("%s: %s is not shown (%s): %s", library.spec.id, row["id"], Reason.MEDIA_UNREADABLE, why)
         self._shown_rows[row["split"], row["id"]] = dict.fromkeys(known, Shown(problem=why))
 
     def recorded(self, library: Library, row: Row) -> Shown:
@@ -190,7 +188,7 @@ class Frames:
                 why = (
                     str(error) if isinstance(error, ReelbenchError) else f"{type(error).__name__}: {first_line(error)}"
                 )
-                log.warning("%s: %s is not shown (%s): %s", library.spec.id, row["id"], UNREADABLE, why)
+                log.warning("%s: %s is not shown (%s): %s", library.spec.id, row["id"], Reason.MEDIA_UNREADABLE, why)
                 known[wanted, even] = Shown(problem=why)
         return known[wanted, even]
 
