@@ -48,38 +48,38 @@ class _Commands(Group):
 
 COMMANDS = MappingProxyType(
     {
-        "list": "reelbench.cli.info:list_benchmarks",
-        "path": "reelbench.cli.info:path",
-        "info": "reelbench.cli.info:info",
-        "settings": "reelbench.cli.settings:show_settings",
-        "presets": "reelbench.cli.info:show_presets",
-        "status": "reelbench.cli.status:show_status",
-        "doctor": "reelbench.cli.doctor:doctor",
-        "new": "reelbench.cli.new:new",
-        "check": "reelbench.cli.new:check",
-        "help": "reelbench.cli.help_pages:show_help",
-        "score": "reelbench.cli.score:score",
-        "ask": "reelbench.cli.ask:ask",
-        "ace": "reelbench.studio.commands.ace:ace",
-        "candidates": "reelbench.cli.candidates:show_candidates",
-        "compare": "reelbench.cli.compare:compare",
-        "shortcuts": "reelbench.cli.shortcuts:show_shortcuts",
-        "view": "reelbench.leaderboard.commands.view:view",
-        "profile": "reelbench.studio.commands.profile:profile",
-        "data": "reelbench.cli.data:app",
-        "make": "reelbench.studio.commands.make:app",
-        "diagnose": "reelbench.studio.commands.diagnose:app",
-        "review": "reelbench.studio.commands.review:app",
-        "judge": "reelbench.cli.compare:app",
-        "judge calibrate": "reelbench.cli.calibrate:calibrate",
-        "judge anchors": "reelbench.leaderboard.commands.anchors:anchors",
-        "judge presets": "reelbench.cli.judging:presets",
-        "frames": "reelbench.cli.frames:app",
-        "cache": "reelbench.cli.cache:app",
-        "power": "reelbench.cli.power:power",
-        "cards": "reelbench.hub_cards.command:app",
-        "leaderboard": "reelbench.leaderboard.commands.leaderboard:app",
-        "run": "reelbench.cli.run:run",
+        "list": "cli.info:list_benchmarks",
+        "path": "cli.info:path",
+        "info": "cli.info:info",
+        "settings": "cli.settings:show_settings",
+        "presets": "cli.info:show_presets",
+        "status": "cli.status:show_status",
+        "doctor": "cli.doctor:doctor",
+        "new": "cli.new:new",
+        "check": "cli.new:check",
+        "help": "cli.help_pages:show_help",
+        "score": "cli.score:score",
+        "ask": "cli.ask:ask",
+        "ace": "studio.commands.ace:ace",
+        "candidates": "cli.candidates:show_candidates",
+        "compare": "cli.compare:compare",
+        "shortcuts": "cli.shortcuts:show_shortcuts",
+        "view": "leaderboard.commands.view:view",
+        "profile": "studio.commands.profile:profile",
+        "data": "cli.data:app",
+        "make": "studio.commands.make:app",
+        "diagnose": "studio.commands.diagnose:app",
+        "review": "studio.commands.review:app",
+        "judge": "cli.compare:app",
+        "judge calibrate": "cli.calibrate:calibrate",
+        "judge anchors": "leaderboard.commands.anchors:anchors",
+        "judge presets": "cli.judging:presets",
+        "frames": "cli.frames:app",
+        "cache": "cli.cache:app",
+        "power": "cli.power:power",
+        "cards": "hub_cards.command:app",
+        "leaderboard": "leaderboard.commands.leaderboard:app",
+        "run": "cli.run:run",
     }
 )
 """Every command -> where it is. Those of the other houses are named here alone, and imported when they are called."""
@@ -137,7 +137,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 def _loaded(words: str, place: str) -> Any:  # noqa: ANN401 - a command's function, or a group
     module, _, name = place.partition(":")
     try:
-        return getattr(import_module(module), name)
+        return getattr(import_module(f"reelbench.{module}"), name)
     except ModuleNotFoundError as error:
         house = next((house for house in _HOUSES if f"{error.name}.".startswith(f"{house}.")), None)
         if house is None:
