@@ -10,9 +10,9 @@ from reelbench.methods.questions import MISSING, NOT_SHOWN, QuestionSet
 from reelbench.registry.errors import first_line
 from reelbench.registry.files import valid_text
 from reelbench.registry.frames.sampling import FrameSampling
+from reelbench.registry.frames.shown import Shown
 from reelbench.registry.reasons import Reason
 from reelbench.registry.rows import Row
-from reelbench.tasks.lmms.visuals import Shown
 from reelbench.tasks.score import Evaluation, Options, record_of_model
 from reelbench.tasks.submissions import Prediction, answered
 

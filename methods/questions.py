@@ -12,6 +12,7 @@ from reelbench.registry.data.loading import SplitData, locate
 from reelbench.registry.decoding import Candidates
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.frames.sampling import FrameSampling
+from reelbench.registry.frames.shown import Shown, show, sound
 from reelbench.registry.media.library import Library, Missing, where_looked
 from reelbench.registry.prompts import prompt_sha256
 from reelbench.registry.question_ids import QuestionIds
@@ -20,7 +21,6 @@ from reelbench.registry.records import Item, ModelRecord, SettingsRecord
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.translations import Translations
-from reelbench.tasks.lmms.visuals import Shown, show, sound
 from reelbench.tasks.prompting import prompt_of
 from reelbench.tasks.score import Evaluation, Options, evaluation
 from reelbench.tasks.submissions import Prediction, frames_given, hides, join, reference_of

@@ -15,8 +15,7 @@ from reelbench.cli.asking import LlmBatch, RetryUnread, by_role, finished, share
 from reelbench.cli.option_groups import Data, Json, Per, Split, TaskName, reports_status, strata, takes
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.reasons import Reason
-from reelbench.studio.gate_rules import GateRules
-from reelbench.studio.moment_rules import Cuts, Rules
+from reelbench.studio.moment_rules import Cuts, GateRules, Rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -89,7 +88,7 @@ class ChainOptions(MakeOptions):
             if given is None:
                 raise InputError(f"{option}: name a file to start from, or a stage to go on from with --from")
             return given
-        from reelbench.studio.chain_stages import stage_file
+        from reelbench.studio.chain import stage_file
 
         if self.out is None:
             raise InputError("--from: continues from a file in --out DIR; name that folder")

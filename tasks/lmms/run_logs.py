@@ -20,6 +20,7 @@ from reelbench.registry.decoding import Answering
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import read_json, read_jsonl
 from reelbench.registry.frames.sampling import FrameSampling
+from reelbench.registry.frames.shown import sound
 from reelbench.registry.frames.stored import Sound
 from reelbench.registry.prompts import prompt_sha256
 from reelbench.registry.reasons import UNANSWERED, Reason
@@ -29,7 +30,6 @@ from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.registry.values import without_folders
 from reelbench.scoring.result_files import RESULT_FILE
 from reelbench.tasks.lmms.adapters import PASS_VIDEO
-from reelbench.tasks.lmms.visuals import sound
 from reelbench.tasks.submissions import cut_off, frames_given
 
 _SECRET = ("key", "token", "secret", "password", "auth")

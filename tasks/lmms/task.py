@@ -122,7 +122,7 @@ class LmmsTask:
         """Return the row's one user message, for chat models."""
         shown = self._frames.shown(self._library(doc["split"]), doc, lmms_eval_specific_kwargs)
         text = {"type": "text", "text": self.doc_to_text(doc, lmms_eval_specific_kwargs)}
-        content = shown.content(as_data=adapters.passes_video, language=self._asked(doc)["language"])
+        content = frames.content(shown, self._asked(doc)["language"], as_data=adapters.passes_video)
         return [{"role": "user", "content": [*content, text]}]
 
     def _asked(self, doc: Row) -> Row:
