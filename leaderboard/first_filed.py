@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from reelbench.registry import discovery
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import read_json
+from reelbench.registry.reasons import Reason
 from reelbench.registry.records import BenchmarkRecord, Data, Result
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import result_files
@@ -106,7 +107,7 @@ def _asked_apart(first: Filed, other: Filed) -> str:
 
 def _targets(folder: Path) -> dict[str, Any]:
     samples = result_files.read_samples(folder)
-    return {sample.id: sample.target for sample in samples if sample.reason != "media_missing"}
+    return {sample.id: sample.target for sample in samples if sample.reason != Reason.MEDIA_MISSING}
 
 
 def _scored_apart(first: Filed, other: Filed) -> str:

@@ -210,7 +210,7 @@ class Evaluation:
     def questions_sha256(self) -> str | None:
         """Hash of what was asked; None where that isn't known in full."""
         asked = (
-            (sample.id, question, options, None if sample.reason == "media_missing" else sample.target)
+            (sample.id, question, options, None if sample.reason == Reason.MEDIA_MISSING else sample.target)
             for sample, question, options in self.asked.of_samples(self.scored.samples)
         )
         return ownership.questions_sha256(self.spec, self.split, self.source, asked)

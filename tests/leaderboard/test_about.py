@@ -26,7 +26,7 @@ def test_add_files_what_is_said_and_keeps_it(rextime_run, tmp_path):
     assert again.outcome == "same"
     [stored] = store.read(tmp_path / "store")
     assert stored.result.model.about == About(setting="tools", organisation="Lab")
-    assert entries.run_entry(discovery.get("rextime"), stored).setting == "tools"
+    assert entries.run_entry(stored).setting == "tools"
     [other] = store.add(folder, tmp_path / "store", about=About(setting="reasoning"))
     assert other.outcome == "replaced"
 
@@ -158,7 +158,7 @@ def way_of_asking(rextime_run, tmp_path):
         store.add(rextime_run(), tmp_path / "store")
         [stored] = store.read(tmp_path / "store")
         result = stored.result.model_copy(update={"settings": settings})
-        return entries.run_entry(spec, replace(stored, result=result)).group.protocol
+        return entries.run_entry(replace(stored, result=result, benchmark=spec)).group.protocol
 
     return run
 
