@@ -13,7 +13,7 @@ import reelbench
 from reelbench.registry import discovery, settings
 from tests import rooms
 from tests.rooms import PACKAGE, ROOT
-from tools import api_page
+from tools import api_page, sizes
 from tools.write_docs import commands, commands_page, llms_txt, written
 
 WRITTEN = [
@@ -113,6 +113,12 @@ def test_every_path_and_what_is_said_to_be_in_it_is_there(name):
         if not any(word in file.read_text(encoding="utf-8") for file in there(path))
     ]
     assert lost == []
+
+
+def test_the_table_of_rooms_has_every_room_once():
+    told = [room for _, _, room in sizes.rooms((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))]
+    assert sorted(told) == sorted([PACKAGE.name, *rooms.ROOMS])
+    assert all(sizes.size(room)[0] for room in told)
 
 
 def names_of_settings():
