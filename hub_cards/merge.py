@@ -49,7 +49,7 @@ def merged(card: Card, existing: str | None, where: str = "README.md") -> Merged
     existing = existing or ""
     crlf = "\r\n" in existing
     text = existing.removeprefix("\ufeff").replace("\r\n", "\n")
-    block, rest = split(text)
+    block, rest = split_front_matter(text)
     _refuse_another_card(card, rest, where)
     notes: list[str] = []
     metadata = _metadata(card.metadata, block or "", where, notes)
@@ -88,9 +88,9 @@ def has_our_rows(existing: str | None) -> bool:
 
 
 def _declared_configs(existing: str | None) -> list[dict[str, Any]]:
-    block, _ = split((existing or "").removeprefix("\ufeff").replace("\r\n", "\n"))
+    block, _ = split_front_matter((existing or "").removeprefix("\ufeff").replace("\r\n", "\n"))
     try:
-        configs = read(block or "", "README.md").get("configs")
+        configs = read_front_matter(block or "", "README.md").get("configs")
     except InputError:  # told by `merged`, with the line
         return []
     return [config for config in configs if isinstance(config, dict)] if isinstance(configs, list) else []
@@ -190,13 +190,13 @@ def _placed(text: str, section: str, before: str | None, after: str | None) -> s
 
 
 def _metadata(ours: dict[str, Any], block: str, where: str, notes: list[str]) -> str:
-    theirs = read(block, where)
+    theirs = read_front_matter(block, where)
     new: dict[str, Any] = {}
     for key, value in ours.items():
         merged = _value(key, value, theirs.get(key), notes, where)
         if merged != theirs.get(key):
             new[key] = merged
-    return changed(block, new, where)
+    return changed_front_matter(block, new, where)
 
 
 def _value(key: str, ours: object, theirs: object, notes: list[str], where: str) -> object:
@@ -236,7 +236,7 @@ _START = re.compile(r"---[ \t]*\n")
 _END = re.compile(r"^---[ \t]*(?:\n|\Z)", re.MULTILINE)
 
 
-def split(text: str) -> tuple[str | None, str]:
+def split_front_matter(text: str) -> tuple[str | None, str]:
     """Return the YAML between a README's first two lines of `---`, None where it has none, and what follows."""
     start = _START.match(text)
     end = _END.search(text, start.end()) if start else None
@@ -245,7 +245,7 @@ def split(text: str) -> tuple[str | None, str]:
     return text[start.end() : end.start()], text[end.end() :]
 
 
-def read(block: str, where: str) -> dict[str, Any]:
+def read_front_matter(block: str, where: str) -> dict[str, Any]:
     """Return the values of a front matter.
 
     Raises:
@@ -254,13 +254,13 @@ def read(block: str, where: str) -> dict[str, Any]:
     return read_mapping(block, where, what="its metadata", line=2)
 
 
-def changed(block: str, values: Mapping[str, Any], where: str) -> str:
+def changed_front_matter(block: str, values: Mapping[str, Any], where: str) -> str:
     """Return a front matter with some keys' values replaced, and new keys at the end; all else stays as it is.
 
     Raises:
-        InputError: As `read`.
+        InputError: As `read_front_matter`.
     """
-    there = read(block, where)
+    there = read_front_matter(block, where)
     if not values:
         return block
     written = _edited(block, there, values) if there else block + to_yaml(dict(values))
@@ -279,7 +279,7 @@ def _edited(block: str, there: Mapping[str, Any], values: Mapping[str, Any]) -> 
         if old and added and isinstance(node, yaml.SequenceNode):
             edits.append(_appended(block, node, added))
         else:
-            edits.append((key.start_mark.index, _end(node), to_yaml({key.value: new}).rstrip("\n")))
+            edits.append((key.start_mark.index, _end_of(node), to_yaml({key.value: new}).rstrip("\n")))
     for start, end, text in sorted(edits, reverse=True):
         block = block[:start] + text + block[end:]
     block += "" if block.endswith("\n") else "\n"
@@ -288,7 +288,7 @@ def _edited(block: str, there: Mapping[str, Any], values: Mapping[str, Any]) -> 
 
 
 def _appended(block: str, node: yaml.SequenceNode, added: list[Any]) -> tuple[int, int, str]:
-    end = _end(node.value[-1])
+    end = _end_of(node.value[-1])
     if node.flow_style:
         return end, end, ", " + to_yaml(added, flow=True)[1:-1]
     line_end = block.find("\n", end)
@@ -297,7 +297,7 @@ def _appended(block: str, node: yaml.SequenceNode, added: list[Any]) -> tuple[in
     return end, end, "".join(f"\n{indent}{line}" for line in to_yaml(added).splitlines())
 
 
-def _end(node: yaml.Node) -> int:
+def _end_of(node: yaml.Node) -> int:
     """Return where a value ends; what YAML states for a block is where the next one begins, behind the comments."""
     while isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
         last = node.value[-1]
@@ -307,6 +307,6 @@ def _end(node: yaml.Node) -> int:
 
 def _reads_as(block: str, wanted: Mapping[str, Any]) -> bool:
     try:
-        return read(block, "") == wanted
+        return read_front_matter(block, "") == wanted
     except InputError:
         return False
