@@ -148,7 +148,8 @@ def test_a_root_outside_of_the_folder_is_the_user_s_to_allow_once(made, reelbenc
     folder = made("choice")
     monkeypatch.setenv("REELBENCH_HOME", str(tmp_path / "another home"))
     file = folder / "benchmark.yaml"
-    text = re.sub(r"^media: .*$", f"media: {{roots: [{tmp_path / 'clips'}]}}", file.read_text("utf-8"), flags=re.MULTILINE)
+    older = f"media: {{roots: [{tmp_path / 'clips'}]}}"
+    text = re.sub(r"(?m)^media: .*$", older, file.read_text(encoding="utf-8"))
     file.write_text(text.replace("roots: ", "layouts: ['all/{video}'], roots: "), encoding="utf-8")
     refused = reelbench("check", folder)
     (line,) = refused.stderr.splitlines()
