@@ -18,10 +18,10 @@ from pydantic import BaseModel, ConfigDict
 from reelbench.llm.reading import UnreadableError, read_model
 from reelbench.llm.retry_cursor import UNPARSABLE
 from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_json, write_jsonl
+from reelbench.registry.files import read_json, write_json, write_jsonl
 from reelbench.registry.rows import LETTERS, Row
 from reelbench.scoring.cognitive_profile import COMPONENTS, CONTENT, MOST_LABELS, TARGET, THINKING, tags_of
-from reelbench.studio.chain import Chain, ChainCase, ChainSetup, write_json
+from reelbench.studio.chain import Chain, ChainCase, ChainSetup
 from reelbench.studio.chain_prompts import ChainPrompts, Role
 from reelbench.studio.funnel import DroppedError, Funnel
 from reelbench.studio.tag_manual import MANUAL, TagManual, read_manual
@@ -185,14 +185,11 @@ async def run(rows: Sequence[Row], tagger: Tagger, setup: ChainSetup) -> dict[st
                 reasons.append({"qid": qid, "votes": [tagged.model_dump() for tagged in cast]})
         if out is None:
             return chain.plan()
-        settings = {"votes": tagger.votes, "frames": _frames(tagger), "components": list(COMPONENTS)}
+        frames = "none" if tagger.pictures is None else str(tagger.pictures.sampling)
+        settings = {"votes": tagger.votes, "frames": frames, "components": list(COMPONENTS)}
         document = chain.account({}, settings, made_by="machine").model_dump(mode="json", by_alias=True)
         write_jsonl(out, tags)
         write_jsonl(out.with_suffix(".reasons.jsonl"), reasons)
         chain.trace.save(out.with_suffix(".trace.jsonl"))
         write_json(out.with_suffix(".funnel.json"), document)
         return document
-
-
-def _frames(tagger: Tagger) -> str:
-    return "none" if tagger.pictures is None else str(tagger.pictures.sampling)

@@ -48,11 +48,11 @@ class _Commands(Group):
 
 COMMANDS = MappingProxyType(
     {
-        "list": "cli.listing:list_benchmarks",
-        "path": "cli.listing:path",
+        "list": "cli.info:list_benchmarks",
+        "path": "cli.info:path",
         "info": "cli.info:info",
         "settings": "cli.settings:show_settings",
-        "presets": "cli.presets:show_presets",
+        "presets": "cli.info:show_presets",
         "status": "cli.status:show_status",
         "doctor": "cli.doctor:doctor",
         "new": "cli.new:new",
@@ -87,15 +87,10 @@ COMMANDS = MappingProxyType(
 _HOUSES = {"reelbench.studio": "studio", "reelbench.leaderboard": "board", "reelbench.hub_cards": "board"}
 
 
-class _PartMissingError(InputError):
-    """A command belongs to a part of Reelbench that is not installed here."""
-
-
 def assembled(named: str | None = None) -> App:
     """Return the command line: whole, or the one command or group that is named alone: all take 30 ms to build.
 
-    Raises:
-        InputError: What is named belongs to a part that isn't installed. Without a name such commands are left out.
+    A command of a part that isn't installed is no part of the help, and ends with a line that says so.
     """
     firsts = {words.partition(" ")[0] for words in COMMANDS}
     whole = named == "help" or named not in firsts
@@ -111,40 +106,38 @@ def assembled(named: str | None = None) -> App:
         first, _, second = words.partition(" ")
         if not whole and first != named:
             continue
-        try:
-            command = _loaded(words, place)
-        except _PartMissingError:
-            if whole or second:
-                continue
-            raise
+        command, options = _loaded(words, place)
         if isinstance(command, App):
             groups[words] = part = copy(command)
             part.registered_commands = [*command.registered_commands]
             app.add_typer(part, name=words)
         else:
-            (groups[first] if second else app).command(second or first, **_OPTIONS.get(words, {}))(command)
+            (groups[first] if second else app).command(second or first, **options)(command)
     return app
 
 
+_ANY_ARGUMENTS = {"allow_extra_args": True, "ignore_unknown_options": True}
+
 _OPTIONS: dict[str, dict[str, Any]] = {
-    "run": {
-        "context_settings": {"allow_extra_args": True, "ignore_unknown_options": True},
-        "options_metavar": "[OPTIONS] -- LMMS_EVAL_ARGUMENTS",
-    }
+    "run": {"context_settings": _ANY_ARGUMENTS, "options_metavar": "[OPTIONS] -- LMMS_EVAL_ARGUMENTS"}
 }
 
 
-def _loaded(words: str, place: str) -> Any:  # noqa: ANN401 - a command's function, or a group
+def _loaded(words: str, place: str) -> tuple[Any, dict[str, Any]]:
+    """A command's function, or a group, and how it is added."""
     module, _, name = place.partition(":")
     try:
-        return getattr(import_module(f"reelbench.{module}"), name)
+        return getattr(import_module(f"reelbench.{module}"), name), _OPTIONS.get(words, {})
     except ModuleNotFoundError as error:
         house = next((house for house in _HOUSES if f"{error.name}.".startswith(f"{house}.")), None)
         if house is None:
             raise
-        raise _PartMissingError(
-            f"{words}: this is a command of Reelbench's {_HOUSES[house]}, which is not installed here ({house})"
-        ) from None
+    line = f"{words}: this is a command of Reelbench's {_HOUSES[house]}, which is not installed here ({house})"
+
+    def missing() -> None:
+        raise InputError(line)
+
+    return missing, {"context_settings": _ANY_ARGUMENTS, "hidden": True, "add_help_option": False}
 
 
 def _version(value: bool) -> None:
