@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.hub_cards import metadata, scoring, structure
-from reelbench.hub_cards.material import CONFIG, Material, why_not_redistributed
+from reelbench.hub_cards.material import CONFIG, Material
 from reelbench.pages.markdown import code, table
 from reelbench.registry.data.loading import is_mini
+from reelbench.registry.data.passing_on import why_withheld
 from reelbench.registry.data.sources import published_files
 from reelbench.registry.spec import FileBeside, HubFile, LocalFile, MediaSource, SplitSpec
 
@@ -115,7 +116,7 @@ def _loading(material: Material) -> str:
             code(snippet, "python"),
             f"Croissant metadata: <https://huggingface.co/api/datasets/{repo}/croissant>",
         ]
-    forbidden = why_not_redistributed(spec)
+    forbidden = why_withheld(spec)
     why = ""
     if not material.data_splits:
         why = "This repository has the card only. " + (f"{forbidden} " if forbidden else "")
@@ -233,7 +234,7 @@ def licences(material: Material) -> str:
     """Licences of annotations, videos and card."""
     spec = material.spec
     note = f" {spec.license_note}" if spec.license_note else ""
-    forbidden = why_not_redistributed(spec)
+    forbidden = why_withheld(spec)
     rows_told = f"{forbidden} No rows are published here." if forbidden else "They may be passed on under it."
     terms = "; ".join(dict.fromkeys(f"{media.title}: {_terms(media)}" for media in spec.media))
     return (
