@@ -2,13 +2,13 @@
 
 import statistics
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from reelbench.judges.judge_options import VoteRule
 from reelbench.llm import retry_cursor
-from reelbench.registry.records import JudgeRecord, JudgeReply, Sample
-from reelbench.registry.spec import JudgeSpec
+from reelbench.registry.records import Item, JudgeRecord, JudgeReply, Sample
+from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
 
 JUDGE_UNAVAILABLE = f"judge_{retry_cursor.UNAVAILABLE}"
 JUDGE_UNPARSABLE = f"judge_{retry_cursor.UNPARSABLE}"
@@ -23,6 +23,9 @@ JUDGE_REASONS = frozenset(
 )
 """Why an answered item can have no score of a judge."""
 
+
+Judge = Callable[[BenchmarkSpec, Sequence[Item]], tuple[Sequence["Verdict"], JudgeRecord]]
+"""What judges a benchmark's items: a verdict for each, in their order, and what is recorded of who judged."""
 
 _RULES = {"mean": statistics.fmean, "median": statistics.median}
 

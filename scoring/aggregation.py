@@ -14,8 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from reelbench.judges.modes import Judge
-from reelbench.judges.verdicts import JUDGE_REASONS, JUDGE_UNAVAILABLE, Verdict
+from reelbench.judges.verdicts import JUDGE_REASONS, JUDGE_UNAVAILABLE, Judge, Verdict
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.records import Breakdowns, Counts, Item, JudgeRecord, Metrics, MetricValue, Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Facet, Macro, Mean, MeanOf, Metric
