@@ -11,13 +11,14 @@ from typing import Self, cast
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.judges.panel import Panel
 from reelbench.judges.prompting import PromptSet, load_prompts
-from reelbench.judges.verdicts import JUDGE_UNAVAILABLE, Judge, Verdict
+from reelbench.judges.verdicts import Judge, Verdict
 from reelbench.llm import loop
 from reelbench.llm.budget import Budget
 from reelbench.llm.runner import Runner
 from reelbench.registry import settings
 from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.progress import Bar, Show, no_bar, no_show
+from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, JudgeRecord
 from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
 
@@ -99,7 +100,7 @@ def recorded(verdicts: Mapping[str, Verdict], record: JudgeRecord) -> Judge:
 
     def judge(spec: BenchmarkSpec, items: Sequence[Item]) -> tuple[list[Verdict], JudgeRecord]:
         del spec
-        unseen = {item.id: Verdict(item.id, {}, {"": JUDGE_UNAVAILABLE}) for item in items}
+        unseen = {item.id: Verdict(item.id, {}, {"": Reason.JUDGE_UNAVAILABLE}) for item in items}
         return [verdicts.get(item.id, unseen[item.id]) for item in items], record
 
     return judge
@@ -127,7 +128,7 @@ class LiveJudge:
             if not self._told:
                 self._told = True
                 _log.error("%s", self._options.redact(" ".join(str(error).split()) or repr(error)))
-            return Verdict(item.id, {}, dict.fromkeys(self._scale.criteria, JUDGE_UNAVAILABLE))
+            return Verdict(item.id, {}, dict.fromkeys(self._scale.criteria, Reason.JUDGE_UNAVAILABLE))
 
     @property
     def notes(self) -> list[str]:

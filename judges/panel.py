@@ -15,11 +15,12 @@ from typing import Any
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.judges.parsing import parse_score
 from reelbench.judges.prompting import PromptSet
-from reelbench.judges.verdicts import JUDGE_UNPARSABLE, Verdict, needs_no_judge, panel_scores, score_of_votes
+from reelbench.judges.verdicts import Verdict, needs_no_judge, panel_scores, score_of_votes
 from reelbench.llm.asker import Asker
 from reelbench.llm.budget import Budget, Tally, added
 from reelbench.llm.messages import Message
 from reelbench.llm.retry_cursor import UNPARSABLE, AskResult, RetryCursor
+from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, JudgeRecord, JudgeReply
 from reelbench.registry.spec import JudgeSpec
 
@@ -175,9 +176,9 @@ class Member:
             absent = [vote.reason for vote in cast if vote.reason not in {None, UNPARSABLE}]
             score = score_of_votes([vote.value for vote in cast if vote.value is not None], wanted, rule)
             if absent:
-                verdict.reasons[criterion] = f"judge_{absent[-1]}"
+                verdict.reasons[criterion] = Reason(f"judge_{absent[-1]}")
             elif score is None:
-                verdict.reasons[criterion] = JUDGE_UNPARSABLE
+                verdict.reasons[criterion] = Reason.JUDGE_UNPARSABLE
             else:
                 verdict.scores[criterion] = score
         return verdict

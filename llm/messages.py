@@ -4,44 +4,18 @@ A message is a dict of the chat protocol. Its content is text, or a list of text
 attachment goes over the wire as a data URL and enters the key by the sha256 of its bytes.
 """
 
-import base64
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
+
+from reelbench.registry.attachment import Attachment
 
 Message = dict[str, Any]
 """`role` and `content`; the content is a str, or a list of str and `Attachment`."""
 
 TOKENS_PER_ATTACHMENT = 1024
 """What a budget sets aside for one image before the first bill: about what a picture of 1 megapixel costs."""
-
-
-@dataclass(frozen=True, slots=True)
-class Attachment:
-    """An image or a video in a message.
-
-    Attributes:
-        kind: How the chat protocol names it.
-        media_type: For example `image/jpeg`, `video/mp4`.
-        data: The bytes, or the file that holds them (read when it is sent).
-        extra: Further fields of the part, beside the URL; part of the key.
-    """
-
-    kind: Literal["image_url", "video_url"]
-    media_type: str
-    data: bytes | Path
-    extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
-
-    def content(self) -> bytes:
-        """Return the bytes."""
-        return self.data.read_bytes() if isinstance(self.data, Path) else self.data
-
-    def part(self, url: str) -> dict[str, Any]:
-        """Return this part of a message's content, with `url` in the place of the bytes."""
-        return {"type": self.kind, self.kind: {"url": url}, **self.extra}
 
 
 def _rendered(messages: Sequence[Message], url_of: Callable[[Attachment], str]) -> list[Message]:
@@ -56,12 +30,12 @@ def _rendered(messages: Sequence[Message], url_of: Callable[[Attachment], str]) 
 
 def on_the_wire(messages: Sequence[Message]) -> list[Message]:
     """Return the messages as the server takes them, attachments as data URLs."""
-    return _rendered(messages, lambda a: f"data:{a.media_type};base64,{base64.b64encode(a.content()).decode('ascii')}")
+    return _rendered(messages, Attachment.data_url)
 
 
 def on_record(messages: Sequence[Message]) -> list[Message]:
     """Return the messages as plain data, attachments by the sha256 of their bytes: what a key is made of."""
-    return _rendered(messages, lambda a: f"sha256:{hashlib.sha256(a.content()).hexdigest()}")
+    return _rendered(messages, lambda attachment: f"sha256:{attachment.sha256()}")
 
 
 def request_shape(model: str, messages: Sequence[Message], sampling: Mapping[str, Any]) -> bytes:

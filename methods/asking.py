@@ -6,7 +6,6 @@ Every reply is kept as it arrives, so a run that ended early goes on where it wa
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from mimetypes import guess_type
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from reelbench.llm import loop
 from reelbench.llm.ask_options import AskOptions, takes_completion_limit
 from reelbench.llm.asker import Asker
 from reelbench.llm.budget import Budget
-from reelbench.llm.messages import Attachment, Message
+from reelbench.llm.messages import Message
 from reelbench.llm.retry_cursor import UNPARSABLE, AskResult
 from reelbench.llm.runner import Runner
 from reelbench.methods.questions import MISSING, NOT_SHOWN, QuestionSet
@@ -25,12 +24,13 @@ from reelbench.registry.data.loading import named
 from reelbench.registry.decoding import Candidates
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError, number_of
 from reelbench.registry.frames.sampling import MOST_FRAMES, FrameSampling
+from reelbench.registry.frames.shown import Shown
 from reelbench.registry.progress import Show
 from reelbench.registry.question_ids import QuestionIds
+from reelbench.registry.reasons import Reason
 from reelbench.registry.records import ModelRecord
 from reelbench.registry.rows import Row
 from reelbench.registry.strata import Strata
-from reelbench.tasks.lmms.visuals import Shown
 from reelbench.tasks.score import Evaluation, Options
 from reelbench.tasks.submissions import Prediction, answered
 
@@ -175,12 +175,7 @@ def messages(prompt: str, shown: Shown, language: str = "en", *, first: bool = F
 
     The words stand `first` where that is asked for.
     """
-    pieces: list[str | Attachment] = []
-    if shown.video is not None:
-        pieces.append(Attachment("video_url", "video/mp4", shown.video))
-    for mark, image in zip(shown.marks(language), shown.images, strict=True):
-        pieces += [mark] if mark else []
-        pieces.append(Attachment("image_url", guess_type(image.name)[0] or "image/jpeg", image))
+    pieces = shown.attachments(language)
     return [{"role": "user", "content": [prompt, *pieces] if first else [*pieces, prompt]}]
 
 
@@ -234,12 +229,12 @@ class _Run:
         texts = [asked.value for asked in replies if asked.value is not None]
         if len(texts) < len(replies):
             self._runner.lacking[next(str(asked.reason) for asked in replies if asked.value is None)] += 1
-            return Prediction(None, reason="model_failed")
+            return Prediction(None, reason=Reason.MODEL_FAILED)
         self.beside[row["id"]] = _cost(replies) | {"candidates": texts if len(texts) > 1 else None}
         for text, result in zip(texts, replies, strict=True):
             reason = result.unfinished
             if reason is not None and (questions.spec.row_kind == "open" or self._read(row, text).flags):
-                return Prediction(text, reason=reason)
+                return Prediction(text, reason=Reason(reason))
         return self._read(row, texts[0])
 
     async def _answer(self, row: Row, question: Sequence[Message], vote: int) -> AskResult[str]:

@@ -351,11 +351,16 @@ def results(store: str | Path) -> "pd.DataFrame":
     `metric`, `value`, `low`, `high` (the 95 % interval), `n` and `unit`.
 
     Raises:
-        InputError: There is no store, or a file in it was changed.
+        InputError: There is no store, a file in it was changed, or the board is not installed.
     """
     import pandas as pd
 
-    from reelbench.leaderboard import board, columns
+    try:
+        from reelbench.leaderboard import board, columns
+    except ModuleNotFoundError as error:
+        if not f"{error.name}.".startswith("reelbench.leaderboard."):
+            raise
+        raise InputError(f"reelbench.results: Reelbench's board is not installed here ({error.name})") from None
 
     made = board.make(Path(store), published=False)
     if made.left_out:

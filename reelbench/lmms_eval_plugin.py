@@ -184,9 +184,9 @@ def _with_ours(original: Callable[..., dict[str, Any]]) -> Callable[..., dict[st
 def _with_declared(original: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
     @wraps(original)
     def get_config(self: Any, name: str) -> dict[str, Any]:  # noqa: ANN401
-        from reelbench.tasks.lmms import declared
+        from reelbench.tasks.lmms import codegen
 
-        return declared.config(name) or original(self, name)
+        return codegen.config(name) or original(self, name)
 
     return get_config
 
@@ -195,7 +195,7 @@ def _index(manager: Any) -> dict[str, Any]:  # noqa: ANN401 - lmms-eval's TaskMa
     """Index each benchmark's tasks, ours, other packages' and files': a broken one costs that benchmark only."""
     from reelbench.registry.benchmark_file import NAME
     from reelbench.registry.discovery import packages
-    from reelbench.tasks.lmms import declared
+    from reelbench.tasks.lmms import codegen
 
     def of_package(package: str) -> dict[str, Any]:
         folder = _folder(package)
@@ -204,7 +204,7 @@ def _index(manager: Any) -> dict[str, Any]:  # noqa: ANN401 - lmms-eval's TaskMa
 
     parts = {package: partial(of_package, package) for package in sorted(packages())}
     index: dict[str, Any] = {}
-    for source, indexed in {**parts, "benchmark.yaml files": declared.index}.items():
+    for source, indexed in {**parts, "benchmark.yaml files": codegen.index}.items():
         try:
             entries = indexed()
         except Exception as error:  # noqa: BLE001 - whatever a YAML does to lmms-eval's indexer
@@ -283,13 +283,13 @@ def _task_of_declaration(manager: Any, asked: Any) -> Any:  # noqa: ANN401 - lmm
     if not isinstance(asked, dict) or not asked.keys() >= {"id", "kind", "source", "columns"}:
         return asked
     from reelbench.registry import discovery
-    from reelbench.tasks.lmms import declared
+    from reelbench.tasks.lmms import codegen
     from reelbench.tasks.lmms.process import named_by_path
 
     if str(asked["id"]) not in discovery.specs():
         named_by_path(sys.argv)  # what it opens has its id from now on
     spec = discovery.get(str(asked["id"]))
-    for name, entry in declared.index().items():
+    for name, entry in codegen.index().items():
         if manager.task_index.setdefault(name, entry) is entry and name not in manager.all_tasks:
             manager.all_tasks.append(name)
     return spec.tasks[0].name

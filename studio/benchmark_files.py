@@ -12,8 +12,7 @@ from typing import Any, Literal
 
 from reelbench.registry import benchmark_file, datasheet_form, discovery
 from reelbench.registry.errors import InputError, number_of
-from reelbench.registry.files import read_json, write_text
-from reelbench.studio.chain import write_json
+from reelbench.registry.files import read_json, write_json, write_text
 
 MadeBy = Literal["moments", "discussion"]
 

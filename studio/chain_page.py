@@ -1,44 +1,43 @@
 """A page that shows a chain on one video: what survived, who said what, and what came through of all videos.
 
-To be opened from the disk; it reads without its script, which is for light and dark. All that models and sources wrote
-is escaped, and the page may load nothing.
+To be opened from the disk. The data stand as JSON in the page, and its script draws them, as text; the files they come
+from are held to their shapes first, as somebody may have edited them.
 """
 
-from collections.abc import Mapping, Sequence
-from html import escape
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import quote
 
-from reelbench.pages.shell_page import page_asset, page_head, shell_page
-from reelbench.registry.errors import InputError, number_of
-from reelbench.registry.files import write_text
+from pydantic import BaseModel, Field, ValidationError
+
+from reelbench.llm.reading import beside_dictionary
+from reelbench.pages.shell_page import in_script, page_asset, page_head, shell_page
+from reelbench.registry.base_record import first_wrong_field
+from reelbench.registry.errors import InputError
+from reelbench.registry.files import Decoder, read_json, write_text
 from reelbench.registry.rows import LETTERS
-from reelbench.studio import compared_sets
-from reelbench.studio.chain_files import comparison, funnel_stages, made_questions, trace_lines
-from reelbench.studio.chain_text import (
-    Span,
-    clock,
-    named,
-    paragraph,
-    side_by_side,
-    strip,
-)
-from reelbench.studio.chain_turns import texts_left, turns, verdicts
+from reelbench.registry.values import is_array
+from reelbench.studio.discussion import JUDGE
+from reelbench.studio.discussion_files import QUESTION_KEYS, WrittenQuestion
+from reelbench.studio.funnel import StageRecord
 
 _COUNTED = {"bloom"}
 """Roles that are asked one thing of each text: read as figures, not one by one."""
-_MADE = ("annotations.json", "rextime.json")
-_FIRST = "single_pass.json"
-_REASONS = {
-    "unparsable": "unreadable reply",
-    "unavailable": "no reply",
-    "none": "no event beside it",
-    "media_missing": "video missing",
-    "media_unreadable": "unreadable video",
-}
-"""Reasons in words, where their own name isn't one."""
 _LINKS = (("#survived", "What survived"), ("#said", "Who said what"), ("#videos", "All videos"))
+_SIDES = ("the draft", "the discussion's set")
+"""The two sets that a discussion's judge compares, as A and B when it is first asked; then the other way round."""
+_MATERIAL = re.compile(r"<(\w+) ([0-9a-f]{32})>\n(.*?)\n</\1 \2>", re.DOTALL)
+_SHORT = 700  # characters of material that stands beside a reply; what is longer is with what was asked
+# Of scripts without spaces each character is a word.
+_WORD = re.compile(r"\s*(?:[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\s\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+)")
+
+Runs = list[tuple[str, str]]
+"""Runs of words as (before, after): the same text where nothing changed."""
 
 
 def write(folder: Path, video: str | None = None, out: Path | None = None) -> Path:
@@ -52,147 +51,293 @@ def write(folder: Path, video: str | None = None, out: Path | None = None) -> Pa
     Raises:
         InputError: The folder holds no chain, or not this video, or a file of it is damaged.
     """
-    lines = list(trace_lines(folder / "trace.jsonl", video))
+    lines = list(_trace_lines(folder / "trace.jsonl", video))
     if not lines:
         raise InputError(f"{folder / 'trace.jsonl'}: nothing was asked{f' for {video!r}' if video else ''}")
     name = lines[0]["video"]
-    made = [entry for file in _MADE for entry in made_questions(folder / file, name)]
-    first = list(made_questions(folder / _FIRST, name))
+    made = [entry for file in ("annotations.json", "rextime.json") for entry in _made_questions(folder / file, name)]
+    drafts = list(_made_questions(folder / "single_pass.json", name))
     said = [line for line in lines if line["role"] not in _COUNTED]
-    length = max((float(entry.get("duration") or 0) for entry in made), default=0.0)
-    compared = comparison(folder / "comparison.json")
-    head = "What survived" if made else "Nothing survived"
-    body = [
-        f"<h1>What was made of <bdi>{escape(name)}</bdi></h1>",
-        f"<p class='lead'>{_summary(made, first, said)}</p>",
-        f"<section id='survived' aria-labelledby='h-survived'><h2 id='h-survived'>{head}</h2>",
-        _beside(first, made) if first else _survived(made),
-        "</section>",
-        "<section id='said' aria-labelledby='h-said'><h2 id='h-said'>Who said what</h2>",
-        turns(said, length),
-        texts_left([line for line in lines if line["role"] in _COUNTED]),
-        "</section>",
-        compared_sets.section(compared) if compared else "",
-        "<section id='videos' aria-labelledby='h-videos'><h2 id='h-videos'>All videos</h2>",
-        _funnel(funnel_stages(folder / "funnel.json")),
-        "</section>",
-    ]
-    style = page_asset("chain_page.css", "studio")
+    compared, funnel = folder / "comparison.json", folder / "funnel.json"
+    data = {
+        "name": name,
+        "made": made,
+        "drafts": _beside(drafts, made) if drafts else None,
+        "length": max((float(entry.get("duration") or 0) for entry in made), default=0.0),
+        "letters": LETTERS,
+        "replies": len(said),
+        "texts": len(lines) - len(said),
+        "verdicts": _verdicts(said),
+        "turns": list(_turns(said)),
+        "compared": _held(_Comparison, read_json(compared), str(compared)) if compared.is_file() else None,
+        "stages": _held(_Funnel, read_json(funnel), str(funnel))["stages"],
+    }
+    page = shell_page(
+        f"{name}: what was made of it",
+        page_asset("chain_page.html", "studio"),
+        style=page_asset("chain_page.css", "studio"),
+        script=page_asset("chain_page.js", "studio"),
+        data=in_script(data),
+        head=page_head(_LINKS),
+    )
     path = out or folder / f"{quote(name, safe='')}.html"
-    write_text(path, shell_page(f"{name}: what was made of it", "\n".join(body), style=style, head=page_head(_LINKS)))
+    write_text(path, page)
     return path
 
 
-# --- the result -------------------------------------------------------------------------------------------------------
-
-
-def _summary(
-    made: Sequence[Mapping[str, Any]], first: Sequence[Mapping[str, Any]], lines: Sequence[Mapping[str, Any]]
-) -> str:
-    """Return the result in a sentence or three."""
-    shown = [f"{number_of(len(made), 'question')} came of {number_of(len(lines), 'reply', 'replies')}."]
-    drafts = {entry["question_id"]: entry for entry in first}
-    if drafts:
-        kept = [entry for entry in made if entry["question_id"] in drafts]
-        changed = sum(_changed(drafts[entry["question_id"]], entry) != "" for entry in kept)
-        shown.append(f"The discussion changed {changed} of {number_of(len(drafts), 'draft')}.")
-    sides = verdicts(lines)
-    if sides and sides[0] and len(set(sides)) == 1:
-        shown.append(f"The judge prefers {escape(sides[0])}{', whichever is shown first' if len(sides) > 1 else ''}.")
-    elif sides:
-        shown.append("The judge prefers neither set in both orders.")
-    return " ".join(shown)
-
-
-def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
-    """Return which of a question's texts are not as they were."""
-    return " and ".join(field for field in ("question", "answer") if before[field] != after[field])
-
-
-def _beside(first: Sequence[Mapping[str, Any]], last: Sequence[Mapping[str, Any]]) -> str:
+def _beside(drafts: Iterable[Mapping[str, Any]], made: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the single pass beside what came of it, question by question."""
-    drafts, made = ({entry["question_id"]: entry for entry in entries} for entries in (first, last))
-    rows = ""
-    for name in sorted(drafts.keys() | made.keys(), key=lambda name: (len(name), name)):
-        before, after = drafts.get(name), made.get(name)
+    first, last = ({entry["question_id"]: entry for entry in entries} for entries in (drafts, made))
+    lines = []
+    for name in sorted(first.keys() | last.keys(), key=lambda name: (len(name), name)):
+        before, after = first.get(name), last.get(name)
+        line: dict[str, Any] = {"id": name, "before": before, "after": after, "changed": []}
         if before and after:
-            change = _changed(before, after)
-            badge = f"{change} changed" if change else "as drafted"
-            content = _both(before, after) if change else _written(after)
-        else:
-            badge = "new" if after else "dropped"
-            content = _written(after or before or {})
-        rows += f"<dt>{escape(name)} <span class='badge'>{badge}</span></dt><dd>{content}{_more(after or {})}</dd>"
-    return f"<dl class='card made'>{rows}</dl>"
+            line["runs"] = {field: _runs(before[field], after[field]) for field in ("question", "answer")}
+            line["changed"] = [field for field in ("question", "answer") if before[field] != after[field]]
+        lines.append(line)
+    return lines
 
 
-def _written(entry: Mapping[str, Any]) -> str:
-    return paragraph(str(entry["question"]), "asked") + paragraph(str(entry["answer"]))
+def _runs(before: str, after: str) -> Runs:
+    words = _WORD.findall(before), _WORD.findall(after)
+    stripped = ([word.strip() for word in side] for side in words)
+    runs: Runs = []
+    for change, a, b, c, d in SequenceMatcher(None, *stripped, autojunk=False).get_opcodes():
+        old, new = "".join(words[0][a:b]), "".join(words[1][c:d])
+        runs.append((new, new) if change == "equal" else (old, new))
+    return runs
 
 
-def _both(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
-    sides = ["<p class='sub'>Draft (single pass)</p>", "<p class='sub'>Refined (discussion)</p>"]
-    for field, kind in (("question", "said asked"), ("answer", "said")):
-        for place, text in enumerate(side_by_side(str(before[field]), str(after[field]))):
-            sides[place] += f"<p class='{kind}' dir='auto'>{text}</p>"
-    return f"<div class='pair'><div>{sides[0]}</div><div>{sides[1]}</div></div>"
+# --- who said what ----------------------------------------------------------------------------------------------------
 
 
-def _more(entry: Mapping[str, Any]) -> str:
-    """Return what else a question of MovieCORE's shape says."""
-    short, kind = entry.get("short_answer"), entry.get("classification")
-    parts = [f"Short answer: <span dir='auto'>{escape(short)}</span>"] if short else []
-    parts += [f"Kind: {named(kind)}"] if kind else []
-    return f"<p class='sub'>{' · '.join(parts)}</p>" if parts else ""
+def _turns(lines: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the turns of one video's trace, in their order; a writer's questions are held to those written before."""
+    written: dict[str, dict[int, WrittenQuestion]] = {}
+    for (role, number), group in groupby(lines, key=lambda line: (line["role"], line.get("round") or 0)):
+        replies: list[dict[str, Any]] = []
+        asked = -1
+        for line in group:
+            asked += line["attempt"] == 0
+            questions = _questions(line["reply"] or "")
+            shown = _reply(line, questions, written.get(role, {}), _sides(asked) if role == JUDGE else None)
+            # Those that are the same to the last word are shown once.
+            same = next((reply for reply in replies if reply | {"times": 1} == shown), None)
+            if same is None:
+                replies.append(shown)
+            else:
+                same["times"] += 1
+            if line["read"] and questions:
+                written[role] = questions
+        yield {"role": role, "round": number, "replies": replies}
 
 
-def _survived(made: Sequence[Mapping[str, Any]]) -> str:
-    shown = ""
-    for entry in made:
-        category = f" <span class='badge'>{named(entry['category'])}</span>" if entry.get("category") else ""
-        shown += f"<dt dir='auto'>{escape(entry['question'])}{category}</dt><dd>{_options(entry)}{_answer(entry)}</dd>"
-    return f"<dl class='card made'>{shown}</dl>" if made else ""
+def _sides(asked: int) -> tuple[str, ...]:
+    return _SIDES if asked % 2 == 0 else _SIDES[::-1]
 
 
-def _options(entry: Mapping[str, Any]) -> str:
-    shown = ""
-    for letter, option in zip(LETTERS, entry.get("options") or (), strict=False):
-        kind, sign = (" class='right'", " ✓") if letter == entry.get("ans") else ("", "")
-        shown += f"<li{kind}><span class='sub'>{letter}{sign}</span> <span dir='auto'>{escape(option)}</span></li>"
-    return f"<ul class='options'>{shown}</ul>" if shown else ""
+def _verdicts(lines: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the set that a discussion's judge prefers, each time it could be read; "" for neither."""
+    read = [line for line in lines if line["role"] == JUDGE and line["read"]]
+    said = [(beside_dictionary(line["reply"] or "")[1] or {}).get("better") for line in read]
+    return [_sides(place)["AB".index(better)] if better in ("A", "B") else "" for place, better in enumerate(said)]
 
 
-def _answer(entry: Mapping[str, Any]) -> str:
-    """Return a question's answer, its times in it, and where both lie in the video."""
-    spans: dict[str, Span] = {}
-    for name, key in (("Asked about", "question_span"), ("Answer", "span")):
-        if entry.get(key):
-            start, end = entry[key]
-            spans[name] = (float(start), float(end))
-    answer = str(entry["answer"])
-    if "Answer" in spans:
-        for mark, time in zip(("<s0>", "<e0>"), spans["Answer"], strict=True):
-            answer = answer.replace(mark, clock(time))
-    return paragraph(answer) + strip(spans, float(entry.get("duration") or 0))
+def _reply(
+    line: Mapping[str, Any],
+    questions: Mapping[int, WrittenQuestion],
+    before: Mapping[int, WrittenQuestion],
+    sides: Sequence[str] | None,
+) -> dict[str, Any]:
+    """Return a reply as text first: its questions, a judge's word, or what its object says; and as it came."""
+    words, values = beside_dictionary(line["reply"] or "")
+    asked = [(message["role"], _content(message["content"])) for message in line["messages"]]
+    pieces = [(_spaced(name), text) for name, _, text in _MATERIAL.findall(asked[-1][1])]
+    short = sum(len(text) for _, text in pieces) <= _SHORT and not any(text[:1] in "[{" for _, text in pieces)
+    better = (values or {}).get("better") if sides else None
+    prefers = None
+    if sides and better in ("A", "B", "tie"):
+        prefers = "Sees no difference" if better == "tie" else f"Prefers {sides['AB'.index(better)]}"
+    return {
+        **{name: line[name] for name in ("model", "tokens", "attempt", "read")},
+        "times": 1,
+        "reply": line["reply"] or "",
+        "asked": asked,
+        "material": pieces if short else [],
+        "words": words,
+        "questions": [
+            {
+                field: _runs(getattr(before.get(number, question), field), getattr(question, field))
+                for field in ("question", "answer")
+            }
+            for number, question in questions.items()
+        ],
+        "prefers": prefers,
+        "shown_first": sides[0] if sides else "",
+        **_said(values or {}),
+    }
 
 
-# --- all videos -------------------------------------------------------------------------------------------------------
+def _content(content: str | Sequence[Mapping[str, Any]]) -> str:
+    if isinstance(content, str):
+        return content
+    return "\n".join(part.get("text") or f"[{part['type']}: {part[part['type']]['url']}]" for part in content)
 
 
-def _funnel(stages: Sequence[Mapping[str, Any]]) -> str:
-    rows = ""
-    for stage in stages:
-        share = 100 * stage["out"] / stage["in"] if stage["in"] else 0
-        losses = ", ".join(
-            f"{named(str(_REASONS.get(reason, reason)))} {count:,}" for reason, count in stage["dropped"].items()
-        )
-        rows += (
-            f"<tr><th scope='row'>{named(stage['name'])}</th>"
-            f"<td class='wide'><span class='lane share'><i class='fill' style='width:{share:.2f}%'></i></span></td>"
-            f"<td class='n'>{stage['out']:,} of {stage['in']:,}</td><td>{losses or '–'}</td></tr>"
-        )
-    heads = "<th scope='col'>Stage</th><th scope='col' colspan='2'>Came through</th><th scope='col'>Dropped</th>"
-    return (
-        "<section class='card scroll' tabindex='0' aria-label='Stages'><table>"
-        f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></section>"
-    )
+def _questions(reply: str) -> dict[int, WrittenQuestion]:
+    """Return the questions that a reply is, by number; none where it is anything else, or one of them isn't whole."""
+    whole = beside_dictionary(reply)[1] or {}
+    entries = next((whole[key] for key in QUESTION_KEYS if isinstance(whole.get(key), list)), [])
+    questions: dict[int, WrittenQuestion] = {}
+    for place, entry in enumerate(entries, start=1):
+        try:
+            question = WrittenQuestion.model_validate(entry)
+        except ValidationError:
+            return {}
+        questions[question.id if question.id is not None and question.id not in questions else place] = question
+    return questions
+
+
+def _said(values: Mapping[Any, Any]) -> dict[str, list[Any]]:
+    """Return what an object says that can be said in words: events with their times, questions, short facts."""
+    spans, pairs, facts = [], [], []
+    for name, value in values.items():
+        span = values.get(f"{name}_timestamp")
+        fields = {str(key).casefold(): text for key, text in value.items()} if isinstance(value, dict) else {}
+        if {"question", "answer"} <= fields.keys():
+            pairs.append((str(fields["question"]), str(fields["answer"])))
+        elif is_array(span) and len(span) == 2 and _is_span(*span):  # noqa: PLR2004
+            spans.append((f"{_spaced(str(name))}: {value}", list(span)))
+        elif not isinstance(value, dict | list):
+            facts.append((_spaced(str(name)), str(value)))
+    return {"spans": spans, "pairs": pairs, "facts": facts}
+
+
+def _is_span(start: object, end: object) -> bool:
+    return isinstance(start, int | float) and isinstance(end, int | float) and 0 <= start <= end < math.inf
+
+
+def _spaced(name: str) -> str:
+    """Return "event 1" of "event1"."""
+    return re.sub(r"(?<=[a-z])(?=[0-9])", " ", name.replace("_", " "))
+
+
+# --- the files --------------------------------------------------------------------------------------------------------
+
+_Number = Annotated[float, Field(allow_inf_nan=False)]
+_Seconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
+_Ends = tuple[_Number, _Number] | None
+
+
+class _Url(BaseModel):
+    url: str
+
+
+class _Part(BaseModel):
+    type: str
+    text: str | None = None
+    image_url: _Url | None = None
+    video_url: _Url | None = None
+
+
+class _Message(BaseModel):
+    role: str
+    content: str | list[_Part]
+
+
+class _Tokens(BaseModel):
+    prompt: int
+    completion: int
+
+
+class _Line(BaseModel):
+    role: str
+    video: str
+    round: int | None = None
+    attempt: int
+    read: bool
+    model: str | None
+    messages: list[_Message] = Field(min_length=1)
+    reply: str | None
+    tokens: _Tokens
+
+
+class _Made(BaseModel):
+    question: str
+    answer: str
+    short_answer: str | None = None
+    classification: str | None = None
+    category: str | None = None
+    options: list[str] | None = None
+    ans: str | None = None
+    duration: _Seconds | None = None
+    span: tuple[_Seconds, _Seconds] | None = None
+    question_span: tuple[_Seconds, _Seconds] | None = None
+
+
+class _Discussed(_Made):
+    question_id: str
+
+
+class _Measure(BaseModel):
+    single_pass: _Number | None
+    discussion: _Number | None
+    difference: _Number | None
+    ci95: _Ends
+
+
+class _WinRate(BaseModel):
+    value: _Number
+    ci95: _Ends
+    videos: int
+    same_in_both_orders: _Number
+
+
+class _Comparison(BaseModel):
+    measures: dict[str, _Measure]
+    win_rate: _WinRate | None
+
+
+class _Funnel(BaseModel):
+    stages: list[StageRecord]
+
+
+def _trace_lines(path: Path, video: str | None) -> Iterator[dict[str, Any]]:
+    """Yield the lines of one video, by default the first one; the file, which may be long, is read line by line."""
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        raise InputError(f"{path}: can't be read ({error.strerror}); give the folder that a chain wrote") from None
+    decoder = Decoder(path)
+    with file:
+        for number, text in enumerate(file, start=1):
+            try:
+                line = decoder.decode(text.decode("utf-8"), number)
+                name = line["video"]
+            except (ValueError, LookupError, TypeError):
+                raise InputError(f"{path}, line {number}: not a line of a chain's trace; is the file whole?") from None
+            video = name if video is None else video
+            if name == video:
+                yield _held(_Line, line, f"{path}, line {number}")
+
+
+def _made_questions(path: Path, video: str) -> Iterator[dict[str, Any]]:
+    """Yield the questions on a video; none where there is no such file."""
+    document = read_json(path) if path.is_file() else []
+    if not isinstance(document, dict | list):
+        raise InputError(f"{path}: not a chain's questions, but {type(document).__name__}")
+    for place, entry in document.items() if isinstance(document, dict) else enumerate(document, start=1):
+        if not isinstance(entry, dict):
+            raise InputError(f"{path}, entry {place}: not a question, but {type(entry).__name__}")
+        if video in (entry.get("video"), entry.get("vid")):
+            yield _held(_Made if "vid" in entry else _Discussed, entry, f"{path}, entry {place}")
+
+
+def _held(shape: type[BaseModel], value: Any, where: str) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
+    """Return a value as it is; InputError where it lacks what its kind has."""
+    try:
+        shape.model_validate(value)
+    except ValidationError as error:
+        raise InputError(f"{where}, {first_wrong_field(error)}") from None
+    return value

@@ -19,9 +19,10 @@ from pydantic import AliasChoices, BaseModel, Field, ValidationError
 from reelbench.llm.messages import Message
 from reelbench.llm.reading import UnreadableError, is_refusal, last_dictionary, read_model
 from reelbench.registry.errors import InputError
+from reelbench.registry.files import write_json
 from reelbench.scoring.answers import strip_reasoning
 from reelbench.studio import bloom
-from reelbench.studio.chain import Chain, ChainCase, ChainSetup, write_json
+from reelbench.studio.chain import Chain, ChainCase, ChainSetup
 from reelbench.studio.chain_prompts import ChainPrompts, Role, as_json
 from reelbench.studio.discussion_files import (
     QUESTION_KEYS,

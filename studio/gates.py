@@ -21,7 +21,7 @@ from reelbench.registry.rows import LETTERS
 from reelbench.studio.chain import Chain, ChainCase
 from reelbench.studio.chain_prompts import ChainPrompts
 from reelbench.studio.funnel import DroppedError
-from reelbench.studio.gate_rules import GateName, GateRules
+from reelbench.studio.moment_rules import GateName, GateRules
 
 BLIND, CHECKER = "blind", "checker"
 _SUPPORT = ("no", "partly", "fully")

@@ -19,9 +19,9 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from reelbench.llm.reading import read_model
 from reelbench.registry.errors import InputError, number_of
-from reelbench.registry.files import write_jsonl
+from reelbench.registry.files import write_json, write_jsonl
 from reelbench.studio import moment_replies as replies
-from reelbench.studio.chain import Chain, ChainCase, ChainSetup, write_json
+from reelbench.studio.chain import Chain, ChainCase, ChainSetup
 from reelbench.studio.chain_prompts import ChainPrompts, Role, as_json
 from reelbench.studio.funnel import DroppedError, Funnel
 from reelbench.studio.gates import GateQuestion, Gates

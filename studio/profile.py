@@ -8,7 +8,7 @@ locale, skill and reasoning step. What can't be computed is None, with a note th
 import statistics
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,11 +25,14 @@ from reelbench.stats.rank_correlation import spearman
 from reelbench.studio import bloom
 from reelbench.studio import readability as text_profile
 from reelbench.studio.profile_rows import Dataset, ProfileRow
-from reelbench.studio.profile_spans import Spans, measure_spans, with_question_spans
-from reelbench.studio.published_profiles import PROFILE_TOOLS, PROFILES_CITE, PUBLISHED_PROFILES, PublishedProfile
+from reelbench.studio.published import published
 
 if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions
+from dataclasses import replace
+
+from reelbench.scoring.certificate_length import certificates
+from reelbench.studio.profile_rows import read_question_spans
 
 SIDES = ("question", "answer")
 _TOP = 200
@@ -102,6 +105,31 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
+class Spans:
+    """Where answers lie in their videos; means over the questions that have what is needed.
+
+    Attributes:
+        n: Questions with an answer span.
+        length: Length of the answer span, in seconds.
+        share: Part of the video that it takes, in per cent.
+        question_spans: Questions with a span of their own, too.
+        certificate_length: Seconds of video that must be seen (`scoring.certificate_length`).
+        qa_iou: Overlap of the two spans, 0 to 1.
+        certificate_length_ci95: Interval of the length, over videos.
+        qa_iou_ci95: Interval of the overlap.
+    """
+
+    n: int
+    length: float
+    share: float | None
+    question_spans: int
+    certificate_length: float | None
+    qa_iou: float | None
+    certificate_length_ci95: tuple[float, float] | None = None
+    qa_iou_ci95: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Profile:
     """All that is measured of one dataset; None where it could not be."""
 
@@ -120,7 +148,7 @@ class Profile:
     spans: Spans | None
     reasoning_steps: Counter[int]
     made_with: dict[str, str]
-    published: tuple[PublishedProfile, ...] = ()
+    published: tuple[Mapping[str, Any], ...] = ()
 
     def document(self) -> dict[str, Any]:
         """Return what `--json` prints."""
@@ -155,7 +183,8 @@ class Profile:
             "reasoning_steps": _steps_document(self.reasoning_steps),
             "made_with": self.made_with,
             "published": [
-                {**asdict(row), "cite": PROFILES_CITE, "made_with": dict(PROFILE_TOOLS)} for row in self.published
+                {**row, **{name: published("profiles")[name] for name in ("cite", "of", "made_with")}}
+                for row in self.published
             ],
         }
 
@@ -214,8 +243,8 @@ def profile(dataset: Dataset, extras: Extras) -> Profile:
         made_with=made_with,
         published=tuple(
             row
-            for row in PUBLISHED_PROFILES
-            if extras.all_published or (dataset.spec is not None and row.benchmark == dataset.spec.id)
+            for row in published("profiles")["rows"]
+            if extras.all_published or (dataset.spec is not None and row["benchmark"] == dataset.spec.id)
         ),
     )
 
@@ -377,3 +406,43 @@ def _steps_document(steps: Counter[int]) -> dict[str, Any] | None:
     if not steps:
         return None
     return {"n": steps.total(), "mean": statistics.fmean(steps.elements()), "counts": dict(sorted(steps.items()))}
+
+
+_MOST_NOTED = 3
+
+
+def with_question_spans(entries: list[ProfileRow], path: Path, note: Callable[[str], None]) -> list[ProfileRow]:
+    """Give entries the spans that a file has of their questions; InputError where none is of them."""
+    spans = read_question_spans(path)
+    ids = {entry.id for entry in entries}
+    strangers = [name for name in spans if name not in ids]
+    if len(strangers) == len(spans):
+        raise InputError(f"{path}: none of its {len(spans)} ids is among the {len(entries)} questions")
+    if strangers:
+        note(f"{path}: {len(strangers)} spans without a question: {', '.join(strangers[:_MOST_NOTED])}")
+    return [replace(entry, question_span=spans.get(entry.id, entry.question_span)) for entry in entries]
+
+
+def measure_spans(entries: Sequence[ProfileRow]) -> Spans | None:
+    """Measure the entries that have an answer span; None where none has."""
+    grounded = [entry for entry in entries if entry.span]
+    if not grounded:
+        return None
+    lengths = [entry.span[1] - entry.span[0] for entry in grounded]
+    shares = [100 * length / entry.duration for entry, length in zip(grounded, lengths, strict=True) if entry.duration]
+    both = [entry for entry in grounded if entry.question_span]
+    known = (
+        certificates([(entry.question_span, entry.span) for entry in both], [entry.video for entry in both])
+        if both
+        else None
+    )
+    return Spans(
+        n=len(grounded),
+        length=statistics.fmean(lengths),
+        share=statistics.fmean(shares) if shares else None,
+        question_spans=len(both),
+        certificate_length=known.length.value if known else None,
+        qa_iou=known.qa_miou.value if known else None,
+        certificate_length_ci95=known.length.ci95 if known else None,
+        qa_iou_ci95=known.qa_miou.ci95 if known else None,
+    )

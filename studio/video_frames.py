@@ -4,10 +4,11 @@ import asyncio
 import os
 from pathlib import Path
 
-from reelbench.llm.messages import Attachment
 from reelbench.registry import discovery
+from reelbench.registry.attachment import Attachment
 from reelbench.registry.errors import InputError, MediaError
 from reelbench.registry.frames.sampling import FrameSampling
+from reelbench.registry.frames.shown import Shown
 from reelbench.registry.media.library import Library
 from reelbench.registry.rows import Row
 from reelbench.studio.funnel import DroppedError
@@ -63,9 +64,7 @@ class VideoFrames:
                 stored = None
         if stored is None:
             raise DroppedError("media_missing")
-        if stored.path is not None:
-            return [Attachment("video_url", "video/mp4", stored.path)]
-        return [Attachment("image_url", "image/jpeg", image) for image in stored.images]
+        return Shown.of(stored).media
 
     def _there(self, row: Row) -> bool:
         try:

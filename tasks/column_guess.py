@@ -4,6 +4,7 @@ Values decide what a column can be (ids are unique, a video has a file's suffix,
 several that can, the usual name wins. Nothing is taken that the rows contradict.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,22 +23,7 @@ Cells = Mapping[str, Any]
 
 NAMES: Mapping[str, tuple[str, ...]] = {
     name: tuple(usual.split())
-    for name, usual in {
-        "id": "id qid questionid uid uuid key sampleid exampleid itemid quid index idx",
-        "video": "video videopath videofile videoname videoid vid vidname clip clipname clipid videouid youtubeid file "
-        "filename path media film movie gif gifname v",
-        "question": "question q query prompt questiontext ask text sentence caption description desc",
-        "options": "options choices candidates option choice answers answerchoices mcoptions candidate",
-        "answer": "answer ans gold label correct correctanswer answerletter answerid answeridx gt groundtruth gtanswer "
-        "correctchoice correctoption correctidx correctanswerlabel target reference ref truth solution response a",
-        "span": "span timestamps timestamp relevantwindows window windows gtspan segment segments moment time interval "
-        "gt cliptimes evidencespan",
-        "start": "start starttime begin startsec tstart s from starts",
-        "end": "end endtime finish endsec tend e to ends stop",
-        "duration": "duration videoduration videolength length vlen videolen",
-        "language": "language lang locale",
-        "reasoning": "reasoning rationale steps reasoningtrace explanation cot",
-    }.items()
+    for name, usual in json.loads(Path(__file__).with_name("column_names.json").read_text(encoding="utf-8")).items()
 }
 """Column of ours -> what it is usually called, the likeliest first; case and signs don't count."""
 

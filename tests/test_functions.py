@@ -42,7 +42,7 @@ def groups(file):
 
 def declares_options(file, function):
     """Whether the parameters are options: of a command, or of a group of them that `takes` hands on to several."""
-    if file.parts[:2] != ("reelbench", "cli"):
+    if not {"cli", "commands", "command.py"} & set(file.parts[1:]):
         return False
     options = [parameter for parameter in function.args.kwonlyargs if "typer.Option" in ast.unparse(parameter)]
     return bool(options) or function.name in groups(file) or any(map(is_command, function.decorator_list))
@@ -53,7 +53,8 @@ def is_command(decorator):
 
 
 def test_the_scan_tells_options_from_parameters():
-    commands = [function.name for file, function in functions("reelbench") if declares_options(file, function)]
+    rooms = ("reelbench", "studio")
+    commands = [node.name for room in rooms for file, node in functions(room) if declares_options(file, node)]
     assert {"score", "judge_options", "page", "discussion"} <= set(commands)
     assert not {"write_template", "draw_content", "commands_of"} & set(commands)
 

@@ -15,8 +15,7 @@ from typer.core import TyperArgument, TyperCommand, TyperOption
 
 from reelbench.cli.app import commands_of, shown_argument, shown_option
 from reelbench.cli.commands import assembled
-from reelbench.cli.examples import EXAMPLES
-from reelbench.cli.families import FAMILIES, family_of
+from reelbench.cli.families import EXAMPLES, FAMILIES, family_of
 from reelbench.cli.option_groups import option_of
 from reelbench.leaderboard.checks import Check
 from reelbench.registry import settings
@@ -88,7 +87,7 @@ def _family(name: str, options: Mapping[str, str]) -> str:
     family = FAMILIES[name]
     more = "\n\n".join(
         "\n".join(f"    {line.strip()}" if code else line for line in lines)
-        for code, lines in groupby(family.more.split("\n"), key=lambda line: line.startswith("  "))
+        for code, lines in groupby(family.more, key=lambda line: line.startswith("  "))
     )
     head = f"\n## {_heading(name)}\n\n{family.about[0].upper()}{family.about[1:]}.\n"
     return "\n".join([head, *([more, ""] if more else []), *map(_entry, options, options.values())]) + "\n"

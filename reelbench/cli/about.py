@@ -1,19 +1,17 @@
-"""What a user says of a model and no run can show, declared once for the commands that take it."""
+"""What a user says of a model or its answers and no run can show, declared once for the commands that take it."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from reelbench.cli import families
+from reelbench.cli.families import ANSWERS, MODEL
 from reelbench.cli.option_groups import takes
 from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
     from reelbench.registry.records import About
-
-_PANEL = families.MODEL
-
+    from reelbench.tasks.score import RunMetadata
 
 Facts = Annotated[
     list[str] | None,
@@ -22,13 +20,13 @@ Facts = Annotated[
         metavar="FILE|FACT=VALUE",
         help="A fact of the model (setting, trained_on, parameters, organisation, released, licence, links, frames, "
         "revision), e.g. parameters=7B, or a YAML file of them. Repeat it; a fact overrides the file.",
-        rich_help_panel=_PANEL,
+        rich_help_panel=MODEL,
     ),
 ]
 
 
 def _fact(name: str, metavar: str | None = None) -> Any:  # noqa: ANN401 - typer's own
-    return typer.Option(f"--{name}", metavar=metavar, hidden=True, rich_help_panel=_PANEL)
+    return typer.Option(f"--{name}", metavar=metavar, hidden=True, rich_help_panel=MODEL)
 
 
 def about_options(
@@ -87,3 +85,42 @@ def about_options(
 
 takes_about = takes("about", about_options)
 """Gives a command these options; it takes their outcome as its argument `about`."""
+
+
+Model = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ID",
+        help="Name of the model; default: the file's name without suffix.",
+        rich_help_panel=ANSWERS,
+    ),
+]
+Frames = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SPEC",
+        help="Frames that it was shown, e.g. uniform:32; default: unknown.",
+        rich_help_panel=ANSWERS,
+    ),
+]
+Label = Annotated[
+    str | None,
+    typer.Option(metavar="TEXT", help='Other conditions of the answers, e.g. "web search".', rich_help_panel=ANSWERS),
+]
+Url = Annotated[
+    str | None,
+    typer.Option(metavar="URL", help="Address of a page on the answers or the model.", rich_help_panel=ANSWERS),
+]
+
+
+def metadata_options(
+    *, model: Model = None, frames: Frames = None, label: Label = None, url: Url = None
+) -> "RunMetadata":
+    """Return them; InputError where the frames are no sampling."""
+    from reelbench.tasks.score import RunMetadata
+
+    return RunMetadata(model=model, frames=frames, label=label, url=url)
+
+
+takes_metadata = takes("metadata", metadata_options)
+"""Gives a command these options; it takes their outcome as its argument `metadata`."""

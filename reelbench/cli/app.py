@@ -14,8 +14,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from reelbench.cli import console, defaults, families
-from reelbench.cli.examples import EXAMPLES
-from reelbench.cli.guesses import GUESSED_COMMANDS, GUESSED_OPTIONS, GUESSED_VALUES, ONE_FILE
+from reelbench.cli.families import EXAMPLES, FAMILIES, GUESSED_COMMANDS, GUESSED_OPTIONS, GUESSED_VALUES
 from reelbench.cli.option_groups import before_dashes, option_of
 from reelbench.registry import settings
 from reelbench.registry.credentials import without_credentials
@@ -42,6 +41,8 @@ KEPT = {
     "data fetch": "what is here is not fetched again",
 }
 """What a command that is stopped leaves for the next time; the others do no long work."""
+
+_ONE_FILE = "a file of predictions is --predictions FILE; `score` each into an --output of its own, then `compare`"
 
 ENDS_WELL = ("doctor",)
 """What takes no defaults from a file, as a broken one must not stop it."""
@@ -206,15 +207,15 @@ class Command(_Parsed, TyperCommand):
         for parameter in self.params:
             single = parameter.param_type_name == "option" and not getattr(parameter, "is_flag", False)
             if single and not parameter.multiple and sum(arg in parameter.opts for arg in given) > 1:
-                hint = f"; {ONE_FILE}" if parameter.name == "predictions" else ""
+                hint = f"; {_ONE_FILE}" if parameter.name == "predictions" else ""
                 raise InputError(f"{option_of(parameter)} is given twice; give it once{hint}")
 
     def _family(self, name: str, count: int) -> str:
         """Return the line of a family of options that this command takes."""
         mine = {option for parameter in self.params for option in parameter.opts}
-        named = [option for option in families.FAMILIES[name].main if option in mine]
+        named = [option for option in FAMILIES[name].main if option in mine]
         more = f", and {count - len(named)} more" if count > len(named) else ""
-        return f"{', '.join(named)}{more}: {families.FAMILIES[name].about}"
+        return f"{', '.join(named)}{more}: {FAMILIES[name].about}"
 
     def format_epilog(self, ctx: "_click.Context", formatter: "_click.HelpFormatter") -> None:
         """Write the examples as they are typed, each on a line of its own however long it is."""
@@ -240,7 +241,7 @@ def _usage_errors(words: str, hidden: Collection[str] = ()) -> Iterator[None]:
         message = " ".join(error.format_message().split()).rstrip(".")
         where, hint = f"{words}: " if words else "", f"see `{f'reelbench {words}'.strip()} --help`"
         if words == "score" and "extra argument" in message:
-            hint = ONE_FILE
+            hint = _ONE_FILE
         elif "missing option '--store'" in message.lower():
             hint = "a folder that `reelbench leaderboard add RUN_DIR --store FOLDER` fills"
         raise InputError(f"{where}{message[:1].lower()}{message[1:]}; {hint}") from None

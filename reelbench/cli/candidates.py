@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console
+from reelbench.cli.about import takes_metadata
 from reelbench.cli.candidate_options import CandidateSource, numbers, takes_candidates
 from reelbench.cli.judging import takes_judge
 from reelbench.cli.option_groups import Json, reports_status
-from reelbench.cli.run_metadata import takes_metadata
 from reelbench.registry.errors import InputError, ReelbenchError, number_of
 
 if TYPE_CHECKING:

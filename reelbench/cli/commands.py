@@ -48,43 +48,38 @@ class _Commands(Group):
 
 COMMANDS = MappingProxyType(
     {
-        **{
-            name: f"reelbench.cli.{place}"
-            for name, place in {
-                "list": "listing:list_benchmarks",
-                "path": "listing:path",
-                "info": "info:info",
-                "settings": "settings:show_settings",
-                "presets": "presets:show_presets",
-                "status": "status:show_status",
-                "doctor": "doctor:doctor",
-                "new": "new:new",
-                "check": "new:check",
-                "help": "help_pages:show_help",
-                "score": "score:score",
-                "ask": "ask:ask",
-                "candidates": "candidates:show_candidates",
-                "compare": "compare:compare",
-                "shortcuts": "shortcuts:show_shortcuts",
-                "data": "data:app",
-                "judge": "compare:app",
-                "judge calibrate": "calibrate:calibrate",
-                "frames": "frames:app",
-                "cache": "cache:app",
-                "power": "power:power",
-                "run": "run:run",
-            }.items()
-        },
-        "ace": "reelbench.studio.commands.ace:ace",
-        "profile": "reelbench.studio.commands.profile:profile",
-        "make": "reelbench.studio.commands.make:app",
-        "diagnose": "reelbench.studio.commands.diagnose:app",
-        "review": "reelbench.studio.commands.review:app",
-        "view": "reelbench.leaderboard.commands.view:view",
-        "judge anchors": "reelbench.leaderboard.commands.anchors:anchors",
-        "judge presets": "reelbench.cli.judging:presets",
-        "leaderboard": "reelbench.leaderboard.commands.leaderboard:app",
-        "cards": "reelbench.hub_cards.command:app",
+        "list": "cli.info:list_benchmarks",
+        "path": "cli.info:path",
+        "info": "cli.info:info",
+        "settings": "cli.settings:show_settings",
+        "presets": "cli.info:show_presets",
+        "status": "cli.status:show_status",
+        "doctor": "cli.doctor:doctor",
+        "new": "cli.new:new",
+        "check": "cli.new:check",
+        "help": "cli.help_pages:show_help",
+        "score": "cli.score:score",
+        "ask": "cli.ask:ask",
+        "ace": "studio.commands.ace:ace",
+        "candidates": "cli.candidates:show_candidates",
+        "compare": "cli.compare:compare",
+        "shortcuts": "cli.shortcuts:show_shortcuts",
+        "view": "leaderboard.commands.view:view",
+        "profile": "studio.commands.profile:profile",
+        "data": "cli.data:app",
+        "make": "studio.commands.make:app",
+        "diagnose": "studio.commands.diagnose:app",
+        "review": "studio.commands.review:app",
+        "judge": "cli.compare:app",
+        "judge calibrate": "cli.calibrate:calibrate",
+        "judge anchors": "leaderboard.commands.anchors:anchors",
+        "judge presets": "cli.judging:presets",
+        "frames": "cli.frames:app",
+        "cache": "cli.cache:app",
+        "power": "cli.power:power",
+        "cards": "hub_cards.command:app",
+        "leaderboard": "leaderboard.commands.leaderboard:app",
+        "run": "cli.run:run",
     }
 )
 """Every command -> where it is. Those of the other houses are named here alone, and imported when they are called."""
@@ -92,15 +87,10 @@ COMMANDS = MappingProxyType(
 _HOUSES = {"reelbench.studio": "studio", "reelbench.leaderboard": "board", "reelbench.hub_cards": "board"}
 
 
-class _PartMissingError(InputError):
-    """A command belongs to a part of Reelbench that is not installed here."""
-
-
 def assembled(named: str | None = None) -> App:
     """Return the command line: whole, or the one command or group that is named alone: all take 30 ms to build.
 
-    Raises:
-        InputError: What is named belongs to a part that isn't installed. Without a name such commands are left out.
+    A command of a part that isn't installed is no part of the help, and ends with a line that says so.
     """
     firsts = {words.partition(" ")[0] for words in COMMANDS}
     whole = named == "help" or named not in firsts
@@ -116,40 +106,38 @@ def assembled(named: str | None = None) -> App:
         first, _, second = words.partition(" ")
         if not whole and first != named:
             continue
-        try:
-            command = _loaded(words, place)
-        except _PartMissingError:
-            if whole or second:
-                continue
-            raise
+        command, options = _loaded(words, place)
         if isinstance(command, App):
             groups[words] = part = copy(command)
             part.registered_commands = [*command.registered_commands]
             app.add_typer(part, name=words)
         else:
-            (groups[first] if second else app).command(second or first, **_OPTIONS.get(words, {}))(command)
+            (groups[first] if second else app).command(second or first, **options)(command)
     return app
 
 
+_ANY_ARGUMENTS = {"allow_extra_args": True, "ignore_unknown_options": True}
+
 _OPTIONS: dict[str, dict[str, Any]] = {
-    "run": {
-        "context_settings": {"allow_extra_args": True, "ignore_unknown_options": True},
-        "options_metavar": "[OPTIONS] -- LMMS_EVAL_ARGUMENTS",
-    }
+    "run": {"context_settings": _ANY_ARGUMENTS, "options_metavar": "[OPTIONS] -- LMMS_EVAL_ARGUMENTS"}
 }
 
 
-def _loaded(words: str, place: str) -> Any:  # noqa: ANN401 - a command's function, or a group
+def _loaded(words: str, place: str) -> tuple[Any, dict[str, Any]]:
+    """A command's function, or a group, and how it is added."""
     module, _, name = place.partition(":")
     try:
-        return getattr(import_module(module), name)
+        return getattr(import_module(f"reelbench.{module}"), name), _OPTIONS.get(words, {})
     except ModuleNotFoundError as error:
         house = next((house for house in _HOUSES if f"{error.name}.".startswith(f"{house}.")), None)
         if house is None:
             raise
-        raise _PartMissingError(
-            f"{words}: this is a command of Reelbench's {_HOUSES[house]}, which is not installed here ({house})"
-        ) from None
+    line = f"{words}: this is a command of Reelbench's {_HOUSES[house]}, which is not installed here ({house})"
+
+    def missing() -> None:
+        raise InputError(line)
+
+    return missing, {"context_settings": _ANY_ARGUMENTS, "hidden": True, "add_help_option": False}
 
 
 def _version(value: bool) -> None:

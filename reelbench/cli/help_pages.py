@@ -63,7 +63,7 @@ def _page(name: str, top: "_click.Context") -> str:
     formatter = top.make_formatter()
     formatter.write(f"{name}: {family.about}\n")
     if family.more:
-        formatter.write("\n" + "".join(f"  {line}\n" for line in family.more.split("\n")))
+        formatter.write("\n" + "".join(f"  {line}\n" for line in family.more))
     with formatter.section("Options"):
         formatter.write_dl(list(records.items()))
     with formatter.section("Commands that take them"):

@@ -1,4 +1,4 @@
-"""`reelbench info NAME`: one benchmark on a page."""
+"""What there is: benchmarks (`list`, `path`), one of them on a page (`info NAME`), presets."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +10,45 @@ from reelbench.registry.errors import ReelbenchError
 
 if TYPE_CHECKING:
     from reelbench.registry.spec import BenchmarkSpec, SplitSpec
+
+
+def list_benchmarks(*, as_json: Json = False) -> None:
+    """List the benchmarks, their tasks, and which data is here."""
+    from reelbench.registry import discovery
+    from reelbench.registry.data import presence
+
+    found = {spec.id: (spec, presence.find_local(spec)) for spec in discovery.specs().values()}
+    if as_json:
+        console.write_json(
+            {
+                name: {
+                    "title": spec.title,
+                    "tasks": [t.name for t in spec.tasks],
+                    "data": here.data,
+                    "media": here.media,
+                }
+                for name, (spec, here) in found.items()
+            },
+            indent=1,
+        )
+        return
+    for name, (spec, here) in found.items():
+        tasks = [task.name for task in spec.tasks if not task.only]
+        parts = len(spec.tasks) - len(tasks)
+        console.write(f"{name}  {spec.title}" + (f": {spec.summary}" if spec.summary else ""))
+        console.write(f"    tasks  {', '.join(tasks)}" + (f", and {parts} for parts of it" if parts else ""))
+        console.write(f"    data   {here.data}")
+        console.write(f"    media  {here.media}")
+
+
+def path() -> None:
+    """Print the folder for lmms-eval's --include-path.
+
+    `lmms-eval tasks list` and `power` need it.
+    """
+    from reelbench.lmms_eval_plugin import tasks_folder
+
+    console.write(str(tasks_folder()))
 
 
 def info(
@@ -114,3 +153,37 @@ def _example(spec: "BenchmarkSpec") -> dict[str, str]:
         return shown
     reference = [str(row[key]) for key in ("answer", "span") if row.get(key) not in (None, "", [])]
     return {**shown, "question": prompt_of(spec, row), "answer": ", ".join(reference)}
+
+
+def show_presets(
+    named: Annotated[str | None, typer.Argument(metavar="NAME|FILE", help="The preset to show.")] = None,
+    *,
+    as_json: Json = False,
+) -> None:
+    """List the presets for --preset of `run` and `ask`.
+
+    With NAME or FILE, show one with the source of each value.
+
+    A preset of your own is a YAML file: `values`, each {value: ..., source: https://...}.
+    """
+    from reelbench.registry.presets import preset, shipped
+
+    known = shipped() if named is None else {named: preset(named)}
+    if as_json:
+        console.write_json({name: one.model_dump(mode="json") for name, one in known.items()})
+        return
+    if named is not None:
+        one = known[named]
+        table = console.table(one.about or one.name, "value", "is", "source")
+        for name, value in one.values.items():
+            table.add_row(name, _shown(value.value), value.source)
+    else:
+        table = console.table("Presets", "name", "what", "values")
+        for name, one in known.items():
+            values = ", ".join(f"{key} {_shown(value.value)}" for key, value in one.values.items())
+            table.add_row(name, one.about or "", values)
+    console.show(table)
+
+
+def _shown(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.cli import console, families
-from reelbench.cli.about import takes_about
+from reelbench.cli.about import takes_about, takes_metadata
 from reelbench.cli.asking import takes_questions
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import JudgeEstimate, takes_judge
 from reelbench.cli.option_groups import Data, Json, NoOverlap, Quiet, Split, given, reports_status, takes
 from reelbench.cli.report import check_judged, report, show_by
-from reelbench.cli.run_metadata import takes_metadata
 from reelbench.registry.errors import InputError, ReelbenchError, number_of
 from reelbench.registry.home import home
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from reelbench.registry import discovery, rows
 from reelbench.registry.data import mapped_rows, sources
 from reelbench.registry.errors import DataUnavailableError, InputError
-from reelbench.registry.files import sha256_of, written_aside
+from reelbench.registry.files import sha256_once, written_aside
 from reelbench.registry.home import home
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 
@@ -132,7 +132,7 @@ def locate(name: str, split: str | None = None, data: Path | str | None = None, 
         kind="mini" if mini else resolved.kind,
         location=f"{spec.id} {split}" if mini else resolved.location,
         revision=resolved.revision,
-        fingerprint=fingerprint(spec, [sha256_of(path) for path in resolved.paths]),
+        fingerprint=fingerprint(spec, [sha256_once(path) for path in resolved.paths]),
     )
     return SplitData(spec, split, resolved.paths, source, task)
 

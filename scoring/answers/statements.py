@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reelbench.scoring.answers import texts, times
-from reelbench.scoring.answers.vocabulary import COPULAS, NOUNS
+from reelbench.scoring.answers.vocabulary import NOUNS, WORDS
 
 # Each pattern runs over one character per token: L a bare letter, M one in brackets or behind "option", k an "is" that
 # ends a statement behind its letter.
@@ -58,10 +58,10 @@ _BESIDE_AFTER = re.compile(
 # B. a dog and C. a cat
 _LISTED_AFTER = re.compile(r"[.:D)]+[wFPG#]{1,12}[J,]+[FOq(]{0,2}[LM][.:)](?![CcX])")
 _STATES = re.compile(r"[VS:Cc][Fq(\n]{0,4}$|[LM][J,]{1,2}$")
-_COPULA = re.compile(rf"(?:{COPULAS})(?!\w)")
+_COPULA = re.compile(rf"(?:{'|'.join(WORDS['copulas'])})(?!\w)")
 _LATIN_WORD = re.compile(r"[a-z]")
 _LONGEST_CLAUSE = 200  # tokens before a letter in which something may deny it
-_NOUNS = frozenset(NOUNS.split("|"))
+_NOUNS = frozenset(NOUNS)
 # No article stands before these, so a letter before them is a letter.
 _BEHIND_NO_ARTICLE = frozenset(
     (

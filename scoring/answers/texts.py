@@ -8,7 +8,7 @@ from typing import NamedTuple
 from reelbench.registry.languages import MARKS, UNSPACED_SCRIPTS, ascii_signs
 from reelbench.registry.numerals import ascii_digits
 from reelbench.scoring.answers.reasoning import strip_reasoning
-from reelbench.scoring.answers.vocabulary import KINDS, SUFFIXES
+from reelbench.scoring.answers.vocabulary import KINDS, WORDS
 
 # An answer stands at the end: of what is left without the reasoning, so many characters are read.
 TAIL = 16_000
@@ -104,7 +104,7 @@ def _closing_brace(text: str, start: int, limit: int) -> int:
 # Scripts that are written without spaces, and Korean, whose particles hang on to the words: a token is a character.
 UNSPACED = UNSPACED_SCRIPTS + "\uac00-\ud7af"
 _WORD = re.compile(
-    rf"(?<![^\W_])[A-Z](?=['’](?:{SUFFIXES})(?![^\W_]))"
+    rf"(?<![^\W_])[A-Z](?=['’](?:{'|'.join(WORDS['suffixes'])})(?![^\W_]))"
     rf"|[{UNSPACED}]|(?:[^\W\d_{UNSPACED}][{MARKS}]*+)++(?:['’](?:[^\W\d_{UNSPACED}][{MARKS}]*+)++)*+"
     r"|\d[\d.,:]*+|->|=>|\.\.\.|\n|\S"
 )

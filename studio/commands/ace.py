@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reelbench.cli import console
+from reelbench.cli.about import takes_metadata
 from reelbench.cli.asking import LlmBatch, RetryUnread, only_model, takes_llm
 from reelbench.cli.candidate_options import ACE_FILE, CandidateSource, numbers, takes_candidates
 from reelbench.cli.judging import takes_judge
 from reelbench.cli.option_groups import Json, NoOverlap, given, reports_status
 from reelbench.cli.report import check_judged, report
-from reelbench.cli.run_metadata import takes_metadata
 from reelbench.registry.errors import ReelbenchError, number_of
 
 if TYPE_CHECKING:

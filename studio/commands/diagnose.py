@@ -299,9 +299,9 @@ def _check_read(diagnosis: "Folder") -> None:
 
 
 def _show_statistics(counted: dict[str, Any]) -> None:
-    from reelbench.studio.diagnosis.published import GRAPHS
+    from reelbench.studio.published import published
 
-    groups = {"all": counted, **counted.get("locales", {}), "CURVE, Tab. 7": GRAPHS}
+    groups = {"all": counted, **counted.get("locales", {}), "CURVE, Tab. 7": published("diagnosis")["graphs"]}
     table = console.table("Evidence graphs: mean (sd)", "", "#questions", "#nodes", "#timed", "#edges", "#depth")
     for name, figures in groups.items():
         cells = [_spread(figures[key]) for key in ("nodes", "timestamps", "edges", "depth")]
@@ -318,7 +318,7 @@ def _spread(figures: dict[str, float | None]) -> str:
 
 def _people(folder: "Folder", files: list[Path]) -> dict[str, Any]:
     """Return how far people agree with the tagger, and with each other."""
-    from reelbench.studio.diagnosis.people import judged
+    from reelbench.studio.diagnosis.folder import judged
     from reelbench.studio.evidence.tagger_agreement import tagger_agreement
     from reelbench.studio.review import kinds, nodes
 
@@ -331,7 +331,7 @@ def _people(folder: "Folder", files: list[Path]) -> dict[str, Any]:
 
 
 def _report(*folders: "Folder", as_json: bool, people: dict[str, Any] | None = None, only: int | None = None) -> None:
-    from reelbench.studio.diagnosis import page, pairing
+    from reelbench.studio.diagnosis import page
     from reelbench.studio.diagnosis import report as reports
 
     documents = {str(folder.path): reports.write(folder) for folder in folders}
@@ -340,7 +340,7 @@ def _report(*folders: "Folder", as_json: bool, people: dict[str, Any] | None = N
     both: dict[str, dict[str, Any]] | None = None
     if len(folders) > 1:
         pair = (folders[0], folders[1], only)
-        both = {"agreement": pairing.agreement(*pair), "differences": pairing.differences(*pair)}
+        both = {"agreement": reports.agreement(*pair), "differences": reports.differences(*pair)}
     if as_json:
         single = next(iter(documents.values()))
         if people is not None:
@@ -388,7 +388,7 @@ def _show_reports(documents: dict[str, dict[str, Any]], both: dict[str, dict[str
 
 def _show_consensus(documents: dict[str, dict[str, Any]]) -> None:
     """Show the votes of the first round by locale, beside the paper's."""
-    from reelbench.studio.diagnosis.published import CONSENSUS
+    from reelbench.studio.published import published
 
     first = [figures["consensus_by_round"].get("1", {}) for figures in documents.values()]
     table = console.table(
@@ -397,7 +397,7 @@ def _show_consensus(documents: dict[str, dict[str, Any]]) -> None:
     )
     for locale in dict.fromkeys(locale for locales in first for locale in locales):
         cells = [_votes(locales.get(locale)) for locales in first]
-        table.add_row(locale, *cells, _votes(CONSENSUS.get(locale)))
+        table.add_row(locale, *cells, _votes(published("diagnosis")["consensus"].get(locale)))
     if any(first):
         console.show(table)
 
@@ -442,21 +442,22 @@ def _show_pair(same: dict[str, Any], both: dict[str, Any]) -> None:
         ends = "" if share["ci95"] is None else "{:+.0%} to {:+.0%}".format(*share["ci95"])
         table.add_row(label, f"{share['a']:.0%}", f"{share['b']:.0%}", f"{share['difference']:+.0%}", ends)
     console.show(table)
-    from reelbench.studio.diagnosis.published import OTHER_TAGGER
+    from reelbench.studio.published import published
 
     console.note(
-        f"CURVE, D.3: another tagger changed the shares of perception and reasoning by about {OTHER_TAGGER:.0%}"
+        f"CURVE, D.3: another tagger changed the shares of perception and reasoning by about "
+        f"{published('diagnosis')['other_tagger']:.0%}"
     )
 
 
 def _show_people(people: dict[str, Any]) -> None:
-    from reelbench.studio.diagnosis.published import PEOPLE_AGREE
+    from reelbench.studio.published import published
 
     first, same = people["first_errors"], people["same"]
     table = console.table(f"The tagger beside {people['people']} people, {people['nodes']} nodes", "", "#value", "#n")
     ends = "" if same["ci95"] is None else " ({:.0%} to {:.0%})".format(*same["ci95"])
     table.add_row("says the same", _percent(same["value"]) + ends, "")
-    table.add_row("the same in CURVE, D.3 (60 questions)", f"{PEOPLE_AGREE:.1%}", "")
+    table.add_row("the same in CURVE, D.3 (60 questions)", f"{published('diagnosis')['people_agree']:.1%}", "")
     table.add_row("Cohen's kappa", "undefined" if people["kappa"] is None else f"{people['kappa']:.2f}", "")
     table.add_row("first error found", _percent(first["found"]), str(first["erroneous"]))
     table.add_row("no error, none seen", _percent(first["cleared"]), str(first["correct"]))

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,9 +12,10 @@ from reelbench.cli.judging import takes_judge
 from reelbench.cli.option_groups import Data, Json, Split, reports_status
 from reelbench.registry.errors import InputError
 from reelbench.registry.text_tables import interval, number
-from reelbench.studio.published_profiles import PROFILE_TOOLS, PROFILES_CITE, PublishedProfile
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from reelbench.judges.judge_options import JudgeOptions
     from reelbench.studio.profile import Profile
     from reelbench.studio.profile_rows import Dataset
@@ -128,22 +129,25 @@ _MEASURES = {
 
 
 def _show(profiles: "list[Profile]", *, judged: bool) -> None:
-    papers = list({row.dataset: row for measured in profiles for row in measured.published}.values())
+    papers = list({row["dataset"]: row for measured in profiles for row in measured.published}.values())
     table = console.table(
-        "", "measure", "of", *(f"#{p.name}" for p in profiles), *(f"#{row.dataset} (paper)" for row in papers)
+        "", "measure", "of", *(f"#{p.name}" for p in profiles), *(f"#{row['dataset']} (paper)" for row in papers)
     )
     table.add_row("rows", "", *(str(measured.rows) for measured in profiles))
     for name, title in _MEASURES.items():
         measures = [getattr(measured, name) for measured in profiles]
-        if any(measure is not None for measure in measures) or any(hasattr(row, name) for row in papers):
+        if any(measure is not None for measure in measures) or any(name in row for row in papers):
             for place, (side, head) in enumerate((("question", title), ("answer", ""), ("average", ""))):
                 ours = (number(None if measure is None else getattr(measure, side)) for measure in measures)
                 table.add_row(head, side, *ours, *(_published(row, name, place) for row in papers))
     table.add_row("vocabulary", "", *(str(len(measured.vocabulary)) for measured in profiles))
     console.show(table)
     if papers:
-        tools = "; ".join(f"{_MEASURES[name]}: {tool}" for name, tool in PROFILE_TOOLS.items())
-        console.note(f"paper: {PROFILES_CITE} ({tools})")
+        from reelbench.studio.published import published
+
+        source = published("profiles")
+        tools = "; ".join(f"{_MEASURES[name]}: {tool}" for name, tool in source["made_with"].items())
+        console.note(f"paper: {source['cite']}, of {source['of']} ({tools})")
     for measured in profiles:
         if measured.made_with:
             tools = "; ".join(f"{_MEASURES[name]}: {tool}" for name, tool in measured.made_with.items())
@@ -154,10 +158,10 @@ def _show(profiles: "list[Profile]", *, judged: bool) -> None:
         _show_more(measured)
 
 
-def _published(row: PublishedProfile, name: str, place: int) -> str:
+def _published(row: "Mapping[str, Any]", name: str, place: int) -> str:
     """Return a printed number: of questions, answers and both; the paper has Bloom's level and shares of both alone."""
-    value = getattr(row, name, None)
-    if isinstance(value, tuple):
+    value = row.get(name)
+    if isinstance(value, list):
         return number(value[place])
     return number(value if place == 2 else None)  # noqa: PLR2004 - the average
 

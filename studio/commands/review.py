@@ -17,6 +17,13 @@ from reelbench.studio.review.kind_names import KindName
 
 if TYPE_CHECKING:
     from reelbench.studio.review.pages import Clips, Content, Draw
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from reelbench.registry.text_tables import Table, interval, number
+
+if TYPE_CHECKING:
+    from reelbench.studio.review.review_kind import ReviewSummary
 
 _SHOWN = 10
 
@@ -196,7 +203,6 @@ def agree(
     from reelbench.scoring.cognitive_profile import read_tags
     from reelbench.scoring.profile_difference import profile_difference
     from reelbench.scoring.tag_agreement import annotator_tests, tag_agreement
-    from reelbench.studio.commands import review_tables
     from reelbench.studio.review import tags
 
     if person and machine is None:
@@ -218,11 +224,11 @@ def agree(
         console.write_json(agreement)
         return
     title = f"a = {a.name}, b = {b.name}: {agreement['both']} items tagged by both"
-    review_tables.show_tables(tags.agreement_tables(title, agreement))
+    show_tables(tags.agreement_tables(title, agreement))
     if "profile" in agreement:
-        review_tables.show_profile_difference(agreement["profile"])
+        show_profile_difference(agreement["profile"])
     if "alternative_annotator" in agreement:
-        review_tables.show_annotator_tests(agreement["alternative_annotator"])
+        show_annotator_tests(agreement["alternative_annotator"])
     if agreement["only_a"] or agreement["only_b"]:
         by_a = number_of(agreement["only_a"], "item")
         console.note(f"left out: {by_a} tagged by a alone, {agreement['only_b']} by b alone")
@@ -257,8 +263,7 @@ def _nodes(name: str, diagnosis: Path, data: Path | None, draw: "Draw | None") -
 
     from reelbench.registry import discovery
     from reelbench.registry.data import loading
-    from reelbench.studio.diagnosis.folder import Folder
-    from reelbench.studio.diagnosis.people import judged
+    from reelbench.studio.diagnosis.folder import Folder, judged
     from reelbench.studio.review import nodes
 
     folder = Folder(diagnosis)
@@ -311,11 +316,80 @@ def summarize(
     summary = kinds.summarize(files, data, wage)
     if write is not None:
         console.note(summary.write(write))
-    for reason, number in summary.reviews.ignored.items():
-        console.note(f"left out: {number_of(number, 'result')} of Label Studio, {reason.replace('_', ' ')}")
+    for reason, times in summary.reviews.ignored.items():
+        console.note(f"left out: {number_of(times, 'result')} of Label Studio, {reason.replace('_', ' ')}")
     if as_json:
         console.write_json(summary.document())
         return
-    from reelbench.studio.commands import review_tables
 
-    review_tables.show_summary(summary)
+    show_summary(summary)
+
+
+def show_summary(summary: "ReviewSummary") -> None:
+    """Print who has done how much, the kind's tables, and its notes."""
+    for name, progress in summary.document()["progress"].items():
+        total = "" if progress["total"] is None else f" of {progress['total']}"
+        console.note(f"{name}: {progress['marked']}{total} done in {progress['seconds'] / 60:.0f} min")
+    show_tables(summary.tables())
+    for line in summary.notes():
+        console.note(line)
+
+
+def show_tables(tables: Iterable[Table]) -> None:
+    """Print tables."""
+    for table in tables:
+        shown = console.table(table.title, *table.columns)
+        for row in table.rows:
+            shown.add_row(*row)
+        console.show(shown)
+
+
+def show_profile_difference(difference: dict[str, Any]) -> None:
+    """Print what two tag files make of one result's profile."""
+    title = f"the profile of one result under both, {difference['answers']} answers: per cent right"
+    table = console.table(title, "label", "#n a", "#n b", "#a", "#b", "#a - b", "#95 % interval", "weak")
+    for name, label in difference["labels"].items():
+        weak = " and ".join(who for who in ("a", "b") if label[f"weak_{who}"])
+        table.add_row(
+            name,
+            str(label["n_a"]),
+            str(label["n_b"]),
+            number(label["a"]["value"], 1),
+            number(label["b"]["value"], 1),
+            number(label["difference"]["value"], 1),
+            interval(label["difference"]["ci95"], 1),
+            weak and f"by {weak}",
+        )
+    console.show(table)
+    console.write(
+        f"mean absolute difference {number(difference['mean_absolute'], 1)} points, largest on "
+        f"{difference['largest'] or '–'}; the labels' order: Spearman's rho {number(difference['spearman'])}"
+    )
+
+
+def show_annotator_tests(tests: dict[str, Any]) -> None:
+    """Print whether a machine's tags may stand in for people's."""
+    table = console.table(
+        f"alternative-annotator test, epsilon {tests['epsilon']:g}",
+        "component",
+        "#winning rate",
+        "#advantage",
+        "passes",
+        "people (advantage, items)",
+    )
+    for component, test in tests.items():
+        if component == "epsilon":
+            continue
+        people = ", ".join(
+            f"{Path(name).stem} ({number(person['advantage_model'])}, {person['n']})"
+            for name, person in test["people"].items()
+        )
+        known = test["winning_rate"] is not None
+        table.add_row(
+            component,
+            number(test["winning_rate"]),
+            number(test["advantage"]),
+            ("yes" if test["passes"] else "no") if known else "too few items",
+            people,
+        )
+    console.show(table)

@@ -19,8 +19,7 @@ from reelbench.scoring.answers import past_reasoning
 from reelbench.studio.diagnosis import models
 from reelbench.studio.diagnosis.models import COMES_BACK, RoleModels
 from reelbench.studio.diagnosis.questions import ReasonedQuestion
-from reelbench.studio.evidence.graph_export import to_dot, to_mermaid
-from reelbench.studio.evidence.graph_svg import to_svg
+from reelbench.studio.evidence.graph_svg import to_dot, to_mermaid, to_svg
 from reelbench.studio.evidence.graphs import Graph, count_warnings, read_nodes, statistics
 
 if TYPE_CHECKING:

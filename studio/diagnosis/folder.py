@@ -26,7 +26,8 @@ from reelbench.studio.diagnosis.models import Spent
 from reelbench.studio.diagnosis.questions import ReasonedQuestion
 from reelbench.studio.diagnosis.tagging import Attempt
 from reelbench.studio.evidence.graphs import Graph, read_graphs
-from reelbench.studio.evidence.isolation import Round
+from reelbench.studio.evidence.isolation import NodeTag, Round
+from reelbench.studio.evidence.tagger_agreement import Judged
 
 SCHEMA = 1
 CUES, ANSWERS, ISOLATION = "cues.jsonl", "answers.jsonl", "isolation.jsonl"
@@ -198,3 +199,45 @@ def _records(path: Path, model: type[RecordT]) -> list[RecordT]:
         except ValidationError as error:
             raise InputError(f"{path}, line {number}, {first_wrong_field(error)}") from None
     return records
+
+
+def judged(folder: Folder) -> list[Judged]:
+    """Return every attempt on which the tagger settled a node, in the order of questions and rounds.
+
+    Raises:
+        InputError: The folder has no diagnosis, or something in it is wrong.
+    """
+    folder.settings()
+    questions = {question.id: question for question in folder.questions}
+    graphs, records = folder.graphs, folder.rounds()
+    attempts = {number: folder.answers(number) for number in {record.round for record in records}}
+    order = {key: place for place, key in enumerate(questions)}
+    cues: dict[str, str] = {}
+    attempts_judged = []
+    for record in sorted(records, key=lambda record: (order[record.id], record.round)):
+        labels = {key: _code(tag) for key, tag in record.nodes.items() if tag.settled == record.round}
+        attempt = attempts[record.round].get(record.id)
+        if labels and attempt is not None:
+            if record.id not in graphs:
+                raise InputError(f"{folder.path / GRAPHS}: lacks {record.id[:60]!r}, whose nodes were tagged")
+            question = questions[record.id]
+            texts = {"question": question.question, "answer": question.answer, "notes": question.steps}
+            attempts_judged.append(
+                Judged(
+                    question=record.id,
+                    video=question.video,
+                    language=question.language,
+                    texts=texts,
+                    round=record.round,
+                    cue=cues.get(record.id, ""),
+                    output=attempt.output,
+                    graph=graphs[record.id],
+                    labels=labels,
+                )
+            )
+        cues[record.id] = record.cue or ""
+    return attempts_judged
+
+
+def _code(tag: NodeTag) -> str:
+    return tag.label or tag.status

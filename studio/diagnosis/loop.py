@@ -14,7 +14,7 @@ from reelbench.llm.runner import Runner
 from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.files import write_jsonl
 from reelbench.registry.progress import Bar, Show, no_bar
-from reelbench.scoring.aggregation import CUT_OFF, REFUSED
+from reelbench.registry.reasons import Reason
 from reelbench.studio.diagnosis.evidence import GRAPH_INVALID, check_answered, graph_of
 from reelbench.studio.diagnosis.folder import CUES, Folder, keep_answers
 from reelbench.studio.diagnosis.models import GRAPH, ROLES, RoleModels, Spent, spent
@@ -26,13 +26,12 @@ from reelbench.studio.evidence.isolation import ROUNDS, Round, Stop, advance, st
 if TYPE_CHECKING:
     from reelbench.llm.asker import Asker
 
-MODEL_FAILED = "model_failed"
 _ENDS: dict[str, Stop] = {
-    MODEL_FAILED: "model_failed",
-    CUT_OFF: "model_failed",
-    REFUSED: "model_failed",
-    "media_missing": "media_missing",
-    "media_unreadable": "media_missing",
+    Reason.MODEL_FAILED: "model_failed",
+    Reason.CUT_OFF: "model_failed",
+    Reason.REFUSED: "model_failed",
+    Reason.MEDIA_MISSING: "media_missing",
+    Reason.MEDIA_UNREADABLE: "media_missing",
 }
 """Why there is no answer -> why the question ends."""
 
@@ -135,7 +134,7 @@ def _answered(
             f"round {number}: the model failed on {len(lacking)} of {len(cues)} questions; the rest is kept: run the "
             "same command again to ask those, or with --skip-failed to leave them"
         )
-    attempts |= {key: Attempt(id=key, reason=MODEL_FAILED) for key in lacking}
+    attempts |= {key: Attempt(id=key, reason=Reason.MODEL_FAILED) for key in lacking}
     return {key: attempts[key] for key in cues if key in attempts}
 
 
@@ -143,7 +142,7 @@ def _lacking(number: int, cues: Mapping[str, str], attempts: Mapping[str, Attemp
     """Return the questions that are to be asked; what a first round left out, by lmms-eval's --limit, is not."""
     if not attempts:
         return list(cues)
-    return [key for key in cues if (attempts[key].reason == MODEL_FAILED if key in attempts else number > 1)]
+    return [key for key in cues if (attempts[key].reason == Reason.MODEL_FAILED if key in attempts else number > 1)]
 
 
 # --- a round --------------------------------------------------------------------------------------------------------

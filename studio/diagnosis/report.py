@@ -1,7 +1,10 @@
-"""What a diagnosis comes to: errors by label, round and locale, and how the loop ended (CURVE, section 5.2)."""
+"""What a diagnosis comes to: errors by label, round and locale, and how the loop ended (CURVE, section 5.2).
+
+And two diagnoses held against each other: two taggers of the same answers, or two models (supplement, D.3).
+"""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
@@ -9,8 +12,8 @@ import numpy as np
 
 from reelbench.pages.plots import bars
 from reelbench.registry.files import read_json, write_json, write_text
-from reelbench.stats.intervals import mean_over_clusters
-from reelbench.studio.diagnosis.answer_rates import by_size, by_skill
+from reelbench.stats.agreement import cohen_kappa
+from reelbench.stats.intervals import cluster_sums, difference_of_means, mean_over_clusters
 from reelbench.studio.diagnosis.attempts import JUDGE
 from reelbench.studio.diagnosis.folder import Folder
 from reelbench.studio.diagnosis.models import Spent
@@ -275,3 +278,144 @@ def _judge(folder: Folder) -> dict[str, Any] | None:
     """Return who judged the answers, as the first run recorded it."""
     paths = sorted(folder.path.glob(f"rounds/1/run-*/{JUDGE}"))
     return read_json(paths[0]) if paths else None
+
+
+_NODES = ((1, 2), (3, 4), (5, 6), (7, 9), (10, None))
+_DEPTHS = ((0, 0), (1, 1), (2, 2), (3, 4), (5, None))
+_Bins = Sequence[tuple[int, int | None]]
+
+
+def by_size(
+    attempts: Iterable[Attempt], questions: Mapping[str, ReasonedQuestion], graphs: Mapping[str, Graph]
+) -> dict[str, Any] | None:
+    """Return the share of right answers by number of nodes and by depth (edges of the longest path).
+
+    Returns:
+        `nodes` and `depth`: bin (`3–4`) -> `n`, `right` (a share, 0 to 1) and `ci95` over videos. None unless all
+        judged answers have a graph, the right ones too: those of lost questions alone have no share to tell.
+    """
+    judged = [attempt for attempt in attempts if attempt.right is not None]
+    if not judged or not all(attempt.id in graphs and attempt.id in questions for attempt in judged):
+        return None
+    sizes: dict[str, tuple[_Bins, Callable[[Graph], int]]] = {
+        "nodes": (_NODES, lambda graph: len(graph.nodes)),
+        "depth": (_DEPTHS, lambda graph: max(graph.depths.values())),
+    }
+    rates: dict[str, Any] = {}
+    for name, (bins, size) in sizes.items():
+        groups: dict[str, list[Attempt]] = {_in_words(bounds): [] for bounds in bins}
+        for attempt in judged:
+            groups[_in_words(_bin(size(graphs[attempt.id]), bins))].append(attempt)
+        rates[name] = {label: _rate(members, questions) for label, members in groups.items() if members}
+    return rates
+
+
+def by_skill(
+    attempts: Iterable[Attempt], questions: Mapping[str, ReasonedQuestion], errors: Iterable[tuple[str, Label]]
+) -> dict[str, Any]:
+    """Return skill -> `n`, `right`, `ci95`, and `labels`: errors found in its questions, each over the questions.
+
+    Args:
+        attempts: First answers.
+        questions: Of all of them; answers to others are left out.
+        errors: (question, label) of each error.
+    """
+    asked: dict[str, list[Attempt]] = {}
+    for attempt in attempts:
+        if attempt.right is not None and attempt.id in questions:
+            for skill in questions[attempt.id].skills:
+                asked.setdefault(skill, []).append(attempt)
+    counts = Counter((skill, label) for question, label in errors for skill in questions[question].skills)
+    return {
+        skill: _rate(asked[skill], questions)
+        | {"labels": {label: counts[skill, label] / len(asked[skill]) for label in LABELS}}
+        for skill in sorted(asked)
+    }
+
+
+def _rate(attempts: Sequence[Attempt], questions: Mapping[str, ReasonedQuestion]) -> dict[str, Any]:
+    right = np.array([float(attempt.right is True) for attempt in attempts])
+    share = mean_over_clusters(right, [questions[attempt.id].cluster for attempt in attempts], bounds=(0, 1))
+    return {"n": len(attempts), "right": share.value, "ci95": share.ci95}
+
+
+def _bin(size: int, bins: _Bins) -> tuple[int, int | None]:
+    return next((low, high) for low, high in bins if high is None or size <= high)
+
+
+def _in_words(bounds: tuple[int, int | None]) -> str:
+    low, high = bounds
+    return f"{low} and more" if high is None else str(low) if low == high else f"{low}–{high}"
+
+
+def agreement(first: Folder, second: Folder, number: int | None = None) -> dict[str, Any]:
+    """Return how far two diagnoses say the same of nodes of the same graphs, in the questions that both lost.
+
+    Args:
+        first: One of them.
+        second: The other.
+        number: Take what this round found alone; None: all rounds.
+
+    Returns:
+        `nodes` that both evaluated, the share on which both have the same status and label (`same`), and Cohen's
+        `kappa` (None where it is undefined).
+    """
+    lost, shared = _both_lost(first, second)
+    graphs = [first.graphs, second.graphs]
+    kinds: dict[tuple[str, str | None], int] = {}
+    pairs: list[tuple[float, float]] = []
+    for key in shared:
+        if graphs[0].get(key) != graphs[1].get(key):
+            continue
+        for node, tag in lost[0][key].nodes.items():
+            both = (tag, lost[1][key].nodes[node])
+            if all(_counts(each, number) for each in both):
+                codes = [kinds.setdefault((each.status, each.label), len(kinds)) for each in both]
+                pairs.append((codes[0], codes[1]))
+    return {
+        "nodes": len(pairs),
+        "same": sum(a == b for a, b in pairs) / len(pairs) if pairs else None,
+        "kappa": cohen_kappa([a for a, _ in pairs], [b for _, b in pairs]) if pairs else None,
+    }
+
+
+def differences(first: Folder, second: Folder, number: int | None = None) -> dict[str, Any]:
+    """Return how the shares of errors differ in the questions that both lost; arguments as of `agreement`.
+
+    Returns:
+        `questions` that both lost, and `shares`: label, and `perception` -> its share of `a`'s errors in them and of
+        `b`'s, their `difference` (a minus b) and its `ci95`, paired over videos; None where either has no error.
+    """
+    lost, shared = _both_lost(first, second)
+    clusters = {question.id: question.cluster for question in first.questions}
+    errors = [
+        {key: [tag.label for tag in ends[key].nodes.values() if tag.label and _counts(tag, number)] for key in shared}
+        for ends in lost
+    ]
+    if not all(any(found.values()) for found in errors):
+        return {"questions": len(shared), "shares": None}
+    shares: dict[str, Any] = {}
+    for name, labels in {**{label: {label} for label in LABELS}, "perception": PERCEPTION}.items():
+        columns = [
+            [float(count) for found in errors for count in (sum(e in labels for e in found[key]), len(found[key]))]
+            for key in shared
+        ]
+        sums = cluster_sums(np.array(columns), [clusters.get(key, key) for key in shared])
+        a, b, ci95, _ = difference_of_means(sums, (0, 1))
+        shares[name] = {"a": a, "b": b, "difference": a - b, "ci95": ci95}
+    return {"questions": len(shared), "shares": shares}
+
+
+def _both_lost(first: Folder, second: Folder) -> tuple[list[dict[str, Round]], list[str]]:
+    lost = [_lost(folder) for folder in (first, second)]
+    return lost, sorted(lost[0].keys() & lost[1].keys())
+
+
+def _lost(folder: Folder) -> dict[str, Round]:
+    """Return the last round of each question that was not right at first."""
+    right = {key for key, attempt in folder.answers(1).items() if attempt.right is True}
+    return {record.id: record for record in folder.rounds() if record.id not in right}
+
+
+def _counts(tag: NodeTag, number: int | None) -> bool:
+    return tag.settled is not None and number in (None, tag.settled)

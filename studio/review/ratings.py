@@ -11,7 +11,7 @@ from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.text_tables import Table, number
 from reelbench.stats.agreement import krippendorff_alpha
-from reelbench.studio.published_profiles import PUBLISHED_RATINGS
+from reelbench.studio.published import published
 from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.kept_rows import Verification, merged_decision, write_rows
 from reelbench.studio.review.kind_names import KindName
@@ -232,13 +232,13 @@ class RatingSummary(ReviewSummary):
         }
         low = [dict(zip(("part", "id", "dimension", "mean"), row, strict=True)) for row in self.low]
         decisions = {name: decision for name, (decision, _) in self._decided().items()}
-        published = asdict(PUBLISHED_RATINGS) if self.published else None
-        return {"table": table, "low": low, "decisions": decisions, "published": published}
+        return {"table": table, "low": low, "decisions": decisions, "published": self.published}
 
     @property
-    def published(self) -> bool:
-        """Whether the paper has ratings of this benchmark."""
-        return self.reviews.benchmark == PUBLISHED_RATINGS.benchmark
+    def published(self) -> dict[str, Any] | None:
+        """The paper's ratings; None where it has none of this benchmark."""
+        ratings = published("ratings")
+        return ratings if ratings["benchmark"] == self.reviews.benchmark else None
 
     def tables(self) -> list[Table]:
         """Return Table S1, the paper's own means beside ours where it has any."""
@@ -249,13 +249,13 @@ class RatingSummary(ReviewSummary):
                 cell = cells.get(part)
                 alpha = "" if cell is None or cell.alpha is None else f" ({cell.alpha:.2f})"
                 shown.append("–" if cell is None else f"{cell.mean:.1f}{alpha}")
-            theirs = PUBLISHED_RATINGS.means[dimension] if self.published else {}
+            theirs = self.published["means"][dimension] if self.published else {}
             rows.append((dimension, *shown, *(number(theirs.get(part), 1) for part in DIMENSIONS if self.published)))
         columns = ["#captions", "#questions", "#answers"]
         paper = [f"{name} (paper)" for name in columns] if self.published else []
         title = f"{self.heading}: mean (Krippendorff's alpha)"
         if self.published:
-            title += f"; the paper's: {PUBLISHED_RATINGS.cite}, {PUBLISHED_RATINGS.by}"
+            title += f"; the paper's: {self.published['cite']}, {self.published['by']}"
         return [Table(title, ("dimension", *columns, *paper), rows)]
 
     def notes(self) -> list[str]:

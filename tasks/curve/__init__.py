@@ -14,8 +14,7 @@ from reelbench.registry.spec import (
     UrlFile,
 )
 from reelbench.tasks.curve.locales import LOCALES
-from reelbench.tasks.curve.published import PUBLISHED
-from reelbench.tasks.declarations import percentage, with_mini
+from reelbench.tasks.declarations import percentage, published, with_mini
 
 _README = "google-deepmind/neptune README at bdde4b1, section Minerva-cultural"
 _HALF_POINTS = 50  # 100 * sum / (2 N): the judge gives 0, 1 or 2
@@ -129,5 +128,5 @@ SPEC = BenchmarkSpec(
         arxiv="2601.10649",
         url="https://arxiv.org/abs/2601.10649",
     ),
-    published=PUBLISHED,
+    published=published(__file__),
 )

@@ -18,8 +18,7 @@ from reelbench.registry.spec import (
     TaskSpec,
 )
 from reelbench.scoring import cognitive_profile
-from reelbench.tasks.declarations import percentage, with_mini
-from reelbench.tasks.dramaqa_cogme.published import PUBLISHED
+from reelbench.tasks.declarations import percentage, published, with_mini
 
 _EVALUATOR = "liveseongho/DramaQAChallenge2020 code/scripts/eval_submission.py at 446efa5"
 _COGME = 'CogME, section "Scoring the Questions and Prediction Results"'
@@ -161,5 +160,5 @@ SPEC = BenchmarkSpec(
             url="https://arxiv.org/abs/2005.03356",
         ),
     ),
-    published=PUBLISHED,
+    published=published(__file__),
 )

@@ -1,28 +1,102 @@
-"""The files by which lmms-eval finds a benchmark's tasks, written from its spec.
+"""A benchmark's tasks as lmms-eval is told of them: configurations made from its spec.
 
-They are `lmms.py`, a YAML for each task, and one that all of these include.
+A package has them as files: `lmms.py`, a YAML for each task, and one that all of these include.
 
     python -m reelbench.tasks.lmms.codegen PACKAGE
 
-writes them into the package's folder; `make tasks` does so for our own.
+writes them into the package's folder; `make tasks` does so for our own. What a `benchmark.yaml` declares has none: its
+tasks' configurations are made when they are asked for (`index`, `config`), with the functions themselves in place of
+their names.
 """
 
+import re
 import sys
+from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-from reelbench.registry.data.loading import upstream_split
+import yaml
+
+from reelbench.registry import discovery
+from reelbench.registry.data.loading import imported, upstream_split
 from reelbench.registry.files import write_text
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
-from reelbench.tasks.lmms.task import FUNCTIONS, SUBMISSION, name_of_rows
+from reelbench.tasks.lmms.task import FUNCTIONS, SUBMISSION, LmmsTask, name_of_rows
 
 _ORIGIN = "Written from the spec by `python -m reelbench.tasks.lmms.codegen`"
 
 
+class Function(str):
+    """What YAML names by `!function`, dotted."""
+
+    __slots__ = ()
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes out what occurs twice."""
+
+    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - PyYAML's own name
+        return True
+
+
+_Dumper.add_representer(Function, lambda dumper, name: dumper.represent_scalar("!function", str(name)))
+
+
+def _function(spec: BenchmarkSpec, name: str) -> Function:
+    return Function(f"{spec.package}.lmms.{name}")
+
+
+def _shared(spec: BenchmarkSpec) -> dict[str, Any]:
+    """Return what a benchmark's tasks have in common; without `task:`, so lmms-eval takes it for no task."""
+    return {
+        "dataset_kwargs": {"load_from_disk": True},
+        "output_type": "generate_until",
+        **{name: _function(spec, name) for name in FUNCTIONS if name != "aggregate"},
+        **_generation(spec.tasks[0]),
+        "filter_list": [
+            {"name": "none", "filter": [{"function": Function("reelbench.tasks.lmms.candidates.AllAnswers")}]}
+        ],
+        "cluster_key": "video",
+        **_metrics(spec, [metric.name for metric in spec.metrics]),
+        "metadata": {"version": spec.version},
+    }
+
+
+def _own(spec: BenchmarkSpec, task: TaskSpec) -> dict[str, Any]:
+    """Return what is a task's own; a key of it replaces the shared one."""
+    config: dict[str, Any] = {"task": task.name}
+    if task.tags:
+        config["tag"] = list(task.tags)
+    config |= {"dataset_path": _function(spec, name_of_rows(task)), "test_split": task.split}
+    if task.prompt is not None:
+        config["lmms_eval_specific_kwargs"] = {"default": {"prompt": task.prompt}}
+    if task.max_new_tokens != spec.tasks[0].max_new_tokens:
+        config |= _generation(task)
+    if spec.splits[upstream_split(spec, task.split)].hidden_answers:
+        config |= _metrics(spec, [SUBMISSION])
+    return config
+
+
+def _generation(task: TaskSpec) -> dict[str, Any]:
+    # lmms-eval's own `until` would cut the answer at its first blank line.
+    greedy = {"max_new_tokens": task.max_new_tokens, "temperature": 0, "do_sample": False, "until": []}
+    return {"generation_kwargs": greedy}
+
+
+def _metrics(spec: BenchmarkSpec, names: list[str]) -> dict[str, Any]:
+    how = {"aggregation": _function(spec, "aggregate"), "higher_is_better": True}
+    return {"metric_list": [{"metric": name, **how} for name in names]}
+
+
+# --- files --------------------------------------------------------------------------------------------------------
+
+
 def files_of(spec: BenchmarkSpec) -> dict[str, str]:
     """Return the files' texts by name."""
-    tasks = {f"{task.name}.yaml": _task_yaml(spec, task) for task in spec.tasks}
-    return {"lmms.py": _module(spec), shared_name(spec): _shared_yaml(spec), **tasks}
+    included = {"include": shared_name(spec)}
+    tasks = {f"{task.name}.yaml": _yaml({**included, **_own(spec, task)}) for task in spec.tasks}
+    return {"lmms.py": _module(spec), shared_name(spec): _yaml(_shared(spec)), **tasks}
 
 
 def shared_name(spec: BenchmarkSpec) -> str:
@@ -31,6 +105,11 @@ def shared_name(spec: BenchmarkSpec) -> str:
     It has the benchmark's name because lmms-eval looks for it in the current folder first.
     """
     return f"_{spec.id}.yaml"
+
+
+def _yaml(config: dict[str, Any]) -> str:
+    text = yaml.dump(config, Dumper=_Dumper, sort_keys=False, width=1000, allow_unicode=True)
+    return f"# {_ORIGIN}.\n" + re.sub(r"!function '([\w.-]+)'", r"!function \1", text)
 
 
 def _module(spec: BenchmarkSpec) -> str:
@@ -44,67 +123,6 @@ def _module(spec: BenchmarkSpec) -> str:
     )
 
 
-def _function(spec: BenchmarkSpec, name: str) -> str:
-    return f"!function {spec.package}.lmms.{name}"
-
-
-def _shared_yaml(spec: BenchmarkSpec) -> str:
-    """Return what a benchmark's tasks have in common; without `task:`, so lmms-eval takes it for no task."""
-    lines = [
-        f"# {_ORIGIN}.",
-        "dataset_kwargs:",
-        "  load_from_disk: true",
-        "output_type: generate_until",
-        *(f"{name}: {_function(spec, name)}" for name in FUNCTIONS if name != "aggregate"),
-        *_generation(spec.tasks[0]),
-        "filter_list:",
-        "  - name: none",
-        "    filter:",
-        "      - function: !function reelbench.tasks.lmms.candidates.AllAnswers",
-        "cluster_key: video",
-        *_metrics(spec, [metric.name for metric in spec.metrics]),
-        "metadata:",
-        f"  version: {spec.version}",
-    ]
-    return "\n".join([*lines, ""])
-
-
-def _generation(task: TaskSpec) -> list[str]:
-    return [
-        "generation_kwargs:",
-        f"  max_new_tokens: {task.max_new_tokens}",
-        "  temperature: 0",
-        "  do_sample: false",
-        "  until: []  # lmms-eval's default would cut the answer at its first blank line",
-    ]
-
-
-def _metrics(spec: BenchmarkSpec, names: list[str]) -> list[str]:
-    lines = ["metric_list:"]
-    for name in names:
-        lines += [
-            f"  - metric: {name}",
-            f"    aggregation: {_function(spec, 'aggregate')}",
-            "    higher_is_better: true",
-        ]
-    return lines
-
-
-def _task_yaml(spec: BenchmarkSpec, task: TaskSpec) -> str:
-    """Return a task's YAML: what is its own, and the file that it includes; a key of its own replaces that file's."""
-    lines = [f"# {_ORIGIN}.", f"include: {shared_name(spec)}", f"task: {task.name}"]
-    if task.tags:
-        lines.append(f"tag: [{', '.join(task.tags)}]")
-    lines += [f"dataset_path: {_function(spec, name_of_rows(task))}", f"test_split: {task.split}"]
-    if task.prompt is not None:
-        lines += ["lmms_eval_specific_kwargs:", "  default:", f"    prompt: {task.prompt}"]
-    if task.max_new_tokens != spec.tasks[0].max_new_tokens:
-        lines += _generation(task)
-    if spec.splits[upstream_split(spec, task.split)].hidden_answers:
-        lines += _metrics(spec, [SUBMISSION])
-    return "\n".join([*lines, ""])
-
-
 def write(package: str) -> list[Path]:
     """Write the files of the benchmark whose package this is; return those that changed."""
     module = import_module(package)
@@ -116,6 +134,45 @@ def write(package: str) -> list[Path]:
             write_text(path, text)
             changed.append(path)
     return changed
+
+
+# --- what files declare, which has no YAML ------------------------------------------------------------------------
+
+
+def index() -> dict[str, dict[str, Any]]:
+    """Return lmms-eval's index of the tasks that files declare, and of their tags."""
+    entries: dict[str, dict[str, Any]] = {}
+    for spec in discovery.specs().values():
+        for task in spec.tasks if spec.file else ():
+            entries[task.name] = {"type": "task", "yaml_path": -1}
+            for tag in task.tags:
+                entries.setdefault(tag, {"type": "tag", "task": [], "yaml_path": -1})["task"].append(task.name)
+    return entries
+
+
+def config(name: str) -> dict[str, Any] | None:
+    """Return the configuration of a task that a file declares; None for any other task."""
+    known = discovery.find_task(name)
+    if known is None or not known[0].file:
+        return None
+    spec, task = known
+    functions = _functions(spec.file, spec.id)
+
+    def resolved(value: Any) -> Any:  # noqa: ANN401 - as YAML has it
+        if isinstance(value, Function):
+            module, _, function = value.rpartition(".")
+            return functions.named(function) if module == f"{spec.package}.lmms" else imported(f"{module}:{function}")
+        if isinstance(value, dict):
+            return {key: resolved(part) for key, part in value.items()}
+        return [resolved(part) for part in value] if isinstance(value, list) else value
+
+    return resolved({**_shared(spec), **_own(spec, task)})
+
+
+@cache
+def _functions(file: str, name: str) -> LmmsTask:
+    del file  # of another file, another benchmark
+    return LmmsTask(discovery.get(name))
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ from reelbench.registry.home import home
 from reelbench.registry.media.library import Library, where_looked
 from reelbench.registry.prompts import prompt_template
 from reelbench.registry.question_ids import QuestionIds
+from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, MeanOf, Metric, TaskSpec
@@ -121,7 +122,7 @@ class LmmsTask:
         """Return the row's one user message, for chat models."""
         shown = self._frames.shown(self._library(doc["split"]), doc, lmms_eval_specific_kwargs)
         text = {"type": "text", "text": self.doc_to_text(doc, lmms_eval_specific_kwargs)}
-        content = shown.content(as_data=adapters.passes_video, language=self._asked(doc)["language"])
+        content = frames.content(shown, self._asked(doc)["language"], as_data=adapters.passes_video)
         return [{"role": "user", "content": [*content, text]}]
 
     def _asked(self, doc: Row) -> Row:
@@ -216,11 +217,11 @@ class LmmsTask:
             given, scores = option_scores.answered(doc, answer)
         else:
             given = answered(self.spec, last_line(answer) if reasoned else answer, doc.get("options", ()))
-        reason = given.reason or (aggregation.CUT_OFF if cut_off(answer) else None)
+        reason = given.reason or (Reason.CUT_OFF if cut_off(answer) else None)
         if reason is None and hides(self.spec, doc["split"]):
-            reason = "answers_hidden"
+            reason = Reason.ANSWERS_HIDDEN
         if shown.problem is not None:
-            reason = frames.UNREADABLE
+            reason = Reason.MEDIA_UNREADABLE
         return Item(
             id=doc["id"],
             video=doc["video"],
@@ -230,7 +231,7 @@ class LmmsTask:
             prediction=given.prediction,
             parsed={"output": answer} if reasoned else given.parsed,
             reason=reason,
-            flags=given.flags if reason not in {frames.UNREADABLE, aggregation.CUT_OFF} else (),
+            flags=given.flags if reason not in {Reason.MEDIA_UNREADABLE, Reason.CUT_OFF} else (),
             frame_timestamps=list(shown.timestamps) if shown.timestamps is not None else None,
             frame_padding=shown.padding,
             subtitles=shown.lines,
@@ -245,7 +246,7 @@ class LmmsTask:
             sample = aggregation.to_sample(self.spec, item, self._judge.judge(item))
         except Exception:  # a scorer's bug must not cost the run its answers: it is logged and counted
             log.exception("%s: %s could not be scored", self.spec.id, item.id)
-            sample = item.sample("scorer_failed")
+            sample = item.sample(Reason.SCORER_FAILED)
         if hides(self.spec, doc["split"]):
             return {SUBMISSION: {"metric": SUBMISSION, "sample": sample.model_dump(), "split": doc["split"]}}
         details = {metric.name: _detail(self.spec, metric, sample) for metric in self.spec.metrics}

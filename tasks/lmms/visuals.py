@@ -1,4 +1,4 @@
-"""What a model is shown of a row's video: the frames that were asked for, made ready before the model is asked.
+"""What an adapter of lmms-eval's is shown of a row's video: the frames asked for, made ready before it is asked.
 
 lmms-eval throws a whole run away when a task's function raises while a model is being asked, and its response cache
 knows a question by its prompt. So frames are decoded when the prompt is written, which is before any model runs, for
@@ -7,31 +7,20 @@ the questions that `--limit` and the rank leave. A video that gives no frames ma
 """
 
 import logging
-from base64 import b64encode
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from mimetypes import guess_type
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 from reelbench.registry.errors import ReelbenchError, first_line
-from reelbench.registry.frames.sampling import FrameSampling, time_mark
-from reelbench.registry.frames.stored import Sound, note_use
-from reelbench.registry.languages import seconds_word
+from reelbench.registry.frames.sampling import FrameSampling
+from reelbench.registry.frames.shown import Shown, show
 from reelbench.registry.media.library import Library
-from reelbench.registry.media.subtitles import Cue, written
-from reelbench.registry.records import Audio
+from reelbench.registry.reasons import Reason
 from reelbench.registry.rows import Row
 from reelbench.tasks.lmms import adapters
 
-if TYPE_CHECKING:
-    from PIL.Image import Image
-
 log = logging.getLogger("reelbench")
-
-UNREADABLE = "media_unreadable"
-"""Why an item is unscored whose video is here and can't be shown."""
 
 NOT_SHOWN = "(The video can't be shown.)"
 """Ends the prompt of a question whose video can't be shown."""
@@ -45,86 +34,20 @@ def sampling(kwargs: Mapping[str, Any] | None = None) -> FrameSampling:
     return FrameSampling.parse(str(spec)) if spec else FrameSampling()
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """What is shown for one row: a `video`, `images`, or neither.
+def content(shown: Shown, language: str, *, as_data: bool) -> list[dict[str, Any]]:
+    """Return the items of a chat message of lmms-eval's; with `as_data` a video is a data URL, for a server to read.
 
-    `timestamps` are those of the frames (s), or None where the model samples by itself; the last `padding` of them
-    are repeats. `problem` says why nothing can be shown. `audio` is what became of the video's sound; None where the
-    video itself is handed over, and nobody knows whether its sound is listened to. `timed`: each picture goes with the
-    time when it is on screen. `subtitles` are those of the frames' time; None where none are asked for.
+    Not the path then: the server may be on another machine, and one on this machine reads no files unless it was told.
     """
-
-    video: Path | None = None
-    images: tuple[Path, ...] = ()
-    timestamps: tuple[float, ...] | None = None
-    padding: int = 0
-    problem: str | None = None
-    audio: Sound | None = None
-    timed: bool = False
-    subtitles: tuple[Cue, ...] | None = None
-
-    @property
-    def lines(self) -> int | None:
-        """How many lines of subtitles go before the question; None where none are asked for."""
-        return None if self.subtitles is None else len(self.subtitles)
-
-    def said(self, language: str) -> str:
-        """Return the subtitles as they stand before the question, in a language's words; empty where there are none."""
-        return written(self.subtitles or (), language)
-
-    def still_there(self) -> bool:
-        """Whether its files are on the disk; where they are the frame store's, it is noted that they are in use."""
-        first = self.video or next(iter(self.images), None)
-        if first is not None:
-            note_use(first.parent)
-        return first is None or first.exists()
-
-    def marks(self, language: str) -> list[str]:
-        """Return what is written before each picture, in a language: its time, or nothing where it goes without."""
-        word = seconds_word(language)
-        times = self.timestamps or () if self.timed else ()
-        return [time_mark(at, word) for at in times] or [""] * len(self.images)
-
-    def content(self, *, as_data: bool = False, language: str = "en") -> list[dict[str, str]]:
-        """Return the items of a chat message; with `as_data` a video is a data URL, for a server to read."""
-        if self.video is not None:
-            return [{"type": "video", "url": _data_url(self.video) if as_data else str(self.video)}]
-        items = []
-        for mark, image in zip(self.marks(language), self.images, strict=True):
-            items += [{"type": "text", "text": mark}] if mark else []
-            items.append({"type": "image", "url": str(image)})
-        return items
-
-    def visuals(self) -> "list[str | Image]":
-        """Return the visuals of a simple model: a path to a video, or opened pictures."""
-        if self.video is not None:
-            return [str(self.video)]
-        from PIL import Image
-
-        visuals: list[str | Image.Image] = []
-        for path in self.images:
-            with Image.open(path) as image:
-                visuals.append(image.convert("RGB"))
-        return visuals
-
-
-def _data_url(video: Path) -> str:
-    # Not the path: the server may be on another machine, and one on this machine reads no files unless it was told to.
-    media_type = guess_type(video.name)[0] or "video/mp4"
-    return f"data:{media_type};base64,{b64encode(video.read_bytes()).decode('ascii')}"
-
-
-def sound(sampling: FrameSampling, heard: Iterable[Sound | None]) -> Audio:
-    """Return what became of the sound of all videos that were shown, as the record says it."""
-    if sampling.kind in {"none", "native"}:
-        return "none" if sampling.kind == "none" else "unknown"
-    became = set(heard)
-    telling_first: tuple[Sound, ...] = ("kept", "dropped", "none")
-    for what in telling_first:
-        if what in became:
-            return what
-    return "unknown"
+    items: list[dict[str, Any]] = []
+    for piece in shown.attachments(language):
+        if isinstance(piece, str):
+            items.append({"type": "text", "text": piece})
+        elif piece.kind == "video_url" and as_data:
+            items.append({"type": "video", "url": piece.data_url()})
+        else:
+            items.append({"type": piece.kind.removesuffix("_url"), "url": str(piece.data)})
+    return items
 
 
 class Frames:
@@ -164,7 +87,7 @@ class Frames:
         """Note that a row can't be shown as it was asked for; its question is then unscored."""
         known = self._shown_rows[row["split"], row["id"]]
         if not any(shown.problem for shown in known.values()):
-            log.warning("%s: %s is not shown (%s): %s", library.spec.id, row["id"], UNREADABLE, why)
+            log.warning("%s: %s is not shown (%s): %s", library.spec.id, row["id"], Reason.MEDIA_UNREADABLE, why)
         self._shown_rows[row["split"], row["id"]] = dict.fromkeys(known, Shown(problem=why))
 
     def recorded(self, library: Library, row: Row) -> Shown:
@@ -190,49 +113,6 @@ class Frames:
                 why = (
                     str(error) if isinstance(error, ReelbenchError) else f"{type(error).__name__}: {first_line(error)}"
                 )
-                log.warning("%s: %s is not shown (%s): %s", library.spec.id, row["id"], UNREADABLE, why)
+                log.warning("%s: %s is not shown (%s): %s", library.spec.id, row["id"], Reason.MEDIA_UNREADABLE, why)
                 known[wanted, even] = Shown(problem=why)
         return known[wanted, even]
-
-
-def show(library: Library, row: Row, wanted: FrameSampling, *, even: bool = False) -> Shown:
-    """Return what a row is shown as under a sampling; with `even`, a clip of an even number of frames.
-
-    Raises:
-        ReelbenchError: Its video is not here, or can't be read.
-    """
-    cues = library.cues(row, wanted)
-    said = None if cues is None else tuple(cues)
-    if wanted.kind == "none":
-        return Shown(timestamps=(), audio="none", subtitles=said)
-    if wanted.kind == "native":
-        video = library.clip(row)
-        if video is None:
-            raise ReelbenchError(f"the video {row['video']!r} is not here any more")
-        return Shown(video=video, subtitles=said)
-    stored = library.frames(row, wanted, even=even)
-    if stored is None:
-        raise ReelbenchError(f"the video {row['video']!r} is not here any more")
-    if library.in_pictures:
-        _check_pictures(stored.images)
-    return Shown(
-        video=stored.path,
-        images=stored.images,
-        timestamps=stored.timestamps,
-        padding=stored.padding,
-        audio=stored.audio,
-        timed=wanted.times == "text",
-        subtitles=said,
-    )
-
-
-def _check_pictures(paths: tuple[Path, ...]) -> None:
-    """Open the owners' own pictures, which the store passes on as they are: an adapter would fail on a broken one."""
-    from PIL import Image
-
-    for path in paths:
-        try:
-            with Image.open(path) as image:
-                image.load()
-        except OSError as error:
-            raise ReelbenchError(f"{path}: is not a picture that can be read ({error})") from None

@@ -2,8 +2,7 @@
 
 from reelbench.registry.spec import BenchmarkSpec, JudgeSpec, Mean, Paper, SplitSpec, UrlFile
 from reelbench.tasks import moviecore
-from reelbench.tasks.declarations import with_mini
-from reelbench.tasks.moviechat.published import PUBLISHED
+from reelbench.tasks.declarations import published, with_mini
 
 _CITE = "MovieCORE (arXiv 2508.19026) §6.2; the judge and rubric are MovieCORE's accuracy"
 _PER_QUESTION = "Each question counts once, as MovieCORE's accuracy per question does."
@@ -76,5 +75,5 @@ SPEC = BenchmarkSpec(
         url="https://arxiv.org/abs/2307.16449",
     ),
     builds_on=moviecore.SPEC.papers,
-    published=PUBLISHED,
+    published=published(__file__),
 )

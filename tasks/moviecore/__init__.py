@@ -19,8 +19,7 @@ from reelbench.registry.spec import (
     UrlFile,
 )
 from reelbench.registry.units import UnitName
-from reelbench.tasks.declarations import with_mini
-from reelbench.tasks.moviecore.published import PUBLISHED
+from reelbench.tasks.declarations import published, with_mini
 
 DIMENSIONS = ("accuracy", "comprehensiveness", "depth", "evidence", "coherence")
 RIGHT_FROM = 4
@@ -181,5 +180,5 @@ SPEC = BenchmarkSpec(
         arxiv="2508.19026",
         url="https://arxiv.org/abs/2508.19026",
     ),
-    published=PUBLISHED,
+    published=published(__file__),
 )

@@ -15,8 +15,7 @@ from reelbench.registry.spec import (
     SplitSpec,
     TaskSpec,
 )
-from reelbench.tasks.declarations import percentage, with_mini
-from reelbench.tasks.rextime.published import PUBLISHED
+from reelbench.tasks.declarations import percentage, published, with_mini
 
 _OPTIONS = "prompt_options.txt"
 # The supplement's C.5; the full stop is in the owners' sentences.
@@ -153,5 +152,5 @@ SPEC = BenchmarkSpec(
         arxiv="2406.19392",
         url="https://arxiv.org/abs/2406.19392",
     ),
-    published=PUBLISHED,
+    published=published(__file__),
 )

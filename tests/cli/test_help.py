@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from reelbench.cli.examples import EXAMPLES
-from reelbench.cli.families import FAMILIES
+from reelbench.cli.families import EXAMPLES, FAMILIES
 from reelbench.registry import discovery
 from tests.servers.judge import Answer, JudgeServer
 from tools.write_docs import commands
@@ -25,7 +24,7 @@ PREDICTIONS = next((OLD / "predictions").glob("moviecore*"))
 
 @pytest.mark.parametrize("words", COMMANDS)
 def test_every_command_has_examples_that_it_takes(words):
-    assert EXAMPLES.get(words), f"`reelbench {words}` has no example in reelbench/cli/examples.py"
+    assert EXAMPLES.get(words), f"`reelbench {words}` has no example in reelbench/cli/help.json"
     for example in EXAMPLES[words]:
         own, _, _ = example.partition(" -- ")  # what follows is lmms-eval's
         with COMMANDS[words].make_context(words, shlex.split(own)) as context:  # an option that isn't there raises

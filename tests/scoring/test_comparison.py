@@ -2,6 +2,7 @@ import math
 
 import pytest
 
+from reelbench.registry import discovery
 from reelbench.registry.errors import InputError
 from reelbench.registry.records import JudgeRecord, Sample
 from reelbench.scoring.comparison import compare, compare_by_video, judging_apart, mcnemar
@@ -174,10 +175,8 @@ class TestPairedByVideo:
             compare_by_video(self.A, [_scored("e", 1, 3)], ACCURACY)
 
     def test_the_papers_conversion(self):
-        from reelbench.tasks.moviechat.published import converted
-
-        assert converted(78.6) == pytest.approx(3.93)
-        assert converted(84.9) == pytest.approx(4.245)
+        published = discovery.find("moviechat").published
+        assert [row.metrics["accuracy"] for row in published] == [pytest.approx(3.93), pytest.approx(4.245)]
 
 
 def judge(requested="gpt", returned=("gpt-2025-01-02",), **fields):

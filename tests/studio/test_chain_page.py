@@ -1,11 +1,11 @@
-"""The page of a chain, and the funnel's picture."""
+"""The page of a chain in a real browser, and the funnel's picture."""
 
 import asyncio
 import base64
 import hashlib
 import json
 import re
-from html.parser import HTMLParser
+from concurrent.futures import ThreadPoolExecutor
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -16,7 +16,7 @@ from reelbench.studio.chain import ChainSetup
 from reelbench.studio.chain_prompts import ChainPrompts
 from reelbench.studio.discussion import Discussion, DiscussionOptions, run
 from reelbench.studio.discussion_files import read_videos
-from reelbench.studio.funnel_svg import to_svg
+from reelbench.studio.funnel import to_svg
 from tests.checkers import invalid, violations
 from tests.servers import roles
 from tests.servers.judge import Answer
@@ -25,20 +25,26 @@ from tests.studio.conftest import video
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)> \"' ]]> </pre></section> &amp; <!--"
 
 
-class Page(HTMLParser):
-    """What a browser makes of a page: its elements, its text, and what is put between quotes."""
+def outside(coroutine):
+    """Run a coroutine in a thread of its own: in this one a browser may be open."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, coroutine).result()
 
-    def __init__(self, text):
-        super().__init__()
-        self.elements, self.text, self.attributes = [], [], []
-        self.feed(text)
 
-    def handle_starttag(self, tag, attrs):
-        self.elements.append(tag)
-        self.attributes += [(tag, name, value) for name, value in attrs]
+@pytest.fixture
+def opened(chromium):
+    """Return a function that opens a page: its elements, and the words in them as one line."""
+    context = chromium.new_context()
 
-    def handle_data(self, data):
-        self.text.append(data)
+    def page(path):
+        tab = context.new_page()
+        tab.on("pageerror", lambda error: pytest.fail(str(error)))
+        tab.goto(path.as_uri())
+        main = tab.locator("main")
+        return main, " ".join(main.text_content().split())
+
+    yield page
+    context.close()
 
 
 @pytest.fixture
@@ -51,33 +57,39 @@ def made(tmp_path, videos, models, server):
     out.mkdir()
     known = read_videos(videos([video(0), video(1, metadata={"genre": EVIL}), video(2, video="a/b <c>")]), 8)
     discussion = Discussion(ChainPrompts("discussion"), DiscussionOptions())
-    asyncio.run(run(known, discussion, ChainSetup(models(*roles.DISCUSSION), out)))
+    outside(run(known, discussion, ChainSetup(models(*roles.DISCUSSION), out)))
     return out
 
 
-def test_a_page_tells_who_said_what_and_what_survived(made):
-    page = Page(chain_page.write(made, "film1").read_text())
-    text = "".join(page.text)
+@pytest.mark.browser
+def test_a_page_tells_who_said_what_and_what_survived(opened, made):
+    main, text = opened(chain_page.write(made, "film1"))
     heads = ["expert", "skeptic · round 1", "detective · round 1", "meta reviewer · round 1", "expert · round 1"]
-    places = [text.index(head) for head in heads]
-    assert places == sorted(places)
-    assert text.index("What survived") < places[0]  # the result first, the talk after it
+    assert main.locator(".turn h3").all_text_contents() == [
+        *(head for head in heads[:4]), "critic · round 1", heads[4],
+    ]  # fmt: skip
+    assert text.index("What survived") < text.index("Who said what")  # the result first, the talk after it
     assert text.count("Why does step 5") >= 3
     # Both of the expert's turns are lists of questions, as what survived is.
-    assert (page.elements.count("dl"), page.elements.count("dt")) == (3, 15)
+    assert (main.locator("dl").count(), main.locator("dt").count()) == (3, 15)
     assert f"Not so. {EVIL}" in text
     assert "Who opens door 0?" not in text
 
 
-def test_nothing_that_others_wrote_is_more_than_text(made):
+@pytest.mark.browser
+def test_nothing_that_others_wrote_is_more_than_text(opened, made):
     path = chain_page.write(made, "film1")
-    page = Page(path.read_text())
+    main, _ = opened(path)
     # Two scripts are the page's own: its data, and the one that its policy names by hash.
-    assert page.elements.count("script") == 2
-    assert not {"img", "iframe", "form"} & set(page.elements)
-    addresses = {value for _, name, value in page.attributes if name in {"src", "href"}}
-    assert addresses == {"data:,", "#main", "#survived", "#said", "#videos"}
-    assert not [name for _, name, _ in page.attributes if name.startswith("on")]
+    assert main.page.locator("script").count() == 2
+    assert main.page.locator("img, iframe, form").count() == 0
+    assert main.page.evaluate(
+        "[...document.querySelectorAll('[href]')].map((one) => one.getAttribute('href')).sort()"
+    ) == ["#main", "#said", "#survived", "#videos", "data:,"]
+    handlers = (
+        "[...document.querySelectorAll('*')].flatMap((one) => one.getAttributeNames()).filter((n) => /^on/.test(n))"
+    )
+    assert main.page.evaluate(handlers) == []
     policy = re.search(r'http-equiv="Content-Security-Policy"\s+content="([^"]+)"', path.read_text())
     script = path.read_text().rpartition("<script>")[2].partition("</script>")[0]
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -112,7 +124,8 @@ def test_the_funnel_is_drawn_with_its_losses():
     assert float(bars[3].get("width")) == 0
 
 
-def test_a_refined_question_shows_what_changed(tmp_path, videos, models, server):
+@pytest.mark.browser
+def test_a_refined_question_shows_what_changed(opened, tmp_path, videos, models, server):
     words = {1: ("Why does he light the lamp?", "Why does he light the lamp early?"), 2: ("Who left?", "Who left?")}
 
     def script(call):
@@ -128,19 +141,21 @@ def test_a_refined_question_shows_what_changed(tmp_path, videos, models, server)
     server.script(script)
     discussion = Discussion(ChainPrompts("discussion"), DiscussionOptions(questions=2))
     (tmp_path / "out").mkdir()
-    asyncio.run(run(read_videos(videos(1), 8), discussion, ChainSetup(models(*roles.DISCUSSION), tmp_path / "out")))
-    text = chain_page.write(tmp_path / "out").read_text()
-    page = "".join(Page(text).text)
+    outside(run(read_videos(videos(1), 8), discussion, ChainSetup(models(*roles.DISCUSSION), tmp_path / "out")))
+    main, page = opened(chain_page.write(tmp_path / "out"))
+    text = main.inner_html()
     assert "2 questions came of 6 replies. The discussion changed 1 of 2 drafts." in page
     assert "film0_1 question changed" in page
     assert "film0_2 as drafted" in page
     # Beside its draft, and once more in the turn that changed it.
     assert text.count("light the <del>lamp?</del> <ins>lamp early?</ins>") == 1
     assert text.count("Why does he light the <ins>lamp early?</ins>") == 1
+    assert text.count("Why does he light the <del>lamp?</del></p>") == 1
 
 
-def test_what_the_discussion_adds_is_on_the_page_with_its_intervals(made):
-    assert "no interval" in "".join(Page(chain_page.write(made, "film1").read_text()).text)  # of three videos
+@pytest.mark.browser
+def test_what_the_discussion_adds_is_on_the_page_with_its_intervals(opened, made):
+    assert "no interval" in opened(chain_page.write(made, "film1"))[1]  # of three videos
     measures = {
         "words_question": {"single_pass": 11.0, "discussion": 12.5, "difference": 1.5, "ci95": [-0.5, 3.5]},
         "higher_order_question": {"single_pass": 60.0, "discussion": 40.0, "difference": -20.0, "ci95": None},
@@ -149,17 +164,21 @@ def test_what_the_discussion_adds_is_on_the_page_with_its_intervals(made):
     orders = {"same_in_both_orders": 0.75, "single_pass_shown_first": 0.5, "discussion_shown_first": 0.75}
     win = {"value": 0.6, "ci95": [0.45, 0.75], "videos": 12, **orders}
     (made / "comparison.json").write_text(json.dumps({"videos": 12, "measures": measures, "win_rate": win}))
-    text = chain_page.write(made, "film1").read_text()
-    page = " ".join(" ".join(Page(text).text).split())
+    main, page = opened(chain_page.write(made, "film1"))
     assert (
         "The judge prefers the discussion’s questions on 60 % of 12 videos (95 % interval 45 to 75 %), a tie counting "
         "half; the same in both orders on 75 %." in page
     )
-    assert "Words of a question 11.0 12.5 +1.5 −0.5 to +3.5" in page
-    assert "Higher-order questions, % 60.0 40.0 −20.0 no interval" in page
-    assert "Words of an answer 5.0 – –" in page
+    rows = [" ".join(row.locator("th, td").all_text_contents()) for row in main.locator("#compared tbody tr").all()]
+    assert rows == [
+        "Words of a question 11.0 12.5 +1.5  −0.5 to +3.5",
+        "Higher-order questions, % 60.0 40.0 −20.0 no interval",
+        "Words of an answer 5.0 – – –",
+    ]
     # Each on an axis of its own, as wide to both sides of zero: 1.5 from −3.5 to 3.5 is 5 of 7.
-    assert "style='left:71.43%' data-value='1.5' data-ci-low='-0.5' data-ci-high='3.5'" in text
+    dot = main.locator("#compared .dot")
+    places = [dot.get_attribute(name) for name in ("style", "data-value", "data-ci-low", "data-ci-high")]
+    assert places == ["left:71.43%", "1.5", "-0.5", "3.5"]
 
 
 @pytest.fixture
@@ -186,12 +205,13 @@ def moments(tmp_path):
     return tmp_path
 
 
-def test_times_are_read_on_a_strip_and_json_is_behind_a_fold(moments):
-    text = chain_page.write(moments).read_text()
-    page = " ".join("".join(Page(text).text).split())
+@pytest.mark.browser
+def test_times_are_read_on_a_strip_and_json_is_behind_a_fold(opened, moments):
+    main, page = opened(chain_page.write(moments))
+    text = main.inner_html()
     assert "From 01:01.5 to 1:00:10, steam." in page
     assert "<s0>" not in page
-    assert re.findall(r"left:([\d.]+)%;width:([\d.]+)%' data-start='([\d.]+)' data-end='([\d.]+)'", text) == [
+    assert re.findall(r'left:([\d.]+)%;width:([\d.]+)%" data-start="([\d.]+)" data-end="([\d.]+)"', text) == [
         ("0.000", "0.486", "0", "18"),  # 18 of 3,700 s
         ("1.662", "95.905", "61.5", "3610"),
         ("0.000", "0.486", "0", "18"),
@@ -231,12 +251,13 @@ def test_a_damaged_file_is_one_line_that_names_the_place(made, file, edit, says)
         chain_page.write(made, "film0")
 
 
+@pytest.mark.browser
 @pytest.mark.parametrize("field", ["role", "model", "video", "reply"])
-def test_half_a_character_in_a_trace_is_shown_as_one_that_is_not_known(field, moments):
+def test_half_a_character_in_a_trace_is_shown_as_one_that_is_not_known(field, opened, moments):
     lines = (moments / "trace.jsonl").read_text().splitlines()
     lines = [json.dumps(json.loads(line) | {field: "half \ud800"}) for line in lines]
     (moments / "trace.jsonl").write_text("\n".join(lines) + "\n")
-    assert "half \ufffd" in "".join(Page(chain_page.write(moments).read_text()).text).lower()
+    assert "half \ufffd" in opened(chain_page.write(moments))[1].lower()
 
 
 def test_the_command_writes_it(reelbench, made):

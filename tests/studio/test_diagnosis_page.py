@@ -6,8 +6,8 @@ import re
 import pytest
 
 from reelbench.registry.errors import InputError
-from reelbench.studio.diagnosis import page, pairing, people, report
-from reelbench.studio.diagnosis.folder import Folder, keep_answers
+from reelbench.studio.diagnosis import page, report
+from reelbench.studio.diagnosis.folder import Folder, judged, keep_answers
 from reelbench.studio.diagnosis.questions import ReasonedQuestion
 from reelbench.studio.diagnosis.tagging import Attempt
 from reelbench.studio.evidence.findings import NodeVerdict
@@ -121,14 +121,14 @@ def test_a_round_of_a_question_that_is_not_here_is_told_by_its_id(tmp_path):
     folder = diagnosed(tmp_path, ROWS)
     path = tmp_path / "isolation.jsonl"
     path.write_text(path.read_text().replace('"q3"', '"q9"'))
-    for read in (people.judged, report.figures):
+    for read in (judged, report.figures):
         with pytest.raises(InputError, match=r"round 1 is of 'q9', which questions.jsonl lacks"):
             read(folder)
     path.write_text(path.read_text().replace('"q9"', '"q3"'))
     graphs = tmp_path / "graphs.jsonl"
     graphs.write_text(graphs.read_text().replace('"id": "q3"', '"id": "q9"'))
     with pytest.raises(InputError, match=r"graphs.jsonl: lacks 'q3', whose nodes were tagged"):
-        people.judged(folder)
+        judged(folder)
 
 
 def test_a_round_of_no_number_that_a_file_has_is_told_by_its_line(tmp_path):
@@ -151,8 +151,8 @@ def test_two_diagnoses_are_held_against_each_other(tmp_path):
     one = diagnosed(tmp_path / "one", ROWS)
     other = diagnosed(tmp_path / "other", [(*ROWS[0][:3], ["T.", "TT"], "all_evaluated"), *ROWS[1:3]])
     # The nodes of q1 to q3: n1 T, n2 R against T; A and right; right and T. Five of six are the same.
-    assert pairing.agreement(one, other)["nodes"] == 6
-    assert pairing.agreement(one, other)["same"] == pytest.approx(5 / 6)
+    assert report.agreement(one, other)["nodes"] == 6
+    assert report.agreement(one, other)["same"] == pytest.approx(5 / 6)
 
 
 def test_shares_are_compared_where_both_lost_and_of_one_round(tmp_path):
@@ -161,7 +161,7 @@ def test_shares_are_compared_where_both_lost_and_of_one_round(tmp_path):
     # The other lost ten of these, and four of them by an attribute; its own last question is no part of it.
     other = [(*row[:3], ["A." if n < 4 else "T.", "AR" if n < 4 else "TR"], "limit") for n, row in enumerate(rows[:10])]
     other = diagnosed(tmp_path / "other", [*other, ("q99", "v99", "en-GB", ["R."], "limit")])
-    agreement, both = pairing.agreement(one, other, 1), pairing.differences(one, other, 1)
+    agreement, both = report.agreement(one, other, 1), report.differences(one, other, 1)
     assert (both["questions"], agreement["nodes"], agreement["same"]) == (10, 10, pytest.approx(0.6))
     share = both["shares"][LABELS["T"]]
     assert (share["a"], share["b"], share["difference"]) == (1, pytest.approx(0.6), pytest.approx(0.4))
@@ -169,7 +169,7 @@ def test_shares_are_compared_where_both_lost_and_of_one_round(tmp_path):
     assert share["ci95"] == pytest.approx((0.4 - 0.4467, 0.4 + 0.3334), abs=0.02)
     assert both["shares"]["perception"]["difference"] == 0
     # Over all rounds the other has ten errors more, of reasoning.
-    assert pairing.differences(one, other)["shares"][LABELS["R"]]["b"] == 0.5
+    assert report.differences(one, other)["shares"][LABELS["R"]]["b"] == 0.5
 
 
 def test_the_paper_s_counts_by_round_and_locale_and_right_answers_by_skill(tmp_path, reelbench):

@@ -13,10 +13,9 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.media import mini
 from reelbench.studio.chain import ChainSetup
 from reelbench.studio.chain_prompts import ChainPrompts
-from reelbench.studio.gate_rules import GateName, GateRules
 from reelbench.studio.gates import Gates
 from reelbench.studio.moment_pairs import MomentSource, across_time, cost_per_1000, mini_test, read_pairs
-from reelbench.studio.moment_rules import Cuts
+from reelbench.studio.moment_rules import Cuts, GateName, GateRules
 from reelbench.studio.moment_sources import read_sources
 from reelbench.studio.moments import MomentOptions, Moments, run
 from tests.servers import roles

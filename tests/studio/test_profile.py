@@ -379,5 +379,6 @@ def test_table_1_stands_beside_ours_with_what_each_was_made_with(reelbench, tmp_
     rows.write_text('{"question": "Why does the dog bark at the moon?", "answer": "It is afraid."}\n')
     done = reelbench("profile", "--input", rows, "--published")
     assert all(name in done.stdout for name in ("MovieChat-1k", "ActivityNetQA", "MVBench", "EgoSchema", "MovieCORE"))
-    assert "Table 1 (parse depth: spaCy; the paper names no model" in done.stderr
+    assert "Table 1, of whole data sets" in done.stderr
+    assert "(parse depth: spaCy; the paper names no model" in done.stderr
     assert json.loads(reelbench("profile", "--input", rows, "--json").stdout)["published"] == []

@@ -10,10 +10,10 @@ from reelbench.studio.readability import (
     flesch_kincaid,
     load_parser,
     sentences,
+    syllables,
     tree_depths,
     words,
 )
-from reelbench.studio.syllables import syllables
 from tests import spacy_models
 from tests.alarms import one_pass
 

@@ -236,9 +236,11 @@ def test_the_single_pass_stands_beside_the_last_questions_with_the_changes_marke
     done = reelbench("make", "page", tmp_path / "made")
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "made" / "film%20%3Cb%3E.html").read_text()
+    data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
     (first, last) = (
         read(tmp_path / "made", n)["film <b>_2"]["answer"] for n in ("single_pass.json", "annotations.json")
     )
-    changed = first.split()[2], last.split()[2]
-    assert f">Because of <del>{changed[0]}</del> part 2; the door" in page
-    assert f">Because of <ins>{changed[1]}</ins> part 2; the door" in page
+    before, after = (f" {answer.split()[2]}" for answer in (first, last))
+    drafted = next(each for each in data["drafts"] if each["id"] == "film <b>_2")
+    assert drafted["runs"]["answer"][:2] == [["Because of", "Because of"], [before, after]]
+    assert drafted["changed"] == ["question", "answer"]

@@ -8,8 +8,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from reelbench.studio.evidence.graph_export import to_dot, to_mermaid
-from reelbench.studio.evidence.graph_svg import to_svg
+from reelbench.studio.evidence.graph_svg import to_dot, to_mermaid, to_svg
 from reelbench.studio.evidence.graphs import Graph, Node
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from reelbench.studio.evidence.graph_text import from_text, to_text
 from reelbench.studio.evidence.graphs import Graph, Node
+from reelbench.studio.review.graphs import from_text, to_text
 
 BOOK = Graph(
     id="q",

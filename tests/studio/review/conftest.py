@@ -4,11 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.studio.test_diagnosis_page import ROWS, diagnosed
 
 from reelbench.registry.data import loading
 from reelbench.studio.review import pages
 from reelbench.studio.review.kinds import KINDS
+from tests.studio.test_diagnosis_page import ROWS, diagnosed
 
 
 @pytest.fixture

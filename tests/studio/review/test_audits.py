@@ -4,7 +4,6 @@ import json
 import re
 
 import pytest
-from tests.studio.test_diagnosis_page import diagnosed
 from typer.testing import CliRunner
 
 from reelbench.registry import discovery
@@ -13,6 +12,7 @@ from reelbench.registry.errors import InputError
 from reelbench.studio.review.kind_names import KindName
 from reelbench.studio.review.kinds import KINDS, summarize
 from tests.program import app
+from tests.studio.test_diagnosis_page import diagnosed
 
 STEPS = ["step 1 required", "step 1 time", "step 2 required"]
 

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+
 from tests.studio.test_diagnosis_page import LABELS
 
 

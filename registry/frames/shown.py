@@ -1,0 +1,146 @@
+"""What any model is shown of a row's video: frames as a clip or as pictures, their times, sound and subtitles."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from mimetypes import guess_type
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from reelbench.registry.attachment import Attachment
+from reelbench.registry.errors import ReelbenchError
+from reelbench.registry.frames.sampling import FrameSampling, time_mark
+from reelbench.registry.frames.stored import Sound, StoredFrames, note_use
+from reelbench.registry.languages import seconds_word
+from reelbench.registry.media.subtitles import Cue, written
+from reelbench.registry.records import Audio
+from reelbench.registry.rows import Row
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from reelbench.registry.media.library import Library
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What is shown for one row: a `video`, `images`, or neither.
+
+    `timestamps` are those of the frames (s), or None where the model samples by itself; the last `padding` of them
+    are repeats. `problem` says why nothing can be shown. `audio` is what became of the video's sound; None where the
+    video itself is handed over, and nobody knows whether its sound is listened to. `timed`: each picture goes with the
+    time when it is on screen. `subtitles` are those of the frames' time; None where none are asked for.
+    """
+
+    video: Path | None = None
+    images: tuple[Path, ...] = ()
+    timestamps: tuple[float, ...] | None = None
+    padding: int = 0
+    problem: str | None = None
+    audio: Sound | None = None
+    timed: bool = False
+    subtitles: tuple[Cue, ...] | None = None
+
+    @classmethod
+    def of(cls, stored: StoredFrames, *, timed: bool = False, subtitles: tuple[Cue, ...] | None = None) -> Self:
+        """Return an entry of the frame store as what is shown."""
+        return cls(
+            video=stored.path,
+            images=stored.images,
+            timestamps=stored.timestamps,
+            padding=stored.padding,
+            audio=stored.audio,
+            timed=timed,
+            subtitles=subtitles,
+        )
+
+    @property
+    def lines(self) -> int | None:
+        """How many lines of subtitles go before the question; None where none are asked for."""
+        return None if self.subtitles is None else len(self.subtitles)
+
+    def said(self, language: str) -> str:
+        """Return the subtitles as they stand before the question, in a language's words; empty where there are none."""
+        return written(self.subtitles or (), language)
+
+    def still_there(self) -> bool:
+        """Whether its files are on the disk; where they are the frame store's, it is noted that they are in use."""
+        first = self.video or next(iter(self.images), None)
+        if first is not None:
+            note_use(first.parent)
+        return first is None or first.exists()
+
+    def marks(self, language: str) -> list[str]:
+        """Return what is written before each picture where they are `timed`: when it is on screen, in a language."""
+        return [time_mark(at, seconds_word(language)) for at in self.timestamps or ()]
+
+    @property
+    def media(self) -> list[Attachment]:
+        """The video or the pictures, by themselves."""
+        files = (self.video,) if self.video is not None else self.images
+        kind, otherwise = ("video_url", "video/mp4") if self.video is not None else ("image_url", "image/jpeg")
+        return [Attachment(kind, guess_type(file.name)[0] or otherwise, file) for file in files]
+
+    def attachments(self, language: str) -> list[str | Attachment]:
+        """Return what stands before the question in a message: the video, or the pictures, each after its time."""
+        if not self.timed:
+            return [*self.media]
+        return [piece for marked in zip(self.marks(language), self.media, strict=True) for piece in marked]
+
+    def visuals(self) -> "list[str | Image]":
+        """Return the visuals of a simple model: a path to a video, or opened pictures."""
+        if self.video is not None:
+            return [str(self.video)]
+        from PIL import Image
+
+        visuals: list[str | Image.Image] = []
+        for path in self.images:
+            with Image.open(path) as image:
+                visuals.append(image.convert("RGB"))
+        return visuals
+
+
+def sound(sampling: FrameSampling, heard: Iterable[Sound | None]) -> Audio:
+    """Return what became of the sound of all videos that were shown, as the record says it."""
+    if sampling.kind in {"none", "native"}:
+        return "none" if sampling.kind == "none" else "unknown"
+    became = set(heard)
+    telling_first: tuple[Sound, ...] = ("kept", "dropped", "none")
+    for what in telling_first:
+        if what in became:
+            return what
+    return "unknown"
+
+
+def show(library: "Library", row: Row, wanted: FrameSampling, *, even: bool = False) -> Shown:
+    """Return what a row is shown as under a sampling; with `even`, a clip of an even number of frames.
+
+    Raises:
+        ReelbenchError: Its video is not here, or can't be read.
+    """
+    cues = library.cues(row, wanted)
+    said = None if cues is None else tuple(cues)
+    if wanted.kind == "none":
+        return Shown(timestamps=(), audio="none", subtitles=said)
+    if wanted.kind == "native":
+        video = library.clip(row)
+        if video is None:
+            raise ReelbenchError(f"the video {row['video']!r} is not here any more")
+        return Shown(video=video, subtitles=said)
+    stored = library.frames(row, wanted, even=even)
+    if stored is None:
+        raise ReelbenchError(f"the video {row['video']!r} is not here any more")
+    if library.in_pictures:
+        _check_pictures(stored.images)
+    return Shown.of(stored, timed=wanted.times == "text", subtitles=said)
+
+
+def _check_pictures(paths: tuple[Path, ...]) -> None:
+    """Open the owners' own pictures, which the store passes on as they are: an adapter would fail on a broken one."""
+    from PIL import Image
+
+    for path in paths:
+        try:
+            with Image.open(path) as image:
+                image.load()
+        except OSError as error:
+            raise ReelbenchError(f"{path}: is not a picture that can be read ({error})") from None
