@@ -11,7 +11,7 @@ from reelbench.cli import console
 from reelbench.cli.about import takes_about
 from reelbench.cli.app import App
 from reelbench.cli.judging import Budget, Concurrency, JudgeUrl, Price, Prompts, budget_of, price_of
-from reelbench.cli.option_groups import Engine, Json, Store, takes
+from reelbench.cli.option_groups import Engine, Json, Kind, Store, takes
 from reelbench.leaderboard.commands.rejudge import rejudge
 from reelbench.llm.defaults import CONCURRENCY
 from reelbench.registry.errors import number_of
@@ -252,7 +252,9 @@ def check(
 def tables(
     *,
     store: Store,
-    style: Annotated[Literal["markdown", "latex"], typer.Option("--format", help="What to write.")] = "markdown",
+    style: Annotated[
+        Literal["markdown", "latex"], typer.Option("--format", help="What to write."), Kind.FORMAT
+    ] = "markdown",
     benchmark: Annotated[str | None, typer.Option(help="One benchmark only.")] = None,
     published: Annotated[bool, typer.Option(help="Also list published results.")] = True,
     common: Common = None,

@@ -65,15 +65,11 @@ def _attempt(spec: BenchmarkSpec, sample: Sample, output: str | None = None) -> 
         id=sample.id,
         answer=answer,
         output=answer if output is None else output,
-        right=_is_right(spec, sample),
+        # By the metric that ranks.
+        right=None if sample.reason else right_answers.is_right(spec, right_answers.score_of(spec, sample)),
         reason=sample.reason,
         scores=sample.scores,
     )
-
-
-def _is_right(spec: BenchmarkSpec, sample: Sample) -> bool | None:
-    """Whether the answer is right by the metric that ranks; None where it is unscored."""
-    return None if sample.reason is not None else right_answers.is_right(spec, right_answers.score_of(spec, sample))
 
 
 # --- lmms-eval ------------------------------------------------------------------------------------------------------

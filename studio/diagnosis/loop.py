@@ -54,7 +54,7 @@ class Plan:
         about: What else the folder's `diagnosis.json` says.
         votes: Replies of the tagger per attempt.
         rounds: Most rounds.
-        right: Whether answers that are right at first are tagged too, once.
+        right: Whether right answers are tagged too, to be counted apart.
         skip_failed: Whether a question ends where the model, or the tagger, failed on it; else it is asked again by
             the next call.
         progress: Draws a bar.
@@ -152,7 +152,12 @@ def _round(
     folder: Folder, number: int, attempts: Mapping[str, Attempt], history: Mapping[str, Sequence[Round]], plan: Plan
 ) -> list[Round]:
     """Tag a round's attempts; what is found is written once every question has been dealt with."""
-    tagged = [attempt for attempt in attempts.values() if number > 1 or _is_tagged(attempt, right=plan.right)]
+    # A first answer that could not be judged may be right: it does not enter.
+    tagged = [
+        attempt
+        for attempt in attempts.values()
+        if number > 1 or attempt.right is False or attempt.reason in _ENDS or (plan.right and attempt.right)
+    ]
     tagging = _Tagging(plan, history, dict(folder.graphs if number > 1 else plan.graphs))
     with plan.progress(f"round {number}", len(tagged)) as show:
         spent = loop.run(tagging.run(tagged, show))
@@ -164,11 +169,6 @@ def _round(
     records = [tagging.records[attempt.id] for attempt in tagged]
     folder.end(number, records, spent)
     return records
-
-
-def _is_tagged(attempt: Attempt, *, right: bool) -> bool:
-    """Whether a first answer is looked at: one that isn't fully right; one that could not be judged may be right."""
-    return attempt.right is False or attempt.reason in _ENDS or (right and attempt.right is True)
 
 
 class _Tagging:
@@ -200,6 +200,8 @@ class _Tagging:
                     self.lacking[key] = graph
                 return self._ended(key, "graph_invalid")
             self.graphs[key] = graph
+        if attempt.right is None or (attempt.right and not self._plan.right):
+            return self._ended(key, "answer_right" if attempt.right else "unjudged")
         history = self._history.get(key, ())
         tagged = await tag(
             self.questions[key],
