@@ -291,14 +291,25 @@ def publish(
             metavar="ORG/NAME", help="Space that checks pull requests to --dataset; created if you have permission."
         ),
     ] = None,
+    install: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHAT", help="What --webhook's Space installs: an archive's address with #sha256=…, or a version."
+        ),
+    ] = None,
+    private: Annotated[bool, typer.Option("--private", help="Make new repositories private.")] = False,
+    forget: Annotated[
+        list[str] | None, typer.Option(metavar="KEY", help="Result of the dataset that may vanish from the page.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change; change nothing.")] = False,
 ) -> None:
     """Publish the page as a static Space, the results as a dataset, and a Space that checks submissions."""
     from reelbench.leaderboard import publish as publishing
 
-    done = publishing.publish(
-        store, space=repo, dataset=dataset, webhook=webhook, create_pr=create_pr, dry_run=dry_run, note=console.note
+    options = publishing.PublishOptions(
+        create_pr=create_pr, dry_run=dry_run, private=private, install=install, forget=forget or ()
     )
+    done = publishing.publish(store, space=repo, dataset=dataset, webhook=webhook, options=options, note=console.note)
     for one in done:
         console.write(f"{one.done}: {one.url}")
 
