@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from reelbench.judges import modes
 from reelbench.judges.cost_estimate import CostEstimate, estimate_cost
 from reelbench.judges.judge_options import JudgeOptions
-from reelbench.judges.judge_run import judge_items
+from reelbench.judges.judge_run import judge_items, judge_of
 from reelbench.leaderboard import against_data
 from reelbench.leaderboard import store as stores
 from reelbench.leaderboard.against_data import KnownRows
@@ -146,9 +145,7 @@ class Rejudgement:
     def _is_new(self, spec: BenchmarkSpec, result: Result) -> bool:
         """Whether a result was judged by the new judge, asked in the same way."""
         if spec.id not in self._asked:
-            with_nothing = judge_items(spec, (), self._options)
-            self._asked[spec.id] = asked_of(with_nothing.record)
-            with_nothing.close()
+            self._asked[spec.id] = asked_of(judge_items(spec, (), self._options).record)
         return result.judge is not None and asked_of(result.judge) == self._asked[spec.id]
 
     def _planned(self) -> Iterator[StoredAnswers]:
@@ -212,7 +209,7 @@ class Rejudgement:
         corpus = {metric.name for metric in spec.metrics if isinstance(metric.aggregate, Corpus)}
         overlap = {name: value for name, value in source.metrics.items() if name in corpus}
         same_words = is_current(source)
-        judge = modes.batch(options, note, self._bar, budget)
+        judge = judge_of(options, note, self._bar, budget)
         scored = aggregation.score(spec, items, overlap=bool(overlap) and not same_words, judge=judge, **kept)
         if pending := scored.counts.unscored.get(Reason.JUDGE_PENDING):
             return Rejudged(one.source.key, why=f"{pending} of its answers are in a batch; run again to collect them")

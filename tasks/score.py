@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
-from reelbench.judges import modes
+from reelbench.judges.verdicts import Judge
 from reelbench.registry import about as abouts
 from reelbench.registry.base_record import first_wrong_field
 from reelbench.registry.credentials import without_secrets
@@ -98,9 +98,13 @@ class Options:
             benchmark = spec.id, split
             result_files.check_kept(self.place, model.id, benchmark, settings, answers=answers, judged=judged)
 
-    def asked(self) -> modes.Judge | None:
+    def asked(self) -> Judge | None:
         """Return the judge that was named, to ask in one batch; None where none was."""
-        return modes.batch(self.judge, self.note, self.bar) if self.judge is not None else None
+        if self.judge is None:
+            return None
+        from reelbench.judges.judge_run import judge_of
+
+        return judge_of(self.judge, self.note, self.bar)
 
 
 @dataclass(frozen=True, slots=True)
@@ -464,7 +468,7 @@ class NotedJudge:
         self._notes: list[str] = []
 
     @property
-    def batch(self) -> modes.Judge | None:
+    def batch(self) -> Judge | None:
         """What judges many answers, or None."""
         return replace(self._options, note=self._note).asked()
 

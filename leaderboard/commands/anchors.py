@@ -62,7 +62,7 @@ def anchors(
 def _ask_anew(folder: Path, judge: "JudgeOptions") -> Path:
     """Ask a judge about a folder's anchors and write its result to a folder of its own in it, named by the time."""
     from reelbench.cli.compare import read_one
-    from reelbench.judges import modes
+    from reelbench.judges.judge_run import judge_of
     from reelbench.leaderboard import against_data
     from reelbench.registry import discovery
     from reelbench.scoring import aggregation
@@ -77,7 +77,7 @@ def _ask_anew(folder: Path, judge: "JudgeOptions") -> Path:
         cache = Path(kept) / "judge.sqlite"
         others = tuple(replace(other, cache=cache) for other in judge.others)
         notes: list[str] = []
-        asking = modes.batch(replace(judge, cache=cache, others=others), notes.append, console.progress)
+        asking = judge_of(replace(judge, cache=cache, others=others), notes.append, console.progress)
         scored = aggregation.score(spec, items, overlap=False, judge=asking)
     if not scored.counts.scored:
         raise ReelbenchError("; ".join(notes) or f"no reply of the judge {judge.name} at {judge.host} could be read")

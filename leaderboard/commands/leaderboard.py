@@ -13,6 +13,7 @@ from reelbench.cli.app import App
 from reelbench.cli.judging import Budget, Concurrency, JudgeUrl, Price, Prompts, budget_of, price_of
 from reelbench.cli.option_groups import Engine, Json, Kind, Store, takes
 from reelbench.leaderboard.commands.rejudge import rejudge
+from reelbench.llm.defaults import CONCURRENCY
 from reelbench.registry.errors import number_of
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def rejudge_options(
     ] = None,
     rejudge_seed: Annotated[int, typer.Option(metavar="SEED", help="Seed of the draw.")] = 0,
     judge_url: JudgeUrl = None,
-    judge_concurrency: Concurrency = 32,
+    judge_concurrency: Concurrency = CONCURRENCY,
     judge_prompts: Prompts = "reelbench",
     judge_budget: Budget = None,
     judge_price: Price = None,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reelbench.judges import modes
+from reelbench.judges.judge_run import judge_of
 from reelbench.judges.prompting import load_prompts
 from reelbench.registry import discovery, settings
 from reelbench.registry.errors import InputError, ReelbenchError
@@ -202,7 +202,7 @@ class LmmsEval:
         if self._judge is None:
             return [aggregation.to_sample(self.spec, item) for item in items]
         asked = [item for item in items if item.reason is None]
-        verdicts, record = modes.batch(self._judge, self._note, self._bar)(self.spec, asked)
+        verdicts, record = judge_of(self._judge, self._note, self._bar)(self.spec, asked)
         by_id = {verdict.id: verdict for verdict in verdicts}
         lacking = [verdict for verdict in verdicts if verdict.reason in _COMES_BACK]
         if lacking:
