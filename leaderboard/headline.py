@@ -37,7 +37,7 @@ def _headline(board: Board, groups: Sequence[RankingGroup], *, alone: bool = Fal
         by_leaders[tuple(dict.fromkeys(leaders))].append(group)
     for place, (leaders, led) in enumerate(sorted(by_leaders.items(), key=lambda item: -len(item[1]))):
         text.words("; " if place else "")
-        ran = any(row.stored for group in led for row in _ranked(board, group))
+        ran = any(row.kind == "run" for group in led for row in _ranked(board, group))
         if len(leaders) > _NAMED:
             text.words(f"{_number(len(leaders))} models may be first".capitalize())
         else:
