@@ -29,12 +29,11 @@ from reelbench.leaderboard.rejudge import Rejudge, Rejudged
 from reelbench.leaderboard.rereading import is_current
 from reelbench.registry import about as abouts
 from reelbench.registry import discovery
-from reelbench.registry.credentials import without_secrets
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
 from reelbench.registry.files import is_aside, replaced, sha256_of
 from reelbench.registry.records import About, Counts, Metrics, Result
 from reelbench.registry.rows import Row
-from reelbench.registry.values import without_folders
+from reelbench.registry.values import texts_in, without_folders
 from reelbench.registry.workers import ALLOTTED, ALONE, Workers
 from reelbench.scoring import aggregation, calibration_file, result_files
 
@@ -255,7 +254,6 @@ def _add_one(given: _Given, store: Path, known: KnownRows, rejudge: Rejudge | No
     verified = verify(given.folder, known=known, result=given.result)
     _refuse_unanswered(given.folder, verified.result.counts)
     result = verified.result if about is None else _with_about(verified.result, about)
-    result = _with_arguments(result, without_secrets)  # an earlier version, or somebody else's, may have written keys
     rejudged = rejudge(verified, known) if rejudge is not None and result.judge is not None else None
     return _file(given.folder, store, verified, result, rejudged)
 
@@ -338,8 +336,10 @@ def _file(folder: Path, store: Path, verified: VerifiedResult, result: Result, r
         result = _with_about(result, there.model.about)  # what was said once stays said
     result = public(result)
     document = (folder / result_files.RESULT_FILE).read_bytes()
-    if result.model_dump() != verified.result.model_dump():
-        document = result_files.as_text(result).encode()
+    made = result_files.as_text(result)
+    stated = set(texts_in(json.loads(document)))  # a record that is read lacks the keys that its file may have
+    if result.model_dump() != verified.result.model_dump() or stated - set(texts_in(json.loads(made))):
+        document = made.encode()
     check = _checked(folder, verified, document, rejudged)
     outcome: Outcome = "added"
     if there is not None:

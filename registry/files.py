@@ -19,6 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 from urllib.parse import quote
 
+from reelbench.registry.credentials import without_known
 from reelbench.registry.errors import InputError
 from reelbench.registry.values import is_array, is_object
 
@@ -129,7 +130,7 @@ def write_text(path: Path | str, text: str) -> None:
 
 def write_json(path: Path | str, document: object) -> None:
     """Write a JSON document to `path` in one step, indented for people and diffs, characters unescaped."""
-    write_text(path, json.dumps(document, ensure_ascii=False, indent=1) + "\n")
+    write_text(path, without_known(json.dumps(document, ensure_ascii=False, indent=1)) + "\n")
 
 
 def write_jsonl(path: Path | str, rows: Iterable[dict[str, Any]]) -> None:
