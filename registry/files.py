@@ -1,11 +1,13 @@
 """Files and folders that are either whole or not there: written aside, flushed, then renamed."""
 
 import errno
+import glob
 import hashlib
 import io
 import json
 import logging
 import os
+import platform
 import re
 import secrets
 import shutil
@@ -40,7 +42,30 @@ _DESCRIPTORS = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")
 
 def _aside(path: Path) -> Path:
     # The name starts with a dot and ends in .tmp so that neither a glob for results nor a reader of the cache sees it.
-    return path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    return path.with_name(f".{path.name}.{os.getpid()}-{_machine()}-{secrets.token_hex(4)}.tmp")
+
+
+@cache
+def _machine() -> str:
+    return hashlib.sha256(platform.node().encode()).hexdigest()[:8]
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process of this machine has that number."""
+    with suppress(PermissionError):
+        try:
+            os.kill(pid, 0)
+        except (ProcessLookupError, OverflowError):  # no system counts so far
+            return False
+    return True
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what processes of this machine that were ended left beside a folder that they wrote anew."""
+    for leftover in folder.parent.glob(f".{glob.escape(folder.name)}.*-{_machine()}-*.tmp"):
+        process = leftover.name.removeprefix(f".{folder.name}.").partition("-")[0]
+        if process.isdecimal() and not is_alive(int(process)):
+            shutil.rmtree(leftover, ignore_errors=True)
 
 
 def is_aside(path: Path) -> bool:
