@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.hub_cards import metadata, provenance, scoring, structure
-from reelbench.hub_cards.material import CONFIG, Material, why_not_redistributed
+from reelbench.hub_cards.material import CONFIG, Material
 from reelbench.pages.markdown import code, table
 from reelbench.registry.data.loading import is_mini
+from reelbench.registry.data.passing_on import why_withheld
 
 OWN_ROWS = "Own rows in the format of"
 """Begins the title of a card whose rows are not the owners'."""
@@ -113,7 +114,7 @@ def _loading(material: Material) -> str:
             code(snippet, "python"),
             f"Croissant metadata: <https://huggingface.co/api/datasets/{repo}/croissant>",
         ]
-    forbidden = why_not_redistributed(spec)
+    forbidden = why_withheld(spec)
     why = ""
     if not material.data_splits:
         why = "This repository has the card only. " + (f"{forbidden} " if forbidden else "")

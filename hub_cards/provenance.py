@@ -1,7 +1,8 @@
 """A card on where the dataset is from, and under which licences."""
 
-from reelbench.hub_cards.material import Material, why_not_redistributed
+from reelbench.hub_cards.material import Material
 from reelbench.pages.markdown import table
+from reelbench.registry.data.passing_on import why_withheld
 from reelbench.registry.data.sources import published_files
 from reelbench.registry.spec import FileBeside, HubFile, LocalFile, MediaSource, SplitSpec
 
@@ -69,7 +70,7 @@ def licences(material: Material) -> str:
     """Licences of annotations, videos and card."""
     spec = material.spec
     note = f" {spec.license_note}" if spec.license_note else ""
-    forbidden = why_not_redistributed(spec)
+    forbidden = why_withheld(spec)
     rows_told = f"{forbidden} No rows are published here." if forbidden else "They may be passed on under it."
     terms = "; ".join(dict.fromkeys(f"{media.title}: {_terms(media)}" for media in spec.media))
     return (

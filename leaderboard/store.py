@@ -351,7 +351,7 @@ def _file(folder: Path, store: Path, verified: VerifiedResult, result: Result, r
         if there.model_dump() == result.model_dump():
             outcome = "same"
             check = carry_over(read_check(place / CHECK_FILE), check)
-        elif _made(there) > date_of(result):
+        elif made(there) > date_of(result):
             why = f"a newer result of the same model and settings is there ({there.provenance.date}); it stays"
             return Added(folder, "older", place, why, result=result)
         else:
@@ -369,13 +369,13 @@ def _file(folder: Path, store: Path, verified: VerifiedResult, result: Result, r
     return Added(folder, outcome, place, checks.summary(check, result), result=result)
 
 
-def _made(result: Result) -> datetime:
+def made(result: Result) -> datetime:
     """When a stored result was made; one whose date can't be is older than any."""
     try:
-        made = date_of(result)
+        date = date_of(result)
     except ValueError:
         return datetime.min.replace(tzinfo=UTC)
-    return made if made <= datetime.now(UTC) + AHEAD else datetime.min.replace(tzinfo=UTC)
+    return date if date <= datetime.now(UTC) + AHEAD else datetime.min.replace(tzinfo=UTC)
 
 
 def read(

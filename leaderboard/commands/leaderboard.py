@@ -11,7 +11,7 @@ from reelbench.cli import console
 from reelbench.cli.about import takes_about
 from reelbench.cli.app import App
 from reelbench.cli.judging import Budget, Concurrency, JudgeUrl, Price, Prompts, budget_of, price_of
-from reelbench.cli.option_groups import Engine, Json, Store, takes
+from reelbench.cli.option_groups import Engine, Json, Kind, Store, takes
 from reelbench.leaderboard.commands.rejudge import rejudge
 from reelbench.registry.errors import number_of
 
@@ -251,7 +251,9 @@ def check(
 def tables(
     *,
     store: Store,
-    style: Annotated[Literal["markdown", "latex"], typer.Option("--format", help="What to write.")] = "markdown",
+    style: Annotated[
+        Literal["markdown", "latex"], typer.Option("--format", help="What to write."), Kind.FORMAT
+    ] = "markdown",
     benchmark: Annotated[str | None, typer.Option(help="One benchmark only.")] = None,
     published: Annotated[bool, typer.Option(help="Also list published results.")] = True,
     common: Common = None,
@@ -288,14 +290,25 @@ def publish(
             metavar="ORG/NAME", help="Space that checks pull requests to --dataset; created if you have permission."
         ),
     ] = None,
+    install: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHAT", help="What --webhook's Space installs: an archive's address with #sha256=…, or a version."
+        ),
+    ] = None,
+    private: Annotated[bool, typer.Option("--private", help="Make new repositories private.")] = False,
+    forget: Annotated[
+        list[str] | None, typer.Option(metavar="KEY", help="Result of the dataset that may vanish from the page.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change; change nothing.")] = False,
 ) -> None:
     """Publish the page as a static Space, the results as a dataset, and a Space that checks submissions."""
     from reelbench.leaderboard import publish as publishing
 
-    done = publishing.publish(
-        store, space=repo, dataset=dataset, webhook=webhook, create_pr=create_pr, dry_run=dry_run, note=console.note
+    options = publishing.PublishOptions(
+        create_pr=create_pr, dry_run=dry_run, private=private, install=install, forget=forget or ()
     )
+    done = publishing.publish(store, space=repo, dataset=dataset, webhook=webhook, options=options, note=console.note)
     for one in done:
         console.write(f"{one.done}: {one.url}")
 

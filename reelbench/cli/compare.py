@@ -9,7 +9,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.app import App
-from reelbench.cli.option_groups import Json
+from reelbench.cli.option_groups import Json, Kind
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.text_tables import interval
 
@@ -31,7 +31,7 @@ def compare(
     b: Annotated[Path, typer.Argument(help="Another result on the same benchmark and split.")],
     *,
     labels: Annotated[
-        bool, typer.Option("--labels", help="Compare label by label (CogME), with Holm's correction.")
+        bool, typer.Option("--labels", help="Compare label by label (CogME), with Holm's correction."), Kind.FORMAT
     ] = False,
     picture: Annotated[
         Path | None, typer.Option(metavar="FILE", help="With --labels: draw both profiles as radars (SVG).")
