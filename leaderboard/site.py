@@ -183,7 +183,7 @@ def _groups(board: Board) -> list[dict[str, Any]]:
             "pairs": f"pairs/{_digest(group.id)}" if board.noise[group].pairs else None,
             "facets": sorted({facet for entry in rows[group] for facet in entry.breakdowns}),
             "shortcuts": _shortcuts(board, group),
-            "relations": bridge.relations(board.specs[group.benchmark], board.bridges, group),
+            "relations": bridge.relations(board.spec(group), board.bridges, group),
             "tells": None if (tells := board.noise[group].smallest) is None else _short(tells),
         }
         | {column.id: column.value(board, rows[group][0]) for column in columns.COLUMNS if column.of_group}
