@@ -44,7 +44,7 @@ class Remote:
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> Self:
-        """Return the server's statements from the record beside a file; a field that is not of its type states nothing."""
+        """Return the statements of the record beside a file; a field that is not of its type states nothing."""
         size = record.get("size")
         etag, last_modified, md5 = (
             value if isinstance(value := record.get(name), str) else None for name in ("etag", "last_modified", "md5")
