@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path, PurePosixPath
@@ -56,6 +57,20 @@ KEYS = (
     *("organisation", "span_unit", "fps", "options"),
 )
 REQUIRED = ("id", "kind", "source", "columns")
+
+
+@cache
+def our_room() -> str:
+    """Return the package that holds our own benchmarks, as their entry points name it."""
+    package = __name__.partition(".")[0]
+    modules = (entry.module for entry in entry_points(group=ENTRY_POINTS))
+    return next(module.rpartition(".")[0] for module in modules if module.partition(".")[0] == package)
+
+
+def formats_module() -> str:
+    """Return the module that reads predictions and references of a benchmark that a file declares."""
+    return f"{our_room()}.mapped_formats"
+
 
 _ROW_KINDS = {"exact": "open"}
 """Kind -> kind of rows, where they are called otherwise."""
@@ -279,7 +294,7 @@ class _Declaration:
             file=str(top.path),
             mapping=mapping,
             reader=f"mapping:{hashlib.sha256(json.dumps(shape).encode()).hexdigest()}",
-            formats="reelbench.tasks.mapped_formats",
+            formats=formats_module(),
             prompt=str(self._prompt),
             media=(self._media(),),
             tasks=tuple(self._tasks(splits)),
@@ -392,7 +407,7 @@ class _Declaration:
 
     def _prompt_file(self) -> Path:
         if (given := self._top.text("prompt")) is None:
-            return Path(next(iter(import_module("reelbench.tasks").__path__))) / "prompts" / f"{self._kind}.txt"
+            return Path(next(iter(import_module(our_room()).__path__))) / "prompts" / f"{self._kind}.txt"
         path = self._own(self._top, "prompt", given)
         if not path.is_file():
             shown = cut_in_the_middle(given, _SHOWN_NAME)

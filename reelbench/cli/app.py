@@ -73,7 +73,7 @@ class _Parsed:
         """Return the options, Typer's own flags with the default False: for None it would import pydantic, 0.1 s."""
         parameters = super().get_params(ctx)  # type: ignore[misc] - of the class beside it
         for parameter in parameters:
-            if parameter.default is None and getattr(parameter, "is_bool_flag", False):
+            if parameter.default is None and getattr(parameter, "is_bool_flag", False) and not parameter.secondary_opts:
                 parameter.default = False
         return parameters
 
