@@ -168,7 +168,7 @@ def settings_hash(result: Result, *, as_0_1_0: bool) -> str:
         "split": result.benchmark.split,
         "adapter": result.model.adapter,
         "args": result.model.args,
-        "settings": result.settings.model_dump(mode="json", exclude={"frames_given", "audio"}),
+        "settings": result.settings.model_dump(mode="json", exclude={"frames_given", "frames_unlike", "audio"}),
         "judge": judge and asked_of(judge),
     }
     if judge is not None and not as_0_1_0:

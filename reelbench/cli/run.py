@@ -40,6 +40,7 @@ def run(
     candidates: run_options.Candidates = None,
     answering: run_options.Answering = None,
     processes: run_options.Processes = 1,
+    strict: run_options.Strict = False,
     as_json: Json = False,
     quiet: Quiet = False,
     several: run_options.SweepChoice,
@@ -112,6 +113,8 @@ def run(
     report(outcomes, as_json=as_json, again=again, quiet=quiet)
     process.check_all_there(arguments, outcomes)
     check_judged(outcomes)
+    if strict:
+        process.check_strictly(outcomes)
 
 
 def _questions_named(chosen_questions: "QuestionChoice", arguments: list[str], output: Path) -> dict[str, str]:
