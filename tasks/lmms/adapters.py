@@ -5,9 +5,11 @@ here was read from lmms-eval 0.7.3 and qwen_vl_utils 0.0.14. An adapter that is 
 has looked.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
+from pathlib import Path
 
 from reelbench.registry.frames.sampling import MOST_FRAMES, TIMED_KINDS, FrameSampling
 
@@ -85,6 +87,7 @@ ADAPTERS: Mapping[str, Adapter] = {
     "qwen2_vl": Adapter(
         {"max_num_frames": "{n}"},
         even=True,
+        images=True,
         caveat="it reads clips at 2 frames per second, so it drops frames where more fall into a second; "
         "as=images avoids that",
     ),
@@ -136,6 +139,27 @@ FRAME_COUNTS = frozenset(
 LISTENERS = frozenset({"gemini", "ola", "omnivinci"})
 """Adapters that give a model a video's sound by themselves. Qwen's omni models are not among them: lmms-eval hands them
 `use_audio_in_video=False`."""
+
+
+THINKERS = frozenset({"qwen3_5"})
+"""Adapters whose model thinks unless it is told not to."""
+
+
+def drops(model: str | None, setting: str) -> bool:
+    """Whether an adapter's code never names a setting of generation, so that its model never hears of it."""
+    found = find_spec("lmms_eval")
+    if found is None or not found.submodule_search_locations:
+        return False
+    models = Path(next(iter(found.submodule_search_locations))) / "models"
+    names, code = [str(model)], ""
+    for name in names:  # and what it is made of: a class of another adapter's
+        for path in (models / kind / f"{name}.py" for kind in ("chat", "simple")):
+            text = path.read_text(encoding="utf-8") if path.is_file() else ""
+            code += text
+            based = re.findall(r"from lmms_eval\.models\.(?:chat|simple)\.(\w+) import", text)
+            names += [base for base in based if base not in names]
+    handed_on = re.search(r"\b(?:generate|chat|create|SamplingParams)\((?:[^()]|\([^()]*\))*\*\*\w*gen_kwargs", code)
+    return bool(code) and setting not in code and handed_on is None
 
 
 def pairs(model: str | None) -> bool:

@@ -12,7 +12,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -72,7 +72,7 @@ def swallowing_lines(file: str) -> Mapping[int, Swallowing]:
             function, loop = node.name, None
         elif isinstance(node, ast.For | ast.While | ast.AsyncFor):
             loop = node
-        elif isinstance(node, ast.ExceptHandler) and not _raises(node.body):
+        elif isinstance(node, ast.ExceptHandler) and not raises(node.body):
             place = f"{name}:{function}"
             for call in ast.walk(node):
                 if isinstance(call, ast.Call) and _logs(call) and place not in HARMLESS:
@@ -85,12 +85,12 @@ def swallowing_lines(file: str) -> Mapping[int, Swallowing]:
     return found
 
 
-def _raises(body: Sequence[ast.stmt]) -> bool:
+def raises(body: Sequence[ast.stmt]) -> bool:
     """Whether statements end in an error whatever happens."""
     for statement in body:
         if isinstance(statement, ast.Raise):
             return True
-        if isinstance(statement, ast.If) and statement.orelse and _raises(statement.body) and _raises(statement.orelse):
+        if isinstance(statement, ast.If) and statement.orelse and raises(statement.body) and raises(statement.orelse):
             return True
     return False
 
@@ -201,7 +201,26 @@ def answers(adapter: Any, requests: "Sequence[Instance]", ask: Ask) -> list[Any]
         return [_alone(adapter, request, ask) for request in requests]
     if watch.noticed:
         _mend(adapter, requests, given, watch.noticed, ask)
-    return [failed(text_of(answer)) if ERRORS.match(text_of(answer)) else answer for answer in given]
+    pairs = zip(requests, given, strict=True)
+    return [_read(adapter, request, answer) for request, answer in pairs]
+
+
+def _read(adapter: Any, request: "Instance", answer: Any) -> Any:  # noqa: ANN401 - a text or lmms-eval's own
+    """Return an answer as it is meant: an error is the mark of one, and of a thought that was cut off its opening tag.
+
+    An adapter whose model thinks cuts at `</think>`; where the tokens ended before that, nothing was left.
+    """
+    text = text_of(answer)
+    if ERRORS.match(text):
+        return failed(text)
+    if text.strip() or not getattr(adapter, "enable_thinking", False):
+        return answer
+    used = getattr(getattr(answer, "token_counts", None), "output_tokens", None)
+    arguments: tuple[Any, ...] = request.args
+    limit = next(
+        (part["max_new_tokens"] for part in arguments if isinstance(part, dict) and "max_new_tokens" in part), 0
+    )
+    return replace(answer, text="<think>") if used and limit and used >= int(limit) else answer
 
 
 def _mend(adapter: Any, requests: "Sequence[Instance]", given: list[Any], noticed: Sequence[Noticed], ask: Ask) -> None:  # noqa: ANN401
@@ -246,5 +265,6 @@ def _alone(adapter: Any, request: "Instance", ask: Ask) -> Any:  # noqa: ANN401 
 
 
 def _row(adapter: Any, request: "Instance") -> Row:  # noqa: ANN401 - lmms-eval's model
-    number, task, split = request.args[-3:]
+    arguments: tuple[Any, ...] = request.args
+    number, task, split = arguments[-3:]
     return adapter.task_dict[task][split][number]
