@@ -12,8 +12,9 @@ from typing import Self, cast
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.judges.panel import Panel
 from reelbench.judges.prompting import PromptSet, load_prompts
-from reelbench.judges.verdicts import JUDGE_UNAVAILABLE, Verdict
+from reelbench.judges.verdicts import Verdict
 from reelbench.llm.budget import Budget, Tally
+from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, JudgeRecord
 from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
 
@@ -169,7 +170,7 @@ class LiveJudge:
             if not self._told:
                 self._told = True
                 _log.error("%s", self._panel.options.redact(" ".join(str(error).split()) or repr(error)))
-            return Verdict(item.id, {}, dict.fromkeys(self._criteria, JUDGE_UNAVAILABLE))
+            return Verdict(item.id, {}, dict.fromkeys(self._criteria, Reason.JUDGE_UNAVAILABLE))
 
     @property
     def notes(self) -> list[str]:

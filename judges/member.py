@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.judges.parsing import parse_score
 from reelbench.judges.prompting import PromptSet
-from reelbench.judges.verdicts import JUDGE_UNPARSABLE, Verdict, needs_no_judge, score_of_votes
+from reelbench.judges.verdicts import Verdict, needs_no_judge, score_of_votes
 from reelbench.llm.asker import Asker
 from reelbench.llm.batches import Batches
 from reelbench.llm.budget import Budget
 from reelbench.llm.messages import Message
 from reelbench.llm.retry_cursor import UNPARSABLE, AskResult, CachedReply, RetryCursor
+from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, JudgeRecord, JudgeReply
 from reelbench.registry.spec import JudgeSpec
 
@@ -93,9 +94,9 @@ class Member:
             absent = [vote.reason for vote in cast if vote.reason not in {None, UNPARSABLE}]
             score = score_of_votes([vote.value for vote in cast if vote.value is not None], wanted, rule)
             if absent:
-                verdict.reasons[criterion] = f"judge_{absent[-1]}"
+                verdict.reasons[criterion] = Reason(f"judge_{absent[-1]}")
             elif score is None:
-                verdict.reasons[criterion] = JUDGE_UNPARSABLE
+                verdict.reasons[criterion] = Reason.JUDGE_UNPARSABLE
             else:
                 verdict.scores[criterion] = score
         return verdict

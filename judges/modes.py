@@ -7,11 +7,12 @@ from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING
 
-from reelbench.judges.verdicts import JUDGE_UNAVAILABLE, Verdict
+from reelbench.judges.verdicts import Verdict
 from reelbench.llm.budget import Tally
 from reelbench.registry import settings
 from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.progress import Bar, Show, no_bar
+from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, JudgeRecord
 from reelbench.registry.spec import BenchmarkSpec
 
@@ -54,7 +55,7 @@ def recorded(verdicts: Mapping[str, Verdict], record: JudgeRecord) -> Judge:
 
     def judge(spec: BenchmarkSpec, items: Sequence[Item]) -> tuple[list[Verdict], JudgeRecord]:
         del spec
-        unseen = {item.id: Verdict(item.id, {}, {"": JUDGE_UNAVAILABLE}) for item in items}
+        unseen = {item.id: Verdict(item.id, {}, {"": Reason.JUDGE_UNAVAILABLE}) for item in items}
         return [verdicts.get(item.id, unseen[item.id]) for item in items], record
 
     return judge

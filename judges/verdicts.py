@@ -6,23 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from reelbench.judges.judge_options import VoteRule
-from reelbench.llm import retry_cursor
+from reelbench.registry.reasons import Reason
 from reelbench.registry.records import JudgeRecord, JudgeReply, Sample
 from reelbench.registry.spec import JudgeSpec
-
-JUDGE_UNAVAILABLE = f"judge_{retry_cursor.UNAVAILABLE}"
-JUDGE_UNPARSABLE = f"judge_{retry_cursor.UNPARSABLE}"
-JUDGE_BUDGET = f"judge_{retry_cursor.BUDGET}"
-JUDGE_REFUSED = f"judge_{retry_cursor.REFUSED}"
-JUDGE_REJECTED = f"judge_{retry_cursor.REJECTED}"
-JUDGE_PENDING = f"judge_{retry_cursor.PENDING}"
-JUDGE_NOT_DRAWN = "judge_not_drawn"
-"""The answer is not of the sample that was judged (`leaderboard rejudge --sample`)."""
-JUDGE_REASONS = frozenset(
-    {JUDGE_UNAVAILABLE, JUDGE_UNPARSABLE, JUDGE_BUDGET, JUDGE_REFUSED, JUDGE_REJECTED, JUDGE_PENDING, JUDGE_NOT_DRAWN}
-)
-"""Why an answered item can have no score of a judge."""
-
 
 _RULES = {"mean": statistics.fmean, "median": statistics.median}
 
@@ -34,19 +20,17 @@ class Verdict:
     Attributes:
         id: The item's id.
         scores: Criterion -> score, for the criteria that have one; whole numbers, except under mean votes.
-        reasons: Criterion -> why it has none (`judge_unavailable`, `judge_unparsable`, `judge_budget`, `judge_refused`:
-            the server serves us not at all, `judge_rejected`: it does not take this request, `judge_pending`: it is in
-            a batch).
+        reasons: Criterion -> why it has none.
         replies: All replies behind it, in order of criterion, vote and attempt.
     """
 
     id: str
     scores: dict[str, float]
-    reasons: dict[str, str]
+    reasons: dict[str, Reason]
     replies: Sequence[JudgeReply] = ()
 
     @property
-    def reason(self) -> str | None:
+    def reason(self) -> Reason | None:
         """Why the item is not (wholly) scored, or None: of several reasons the commonest."""
         return Counter(self.reasons.values()).most_common(1)[0][0] if self.reasons else None
 

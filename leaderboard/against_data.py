@@ -7,13 +7,12 @@ from reelbench.leaderboard.differences import some
 from reelbench.registry import rows
 from reelbench.registry.data import loading
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError
+from reelbench.registry.reasons import EXCUSED, Reason
 from reelbench.registry.records import Counts, Item, Result, Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.scoring.aggregation import ANSWERS_HIDDEN, reason_before_judging
+from reelbench.scoring.aggregation import reason_before_judging
 from reelbench.scoring.value_bounds import MOST_UNSCORED
-
-_NO_FAULT = (ANSWERS_HIDDEN, "media_missing")
 
 
 @dataclass
@@ -56,7 +55,7 @@ def problems(
             continue
         if sample.video != row["video"]:
             yield f"item {sample.id!r}: its video is {sample.video!r}, the benchmark says {row['video']!r}"
-        if sample.reason == "media_missing":  # what was left out of the run is known by its id and video alone
+        if sample.reason == Reason.MEDIA_MISSING:  # what was left out of the run is known by its id and video alone
             continue
         if sample.target != rows.target(spec, row):
             yield f"item {sample.id!r}: its target is not the benchmark's"
@@ -82,7 +81,7 @@ def as_the_data_has_them(
 
 
 def _of_row(spec: BenchmarkSpec, sample: Sample, row: Row | None) -> Sample:
-    if row is None or sample.reason == "media_missing":
+    if row is None or sample.reason == Reason.MEDIA_MISSING:
         return sample
     target, facets = rows.target(spec, row), {**sample.facets, **rows.facets(spec, row)}
     if (sample.target, sample.facets, sample.video) == (target, facets, row["video"]):
@@ -151,17 +150,17 @@ def partial(spec: BenchmarkSpec, result: Result, wanted: int | None = None, befo
 
 def is_left_out(sample: Sample) -> bool:
     """Whether an item lacks a score that it could have: its media were here, and its answer isn't hidden."""
-    return sample.state == "unscored" and sample.reason not in _NO_FAULT
+    return sample.state == "unscored" and sample.reason not in EXCUSED
 
 
 def may_be_bounded(counts: Counts) -> bool:
     """Whether so few items are unscored that a lower bound of the score stands for it."""
-    items = counts.items - sum(counts.unscored.get(reason, 0) for reason in _NO_FAULT)
+    items = counts.items - sum(counts.unscored.get(reason, 0) for reason in EXCUSED)
     return items - counts.scored <= MOST_UNSCORED * items
 
 
 def _unscored(counts: Counts) -> str:
-    reasons = {reason: number for reason, number in counts.unscored.items() if reason != ANSWERS_HIDDEN}
+    reasons = {reason: number for reason, number in counts.unscored.items() if reason != Reason.ANSWERS_HIDDEN}
     if not reasons:
         return ""
     named = ", ".join(f"{number} {reason}" for reason, number in reasons.items())

@@ -237,7 +237,17 @@ def _setting(spec: BenchmarkSpec, about: About) -> str:
     return about.setting or ("fine-tuned" if trained else "run")
 
 
-_NOT_PROTOCOL = {"frames", "frames_given", "frames_unlike", "audio", "preset", "prompt_sha256", "generation", "seed", "limit"}
+_NOT_PROTOCOL = {
+    "frames",
+    "frames_given",
+    "frames_unlike",
+    "audio",
+    "preset",
+    "prompt_sha256",
+    "generation",
+    "seed",
+    "limit",
+}
 """Settings that a model chooses for itself, or that have their own place; any other is a way of asking of its own."""
 
 

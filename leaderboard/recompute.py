@@ -13,7 +13,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal, get_args
 
-from reelbench.judges.verdicts import JUDGE_REASONS, JUDGE_UNAVAILABLE
 from reelbench.leaderboard import against_data, choices, differences, identity, replies, rereading
 from reelbench.leaderboard.against_data import KnownRows
 from reelbench.leaderboard.differences import SHOWN, MismatchError, some
@@ -23,6 +22,7 @@ from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError, first_line, first_of
 from reelbench.registry.files import sha256_of
 from reelbench.registry.frames.sampling import FrameSampling
+from reelbench.registry.reasons import OF_JUDGE, UNANSWERED, Reason
 from reelbench.registry.records import Item, Metrics, Result, Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
@@ -198,7 +198,7 @@ class _Items:
         self._hidden = spec.splits[loading.upstream_split(spec, self._split)].hidden_answers
         self._reasons = aggregation.reasons(spec, hidden=self._hidden)
         if result.judge is None:
-            self._reasons -= JUDGE_REASONS - {JUDGE_UNAVAILABLE}
+            self._reasons -= OF_JUDGE - {Reason.JUDGE_UNAVAILABLE}
         elif any(sample.judge_replies for sample in samples):
             self.stated.add("judge replies")
         if result.settings.ranker is not None:
@@ -237,14 +237,14 @@ class _Items:
             )
         elif sample.state == "scored" and sample.prediction is None and sample.option_scores is None:
             yield f"{where}: scored, but it has no prediction"
-        elif sample.reason in ("prediction_missing", "media_missing") and sample.prediction is not None:
+        elif sample.reason in (Reason.PREDICTION_MISSING, Reason.MEDIA_MISSING) and sample.prediction is not None:
             yield f"{where}: unscored ({sample.reason}), but it has a prediction"
-        elif sample.reason == "model_failed" and not _failed(sample.prediction):
+        elif sample.reason == Reason.MODEL_FAILED and not _failed(sample.prediction):
             yield f"{where}: unscored (model_failed), but its prediction is not the mark of a failed request"
 
     def _scores(self, sample: Sample) -> Iterator[str]:
         where = f"item {sample.id!r}"
-        answered = sample.reason not in aggregation.UNANSWERED
+        answered = sample.reason not in UNANSWERED
         try:
             read = list(self._reading(where, sample)) if answered else []
             # A reason that came after scoring by rule (a judge's) leaves the deterministic columns in place.
@@ -287,7 +287,7 @@ class _Items:
     def _asked(self, sample: Sample) -> Iterator[str]:
         """Yield where an item was not asked as the settings say: a way of asking is a row of its own."""
         where, settings = f"item {sample.id!r}", self._settings
-        if sample.reason in aggregation.UNANSWERED:
+        if sample.reason in UNANSWERED:
             return
         if bool(sample.option_scores) != (settings.answering is not None):
             has = "option scores" if sample.option_scores else "no option scores"

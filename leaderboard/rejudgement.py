@@ -15,7 +15,6 @@ from reelbench.judges import modes
 from reelbench.judges.cost_estimate import CostEstimate, estimate_cost
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.judges.judge_run import judge_items
-from reelbench.judges.verdicts import JUDGE_NOT_DRAWN, JUDGE_PENDING, JUDGE_UNPARSABLE
 from reelbench.leaderboard import against_data
 from reelbench.leaderboard import store as stores
 from reelbench.leaderboard.against_data import KnownRows
@@ -28,6 +27,7 @@ from reelbench.llm.budget import Budget
 from reelbench.registry import discovery
 from reelbench.registry.errors import InputError
 from reelbench.registry.progress import Bar, no_bar
+from reelbench.registry.reasons import UNANSWERED, Reason
 from reelbench.registry.records import Item, Result, Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus
 from reelbench.registry.strata import Strata
@@ -161,13 +161,13 @@ class Rejudgement:
     def _wanted(self, spec: BenchmarkSpec, samples: Iterable[Sample], new: StoredResult | None) -> frozenset[str]:
         """Return the ids to be judged, all of them or the sample; none where the new judge has scored them all."""
         samples = list(samples)
-        answered = {sample.id: sample.reason not in aggregation.UNANSWERED for sample in samples}
+        answered = {sample.id: sample.reason not in UNANSWERED for sample in samples}
         if self._per is not None:
             drawn = self._per.draw(spec.id, {sample.id: sample.facets for sample in samples})
         else:  # by hash: of every result on the same questions the sample is the same
             by_hash = {hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest(): name for name in answered}
             drawn = {by_hash[digest] for digest in sorted(by_hash)[: self._sample]}
-        final = set[str | None]() if self._options.retry_unread else {JUDGE_UNPARSABLE}
+        final = set[str | None]() if self._options.retry_unread else {Reason.JUDGE_UNPARSABLE}
         judged = {
             sample.id
             for sample in (result_files.read_samples(new.folder) if new else ())
@@ -197,7 +197,7 @@ class Rejudgement:
             self.refused.append(str(error))
             return None
         return [
-            item if item.reason or item.id in one.wanted else item.model_copy(update={"reason": JUDGE_NOT_DRAWN})
+            item if item.reason or item.id in one.wanted else item.model_copy(update={"reason": Reason.JUDGE_NOT_DRAWN})
             for item in items
         ]
 
@@ -216,7 +216,7 @@ class Rejudgement:
         same_words = is_current(source)
         judge = modes.batch(options, note, self._bar, budget)
         scored = aggregation.score(spec, items, overlap=bool(overlap) and not same_words, judge=judge, **kept)
-        if pending := scored.counts.unscored.get(JUDGE_PENDING):
+        if pending := scored.counts.unscored.get(Reason.JUDGE_PENDING):
             return Rejudged(one.source.key, why=f"{pending} of its answers are in a batch; run again to collect them")
         if not any(sample.state == "scored" for sample in scored.samples):
             why = notes[-1] if notes else f"no reply of the judge {options.name} at {options.host} could be read"

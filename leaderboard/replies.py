@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 
 from reelbench.judges.identity import single_judges
 from reelbench.judges.parsing import parse_score
-from reelbench.judges.verdicts import JUDGE_UNPARSABLE, scores_of, takes_bare_integer
+from reelbench.judges.verdicts import scores_of, takes_bare_integer
 from reelbench.leaderboard.differences import metric_differences, score_differences
 from reelbench.llm.messages import reply_key, request_shape
+from reelbench.registry.reasons import UNANSWERED, Reason
 from reelbench.registry.records import JudgeRecord, JudgeReply, Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
-from reelbench.scoring import aggregation, panel_agreement
+from reelbench.scoring import panel_agreement
 
 if TYPE_CHECKING:
     from reelbench.judges.prompting import PromptSet
@@ -114,7 +115,7 @@ class Replies:
                 yield f"{where}: judged, but result.json names no judge"
             return
         stated = {name: sample.scores[name] for name in judge.criteria if name in sample.scores}
-        if sample.reason in aggregation.UNANSWERED:
+        if sample.reason in UNANSWERED:
             if stated or sample.judge_replies:
                 yield f"{where}: judged, though it is unscored ({sample.reason})"
             return
@@ -125,7 +126,7 @@ class Replies:
                     f"{where}: the judge's reply on {reply.criterion} is recorded as {reply.score}, "
                     f"its text reads {read}"
                 )
-        if sample.reason == JUDGE_UNPARSABLE and all(reply.score is not None for reply in sample.judge_replies):
+        if sample.reason == Reason.JUDGE_UNPARSABLE and all(reply.score is not None for reply in sample.judge_replies):
             yield f"{where}: unscored ({sample.reason}), but it has no reply that can't be read"
         expected = scores_of(judge, record, sample)
         yield from score_differences(where, stated, expected)

@@ -7,9 +7,9 @@ what the same answers come to today; its folder stays as it is.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from reelbench.judges.verdicts import JUDGE_UNAVAILABLE
 from reelbench.registry.data.loading import imported
 from reelbench.registry.decoding import Answering
+from reelbench.registry.reasons import UNANSWERED, Reason
 from reelbench.registry.records import Result, Sample, SettingsRecord
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
@@ -80,7 +80,7 @@ def read_today(
     """
     again = []
     for sample in samples:
-        if sample.prediction is None or sample.reason in aggregation.UNANSWERED:
+        if sample.prediction is None or sample.reason in UNANSWERED:
             again.append(sample)
         elif (current := _read_today(spec, result.settings, sample, (rows or {}).get(sample.id))) is not None:
             again.append(current)
@@ -101,6 +101,6 @@ def _read_today(spec: BenchmarkSpec, settings: SettingsRecord, sample: Sample, r
     judged = {name: score for name, score in sample.scores.items() if name in criteria}
     update: dict[str, Any] = {"flags": flags(current)}
     if judged and current.text != sample.text:
-        judged, update = {}, update | {"state": "unscored", "reason": JUDGE_UNAVAILABLE, "judge_replies": []}
+        judged, update = {}, update | {"state": "unscored", "reason": Reason.JUDGE_UNAVAILABLE, "judge_replies": []}
     update["scores"] = aggregation.item_columns(spec, current.item("", sample.reason)) | judged
     return current.model_copy(update=update)

@@ -11,6 +11,7 @@ from reelbench.judges.identity import under_several_ids
 from reelbench.leaderboard import rereading
 from reelbench.leaderboard.against_data import is_left_out
 from reelbench.leaderboard.store import StoredResult
+from reelbench.registry.reasons import EXCUSED, Reason
 from reelbench.registry.records import Breakdowns, Metrics, MetricValue, Sample
 from reelbench.registry.spec import BenchmarkSpec, Metric
 from reelbench.scoring import aggregation, result_files
@@ -80,7 +81,7 @@ def standing(spec: BenchmarkSpec, stored: StoredResult) -> Standing:
     elif stored.videos is not None or not rereading.is_current(result):
         shown = _as_read_today(spec, stored, samples, shown)
     left_out = sum(map(is_left_out, samples))
-    missing = sorted(sample.id for sample in samples if sample.reason == "media_missing")
+    missing = sorted(sample.id for sample in samples if sample.reason == Reason.MEDIA_MISSING)
     if left_out and not stored.check.partial and shown.metrics:
         shown, more = _bounded(spec, samples, shown, left_out)
         why += more
@@ -111,7 +112,7 @@ def _bounded(
     spec: BenchmarkSpec, samples: Sequence[Sample], shown: Standing, left_out: int
 ) -> tuple[Standing, list[str]]:
     """Return lower bounds in place of the values; or why there are none."""
-    items = sum(sample.reason not in ("media_missing", aggregation.ANSWERS_HIDDEN) for sample in samples)
+    items = sum(sample.reason not in EXCUSED for sample in samples)
     if left_out > MOST_UNSCORED * items:
         return shown, [f"{left_out} of {items} items unscored"]
     metrics = dict(shown.metrics)

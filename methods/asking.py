@@ -26,6 +26,7 @@ from reelbench.registry.frames.sampling import MOST_FRAMES, FrameSampling
 from reelbench.registry.frames.shown import Shown
 from reelbench.registry.progress import Show
 from reelbench.registry.question_ids import QuestionIds
+from reelbench.registry.reasons import Reason
 from reelbench.registry.records import ModelRecord
 from reelbench.registry.rows import Row
 from reelbench.registry.strata import Strata
@@ -228,12 +229,12 @@ class _Run:
         texts = [asked.value for asked in replies if asked.value is not None]
         if len(texts) < len(replies):
             self._runner.lacking[next(str(asked.reason) for asked in replies if asked.value is None)] += 1
-            return Prediction(None, reason="model_failed")
+            return Prediction(None, reason=Reason.MODEL_FAILED)
         self.beside[row["id"]] = _cost(replies) | {"candidates": texts if len(texts) > 1 else None}
         for text, result in zip(texts, replies, strict=True):
             reason = result.unfinished
             if reason is not None and (questions.spec.row_kind == "open" or self._read(row, text).flags):
-                return Prediction(text, reason=reason)
+                return Prediction(text, reason=Reason(reason))
         return self._read(row, texts[0])
 
     async def _answer(self, row: Row, question: Sequence[Message], vote: int) -> AskResult[str]:

@@ -15,6 +15,7 @@ from reelbench.registry import discovery
 from reelbench.registry.data.loading import locate, named
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import read_json_or_jsonl, valid_text
+from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, Metrics, MetricValue, ModelRecord, Sample, SettingsRecord
 from reelbench.registry.spec import BenchmarkSpec, Corpus
 from reelbench.registry.values import is_id
@@ -218,7 +219,7 @@ def _answering(spec: BenchmarkSpec, item: Item, text: str | None) -> Item:
     if text is None:
         return item
     given = answered(spec, text, item.options)
-    reason = given.reason or (item.reason if item.reason == aggregation.ANSWERS_HIDDEN else None)
+    reason = given.reason or (item.reason if item.reason == Reason.ANSWERS_HIDDEN else None)
     read = {"prediction": given.prediction, "parsed": given.parsed, "flags": given.flags, "reason": reason}
     return item.model_copy(update=read)
 

@@ -11,6 +11,7 @@ from reelbench.registry.errors import first_line
 from reelbench.registry.files import valid_text
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.frames.shown import Shown
+from reelbench.registry.reasons import Reason
 from reelbench.registry.rows import Row
 from reelbench.tasks.score import Evaluation, Options, record_of_model
 from reelbench.tasks.submissions import Prediction, answered
@@ -81,7 +82,7 @@ class _FunctionRun:
             log.warning("%s", line)
             self._note(line)
             self.failed += 1
-            return Prediction(None, reason="model_failed")
+            return Prediction(None, reason=Reason.MODEL_FAILED)
         self._answers += 1
         return answered(self._questions.spec, valid_text(text), row.get("options", ()))
 

@@ -12,26 +12,26 @@ from reelbench.registry.data.loading import SplitData, locate
 from reelbench.registry.decoding import Candidates
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.frames.sampling import FrameSampling
-from reelbench.registry.frames.shown import UNREADABLE, Shown, show, sound
+from reelbench.registry.frames.shown import Shown, show, sound
 from reelbench.registry.media.library import Library, Missing, where_looked
 from reelbench.registry.prompts import prompt_sha256
 from reelbench.registry.question_ids import QuestionIds
+from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, ModelRecord, SettingsRecord
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.translations import Translations
-from reelbench.scoring.aggregation import PREDICTION_MISSING
 from reelbench.tasks.prompting import prompt_of
 from reelbench.tasks.score import Evaluation, Options, evaluation
 from reelbench.tasks.submissions import Prediction, frames_given, hides, join, reference_of
 
-MISSING = Prediction(None, reason="media_missing")
+MISSING = Prediction(None, reason=Reason.MEDIA_MISSING)
 """In the place of an answer, where the question's video is not here."""
 
-NOT_SHOWN = Prediction(None, reason=UNREADABLE)
+NOT_SHOWN = Prediction(None, reason=Reason.MEDIA_UNREADABLE)
 """In the place of an answer, where it is here and can't be read."""
 
-NOT_ASKED = Prediction(None, reason=PREDICTION_MISSING)
+NOT_ASKED = Prediction(None, reason=Reason.PREDICTION_MISSING)
 """In the place of an answer to a question that was not asked."""
 
 log = logging.getLogger("reelbench")
@@ -148,7 +148,7 @@ class QuestionSet:
         try:
             return show(self._library, row, self.sampling)
         except ReelbenchError as error:
-            log.warning("%s: %s is not asked (%s): %s", self.spec.id, row["id"], UNREADABLE, error)
+            log.warning("%s: %s is not asked (%s): %s", self.spec.id, row["id"], Reason.MEDIA_UNREADABLE, error)
             return None
 
     def check_subtitles(self) -> str | None:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field
 
 from reelbench.registry.base_record import LARGEST, Amount, Count, Name, OptionScore, Plain, Record
+from reelbench.registry.reasons import Reason
 
 RESULT_SCHEMA = 1
 """Version of both records; a change that a reader must know about raises it."""
@@ -431,7 +432,7 @@ class Answer(Record):
         "reasoning, or null where that is the prediction as it stands.",
     )
     target: dict[str, Any] = Field(description="`text`, or `answer` and `spans`, by the benchmark's kinds.")
-    reason: str | None = Field(default=None, description="Why it is unscored, or null.")
+    reason: Reason | None = Field(default=None, description="Why it is unscored, or null.")
     flags: tuple[str, ...] = Field(default=(), description="`parse_failed`, `empty`.")
     facets: Annotated[dict[Name, list[Name]], AfterValidator(shared_labels)] = Field(
         default_factory=dict, description="Facet -> the item's labels, in order."
@@ -481,7 +482,7 @@ class Answer(Record):
         """The open answer that is scored: the prediction, without the reasoning before it."""
         return str((self.parsed or {}).get("text", "" if self.prediction is None else self.prediction))
 
-    def _shared(self, reason: str | None) -> dict[str, Any]:
+    def _shared(self, reason: Reason | None) -> dict[str, Any]:
         """Return what an item and its sample have in common, with another `reason`."""
         return {name: getattr(self, name) for name in _SHARED} | {"reason": reason}
 
@@ -497,7 +498,7 @@ class Item(Answer):
     options: tuple[str, ...] = ()
 
     def sample(
-        self, reason: str | None, scores: dict[str, float] | None = None, replies: list[JudgeReply] | None = None
+        self, reason: Reason | None, scores: dict[str, float] | None = None, replies: list[JudgeReply] | None = None
     ) -> "Sample":
         """Return the sample that this item becomes: scored, or unscored for a `reason`.
 
@@ -521,6 +522,6 @@ class Sample(Answer):
     scores: dict[str, float] = Field(default_factory=dict, description="Per-item score by column, before scaling.")
     judge_replies: list[JudgeReply] = Field(default_factory=list[JudgeReply])
 
-    def item(self, question: str, reason: str | None, options: tuple[str, ...] = ()) -> Item:
+    def item(self, question: str, reason: Reason | None, options: tuple[str, ...] = ()) -> Item:
         """Return the item that this sample was, to be scored again."""
         return Item(**self._shared(reason), question=question, options=options)

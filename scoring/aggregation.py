@@ -15,44 +15,24 @@ from typing import Literal
 import numpy as np
 
 from reelbench.judges.modes import Judge
-from reelbench.judges.verdicts import JUDGE_REASONS, JUDGE_UNAVAILABLE, Verdict
+from reelbench.judges.verdicts import Verdict
 from reelbench.registry.progress import Bar, no_bar
+from reelbench.registry.reasons import NO_ANSWER, OF_JUDGE, UNANSWERED, Reason
 from reelbench.registry.records import Breakdowns, Counts, Item, JudgeRecord, Metrics, MetricValue, Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Facet, Macro, Mean, MeanOf, Metric
 from reelbench.scoring import choice, cognitive_profile, exact_match, temporal_span
 from reelbench.stats import intervals
 
-CUT_OFF = "cut_off"
-"""A limit on the output ended the answer before it said anything that can be read."""
 
-REFUSED = "refused"
-"""The server's content filter ended the answer."""
-
-ANSWERS_HIDDEN = "answers_hidden"
-"""The one reason that leaves nothing undone: only the owners can score the item."""
-
-MODEL_FAILED = "model_failed"
-"""The model was asked, and gave no answer."""
-
-PREDICTION_MISSING = "prediction_missing"
-"""Nothing is there of an item: neither an answer nor why there is none."""
-UNANSWERED = frozenset(
-    {MODEL_FAILED, "media_missing", "media_unreadable", PREDICTION_MISSING, ANSWERS_HIDDEN, CUT_OFF, REFUSED},
-)
-"""Reasons that say that there is nothing to hold an answer against, or no answer."""
-NO_ANSWER = UNANSWERED - {ANSWERS_HIDDEN}
-"""Reasons that say that there is no answer."""
-
-
-def reason_before_judging(sample: Sample) -> str | None:
+def reason_before_judging(sample: Sample) -> Reason | None:
     """Return why a sample was unscored before any judge was asked; None where its answer could be scored."""
     return sample.reason if sample.reason in UNANSWERED else None
 
 
-def reasons(spec: BenchmarkSpec, *, hidden: bool) -> frozenset[str]:
+def reasons(spec: BenchmarkSpec, *, hidden: bool) -> frozenset[Reason]:
     """Return every reason for which an item can be unscored; `hidden` says whether the split's answers are hidden."""
-    unanswered = UNANSWERED if hidden else UNANSWERED - {ANSWERS_HIDDEN}
-    return unanswered | JUDGE_REASONS if spec.judge is not None else unanswered
+    unanswered = UNANSWERED if hidden else UNANSWERED - {Reason.ANSWERS_HIDDEN}
+    return unanswered | OF_JUDGE if spec.judge is not None else unanswered
 
 
 MIN_CLUSTERS_PER_PART = 5
@@ -103,7 +83,7 @@ def to_sample(spec: BenchmarkSpec, item: Item, verdict: Verdict | None = None) -
     if reason is not None or spec.judge is None:
         return item.sample(reason, scores)
     if verdict is None:
-        return item.sample(JUDGE_UNAVAILABLE, scores)
+        return item.sample(Reason.JUDGE_UNAVAILABLE, scores)
     return item.sample(verdict.reason, scores | verdict.scores, list(verdict.replies))
 
 
@@ -140,8 +120,8 @@ def count(samples: Iterable[Sample], **beside: int) -> Counts:
         unscored=dict(sorted(reasons.items())),
         parse_failed=flags["parse_failed"],
         empty=flags["empty"],
-        media_missing=reasons["media_missing"],
-        missing=reasons[PREDICTION_MISSING],
+        media_missing=reasons[Reason.MEDIA_MISSING],
+        missing=reasons[Reason.PREDICTION_MISSING],
         **beside,
     )
 

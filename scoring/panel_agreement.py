@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from reelbench.judges.verdicts import needs_no_judge, scores_by
+from reelbench.registry.reasons import UNANSWERED
 from reelbench.registry.records import JudgeRecord, Metrics, Sample
 from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
 from reelbench.scoring import aggregation
@@ -29,7 +30,7 @@ def metrics_by(spec: BenchmarkSpec, samples: Sequence[Sample], member: JudgeReco
         return {}
     own: list[Sample] = []
     for sample in samples:
-        if sample.reason in aggregation.UNANSWERED:
+        if sample.reason in UNANSWERED:
             continue
         scores = {name: score for name, score in sample.scores.items() if name not in judge.criteria}
         own.append(sample.model_copy(update={"scores": scores | scores_by(judge, member, sample)}))

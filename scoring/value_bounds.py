@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from reelbench.registry.reasons import Reason
 from reelbench.registry.records import MetricValue, Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus, MeanOf, Metric
 from reelbench.scoring import aggregation
@@ -52,7 +53,7 @@ def value_bounds(spec: BenchmarkSpec, metric: Metric, samples: Iterable[Sample])
         None for a metric of all answers at once (BLEU, CIDEr, METEOR), since no single answer has a lowest score there,
         and where no item has a score of the metric.
     """
-    items = [sample for sample in samples if sample.reason != "media_missing"]
+    items = [sample for sample in samples if sample.reason != Reason.MEDIA_MISSING]
     columns = _ends(spec, metric)
     if not columns or not all(any(name in sample.scores for sample in items) for name in columns):
         return None

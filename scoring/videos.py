@@ -3,15 +3,13 @@
 import hashlib
 from collections.abc import Collection, Iterable
 
+from reelbench.registry.reasons import NO_VIDEO
 from reelbench.registry.records import MediaRecord, Sample
-
-NOT_HAD = frozenset({"media_missing", "media_unreadable"})
-"""Reasons that say that an item's video was not there, or could not be read."""
 
 
 def videos_had(samples: Iterable[Sample]) -> set[str]:
     """Return the media keys of the videos that were there."""
-    return {sample.video for sample in samples if sample.video and sample.reason not in NOT_HAD}
+    return {sample.video for sample in samples if sample.video and sample.reason not in NO_VIDEO}
 
 
 def videos_asked(samples: Iterable[Sample]) -> set[str]:

@@ -58,7 +58,8 @@ class SplitShares:
             InputError: There are fewer videos than splits.
         """
         names = sorted(set(videos))
-        whole = sorted({_WINDOW.sub("", name) for name in names}, key=_drawn)
+        whole = {_WINDOW.sub("", name) for name in names}
+        drawn = sorted(whole, key=lambda name: hashlib.sha256(name.encode()).digest())
         splits = list(self.shares)
         if sum(self.shares.values()) < 1 - _SLACK:
             splits.append(next(name for name in _REST if name not in self.shares))
@@ -68,13 +69,9 @@ class SplitShares:
         counts = {split: max(1, round(share * len(whole))) for split, share in self.shares.items()}
         while sum(counts.values()) > len(whole) - (len(splits) - len(counts)):
             counts[max(counts, key=lambda split: counts[split])] -= 1
-        drawn = [split for split, count in counts.items() for _ in range(count)]
-        places = dict(zip(whole, drawn + [splits[-1]] * len(whole), strict=False))
+        taken = [split for split, count in counts.items() for _ in range(count)]
+        places = dict(zip(drawn, taken + [splits[-1]] * len(drawn), strict=False))
         return {name: places[_WINDOW.sub("", name)] for name in names}
-
-
-def _drawn(name: str) -> bytes:
-    return hashlib.sha256(name.encode()).digest()
 
 
 def write(made: MadeBy, folder: Path, shares: SplitShares, funnel: Mapping[str, Any], media: Path | None) -> str | None:

@@ -420,6 +420,18 @@ def stage_file(stage: str) -> str:
     return f"{stage.replace(' ', '_')}.jsonl"
 
 
+def stages_taken(names: Sequence[str], start_after: str | None, until: str | None) -> slice:
+    """Return which of a chain's stages are run; InputError where one that is named isn't there, or comes before."""
+    for option, name in (("--from", start_after), ("--until", until)):
+        if name is not None and name not in names:
+            raise InputError(f"{option}: no stage is called {name!r}; there are {', '.join(names)}")
+    start = 0 if start_after is None else names.index(start_after) + 1
+    end = len(names) if until is None else names.index(until) + 1
+    if end < start or (end == start and until is not None):
+        raise InputError(f"--until {until}: comes before --from {start_after}")
+    return slice(start, end)
+
+
 def _account(folder: Path, stage: str) -> Path:
     return (folder / stage_file(stage)).with_suffix(".account.json")
 

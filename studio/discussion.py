@@ -22,7 +22,7 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.files import write_json
 from reelbench.scoring.answers import strip_reasoning
 from reelbench.studio import bloom
-from reelbench.studio.chain import Chain, ChainCase, ChainSetup
+from reelbench.studio.chain import Chain, ChainCase, ChainSetup, stages_taken
 from reelbench.studio.chain_prompts import ChainPrompts, Role, as_json
 from reelbench.studio.discussion_files import (
     QUESTION_KEYS,
@@ -127,7 +127,8 @@ class Discussion:
                 raise InputError(f"roles.yaml: {role.name} sees {unknown[0]!r}; there are {', '.join(sorted(known))}")
             if role.name in {*DATA, JUDGE, BLOOM}:
                 raise InputError(f"roles.yaml: no role may be called {role.name}; that name has another meaning")
-        self._turns = self._some(list(self._all_turns()))
+        turns = list(self._all_turns())
+        self._turns = turns[stages_taken([turn.name for turn in turns], options.start_after, options.until)]
 
     def _all_turns(self) -> Iterator[_Turn]:
         yield _Turn(CONTEXT, None, 0)
@@ -137,18 +138,6 @@ class Discussion:
             for role in self.roles[1:]:
                 yield _Turn(f"{role.name}{after}", role, number)
             yield _Turn(f"{REFINED}{after}", self.roles[0], number)
-
-    def _some(self, turns: list[_Turn]) -> list[_Turn]:
-        """Return the turns that the options ask for; InputError where they name a stage that there isn't."""
-        options, names = self.options, [turn.name for turn in turns]
-        for option, name in (("--from", options.start_after), ("--until", options.until)):
-            if name is not None and name not in names:
-                raise InputError(f"{option}: no stage is called {name!r}; there are {', '.join(names)}")
-        start = 0 if options.start_after is None else names.index(options.start_after) + 1
-        end = len(names) if options.until is None else names.index(options.until) + 1
-        if end < start:
-            raise InputError(f"--until {options.until}: comes before --from {options.start_after}")
-        return turns[start:end]
 
     @property
     def speakers(self) -> list[Role]:

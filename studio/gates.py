@@ -151,7 +151,12 @@ class Gates:
         for name in self.names:
             match name:
                 case GateName.REFUSALS:
-                    refused = {each.id: "refusal" for each in questions if _refuses(each)}
+                    refused = {
+                        each.id: "refusal"
+                        for each in questions
+                        for text in (each.question, each.answer)
+                        if is_refusal(text) or _CANT_TELL.search(_QUOTED.sub("", text))
+                    }
                     questions = self._sifted(chain, name, questions, refused)
                 case GateName.DUPLICATES:
                     twice = near_duplicates(questions, self.rules.duplicate_from)
@@ -207,7 +212,8 @@ class Gates:
     async def _answerable(self, chain: Chain, case: ChainCase[GateQuestion]) -> str | None:
         asked = case.item
         if not asked.options:
-            guess = await self._say(chain, case, [("question", asked.question)])
+            blind = self._prompts.messages("blind.txt", [("question", asked.question)])
+            guess = await chain.ask(case, BLIND, blind, _words, stand_in="word " * 60, video=asked.video)
             material = [("question", asked.question), ("answer", asked.answer), ("guess", guess)]
             verdict = await self._ask(chain, case, "same.txt", material, _Same)
             return "answerable" if verdict.same else None
@@ -221,10 +227,6 @@ class Gates:
             if (choice.answer or "").strip(".)( ").upper() != right and not chain.planning:
                 return None
         return None if chain.planning else "answerable"
-
-    async def _say(self, chain: Chain, case: ChainCase[GateQuestion], material: list[tuple[str, str]]) -> str:
-        messages = self._prompts.messages("blind.txt", material)
-        return await chain.ask(case, BLIND, messages, _words, stand_in=" ".join(["word"] * 60), video=case.item.video)
 
     async def _ask(
         self,
@@ -258,10 +260,6 @@ def _words(reply: str) -> str:
     if not reply.strip():
         raise UnreadableError("the reply is empty")
     return reply.strip()
-
-
-def _refuses(asked: GateQuestion) -> bool:
-    return any(is_refusal(text) or _CANT_TELL.search(_QUOTED.sub("", text)) for text in (asked.question, asked.answer))
 
 
 def near_duplicates(questions: Iterable[GateQuestion], least: float) -> dict[str, str]:

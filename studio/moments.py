@@ -21,7 +21,7 @@ from reelbench.llm.reading import read_model
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import write_json, write_jsonl
 from reelbench.studio import moment_replies as replies
-from reelbench.studio.chain import Chain, ChainCase, ChainSetup
+from reelbench.studio.chain import Chain, ChainCase, ChainSetup, stages_taken
 from reelbench.studio.chain_prompts import ChainPrompts, Role, as_json
 from reelbench.studio.funnel import DroppedError, Funnel
 from reelbench.studio.gates import GateQuestion, Gates
@@ -108,13 +108,7 @@ class Moments:
         if missing := [name for names in ROLES.values() for name in names if name not in self.roles]:
             raise InputError(f"roles.yaml: there is no role {missing[0]}, which questions on moments need")
         stages = STAGES if options.with_options else STAGES[:-1]
-        for option, name in (("--from", options.start_after), ("--until", options.until)):
-            if name is not None and name not in stages:
-                raise InputError(f"{option}: no stage is called {name!r}; there are {', '.join(stages)}")
-        start = 0 if options.start_after is None else stages.index(options.start_after) + 1
-        self.stages = stages[start : None if options.until is None else stages.index(options.until) + 1]
-        if not self.stages and options.until is not None:
-            raise InputError(f"--until {options.until}: comes before --from {options.start_after}")
+        self.stages = stages[stages_taken(stages, options.start_after, options.until)]
 
     def roles_for(self, source: Source) -> list[str]:
         """Return the roles that this kind of source takes, in the stages that are run."""

@@ -156,7 +156,7 @@ class Profile:
             name: measure.document() if (measure := getattr(self, name)) is not None else None
             for name in ("flesch_kincaid", "parse_depth", "bloom", "higher_order")
         }
-        counted = None
+        counted, steps = None, self.reasoning_steps
         if self.words is not None:
             counted = {
                 **self.words.document(),
@@ -180,7 +180,13 @@ class Profile:
             },
             "accuracy_link": self.accuracy_link,
             "spans": None if self.spans is None else {name: getattr(self.spans, name) for name in Spans.__slots__},
-            "reasoning_steps": _steps_document(self.reasoning_steps),
+            "reasoning_steps": {
+                "n": steps.total(),
+                "mean": statistics.fmean(steps.elements()),
+                "counts": dict(sorted(steps.items())),
+            }
+            if steps
+            else None,
             "made_with": self.made_with,
             "published": [
                 {**row, **{name: published("profiles")[name] for name in ("cite", "of", "made_with")}}
@@ -400,12 +406,6 @@ def _rank_correlation(labels: Mapping[str, Label]) -> float | None:
     if len(known) < 3:  # noqa: PLR2004
         return None
     return spearman([n for n, _ in known], [accuracy for _, accuracy in known])
-
-
-def _steps_document(steps: Counter[int]) -> dict[str, Any] | None:
-    if not steps:
-        return None
-    return {"n": steps.total(), "mean": statistics.fmean(steps.elements()), "counts": dict(sorted(steps.items()))}
 
 
 _MOST_NOTED = 3

@@ -90,7 +90,9 @@ async def _rank(cases: Sequence[CandidateSet], ranker: Ranker, note: Callable[[s
         return asked.replies[-1].reply.raw if asked.replies else None
 
     async def replies(case: CandidateSet) -> list[list[str | None]]:
-        requests = _pointwise(case) if ranker.mode == "pointwise" else [None]
+        requests: list[list[Message] | None] = [None]
+        if ranker.mode == "pointwise":
+            requests = [_messages("pointwise", case.question, [("candidate", text)]) for text in case.candidates]
         return await asyncio.gather(
             *(
                 asyncio.gather(*(reply(*_request(case, request, vote), vote) for vote in range(ranker.votes)))
@@ -106,10 +108,6 @@ async def _rank(cases: Sequence[CandidateSet], ranker: Ranker, note: Callable[[s
     tally = asker.tally
     by_id = {case.id: given for case, given in zip(cases, ranked, strict=True)}
     return Ranked(by_id, tally.calls, max(tally.replies - tally.calls, 0), dict(sorted(tally.returned.items())))
-
-
-def _pointwise(case: CandidateSet) -> list[list[Message] | None]:
-    return [_messages("pointwise", case.question, [("candidate", text)]) for text in case.candidates]
 
 
 def _request(case: CandidateSet, messages: list[Message] | None, vote: int) -> tuple[list[Message], Read[int]]:

@@ -185,14 +185,11 @@ async def run(rows: Sequence[Row], tagger: Tagger, setup: ChainSetup) -> dict[st
                 reasons.append({"qid": qid, "votes": [tagged.model_dump() for tagged in cast]})
         if out is None:
             return chain.plan()
-        settings = {"votes": tagger.votes, "frames": _frames(tagger), "components": list(COMPONENTS)}
+        frames = "none" if tagger.pictures is None else str(tagger.pictures.sampling)
+        settings = {"votes": tagger.votes, "frames": frames, "components": list(COMPONENTS)}
         document = chain.account({}, settings, made_by="machine").model_dump(mode="json", by_alias=True)
         write_jsonl(out, tags)
         write_jsonl(out.with_suffix(".reasons.jsonl"), reasons)
         chain.trace.save(out.with_suffix(".trace.jsonl"))
         write_json(out.with_suffix(".funnel.json"), document)
         return document
-
-
-def _frames(tagger: Tagger) -> str:
-    return "none" if tagger.pictures is None else str(tagger.pictures.sampling)

@@ -10,10 +10,11 @@ from typing import Any, Literal, get_args
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.registry.errors import InputError
 from reelbench.registry.question_ids import QuestionIds
+from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, MergedRecord, Result, Sample, SettingsRecord
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import result_files
-from reelbench.scoring.aggregation import ANSWERS_HIDDEN, PREDICTION_MISSING, reason_before_judging
+from reelbench.scoring.aggregation import reason_before_judging
 from reelbench.tasks.submissions import answered
 
 Only = Literal["cut_off", "refused", "unscored", "other-judge", "unreadable", "disagree"]
@@ -108,7 +109,7 @@ class EarlierResult:
         The other answers are the earlier result's, read by today's rules.
         """
         given = {item.id: item for item in items}
-        new = {name for name in self.ids & given.keys() if given[name].reason != PREDICTION_MISSING}
+        new = {name for name in self.ids & given.keys() if given[name].reason != Reason.PREDICTION_MISSING}
         return [given[name] if name in new else self._kept(spec, name, given.get(name)) for name in self.samples], len(
             new
         )
@@ -134,7 +135,11 @@ class EarlierResult:
         options = asked.options if asked else tuple(written.get("options", ()))
         reason = reason_before_judging(sample)
         item = sample.item(question, reason, options)
-        if reason not in {None, ANSWERS_HIDDEN} or not isinstance(sample.prediction, str) or sample.option_scores:
+        if (
+            reason not in {None, Reason.ANSWERS_HIDDEN}
+            or not isinstance(sample.prediction, str)
+            or sample.option_scores
+        ):
             return item
         read = answered(spec, sample.prediction, options)
         return item.model_copy(update={"parsed": read.parsed, "flags": read.flags})
@@ -156,7 +161,7 @@ def most_returned(samples: Mapping[str, Sample]) -> dict[str | None, str | None]
 def _is_meant(sample: Sample, only: str, most: Mapping[str | None, str | None]) -> bool:
     if only == OTHER_JUDGE:
         return any(reply.model != most[reply.judge] for reply in sample.judge_replies)
-    if sample.reason == ANSWERS_HIDDEN:
+    if sample.reason == Reason.ANSWERS_HIDDEN:
         return False
     if only == "unreadable":
         return "parse_failed" in sample.flags

@@ -16,9 +16,9 @@ from reelbench.registry.data import mapped_rows
 from reelbench.registry.data.loading import imported
 from reelbench.registry.errors import InputError, first_of
 from reelbench.registry.files import read_json_or_jsonl
+from reelbench.registry.reasons import Reason
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.tables import as_text
-from reelbench.scoring import aggregation
 from reelbench.tasks.submissions import (
     Inputs,
     Prediction,
@@ -141,7 +141,7 @@ def _answered(
     spec: BenchmarkSpec, texts: Mapping[str, str | None], options: Mapping[str, Sequence[str]]
 ) -> dict[str, Prediction]:
     given = {name: (text, options[name]) for name, text in texts.items() if text is not None}
-    missing = dict.fromkeys(texts, Prediction(None, reason=aggregation.PREDICTION_MISSING))
+    missing = dict.fromkeys(texts, Prediction(None, reason=Reason.PREDICTION_MISSING))
     return missing | dict(zip(given, all_answered(spec, list(given.values())), strict=True))
 
 

@@ -16,7 +16,6 @@ from urllib.parse import urlsplit
 from pydantic import ValidationError
 
 from reelbench.judges import modes
-from reelbench.judges.verdicts import JUDGE_PENDING, JUDGE_REASONS, JUDGE_UNPARSABLE
 from reelbench.registry import about as abouts
 from reelbench.registry.base_record import first_wrong_field
 from reelbench.registry.credentials import without_secrets
@@ -27,6 +26,7 @@ from reelbench.registry.errors import InputError, number_of, printable
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.question_ids import QuestionIds
+from reelbench.registry.reasons import NO_ANSWER, NOT_ASKED, OF_JUDGE, Reason
 from reelbench.registry.records import (
     About,
     Counts,
@@ -220,7 +220,7 @@ class Evaluation:
             attribution=result_files.Attribution(data=self.whose, url=self.url, note=self.note),
         )
         fits = {name: list(entries) for name, entries in self.fits.items()}
-        if "answers_hidden" in self.scored.counts.unscored:
+        if Reason.ANSWERS_HIDDEN in self.scored.counts.unscored:
             path = folder / f"submission{submission_suffix(self.spec)}"
             write_submission(self.spec, self.scored.samples, path)
             server = self.spec.splits[upstream_split(self.spec, self.split)].submit_to or "the owners' server"
@@ -249,21 +249,14 @@ def _unread_replies(samples: Sequence[Sample]) -> list[tuple[str, str]]:
     unread = (
         (sample.id, reply.raw)
         for sample in samples
-        if sample.reason == JUDGE_UNPARSABLE
+        if sample.reason == Reason.JUDGE_UNPARSABLE
         for reply in [next((one for one in reversed(sample.judge_replies) if one.score is None), None)]
         if reply is not None and reply.raw
     )
     return list(islice(unread, _UNREAD_SHOWN))
 
 
-_UNANSWERED = {
-    aggregation.CUT_OFF: "were cut off by the limit on their length before they said anything readable and are not "
-    "scored; raise it with --max-tokens N or --thinking (lmms-eval: --gen_kwargs max_new_tokens=N)",
-    aggregation.REFUSED: "were refused by the server's content filter, and are not scored",
-    aggregation.MODEL_FAILED: "are missing: the model failed",
-}
 _FAILED_REQUEST = re.compile(r"\[LMMS_EVAL_REQUEST_FAILED[^\]]*\]\s*")
-_NOT_ASKED = ("media_missing", "media_unreadable", aggregation.PREDICTION_MISSING)
 
 
 def _unanswered(counts: Counts) -> list[str]:
@@ -273,19 +266,19 @@ def _unanswered(counts: Counts) -> list[str]:
     """
     some = _any_answer(counts)
     return [
-        f"{counts.unscored[reason]} of {_asked(counts)} answers {what}"
-        for reason, what in _UNANSWERED.items()
-        if counts.unscored.get(reason) and not (some and reason == aggregation.MODEL_FAILED)
+        f"{counts.unscored[reason]} of {_asked(counts)} answers {reason.advice}"
+        for reason in Reason
+        if reason.advice and counts.unscored.get(reason) and not (some and reason == Reason.MODEL_FAILED)
     ]
 
 
 def _asked(counts: Counts) -> int:
-    return counts.items - sum(counts.unscored.get(reason, 0) for reason in _NOT_ASKED)
+    return counts.items - sum(counts.unscored.get(reason, 0) for reason in NOT_ASKED)
 
 
 def _why_failed(samples: Sequence[Sample], model: ModelRecord) -> str:
     """Return what the server said to the first request that failed, which lmms-eval's adapters log as the answer."""
-    failed = [sample.prediction for sample in samples if sample.reason == aggregation.MODEL_FAILED]
+    failed = [sample.prediction for sample in samples if sample.reason == Reason.MODEL_FAILED]
     if not failed:
         return ""
     if not isinstance(failed[0], str):
@@ -309,7 +302,7 @@ def _cut(spec: BenchmarkSpec, scored: aggregation.ScoredItems) -> Iterator[str]:
 
 def _any_answer(counts: Counts) -> bool:
     """Whether one question that was asked has an answer that came to its end."""
-    return _asked(counts) > sum(counts.unscored.get(reason, 0) for reason in _UNANSWERED)
+    return _asked(counts) > sum(counts.unscored.get(reason, 0) for reason in Reason if reason.fault == "model")
 
 
 def resolve_predictions(given: Path | str, metadata: RunMetadata) -> tuple[Path, RunMetadata]:
@@ -433,7 +426,7 @@ def evaluation(
 
 def answers(items: Iterable[Item]) -> int:
     """Return how many items have an answer."""
-    return sum(item.reason not in aggregation.NO_ANSWER for item in items)
+    return sum(item.reason not in NO_ANSWER for item in items)
 
 
 def merged(
@@ -472,11 +465,11 @@ class NotedJudge:
         if judge is None or any(reply.score is not None for sample in scored.samples for reply in sample.judge_replies):
             return None
         # What is in a batch has not failed: it is still to come.
-        failed = JUDGE_REASONS - {JUDGE_PENDING}
+        failed = OF_JUDGE - {Reason.JUDGE_PENDING}
         reasons = {reason: number for reason, number in scored.counts.unscored.items() if reason in failed}
         if not reasons:
             return None
-        unread = not self._notes or set(reasons) == {JUDGE_UNPARSABLE}
+        unread = not self._notes or set(reasons) == {Reason.JUDGE_UNPARSABLE}
         why = self._notes[-1] if not unread else f"no reply of the judge {judge.name} at {judge.host} could be read"
         return f"{why}; no answer is judged ({', '.join(f'{number} {reason}' for reason, number in reasons.items())})"
 

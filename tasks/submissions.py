@@ -15,6 +15,7 @@ from reelbench.registry.data.loading import imported, is_mini, locate, upstream_
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import sha256_of, write_jsonl, write_text
 from reelbench.registry.frames.sampling import TIMED_KINDS
+from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, Sample, SourceRecord, shared_labels
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.registry.values import drained
@@ -28,7 +29,7 @@ class Prediction:
     prediction: Any
     parsed: dict[str, Any] | None = None
     flags: tuple[str, ...] = ()
-    reason: str | None = None
+    reason: Reason | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,15 +104,14 @@ class PredictionSet:
     def with_hidden_answers(self) -> "PredictionSet":
         """Return the submission of a split that only the owners' server can score."""
         items = [
-            item if item.reason else item.model_copy(update={"reason": aggregation.ANSWERS_HIDDEN})
-            for item in self.items
+            item if item.reason else item.model_copy(update={"reason": Reason.ANSWERS_HIDDEN}) for item in self.items
         ]
         return replace(self, items=items, hidden=True)
 
     @property
     def missing(self) -> list[str]:
         """Ids of the references that nothing was predicted for."""
-        return [item.id for item in self.items if item.reason == aggregation.PREDICTION_MISSING]
+        return [item.id for item in self.items if item.reason == Reason.PREDICTION_MISSING]
 
 
 class UniqueIds:
@@ -249,7 +249,7 @@ def _joined(reference: Reference, given: Prediction | None, video: str) -> Item:
             prediction=given.prediction if given else None,
             parsed=given.parsed if given else None,
             flags=given.flags if given else (),
-            reason=given.reason if given else aggregation.PREDICTION_MISSING,
+            reason=given.reason if given else Reason.PREDICTION_MISSING,
         )
     except ValidationError as error:
         raise InputError(f"the question {reference.id[:60]!r}: {first_wrong_field(error)}") from None
@@ -324,9 +324,9 @@ def all_answered(spec: BenchmarkSpec, given: Sequence[tuple[str, Sequence[str]]]
     flags = answers.flags
     for (text, _), parsed in zip(given, answers.parse_all(spec, given), strict=True):
         if aggregation.is_failure(text):
-            yield Prediction(text, reason="model_failed")
+            yield Prediction(text, reason=Reason.MODEL_FAILED)
         elif text.startswith(BLOCKED):
-            yield Prediction(text, reason=aggregation.REFUSED)
+            yield Prediction(text, reason=Reason.REFUSED)
         else:
             yield Prediction(text, parsed, flags(text, parsed))
 

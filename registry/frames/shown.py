@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
     from reelbench.registry.media.library import Library
 
-UNREADABLE = "media_unreadable"
-"""Why an item is unscored whose video is here and can't be shown."""
-
 
 @dataclass(frozen=True, slots=True)
 class Shown:

@@ -50,9 +50,9 @@ class IsolationOptions:
     ] = None
     llm_votes: Annotated[int, typer.Option("--llm-votes", metavar="K", min=1, help="Tagger's replies per answer.")] = 3
     prompts: PromptFolder = None
-    right: Annotated[bool, typer.Option("--right", help="Also check right answers once: are their reasons right?")] = (
-        False
-    )
+    right: Annotated[
+        bool, typer.Option("--right", help="Also tag right answers, counted apart: are their reasons right?")
+    ] = False
     skip_failed: Annotated[
         bool, typer.Option("--skip-failed", help="Skip questions that a model failed on, instead of asking again.")
     ] = False
@@ -375,10 +375,19 @@ def _show_reports(documents: dict[str, dict[str, Any]], both: dict[str, dict[str
         "right answers without an error": lambda figures: (
             "{without_error} of {n}".format_map(figures["right_answers"]) if figures["right_answers"] else "not tagged"
         ),
+        "errors of right answers (in no sum)": lambda figures: (
+            str(sum(figures["right_answers"]["labels"].values())) if figures["right_answers"] else "–"
+        ),
     }
     for title, cell in rows.items():
         table.add_row(title, *map(cell, documents.values()))
     console.show(table)
+    for name, figures in documents.items():
+        if figures["retold"]:
+            console.note(
+                f"{name}: right answers of later rounds were tagged unasked when this was made; their errors counted "
+                "in its report then, and no longer do"
+            )
     _show_consensus(documents)
     for figures in documents.values():
         _show_rates(figures)

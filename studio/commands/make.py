@@ -14,6 +14,7 @@ from reelbench.cli.app import App
 from reelbench.cli.asking import LlmBatch, RetryUnread, by_role, finished, shared_budget, takes_llm
 from reelbench.cli.option_groups import Data, Json, Per, Split, TaskName, reports_status, strata, takes
 from reelbench.registry.errors import InputError, number_of
+from reelbench.registry.reasons import Reason
 from reelbench.studio.moment_rules import Cuts, GateRules, Rules
 
 if TYPE_CHECKING:
@@ -369,7 +370,7 @@ def _report(
         reasons.update(known["dropped"])
     if failed := sorted(reasons.keys() & _FAILED):
         console.note(f"not everything was asked ({', '.join(failed)}): rerun the command to continue; no reply is lost")
-    if missing := reasons["media_missing"]:
+    if missing := reasons[Reason.MEDIA_MISSING]:
         console.note(f"{number_of(missing, 'video')} not here: give their folder with --media, or set REELBENCH_MEDIA")
     if unread := reasons["unparsable"]:
         replies = number_of(unread, "reply", "replies")

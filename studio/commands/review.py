@@ -125,13 +125,14 @@ def page(
         console.note(f"{number_of(tasks.number, 'task')}; make a project with {tasks.config}, and import {tasks.tasks}")
         console.write(str(tasks.tasks.parent))
         return
-    named = Path(_file_name(name, ask))
+    named = Path(f"review-{name}.html" if ask is KindName.RATINGS else f"{ask.value}-{name}.html")
+    clips: Clips = "folder" if form is Form.FOLDER else "page"
     written = pages.write(
         content,
         output or (named.with_suffix("") if form is Form.FOLDER else named),
         draw,
         data=data,
-        clips=_clips(form) if embed else None,
+        clips=clips if embed else None,
         note=console.note,
         bar=console.progress,
     )
@@ -248,14 +249,6 @@ def _check_source(ask: KindName, diagnosis: Path | None, graphs: Path | None) ->
         raise InputError("--diagnosis names what `reelbench diagnose` wrote: with --ask nodes, and only there")
     if (graphs is None) == (ask is KindName.GRAPHS):
         raise InputError("--graphs names graphs.jsonl of `reelbench diagnose`: with --ask graphs, and only there")
-
-
-def _clips(form: Form) -> "Clips":
-    return "folder" if form is Form.FOLDER else "page"
-
-
-def _file_name(name: str, ask: KindName) -> str:
-    return f"review-{name}.html" if ask is KindName.RATINGS else f"{ask.value}-{name}.html"
 
 
 def _nodes(name: str, diagnosis: Path, data: Path | None, draw: "Draw | None") -> "Content":

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from reelbench.judges import modes
 from reelbench.judges.prompting import load_prompts
-from reelbench.judges.verdicts import JUDGE_BUDGET, JUDGE_REFUSED, JUDGE_UNAVAILABLE
 from reelbench.registry import discovery, settings
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import read_json, write_json
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.progress import Bar, no_bar
+from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, Sample
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.scoring import aggregation, result_files, right_answers
@@ -39,7 +39,7 @@ _OURS = ("--tasks", "--output_path")
 _WHERE = frozenset({"base_url", "batch_size", "device", "device_map", "max_retries", "num_concurrent", "timeout"})
 """Arguments of adapters that say where and how fast a model runs, and not what it answers."""
 _STDERR = 2  # our own table, or JSON, is all of stdout
-_COMES_BACK = frozenset({JUDGE_UNAVAILABLE, JUDGE_BUDGET, JUDGE_REFUSED})
+_COMES_BACK = frozenset({Reason.JUDGE_UNAVAILABLE, Reason.JUDGE_BUDGET, Reason.JUDGE_REFUSED})
 
 
 # --- a result -------------------------------------------------------------------------------------------------------
@@ -65,15 +65,11 @@ def _attempt(spec: BenchmarkSpec, sample: Sample, output: str | None = None) -> 
         id=sample.id,
         answer=answer,
         output=answer if output is None else output,
-        right=_is_right(spec, sample),
+        # By the metric that ranks.
+        right=None if sample.reason else right_answers.is_right(spec, right_answers.score_of(spec, sample)),
         reason=sample.reason,
         scores=sample.scores,
     )
-
-
-def _is_right(spec: BenchmarkSpec, sample: Sample) -> bool | None:
-    """Whether the answer is right by the metric that ranks; None where it is unscored."""
-    return None if sample.reason is not None else right_answers.is_right(spec, right_answers.score_of(spec, sample))
 
 
 # --- lmms-eval ------------------------------------------------------------------------------------------------------

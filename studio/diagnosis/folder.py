@@ -26,7 +26,7 @@ from reelbench.studio.diagnosis.models import Spent
 from reelbench.studio.diagnosis.questions import ReasonedQuestion
 from reelbench.studio.diagnosis.tagging import Attempt
 from reelbench.studio.evidence.graphs import Graph, read_graphs
-from reelbench.studio.evidence.isolation import NodeTag, Round
+from reelbench.studio.evidence.isolation import Round
 from reelbench.studio.evidence.tagger_agreement import Judged
 
 SCHEMA = 1
@@ -215,7 +215,7 @@ def judged(folder: Folder) -> list[Judged]:
     cues: dict[str, str] = {}
     attempts_judged = []
     for record in sorted(records, key=lambda record: (order[record.id], record.round)):
-        labels = {key: _code(tag) for key, tag in record.nodes.items() if tag.settled == record.round}
+        labels = {key: tag.label or tag.status for key, tag in record.nodes.items() if tag.settled == record.round}
         attempt = attempts[record.round].get(record.id)
         if labels and attempt is not None:
             if record.id not in graphs:
@@ -237,7 +237,3 @@ def judged(folder: Folder) -> list[Judged]:
             )
         cues[record.id] = record.cue or ""
     return attempts_judged
-
-
-def _code(tag: NodeTag) -> str:
-    return tag.label or tag.status

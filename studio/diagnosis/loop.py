@@ -14,7 +14,7 @@ from reelbench.llm.runner import Runner
 from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.files import write_jsonl
 from reelbench.registry.progress import Bar, Show, no_bar
-from reelbench.scoring.aggregation import CUT_OFF, REFUSED
+from reelbench.registry.reasons import Reason
 from reelbench.studio.diagnosis.evidence import GRAPH_INVALID, check_answered, graph_of
 from reelbench.studio.diagnosis.folder import CUES, Folder, keep_answers
 from reelbench.studio.diagnosis.models import GRAPH, ROLES, RoleModels, Spent, spent
@@ -26,13 +26,12 @@ from reelbench.studio.evidence.isolation import ROUNDS, Round, Stop, advance, st
 if TYPE_CHECKING:
     from reelbench.llm.asker import Asker
 
-MODEL_FAILED = "model_failed"
 _ENDS: dict[str, Stop] = {
-    MODEL_FAILED: "model_failed",
-    CUT_OFF: "model_failed",
-    REFUSED: "model_failed",
-    "media_missing": "media_missing",
-    "media_unreadable": "media_missing",
+    Reason.MODEL_FAILED: "model_failed",
+    Reason.CUT_OFF: "model_failed",
+    Reason.REFUSED: "model_failed",
+    Reason.MEDIA_MISSING: "media_missing",
+    Reason.MEDIA_UNREADABLE: "media_missing",
 }
 """Why there is no answer -> why the question ends."""
 
@@ -55,7 +54,7 @@ class Plan:
         about: What else the folder's `diagnosis.json` says.
         votes: Replies of the tagger per attempt.
         rounds: Most rounds.
-        right: Whether answers that are right at first are tagged too, once.
+        right: Whether right answers are tagged too, to be counted apart.
         skip_failed: Whether a question ends where the model, or the tagger, failed on it; else it is asked again by
             the next call.
         progress: Draws a bar.
@@ -135,7 +134,7 @@ def _answered(
             f"round {number}: the model failed on {len(lacking)} of {len(cues)} questions; the rest is kept: run the "
             "same command again to ask those, or with --skip-failed to leave them"
         )
-    attempts |= {key: Attempt(id=key, reason=MODEL_FAILED) for key in lacking}
+    attempts |= {key: Attempt(id=key, reason=Reason.MODEL_FAILED) for key in lacking}
     return {key: attempts[key] for key in cues if key in attempts}
 
 
@@ -143,7 +142,7 @@ def _lacking(number: int, cues: Mapping[str, str], attempts: Mapping[str, Attemp
     """Return the questions that are to be asked; what a first round left out, by lmms-eval's --limit, is not."""
     if not attempts:
         return list(cues)
-    return [key for key in cues if (attempts[key].reason == MODEL_FAILED if key in attempts else number > 1)]
+    return [key for key in cues if (attempts[key].reason == Reason.MODEL_FAILED if key in attempts else number > 1)]
 
 
 # --- a round --------------------------------------------------------------------------------------------------------
@@ -153,7 +152,12 @@ def _round(
     folder: Folder, number: int, attempts: Mapping[str, Attempt], history: Mapping[str, Sequence[Round]], plan: Plan
 ) -> list[Round]:
     """Tag a round's attempts; what is found is written once every question has been dealt with."""
-    tagged = [attempt for attempt in attempts.values() if number > 1 or _is_tagged(attempt, right=plan.right)]
+    # A first answer that could not be judged may be right: it does not enter.
+    tagged = [
+        attempt
+        for attempt in attempts.values()
+        if number > 1 or attempt.right is False or attempt.reason in _ENDS or (plan.right and attempt.right)
+    ]
     tagging = _Tagging(plan, history, dict(folder.graphs if number > 1 else plan.graphs))
     with plan.progress(f"round {number}", len(tagged)) as show:
         spent = asyncio.run(tagging.run(tagged, show))
@@ -165,11 +169,6 @@ def _round(
     records = [tagging.records[attempt.id] for attempt in tagged]
     folder.end(number, records, spent)
     return records
-
-
-def _is_tagged(attempt: Attempt, *, right: bool) -> bool:
-    """Whether a first answer is looked at: one that isn't fully right; one that could not be judged may be right."""
-    return attempt.right is False or attempt.reason in _ENDS or (right and attempt.right is True)
 
 
 class _Tagging:
@@ -201,6 +200,8 @@ class _Tagging:
                     self.lacking[key] = graph
                 return self._ended(key, "graph_invalid")
             self.graphs[key] = graph
+        if attempt.right is None or (attempt.right and not self._plan.right):
+            return self._ended(key, "answer_right" if attempt.right else "unjudged")
         history = self._history.get(key, ())
         tagged = await tag(
             self.questions[key],

@@ -8,7 +8,7 @@ const STATES = {
 };
 const STOPS = {
   all_evaluated: "all evaluated", answer_right: "answer right", limit: "limit of rounds", no_consensus: "votes differ",
-  tagger_unparsable: "unreadable tags", tagger_unavailable: "no reply of the tagger", graph_invalid: "no graph", model_failed: "model failed", media_missing: "video missing",
+  tagger_unparsable: "unreadable tags", tagger_unavailable: "no reply of the tagger", graph_invalid: "no graph", model_failed: "model failed", media_missing: "video missing", unjudged: "answer not judged",
 };
 const several = data.diagnoses.length > 1;
 const DASH = "–";
@@ -183,7 +183,8 @@ function facts() {
 
 // --- the list ---
 const last = (question) => question.diagnoses.filter(Boolean).map((rounds) => rounds[rounds.length - 1]);
-const labelsOf = (question) => [...new Set(last(question).flatMap((round) => round.nodes.map((node) => node.label).filter(Boolean)))];
+const wrong = (question) => question.diagnoses.filter(Boolean).map((rounds) => rounds.filter(({ right }) => right !== true).at(-1)).filter(Boolean); // a right answer has no errors
+const labelsOf = (question) => [...new Set(wrong(question).flatMap((round) => round.nodes.map((node) => node.label).filter(Boolean)))];
 let chosen = null, round = null, typed = false; // typed: the address was last written for a search that is being typed
 function fill(id, values, words) {
   at(id).append(h("option", { value: "" }, "all"), ...values.map((value) => h("option", { value }, (words && words[value]) || value)));

@@ -40,9 +40,12 @@ def write(folders: Sequence[Folder], figures: Sequence[dict[str, Any]], out: Pat
         out: The page's file.
     """
     settings = [folder.settings() for folder in folders]
+    names = [str(each.get("benchmark")) for each in settings]
+    first = discovery.specs().get(names[0])
     shown: dict[str, dict[str, Any]] = {}
     for place, folder in enumerate(folders):
-        library = _library(settings[place])
+        spec = discovery.specs().get(names[place])
+        library = spec and Library(spec, str(settings[place].get("split") or spec.default_split))
         for question, rounds in _diagnosed(folder):
             entry = shown.setdefault(question.id, _question(question, library, out, len(folders)))
             entry["diagnoses"][place] = rounds
@@ -51,7 +54,7 @@ def write(folders: Sequence[Folder], figures: Sequence[dict[str, Any]], out: Pat
             {"name": folder.path.absolute().name, "settings": setting, "figures": each}
             for folder, setting, each in zip(folders, settings, figures, strict=True)
         ],
-        "benchmark": _title(settings[0]),
+        "benchmark": first.title if first else names[0],
         "labels": LABELS,
         "stops": get_args(Stop),
         "questions": list(shown.values()),
@@ -65,17 +68,6 @@ def write(folders: Sequence[Folder], figures: Sequence[dict[str, Any]], out: Pat
         head=page_head(_LINKS),
     )
     write_text(out, page)
-
-
-def _title(settings: dict[str, Any]) -> str:
-    name = str(settings.get("benchmark"))
-    spec = discovery.specs().get(name)
-    return name if spec is None else spec.title
-
-
-def _library(settings: dict[str, Any]) -> Library | None:
-    spec = discovery.specs().get(str(settings.get("benchmark")))
-    return None if spec is None else Library(spec, str(settings.get("split") or spec.default_split))
 
 
 def _diagnosed(folder: Folder) -> list[tuple[ReasonedQuestion, list[dict[str, Any]]]]:

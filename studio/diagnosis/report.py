@@ -48,7 +48,7 @@ class _Error:
 def figures(folder: Folder) -> dict[str, Any]:
     """Compute a diagnosis' figures; counts are whole, shares from 0 to 1 with 95 % intervals over videos.
 
-    Answers that were right at first, which are tagged on request, count in `right_answers` and `sizes` alone.
+    What a tagger says of right answers, which it is asked on request, counts in `right_answers` alone.
 
     Returns:
         What `isolation.report` says, `ci95` beside each label's share (None where errors are on fewer than
@@ -57,19 +57,22 @@ def figures(folder: Folder) -> dict[str, Any]:
         `later` (errors that later rounds found: `n`, beside the first round's, of all, and how many are of reasoning),
         `settled` (by round, questions whose end is known), `consensus_by_round` (Tab. 9: round -> locale -> nodes with
         and without a majority), `nodes` (status -> n; `hint_ignored`, `recovered`, `divergent_share` of those
-        evaluated), `times`, `sizes`, `skills`, `right_answers`, `models` and `judge`.
+        evaluated), `times`, `sizes`, `skills`, `right_answers`, `models` and `judge`; `retold`: whether right answers
+        of later rounds were tagged unasked, as earlier versions did, and counted in the report of that time.
 
     Raises:
         InputError: The folder has no diagnosis, or something in it is wrong.
     """
-    folder.settings()
+    settings = folder.settings()
     attempts = folder.answers(1)
     questions = {question.id: question for question in folder.questions}
     graphs = folder.graphs
     right = {attempt.id for attempt in attempts.values() if attempt.right is True}
     every = folder.rounds()
     records = [record for record in every if record.id not in right]
-    last = {record.id: record for record in records}
+    tagged_right = [record for record in every if record.stop == "answer_right"]
+    wrong = [record for record in records if record.stop != "answer_right"]
+    last = {record.id: record for record in wrong}
     errors = list(_errors(last.values(), questions))
     base = isolation.report(records)
     return {
@@ -81,12 +84,13 @@ def figures(folder: Folder) -> dict[str, Any]:
         "locales": _locales(errors, last.values(), questions),
         "later": _later(errors),
         "settled": _settled(records, len(last)),
-        "consensus_by_round": _consensus(records, questions),
+        "consensus_by_round": _consensus(wrong, questions),
         "nodes": _nodes(last.values()),
-        "times": _times(records, graphs),
+        "times": _times(wrong, graphs),
         "sizes": by_size(attempts.values(), questions, graphs),
         "skills": by_skill(attempts.values(), questions, ((error.question.id, error.label) for error in errors)),
-        "right_answers": _right_answers([record for record in every if record.id in right]),
+        "right_answers": _right_answers(tagged_right),
+        "retold": not settings.get("right") and any(map(_settled_here, tagged_right)),
         "models": _summed(folder.spent()),
         "judge": _judge(folder),
     }
@@ -245,15 +249,21 @@ def _times(records: Iterable[Round], graphs: Mapping[str, Graph]) -> dict[str, A
     return {"compared": len(off), "beyond": {f"{limit:g}": sum(each > limit for each in off) for limit in _TOLERANCES}}
 
 
+def _settled_here(record: Round) -> list[NodeTag]:
+    """Return the tags of the nodes that a round itself settled."""
+    return [tag for tag in record.nodes.values() if tag.settled == record.round]
+
+
 def _right_answers(records: Sequence[Round]) -> dict[str, Any] | None:
-    """Return what the tagger says of answers that were right at first; None where it was not asked about any."""
-    if not records:
+    """Return what the tagger says of right answers, of the nodes that were open; None where it was not asked of any."""
+    by_answer = [tags for record in records if (tags := _settled_here(record))]
+    if not by_answer:
         return None
-    tags = [tag for record in records for tag in record.nodes.values()]
+    tags = [tag for tags in by_answer for tag in tags]
     statuses = Counter(tag.status for tag in tags)
     return {
-        "n": len(records),
-        "without_error": sum(not any(tag.label for tag in record.nodes.values()) for record in records),
+        "n": len(by_answer),
+        "without_error": sum(not any(tag.label for tag in tags) for tags in by_answer),
         "nodes": {status: statuses[status] for status in get_args(Status)},
         "labels": {label: sum(tag.label == label for tag in tags) for label in LABELS},
     }
@@ -412,9 +422,10 @@ def _both_lost(first: Folder, second: Folder) -> tuple[list[dict[str, Round]], l
 
 
 def _lost(folder: Folder) -> dict[str, Round]:
-    """Return the last round of each question that was not right at first."""
+    """Return the last wrong round of each question that was not right at first."""
     right = {key for key, attempt in folder.answers(1).items() if attempt.right is True}
-    return {record.id: record for record in folder.rounds() if record.id not in right}
+    wrong = (record for record in folder.rounds() if record.stop != "answer_right")
+    return {record.id: record for record in wrong if record.id not in right}
 
 
 def _counts(tag: NodeTag, number: int | None) -> bool:

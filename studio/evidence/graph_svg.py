@@ -105,7 +105,10 @@ _Layout = list[dict[str, float]]
 
 def to_svg(graph: Graph) -> str:
     """Draw a graph; the question's id stands above and is the picture's name."""
-    boxes = {key: _box_of(graph.by_id[key]) for key in graph.order}
+    boxes = {
+        node.id: _Box(node, _lines(heading(node), _COLUMNS, 1), _lines(node.evidence, _COLUMNS, _MOST_LINES))
+        for node in map(graph.by_id.__getitem__, graph.order)
+    }
     layout = _layout(graph, boxes)
     title = one_line(graph.id)
     width = len(layout) * (_BOX + _ACROSS) - _ACROSS + 2 * _MARGIN
@@ -116,10 +119,6 @@ def to_svg(graph: Graph) -> str:
         *(_drawn(box, _left(graph.depths[key]), layout[graph.depths[key]][key]) for key, box in boxes.items()),
     ]
     return framed(title, height, parts, width=width)
-
-
-def _box_of(node: Node) -> _Box:
-    return _Box(node, _lines(heading(node), _COLUMNS, 1), _lines(node.evidence, _COLUMNS, _MOST_LINES))
 
 
 def _layout(graph: Graph, boxes: Mapping[str, _Box]) -> _Layout:

@@ -6,7 +6,8 @@ Pure rules: verdicts on nodes go in, tags and cues come out. What the paper leav
   on again if there is another round.
 - A node is evaluated once all its parents are known: right, given by a cue, or found by the model in a later round.
 - A settled node keeps its first label, so it has at most one error, whatever later votes say.
-- A question ends when every node is evaluated, right or wrong, and also when its answer is right.
+- A question ends when every node is evaluated, right or wrong, and also when its answer is right. A right answer has no
+  errors (all its nodes are right in Fig. 8 and 9): it is tagged on request alone, and never counted.
 """
 
 from collections import Counter
@@ -32,6 +33,7 @@ Stop = Literal[
     "graph_invalid",
     "model_failed",
     "media_missing",
+    "unjudged",
 ]
 
 _FAILING = ("wrong", "divergent")
@@ -194,7 +196,8 @@ def report(records: Iterable[Round]) -> dict[str, Any]:
     Returns:
         `rounds`: by round, `labels` (errors that it found) and `open` (questions that were asked in it); `labels`:
         label -> `n` and `share` of all errors (None without any); `consensus`: how many of the votes agreed -> nodes,
-        each counted in the rounds that voted on it; `stops`: reason -> questions.
+        each counted in the rounds that voted on it; `stops`: reason -> questions. Of right answers nothing but the end
+        counts, also where they were tagged.
     """
     by_round: dict[int, list[Round]] = {}
     for record in records:
@@ -206,7 +209,7 @@ def report(records: Iterable[Round]) -> dict[str, Any]:
         labels = Counter[str]()
         for record in by_round[number]:
             stops.update([record.stop] if record.stop else [])
-            for tag in voted_on(record):
+            for tag in () if record.stop == "answer_right" else voted_on(record):
                 labels.update([tag.label] if tag.label else [])
                 consensus[agreeing(tag)] += 1
                 votes = max(votes, len(tag.votes))

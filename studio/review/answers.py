@@ -17,6 +17,7 @@ from reelbench.registry import records, rows
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import write_jsonl, write_text
+from reelbench.registry.reasons import Reason
 from reelbench.registry.records import PEOPLE_ADAPTER, ModelRecord, Sample, SettingsRecord
 from reelbench.registry.rows import LETTERS, Row
 from reelbench.registry.spec import BenchmarkSpec, Mean
@@ -211,7 +212,7 @@ def _scored(spec: BenchmarkSpec, known: Mapping[str, Row], marks: Mapping[str, M
     items = [_scoring_item(spec, known[item], given) for item, given in sorted(marks.items())]
     if not hidden:
         return aggregation.score(spec, items, overlap=False)
-    samples = [item.sample("answer_hidden") for item in items]
+    samples = [item.sample(Reason.ANSWERS_HIDDEN) for item in items]
     return ScoredItems(samples, {}, {}, aggregation.count(samples), None)
 
 

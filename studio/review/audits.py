@@ -47,6 +47,7 @@ class Audits(ReviewKind):
 
     name = KindName.AUDIT
     title = "Audit"
+    choices = (("clarity", tuple(CLARITY)), ("code", tuple(CODES)))
     verb = "audited"
     video_alone = "Watch the video, and answer from it alone."
     advice = (
@@ -84,12 +85,6 @@ class Audits(ReviewKind):
         item = parts.row_item(row, [parts.shown_question(row)], [*asks, *judged, parts.note_ask()])
         item["about"] |= {"texts": texts, "steps": [ask["name"] for ask in judged]}
         return item
-
-    def check_marks(self, marks: Marks, where: str) -> None:
-        """Check the gate and the code."""
-        for name, values in (("clarity", CLARITY), ("code", CODES)):
-            if (value := marks.get(name)) not in (None, *values):
-                raise InputError(f"{where}.{name}: expected {', '.join(values)}; found {value!r:.60}")
 
     def done(self, review: Review) -> int:
         """Return how many questions have a code, a reason where it takes one, and a word on each step."""

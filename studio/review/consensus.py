@@ -65,7 +65,11 @@ def draw_disagreements(
             raise InputError(f"{files[0]}, field marks.{identifier}: {name} has no such question")
         place = places_by_id[identifier]
         item = place.items[0]
-        item["shows"].append({"type": "marks", "heading": "What raters said", "marks": _table(by_reviewer, item)})
+        said = [
+            {"who": who, "said": in_words(marks, item), "take": {name: marks[name] for name in marks if name != "note"}}
+            for who, marks in by_reviewer.items()
+        ]
+        item["shows"].append({"type": "marks", "heading": "What raters said", "marks": said})
         places.append(place)
     if not places:
         raise InputError("nothing to settle: these raters agree on everything that two of them marked")
@@ -94,13 +98,6 @@ def _marked_rows(name: str, reviews: Reviews, data: Path | None, answers: Path |
     rows: dict[str, Row] = {row["id"]: row for row in located.read() if row["id"] in marked}
     places = kind.places(DrawnRows(spec, located.split, rows_by_video(rows.values()), answers, made=made))
     return Content(kind, spec, located.split, places, {row["video"]: row for row in rows.values()})
-
-
-def _table(by_reviewer: Mapping[str, Marks], item: Item) -> list[dict[str, object]]:
-    return [
-        {"who": who, "said": in_words(marks, item), "take": {name: marks[name] for name in marks if name != "note"}}
-        for who, marks in by_reviewer.items()
-    ]
 
 
 def in_words(marks: Marks, item: Item) -> str:

@@ -128,14 +128,10 @@ def cut(
                     for part, places in enumerate(parts):
                         held[part] += any(place.video == video for place in places) and target.stat().st_size
                     if most is not None and max(held) > most:
-                        raise _too_large(max(held), most, number, len(videos))
+                        raise InputError(
+                            f"--embed: after {number} of {len(videos)} videos the clips take {max(held) / 1e6:.0f} MB, "
+                            f"more than the {most / 1e6:.0f} MB that a page to be mailed may hold; add --as folder (a "
+                            "folder to zip), draw fewer videos (--sample), or share them among more people (--raters)"
+                        )
             show(number, video)
     return Excerpts(paths, facts)
-
-
-def _too_large(size: int, most: int, done: int, of: int) -> InputError:
-    return InputError(
-        f"--embed: after {done} of {of} videos the clips take {size / 1e6:.0f} MB, more than the {most / 1e6:.0f} MB "
-        "that a page to be mailed may hold; add --as folder (a folder to zip), draw fewer videos (--sample), or share "
-        "them among more people (--raters)"
-    )

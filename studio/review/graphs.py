@@ -41,6 +41,7 @@ class EvidenceGraphs(ReviewKind):
     title = "Evidence graphs"
     verb = "checked"
     source = "graphs"
+    choices = (("state", (RIGHT, UNUSABLE)),)
     advice = (
         "Hold the graph against the person's steps and the video.",
         "A line is one piece of evidence: name, [time], after <- what it rests on, after the colon what is the case.",
@@ -51,10 +52,8 @@ class EvidenceGraphs(ReviewKind):
 
     def check_marks(self, marks: Marks, where: str) -> None:
         """Check what is said, and that a changed graph is one."""
-        state = marks.get("state")
-        if state not in (None, RIGHT, UNUSABLE):
-            raise InputError(f"{where}.state: {state!r:.40} is not {RIGHT} or {UNUSABLE}")
-        if state == RIGHT and marks.get("graph"):
+        super().check_marks(marks, where)
+        if marks.get("state") == RIGHT and marks.get("graph"):
             _, problems = from_text(str(marks["graph"]))
             if problems:
                 raise InputError(f"{where}.graph: {problems[0]}")
@@ -63,9 +62,9 @@ class EvidenceGraphs(ReviewKind):
         """Whether it is said what becomes of the graph."""
         return marks.get("state") is not None
 
-    def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:
-        """Whether people say different things of a graph, or mend it in different ways."""
-        return len({_said(marks) for marks in by_reviewer.values() if marks.get("state")}) > 1
+    def said(self, marks: Marks) -> tuple[str, str] | None:
+        """What becomes of the graph, and its lines where they were mended."""
+        return _said(marks) if marks.get("state") else None
 
     def summarize(self, reviews: Reviews) -> "GraphSummary":
         """Put people's graphs together; InputError where nothing is checked."""

@@ -41,7 +41,9 @@ def read(paths: Sequence[Path], data: Path | None = None, wage: float = WAGE) ->
             files += [(path, review) for review in export.reviews]
             ignored.update(export.ignored)
         else:
-            files.append((path, _checked(parse_review(document, path), path)))
+            review = parse_review(document, path)
+            KINDS[review.ask].check(review, path)
+            files.append((path, review))
     return merge(files, dict(ignored), data, wage)
 
 
@@ -49,8 +51,3 @@ def summarize(paths: Sequence[Path], data: Path | None = None, wage: float = WAG
     """Merge reviewers' files of one page; arguments and errors as of `read`."""
     reviews = read(paths, data, wage)
     return KINDS[reviews.kind].summarize(reviews)
-
-
-def _checked(review: Review, path: Path) -> Review:
-    KINDS[review.ask].check(review, path)
-    return review

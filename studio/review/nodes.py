@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -43,20 +43,16 @@ class EvidenceNodes(ReviewKind):
     unit = "Attempt"
     consensus_unit = "Node"
     source = "diagnosis"
+    choices = (("code", CODES),)
     advice = (
         "For each piece of evidence say whether the model's words hold it, in whatever words, language or order.",
         "Judge each by itself, also where what it rests on went wrong. What the model was told it may take up.",
         "The notes of the person who answered, and the evidence, are the truth about the video.",
     )
 
-    def check_marks(self, marks: Marks, where: str) -> None:
-        """Check the code."""
-        if (code := marks.get("code")) is not None and code not in CODES:
-            raise InputError(f"{where}.code: {code!r:.60} is not among {', '.join(CODES)}")
-
-    def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:
-        """Whether people's codes of a node differ."""
-        return len({marks["code"] for marks in by_reviewer.values() if marks.get("code")}) > 1
+    def said(self, marks: Marks) -> str | None:
+        """The code."""
+        return marks.get("code")
 
     def summarize(self, reviews: Reviews) -> "NodeSummary":
         """Put codes together; InputError where nothing is tagged."""

@@ -38,6 +38,7 @@ class Preferences(ReviewKind):
     title = "Preference"
     verb = "chosen"
     source = "made"
+    choices = (("better", tuple(_CHOICES)),)
     advice = (
         "Watch the video. Two versions of one question stand below, each with its answer; their order means nothing.",
         "Choose the better test of how deeply somebody has understood this very video. Length alone is no merit.",
@@ -58,14 +59,9 @@ class Preferences(ReviewKind):
             raise InputError(f"{drawn.made}: no question of these videos has two versions that differ")
         return places
 
-    def check_marks(self, marks: Marks, where: str) -> None:
-        """Check the choice."""
-        if (better := marks.get("better")) not in (None, *_CHOICES):
-            raise InputError(f"{where}.better: expected {', '.join(_CHOICES)}; found {better!r:.60}")
-
-    def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:
-        """Whether people chose differently."""
-        return len({marks["better"] for marks in by_reviewer.values() if marks.get("better")}) > 1
+    def said(self, marks: Marks) -> str | None:
+        """The choice."""
+        return marks.get("better")
 
     def summarize(self, reviews: Reviews) -> "PreferenceSummary":
         """Put choices together; InputError where nothing is chosen."""

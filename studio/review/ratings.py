@@ -103,10 +103,6 @@ class Ratings(ReviewKind):
         """Check what was decided on a low rating."""
         merged_decision(marks, where)
 
-    def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:  # noqa: ARG002
-        """Never: the mean of ratings counts; what is low is decided on (`low_places`)."""
-        return False
-
     def summarize(self, reviews: Reviews) -> "RatingSummary":
         """Put ratings together; InputError where nothing is rated."""
         given: dict[tuple[str, str], dict[str, list[int]]] = {}
@@ -122,7 +118,12 @@ class Ratings(ReviewKind):
                 units = given.get((dimension, part))
                 if not units:
                     continue
-                table.setdefault(dimension, {})[part] = _cell(units)
+                table.setdefault(dimension, {})[part] = RatingCell(
+                    statistics.fmean(rating for unit in units.values() for rating in unit),
+                    sum(map(len, units.values())),
+                    krippendorff_alpha(units.values()),
+                    sum(len(unit) > 1 for unit in units.values()),
+                )
                 low += [
                     (part, identifier, dimension, statistics.fmean(unit))
                     for identifier, unit in units.items()
@@ -210,12 +211,6 @@ class RatingCell:
     n: int
     alpha: float | None
     rated_twice: int
-
-
-def _cell(units: Mapping[str, list[int]]) -> RatingCell:
-    ratings = [rating for unit in units.values() for rating in unit]
-    twice = sum(len(unit) > 1 for unit in units.values())
-    return RatingCell(statistics.fmean(ratings), len(ratings), krippendorff_alpha(units.values()), twice)
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,12 @@ Each kind is one object in a module of its own (`ratings`, `spans`, `tags`, …)
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from reelbench.registry.errors import InputError
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.text_tables import Table
@@ -57,6 +58,7 @@ class ReviewKind(ABC):
         consensus_unit: The same on a consensus page, where it is something else.
         consensus_advice: What a consensus page says in the place of `advice`, where that is something else.
         source: What is reviewed: rows, a result, a diagnosis, what `make discussion` made, or graphs.
+        choices: Asks, each with the values that a saved file may have of it.
     """
 
     name: ClassVar[KindName]
@@ -68,6 +70,7 @@ class ReviewKind(ABC):
     consensus_unit: ClassVar[str] = ""
     consensus_advice: ClassVar[tuple[str, ...]] = ()
     source: ClassVar[Literal["rows", "result", "diagnosis", "made", "graphs"]] = "rows"
+    choices: ClassVar[tuple[tuple[str, Sequence[str]], ...]] = ()
 
     def advise(self, spec: BenchmarkSpec) -> tuple[str, ...]:
         """Return the lines of advice, of searching what the benchmark's own people were told."""
@@ -90,8 +93,11 @@ class ReviewKind(ABC):
         for identifier, marks in review.marks.items():
             self.check_marks(marks, f"{path}, field marks.{identifier}")
 
-    def check_marks(self, marks: Marks, where: str) -> None:  # noqa: B027 - a kind may take anything
+    def check_marks(self, marks: Marks, where: str) -> None:
         """Check one item's marks; `where` stands before the name of the wrong field."""
+        for name, values in self.choices:
+            if (value := marks.get(name)) not in (None, *values):
+                raise InputError(f"{where}.{name}: expected {', '.join(values)}; found {value!r:.60}")
 
     def done(self, review: Review) -> int:
         """Return how many items a reviewer has finished, as the page counts them."""
@@ -101,9 +107,13 @@ class ReviewKind(ABC):
         """Whether one item's marks are complete."""
         return bool(marks.keys() - {"note"})
 
-    @abstractmethod
+    def said(self, marks: Marks) -> Hashable:  # noqa: ARG002
+        """What one reviewer says of an item, as far as all must say the same; None for nothing."""
+        return None
+
     def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:
         """Whether reviewers' marks of one item differ so that somebody must decide."""
+        return len({self.said(marks) for marks in by_reviewer.values()} - {None}) > 1
 
     @abstractmethod
     def summarize(self, reviews: Reviews) -> "ReviewSummary":

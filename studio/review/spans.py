@@ -37,6 +37,7 @@ class AnswerSpans(ReviewKind):
     name = KindName.SPANS
     title = "Spans"
     verb = "marked"
+    choices = (("verdict", ("ok", "bad")),)
     advice = (
         WATCH_FIRST,
         "Mark where the video shows the answer: from its first moment to its last.",
@@ -49,9 +50,8 @@ class AnswerSpans(ReviewKind):
 
     def check_marks(self, marks: Marks, where: str) -> None:
         """Check the span and the verdict."""
+        super().check_marks(marks, where)
         check_span(marks, where)
-        if (verdict := marks.get("verdict")) not in (None, "ok", "bad"):
-            raise InputError(f"{where}.verdict: expected ok or bad, found {verdict!r:.60}")
 
     def is_done(self, marks: Marks) -> bool:
         """Whether there is a whole span, or the item was called bad."""

@@ -64,9 +64,9 @@ class CogmeTags(ReviewKind):
         """Whether the way of thinking is given: CogME allows no targets and no contents."""
         return tags_of(marks) is not None
 
-    def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:
-        """Whether people's tags differ in any label."""
-        return len({tags for marks in by_reviewer.values() if (tags := tags_of(marks)) is not None}) > 1
+    def said(self, marks: Marks) -> Tags | None:
+        """The tags, whole."""
+        return tags_of(marks)
 
     def summarize(self, reviews: Reviews) -> "TagSummary":
         """Put tags together; InputError where nothing is tagged."""

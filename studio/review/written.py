@@ -102,10 +102,6 @@ class WrittenQuestions(ReviewKind):
         timed = _TIME.search(str(marks.get("steps", "")))
         return bool(written and timed and len(skills) >= LEAST_SKILLS and CULTURE in skills)
 
-    def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:  # noqa: ARG002
-        """Never: what several write are several questions."""
-        return False
-
     def summarize(self, reviews: Reviews) -> "WrittenSummary":
         """Put questions together; InputError where none is finished."""
         finished: list[tuple[str, str, Marks]] = []

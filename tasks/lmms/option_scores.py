@@ -15,6 +15,7 @@ from reelbench.registry.base_record import OptionScore
 from reelbench.registry.data.rows_on_disk import DataName
 from reelbench.registry.decoding import Answering
 from reelbench.registry.errors import InputError, first_line
+from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
@@ -65,7 +66,7 @@ def asked(adapter: Any, request: "Instance", ask: Ask, *, spec: BenchmarkSpec, t
 def answered(row: Row, reply: str) -> tuple[Prediction, list[OptionScore] | None]:
     """Return what a text of `asked` says: the prediction with what is read from it, and the scores."""
     if aggregation.is_failure(reply):
-        return Prediction(reply, reason="model_failed"), None
+        return Prediction(reply, reason=Reason.MODEL_FAILED), None
     document = json.loads(reply)
     scores = [OptionScore.model_validate(score) for score in document["option_scores"]]
     read = option_scores.parsed(scores, document["located"], Answering.parse(row[ANSWERING]))

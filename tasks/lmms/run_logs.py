@@ -23,11 +23,11 @@ from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.frames.shown import sound
 from reelbench.registry.frames.stored import Sound
 from reelbench.registry.prompts import prompt_sha256
+from reelbench.registry.reasons import UNANSWERED, Reason
 from reelbench.registry.records import Item, JudgeRecord, ModelRecord, Sample, SettingsRecord, SourceRecord
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.registry.values import without_folders
-from reelbench.scoring import aggregation
 from reelbench.scoring.result_files import RESULT_FILE
 from reelbench.tasks.lmms.adapters import PASS_VIDEO
 from reelbench.tasks.submissions import cut_off, frames_given, frames_unlike
@@ -194,9 +194,9 @@ def _progress(record: JudgeRecord) -> tuple[int, int]:
 
 def _item(sample: Sample, question: str) -> Item:
     # What a judge or a scorer could not do then may be done now; what the model did not answer stays.
-    reason = sample.reason if sample.reason in aggregation.UNANSWERED - {aggregation.CUT_OFF} else None
+    reason = sample.reason if sample.reason in UNANSWERED - {Reason.CUT_OFF} else None
     if reason is None and cut_off(sample.prediction):
-        return sample.item(question, aggregation.CUT_OFF).model_copy(update={"flags": ()})
+        return sample.item(question, Reason.CUT_OFF).model_copy(update={"flags": ()})
     return sample.item(question, reason)
 
 
@@ -222,7 +222,7 @@ def media_missing(data: DataName, answered: set[str], note: Callable[[str], None
         )
         rows = [{"id": f"unlisted-{number}", "video": ""} for number in range(1, data.media_missing + 1)]
     return [
-        Item(id=row["id"], video=row["video"], target={}, reason="media_missing")
+        Item(id=row["id"], video=row["video"], target={}, reason=Reason.MEDIA_MISSING)
         for row in rows
         if row["id"] not in answered
     ]

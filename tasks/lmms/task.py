@@ -28,6 +28,7 @@ from reelbench.registry.home import home
 from reelbench.registry.media.library import Library, where_looked
 from reelbench.registry.prompts import prompt_template
 from reelbench.registry.question_ids import QuestionIds
+from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, MeanOf, Metric, TaskSpec
@@ -222,11 +223,11 @@ class LmmsTask:
             given, scores = option_scores.answered(doc, answer)
         else:
             given = answered(self.spec, last_line(answer) if reasoned else answer, doc.get("options", ()))
-        reason = given.reason or (aggregation.CUT_OFF if cut_off(answer) else None)
+        reason = given.reason or (Reason.CUT_OFF if cut_off(answer) else None)
         if reason is None and hides(self.spec, doc["split"]):
-            reason = "answers_hidden"
+            reason = Reason.ANSWERS_HIDDEN
         if shown.problem is not None:
-            reason = frames.UNREADABLE
+            reason = Reason.MEDIA_UNREADABLE
         return Item(
             id=doc["id"],
             video=doc["video"],
@@ -236,7 +237,7 @@ class LmmsTask:
             prediction=given.prediction,
             parsed={"output": answer} if reasoned else given.parsed,
             reason=reason,
-            flags=given.flags if reason not in {frames.UNREADABLE, aggregation.CUT_OFF} else (),
+            flags=given.flags if reason not in {Reason.MEDIA_UNREADABLE, Reason.CUT_OFF} else (),
             frame_timestamps=list(shown.timestamps) if shown.timestamps is not None else None,
             frame_padding=shown.padding,
             frame_times_told=list(shown.told) if shown.told is not None else None,
@@ -253,7 +254,7 @@ class LmmsTask:
             sample = aggregation.to_sample(self.spec, item, self._judge.judge(item))
         except Exception:  # a scorer's bug must not cost the run its answers: it is logged and counted
             log.exception("%s: %s could not be scored", self.spec.id, item.id)
-            sample = item.sample("scorer_failed")
+            sample = item.sample(Reason.SCORER_FAILED)
         if hides(self.spec, doc["split"]):
             return {SUBMISSION: {"metric": SUBMISSION, "sample": sample.model_dump(), "split": doc["split"]}}
         details = {metric.name: _detail(self.spec, metric, sample) for metric in self.spec.metrics}

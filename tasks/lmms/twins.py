@@ -12,11 +12,12 @@ from typing import Any
 from reelbench.registry import rows
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_jsonl
+from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.values import is_number, is_object
-from reelbench.scoring import aggregation, choice
+from reelbench.scoring import choice
 from reelbench.tasks.submissions import answered, cut_off
 
 _IDS = ("id", "key", "qid", "question_id")
@@ -146,7 +147,7 @@ def _item(spec: BenchmarkSpec, row: Row, text: str) -> Item:
         prediction=given.prediction,
         parsed=given.parsed,
         flags=() if ended else given.flags,
-        reason=aggregation.CUT_OFF if ended else given.reason,
+        reason=Reason.CUT_OFF if ended else given.reason,
     )
 
 

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
 from reelbench.registry.frames.sampling import FrameSampling
-from reelbench.registry.frames.shown import UNREADABLE, Shown, show
+from reelbench.registry.frames.shown import Shown, show
 from reelbench.registry.media.library import Library
+from reelbench.registry.reasons import Reason
 from reelbench.registry.rows import Row
 from reelbench.tasks.lmms import adapters
 
@@ -120,7 +121,7 @@ class Frames:
         """Note that a row can't be shown as it was asked for; its question is then unscored."""
         known = self._shown_rows[row["split"], row["id"]]
         if not any(shown.problem for shown in known.values()):
-            log.warning("%s: %s is not shown (%s): %s", library.spec.id, row["id"], UNREADABLE, why)
+            log.warning("%s: %s is not shown (%s): %s", library.spec.id, row["id"], Reason.MEDIA_UNREADABLE, why)
         self._shown_rows[row["split"], row["id"]] = dict.fromkeys(known, Shown(problem=why))
 
     def recorded(self, library: Library, row: Row) -> Shown:
@@ -145,6 +146,6 @@ class Frames:
                 why = (
                     str(error) if isinstance(error, ReelbenchError) else f"{type(error).__name__}: {first_line(error)}"
                 )
-                log.warning("%s: %s is not shown (%s): %s", library.spec.id, row["id"], UNREADABLE, why)
+                log.warning("%s: %s is not shown (%s): %s", library.spec.id, row["id"], Reason.MEDIA_UNREADABLE, why)
                 known[wanted, even] = Shown(problem=why)
         return known[wanted, even]

@@ -40,6 +40,7 @@ IN_SAMPLE = {
     "NaN seconds": (("seconds",), float("nan")),
     "negative seconds": (("seconds",), -1),
     "infinite times": (("frame_timestamps",), [0, float("inf")]),
+    "a reason of one's own": (("reason",), "because"),
     "long label": (("facets",), {"kind": ["x" * 20_000]}),
 }
 

@@ -351,7 +351,6 @@ REXTIME = {
     "a right item twice": (lambda lines: [*lines, lines[0]], None, "more than once"),
     "an item of nobody's": (lambda lines: lines[0].update(id="mini99"), None, "not in split"),
     # states
-    "a reason of one's own": (unscored("because"), None, "reason 'because', which rextime"),
     "a judge's reason": (unscored("judge_unavailable"), None, "can't have"),
     "hidden answers": (unscored("answers_hidden"), None, "can't have"),
     "missing, with a prediction": (unscored("prediction_missing"), None, "but it has a prediction"),

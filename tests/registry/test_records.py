@@ -7,8 +7,9 @@ import pytest
 from pydantic import ValidationError
 
 from reelbench.registry import discovery
+from reelbench.registry.reasons import UNANSWERED, Reason
 from reelbench.registry.records import Result, SettingsRecord
-from reelbench.scoring.aggregation import CUT_OFF, REFUSED, UNANSWERED, reasons
+from reelbench.scoring.aggregation import reasons
 
 OLD = {
     "frames": "uniform:8",
@@ -68,4 +69,4 @@ def test_a_result_says_whose_data_it_was_made_on():
 
 @pytest.mark.parametrize("spec", discovery.specs().values(), ids=lambda spec: spec.id)
 def test_an_answer_that_was_cut_off_or_refused_is_unscored_and_not_wrong(spec):
-    assert {CUT_OFF, REFUSED} <= UNANSWERED & reasons(spec, hidden=False)
+    assert {Reason.CUT_OFF, Reason.REFUSED} <= UNANSWERED & reasons(spec, hidden=False)

@@ -57,8 +57,8 @@ def test_a_model_that_needs_a_fact_ends_once_the_cues_have_given_it(fact, rounds
     with JudgeServer(Models(nodes=CHAIN, fact=fact)) as server:
         folder = run(server.url, tmp_path)
     assert ends(folder) == {"q0": (rounds, "answer_right"), "q1": (rounds, "answer_right")}
-    # Each round finds the first node that is not known: one error a round and question.
-    assert labels(folder) == {"Temporal Localization": 2 * rounds}
+    # Each wrong round finds the first node that is not known: one error a round and question; the right one has none.
+    assert labels(folder) == {"Temporal Localization": 2 * (rounds - 1)}
 
 
 def test_a_question_ends_when_all_is_evaluated_though_it_is_not_right(tmp_path):
@@ -255,6 +255,43 @@ def test_answers_that_are_right_are_tagged_on_request_and_counted_apart(tmp_path
     # All judged answers have a graph, so there are shares by size: both have three nodes.
     assert counted["sizes"]["nodes"] == {"3–4": {"n": 2, "right": 0.5, "ci95": None}}
     assert counted["sizes"]["depth"]["1"]["n"] == 2
+
+
+@pytest.mark.parametrize("right", [False, True])
+def test_right_answers_of_later_rounds_have_no_errors(right, tmp_path):
+    """Four questions are right in round 2, four in round 3: 4 · 1 + 4 · 2 errors, whatever a tagger finds after that.
+
+    Up to each round, as Fig. 3 draws them: 8 after the first (one a question), 12 after the second, 12 after the third.
+    """
+
+    def scripted(call, role):
+        late = any(f"Asked q{n}." in call.user for n in range(4, 8))
+        said = "right" if " n2" in call.user else "wrong"
+        return Answer(f"{call.user}\n{said}") if role == UNDER_TEST and late else None
+
+    models = Models(nodes=CHAIN, fact="n1", scripted=scripted)
+    with JudgeServer(models) as server:
+        folder = run(server.url, tmp_path, 8, right=right)
+    assert Counter(ends(folder).values()) == {(2, "answer_right"): 4, (3, "answer_right"): 4}
+    report.write(folder)
+    counted = json.loads((tmp_path / "report.json").read_text())
+    assert labels(folder) == {"Temporal Localization": 12}
+    assert [line["labels"]["Temporal Localization"] for line in counted["rounds"]] == [8, 4, 0]
+    assert (counted["later"]["n"], counted["nodes"]["hint_ignored"], counted["retold"]) == (4, 0, False)
+    assert "(n = 12)" in (tmp_path / "errors.svg").read_text()
+    # The tagger is asked of the 12 wrong answers, three times each; on request of the 8 right ones too.
+    assert models.calls["tagger"] == 3 * (20 if right else 12)
+    if not right:
+        assert counted["right_answers"] is None
+        return
+    # It finds the next node of each missing, in a column of its own.
+    assert (counted["right_answers"]["n"], counted["right_answers"]["without_error"]) == (8, 0)
+    assert counted["right_answers"]["labels"]["Temporal Localization"] == 8
+    # Filed by an earlier version, which tagged them unasked: the same counts, and the report says so.
+    settings = json.loads((tmp_path / "diagnosis.json").read_text())
+    (tmp_path / "diagnosis.json").write_text(json.dumps({name: settings[name] for name in settings if name != "right"}))
+    assert report.figures(Folder(tmp_path))["retold"] is True
+    assert labels(Folder(tmp_path)) == {"Temporal Localization": 12}
 
 
 # --- going on -------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from reelbench.registry import prompts, rows
 from reelbench.registry.data import loading
 from reelbench.registry.media import library as media
 from reelbench.registry.prompts import prompt_sha256
+from reelbench.registry.reasons import Reason
 from reelbench.registry.spec import Corpus
 from reelbench.scoring import aggregation
 from reelbench.tasks.lmms import codegen
@@ -125,9 +126,7 @@ class TestEveryBenchmark:
         task = lmms_runs.functions(spec)
         sample = task.process_results(row, [text])[spec.primary.name]["sample"]
         # In a run an opening tag that is never closed says that the run's limit cut the answer off.
-        assert sample["reason"] in (
-            (aggregation.CUT_OFF,) if text == HOSTILE["reasoning"] else (None, "judge_unavailable")
-        )
+        assert sample["reason"] in ((Reason.CUT_OFF,) if text == HOSTILE["reasoning"] else (None, "judge_unavailable"))
 
     def test_judged_metrics_without_a_judge_are_none_and_never_zero(self, spec):
         row = registry.load(spec.id, "mini")[0]

@@ -176,8 +176,9 @@ def test_the_report_of_the_figures():
     ]
     assert counted["labels"][LABEL["S"]] == {"n": 3, "share": pytest.approx(3 / 7)}
     assert counted["labels"]["Spurious Object/Event"] == {"n": 0, "share": 0}
-    # All 6 + 3 + 4 nodes are settled once; the torn book by two of three.
-    assert counted["consensus"] == {"3": 12, "2": 1, "none": 0}
+    # All 6 + 3 + 4 nodes are settled once, two of them by the right answer of Fig. 8, which is held apart; the
+    # torn book by two of three.
+    assert counted["consensus"] == {"3": 10, "2": 1, "none": 0}
     assert counted["stops"] == {"answer_right": 1, "all_evaluated": 2}
     assert report([])["labels"]["Reasoning"] == {"n": 0, "share": None}
 

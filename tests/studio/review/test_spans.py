@@ -258,7 +258,7 @@ def test_one_person_with_two_parts_is_not_two_people(review):
         ({"span": [1]}, "field marks.q1.span: expected"),
         ({"span": [-1, 2]}, "field marks.q1.span: expected"),
         ({"span": ["1", 2]}, "field marks.q1.span: expected"),
-        ({"verdict": "so so"}, "field marks.q1.verdict: expected ok or bad"),
+        ({"verdict": "so so"}, "field marks.q1.verdict: expected ok, bad"),
     ],
 )
 def test_a_mark_that_no_page_makes_is_named(review, marks, says):
