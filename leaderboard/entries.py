@@ -161,7 +161,7 @@ def run_entry(spec: BenchmarkSpec, stored: StoredResult) -> BoardEntry:
         open_weights=_open_weights(result),
         url=result.provenance.url,
         cite=result.provenance.citation or "",
-        note=result.provenance.note or "",
+        note="; ".join(filter(None, (result.provenance.note, result.settings.shown_otherwise))),
         about=about,
         facts=column_facts.facts(spec, stored, shown),
         stored=stored,

@@ -225,6 +225,13 @@ class SettingsRecord(Record):
     limit: float | None = Field(default=None, description="lmms-eval's --limit; a partial run is never ranked.")
 
     @property
+    def shown_otherwise(self) -> str:
+        """What was shown otherwise than was asked for, in words; empty where nothing was, or nobody knows."""
+        unlike = self.frames_unlike or {}
+        words = {"frames": "were shown other frames than asked for", "times": "were told other times than shown"}
+        return ", ".join(f"{number} {words.get(what, what)}" for what, number in unlike.items())
+
+    @property
     def sound(self) -> Audio:
         """What became of the sound. Older records do not say: our clips had none then, and elsewhere it is unknown."""
         if self.audio is not None:

@@ -147,7 +147,8 @@ def test_a_model_behind_a_server_receives_exactly_the_frames_asked_for(case, eva
     assert [numbers(call) for call in server.calls] == [list(long)] * 3 + [list(short)]
     for sample, shown in zip(recorded(done), [long, long, long, short], strict=True):
         assert sample["frame_timestamps"] == pytest.approx([number / FPS for number in shown])
-        assert (sample["frame_padding"], sample["frames_arrived"], sample["frame_times_told"]) == (0, None, None)
+        assert sample["frame_padding"] == 0
+        assert not {"frames_arrived", "frame_times_told"} & sample.keys()  # as handed over, and as shown
     # The benchmark asks for times: each picture goes with its own.
     assert [re.findall(r"<([0-9.]+) seconds>", prompt(call))[: len(long)] for call in server.calls[:1]] == [
         [f"{number / FPS:.1f}" for number in long]

@@ -160,16 +160,6 @@ def check_all_there(arguments: list[str], outcomes: list[Outcome]) -> None:
         raise ReelbenchError(f"no results for {', '.join(sorted(absent))}; lmms-eval's messages say why")
 
 
-def check_strictly(outcomes: Sequence[Outcome]) -> None:
-    """Raise ReelbenchError where an item is unscored, or a model was shown something else than was asked for."""
-    for outcome in outcomes:
-        result = outcome.result
-        wrong = [f"{number} {reason}" for reason, number in result.counts.unscored.items()]
-        wrong += [f"{number} shown other {what}" for what, number in (result.settings.frames_unlike or {}).items()]
-        if wrong or not outcome.complete:
-            raise ReelbenchError(f"--strict: {outcome.folder.name}: {', '.join(wrong) or 'ids do not fit'}")
-
-
 def with_frames(arguments: list[str], sampling: FrameSampling, note: Callable[[str], None]) -> list[str]:
     """Return lmms-eval's arguments with the adapter's own set to take the frames as they are; say what can't be."""
     model_args = option_value(arguments, "--model_args") or ""
