@@ -1,4 +1,4 @@
-"""What reached a model is counted where it arrives, by the rows that the thread was given; nothing is taken for granted."""
+"""What reached a model is counted where it arrives, by the rows that the thread was given."""
 
 import threading
 
