@@ -27,6 +27,9 @@ from reelbench.tasks.score_runs import check_scored, score_logged, scores_folder
 
 _MAX_NEW_TOKENS = "max_new_tokens"
 
+_NEUTRAL = {"repetition_penalty": 1.0, "presence_penalty": 0.0}
+"""Values that change nothing, passed on or not."""
+
 _ACCELERATE = (
     *("accelerate.commands.launch", "--multi_gpu", "--num_machines", "1", "--main_process_port", "0"),
     *("--mixed_precision", "no", "--dynamo_backend", "no"),
@@ -219,7 +222,11 @@ def with_preset(arguments: list[str], preset: PresetRecord) -> tuple[list[str], 
     given = option_value(arguments, "--gen_kwargs") or ""
     own = {part.partition("=")[0].strip() for part in given.split(",")}
     model = option_value(arguments, "--model")
-    lost = {name for name, theirs in names.items() if adapters.drops(model, theirs) and theirs != _MAX_NEW_TOKENS}
+    lost = {
+        name
+        for name, theirs in names.items()
+        if preset.get(name) not in {None, _NEUTRAL.get(name)} and adapters.drops(model, theirs)
+    } - {"max_tokens"}
     preset = preset.given_up(
         **{name: name in lost or theirs in own or None for name, theirs in names.items()},
         seed=option_value(arguments, "--seed"),
