@@ -168,7 +168,7 @@ def settings_hash(result: Result, *, rows: bool = True) -> str:
         "split": result.benchmark.split,
         "adapter": result.model.adapter,
         "args": result.model.args,
-        "settings": result.settings.model_dump(mode="json", exclude={"frames_given", "audio"}),
+        "settings": result.settings.model_dump(mode="json", exclude={"frames_given", "frames_unlike", "audio"}),
         "judge": judge and asked_of(judge),
     }
     if judge is not None:

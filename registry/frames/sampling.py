@@ -76,6 +76,13 @@ class Timeline:
     keyframes: "np.ndarray"
     duration: float
 
+    @property
+    def step(self) -> float:
+        """The seconds that most frames are on screen: the median."""
+        import numpy as np
+
+        return float(np.median(np.diff(self.timestamps))) if len(self.timestamps) > 1 else self.duration
+
 
 def _number(value: float) -> str:
     return f"{value:.6f}".rstrip("0").rstrip(".")
@@ -242,16 +249,23 @@ class FrameSampling:
         return self.frames or 0
 
     def span(self, timeline: Timeline) -> float:
-        """Return the seconds of video that the frames stand for: the clip made of them lasts as long."""
+        """Return the seconds of video that the frames stand for."""
         if self.kind != "window" or self.start is None or self.end is None:
             return timeline.duration
         return max(min(self.end, timeline.duration) - self.start, 1e-3)
 
-    def rate(self, timeline: Timeline, count: int) -> float:
-        """Return the frames per second of a clip of `count` frames: `count` over the span, or `fps` where kept."""
+    def rate(self, timeline: Timeline, picked: "np.ndarray") -> float:
+        """Return the frames per second of a clip of the frames at positions (m,): its clock is then the video's.
+
+        Readers make a frame's time of its number and the clip's average rate, so m even frames from `first` to `last`
+        stand at their times where the rate is (m - 1) / (last - first). `fps` is kept where it was given whole.
+        """
+        count = len(picked)
         if self.kind == "fps" and self.fps is not None and count == math.ceil(timeline.duration * self.fps - _SLACK):
             return self.fps
-        return max(1, count) / self.span(timeline)
+        if count < 2:  # noqa: PLR2004 - one frame stands for all of the span
+            return 1 / self.span(timeline)
+        return float((count - 1) / (timeline.timestamps[picked[-1]] - timeline.timestamps[picked[0]]))
 
     def _within(self, timeline: Timeline) -> "np.ndarray":
         import numpy as np

@@ -28,7 +28,8 @@ class Shown:
     `timestamps` are those of the frames (s), or None where the model samples by itself; the last `padding` of them
     are repeats. `problem` says why nothing can be shown. `audio` is what became of the video's sound; None where the
     video itself is handed over, and nobody knows whether its sound is listened to. `timed`: each picture goes with the
-    time when it is on screen. `subtitles` are those of the frames' time; None where none are asked for.
+    time when it is on screen. `subtitles` are those of the frames' time; None where none are asked for. `told` are the
+    times that a clip's readers make of its frames, where these are others than `timestamps`.
     """
 
     video: Path | None = None
@@ -39,6 +40,7 @@ class Shown:
     audio: Sound | None = None
     timed: bool = False
     subtitles: tuple[Cue, ...] | None = None
+    told: tuple[float, ...] | None = None
 
     @classmethod
     def of(cls, stored: StoredFrames, *, timed: bool = False, subtitles: tuple[Cue, ...] | None = None) -> Self:
@@ -51,6 +53,7 @@ class Shown:
             audio=stored.audio,
             timed=timed,
             subtitles=subtitles,
+            told=None if stored.path is None or stored.tells_the_time else stored.told,
         )
 
     @property

@@ -48,6 +48,8 @@ def beams(adapter: Any, request: "Instance", ask: Ask, *, k: int) -> "list[str] 
         [answer] = ask(adapter, [request])
     if search.error is not None:
         return f"{FAILED}: {first_line(search.error)}]"
+    if search.sequences is None and aggregation.is_failure(text_of(answer)):
+        return text_of(answer)
     if search.sequences is None:
         raise ReelbenchError(no_beams)
     written = text_of(answer).strip()

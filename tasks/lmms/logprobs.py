@@ -5,6 +5,7 @@ OpenAI-compatible server that gives the log-probabilities of a prompt (vLLM's `p
 """
 
 import copy
+import re
 from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -96,6 +97,12 @@ class _GenerateCall(_Intercepted):
             self.problem = "it gives `generate` no tokens of one question by itself"
             raise ReelbenchError(self.problem)
         tokenizer = tokenizer_of(self._asked)
+        if (tag := _opened(tokenizer.decode(prompt[0, -_TAIL:].tolist()))) is not None:
+            self.problem = (
+                f"its prompt ends in {tag}, so a sentence would be scored as its first thought; turn its thinking off "
+                "(--model_args enable_thinking=False)"
+            )
+            raise ReelbenchError(self.problem)
         tokens = [tokenizer(sentence, add_special_tokens=False)["input_ids"] for sentence in self._sentences]
         settings = import_module("transformers").GenerationConfig().to_dict().keys() | {
             "inputs",
@@ -110,6 +117,16 @@ class _GenerateCall(_Intercepted):
             self.error = error  # some adapters take it for an empty answer
             raise
         return torch.cat([prompt, prompt[:, -1:]], dim=1)  # something for the adapter to decode
+
+
+_TAIL = 16
+"""Tokens at a prompt's end among which a tag that opens its reasoning stands."""
+
+
+def _opened(text: str) -> str | None:
+    """Return the tag with which a prompt opens the model's reasoning and doesn't close it."""
+    tag = re.search(r"(<think>|<thinking>|<reasoning>|◁think▷)\s*\Z", text)
+    return tag[1] if tag is not None else None
 
 
 class _ServerCall(_Intercepted):

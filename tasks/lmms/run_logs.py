@@ -31,7 +31,7 @@ from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.registry.values import without_folders
 from reelbench.scoring.result_files import RESULT_FILE
 from reelbench.tasks.lmms.adapters import PASS_VIDEO
-from reelbench.tasks.submissions import cut_off, frames_given
+from reelbench.tasks.submissions import cut_off, frames_given, frames_unlike
 
 _SECRET = ("key", "token", "secret", "password", "auth")
 
@@ -83,6 +83,7 @@ class _Detail(BaseModel):
     sample: Sample
     question: str = ""
     audio: Sound | None = None
+    delivered: str | None = None
     judge: dict[str, Any] | None = None
 
 
@@ -91,12 +92,14 @@ class LoggedItems:
     """What a samples file holds: the items, the ids that came twice, and the judge of the run if it had one.
 
     `heard` is what became of the sound of each item's video; empty where the run does not say, as older ones.
+    `delivered` is the sampling as the adapter was shown it, where that isn't the one asked for.
     """
 
     items: list[Item]
     duplicate: list[str]
     judge: Judge | None
     heard: list[Sound | None] = field(default_factory=list)
+    delivered: str | None = None
 
 
 def logged_items(path: Path) -> LoggedItems:
@@ -107,6 +110,7 @@ def logged_items(path: Path) -> LoggedItems:
     items: dict[str, Item] = {}
     duplicate: list[str] = []
     heard: list[Sound | None] = []
+    delivered: str | None = None
     judged: dict[str, Verdict] = {}
     judges: dict[str, JudgeRecord] = {}
     # Several processes log theirs one after the other.
@@ -127,6 +131,7 @@ def logged_items(path: Path) -> LoggedItems:
         items[sample.id] = item
         if "audio" in detail:
             heard.append(logged.audio)
+        delivered = logged.delivered or delivered
         if judge is not None:
             judged[sample.id] = Verdict(
                 sample.id, sample.scores, {"": sample.reason} if sample.reason else {}, sample.judge_replies
@@ -135,7 +140,7 @@ def logged_items(path: Path) -> LoggedItems:
             if process not in judges or _progress(judge) > _progress(judges[process]):
                 judges[process] = judge  # each counts on from the one before
     whole = recorded(judged, merged(list(judges.values()))) if judges else None
-    return LoggedItems(list(items.values()), duplicate, whole, heard)
+    return LoggedItems(list(items.values()), duplicate, whole, heard, delivered)
 
 
 def _detail_of(line: object) -> dict[str, Any] | None:
@@ -303,19 +308,21 @@ def settings_of(
     data: DataName,
     samples: Sequence[Sample | Item],
     *,
-    heard: Sequence[Sound | None] = (),
+    run: LoggedItems | None = None,
 ) -> SettingsRecord:
-    """Return what shaped a run's answers; `heard` as `LoggedItems` has it."""
+    """Return what shaped a run's answers; `run` is what was logged of them."""
     config = document.get("config", {})
     task_config = document.get("configs", {}).get(task.name, {})
     generation = _generation(document, task.name)
-    sampling = FrameSampling.parse(data.frames or _yaml_frames(task_config, document))
+    delivered, heard = (run.delivered, run.heard) if run is not None else (None, ())
+    sampling = FrameSampling.parse(delivered or data.frames or _yaml_frames(task_config, document))
     model_args = _parsed_args(config.get("model_args"))
     # An adapter that sends pictures unless it is told to pass videos on: the record says where it was told.
     as_video = sampling.decodes and str(model_args.get(PASS_VIDEO)).lower() == "true"
     return SettingsRecord(
         frames=sampling.stated if as_video else str(sampling),
         frames_given=frames_given(samples),
+        frames_unlike=frames_unlike(spec, samples),
         audio=sound(sampling, heard) if heard else None,
         label=data.label,
         language=data.language,
