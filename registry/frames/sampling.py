@@ -157,7 +157,7 @@ class FrameSampling:
         return replace(self, form="images", audio="drop")
 
     def with_times(self, row_kind: str) -> "FrameSampling":
-        """Return the sampling for a server and rows of a kind: pictures carry their times where the answer is a time."""
+        """Return the sampling for a server and rows of a kind: pictures carry times where the answer is a time."""
         if not self.decodes or self.form_given == "clip" or self.times_given or row_kind not in TIMED_KINDS:
             return self
         return replace(self.as_images(), times="text")
