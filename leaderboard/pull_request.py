@@ -19,6 +19,7 @@ from typing import Literal
 
 from reelbench.leaderboard import store, submission, submission_page
 from reelbench.leaderboard.submission import Report
+from reelbench.registry import bounds
 from reelbench.registry.bounded import Bounds, EndedError, OverrunError, run_bounded
 from reelbench.registry.data import hub
 from reelbench.registry.data.hub import RemoteFile
@@ -30,7 +31,7 @@ from reelbench.scoring import calibration_file, result_files
 
 Done = Literal["commented", "updated", "unchanged", "skipped", "not in time"]
 
-LARGEST = 200_000_000
+LARGEST = bounds.SUBMITTED_BYTES
 """Bytes of all files of a pull request; more is left to the maintainers."""
 
 _FILES = (result_files.RESULT_FILE, result_files.SAMPLES_FILE, store.CHECK_FILE, calibration_file.FILE)

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field
 
+from reelbench.registry import bounds
 from reelbench.registry.base_record import LARGEST, Amount, Count, Free, Name, OptionScore, Plain, Record
 from reelbench.registry.reasons import Reason
 
@@ -271,7 +272,7 @@ class JudgeRecord(Record):
 
     added = frozenset({"extra", "reasoning_tokens", "cached_tokens", "panel", "panel_rule", "agreement", "metrics"})
 
-    requested: str = Field(description="The model asked; of a panel all of them, comma-separated.")
+    requested: Name = Field(description="The model asked; of a panel all of them, comma-separated.")
     returned: dict[Name, Count] = Field(
         default_factory=dict, description="Model id that the server returned -> replies."
     )
@@ -343,7 +344,7 @@ class Provenance(Record):
     citation: str | None = None
     date: str
     samples_sha256: str | None = None
-    note: str | None = Field(default=None, max_length=10_000)
+    note: str | None = Field(default=None, max_length=bounds.NOTE)
     defaults: dict[str, str] | None = Field(
         None, description="Option -> what a `reelbench.toml` set it to, where one did."
     )
@@ -385,7 +386,7 @@ class Result(Record):
     metrics: Metrics
     breakdowns: Breakdowns
     counts: Counts
-    software: dict[str, str]
+    software: Annotated[dict[Name, Name], Field(max_length=bounds.ENTRIES)]
     provenance: Provenance
     answers: int = Field(
         default=1, ge=-LARGEST, le=LARGEST, description="Version of the rules by which answers were read; absent is 1."

@@ -92,7 +92,7 @@ def _ids(logged: LoggedTask) -> list[str]:
 
 
 def scores_folder(logged: LoggedTask) -> Path:
-    """Return where a logged task's scores lie: beside lmms-eval's own files."""
+    """Return the folder of a logged task's scores: beside lmms-eval's own files."""
     return logged.results.parent / "reelbench" / logged.task
 
 

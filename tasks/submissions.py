@@ -350,7 +350,7 @@ def submission_suffix(spec: BenchmarkSpec) -> str:
 
 
 def submission_advice(split: str, path: Path, server: str) -> str:
-    """Return what is to be done with a split's submission file; mini questions are ours, and no server knows them."""
+    """Return the advice on a split's submission file; mini questions are ours, and no server knows them."""
     return f"{path} shows the form of a submission" if is_mini(split) else f"submit {path} to {server}"
 
 

@@ -202,7 +202,7 @@ def _language() -> tuple[str | None, str | None]:
 
 
 def _ids() -> str | None:
-    """Return which questions the environment names, where not all are asked."""
+    """Return the hash of the questions that the environment names, where not all are asked."""
     from reelbench.registry.question_ids import QuestionIds
 
     try:
@@ -213,7 +213,7 @@ def _ids() -> str | None:
 
 
 def _answering(task: "TaskSpec | None") -> "Answering | None":
-    """Return how a task's options are compared; None where they aren't."""
+    """Return the comparison of a task's options; None where they aren't compared."""
     from reelbench.registry.decoding import Answering
 
     if task is None or task.options is None:

@@ -157,7 +157,7 @@ class FrameSampling:
         return replace(self, form="images", audio="drop")
 
     def with_times(self, row_kind: str) -> "FrameSampling":
-        """Return what a server is sent for rows of a kind: pictures carry their times where the answer is a time."""
+        """Return the sampling for a server and rows of a kind: pictures carry times where the answer is a time."""
         if not self.decodes or self.form_given == "clip" or self.times_given or row_kind not in TIMED_KINDS:
             return self
         return replace(self.as_images(), times="text")
@@ -240,7 +240,7 @@ class FrameSampling:
                 raise ValueError("native sampling is the model's own: there is nothing to pick")
 
     def asked(self, timeline: Timeline) -> int:
-        """Return how many frames the spec asks for; a short video gives fewer."""
+        """Return the number of frames that the spec asks for; a short video gives fewer."""
         if self.kind == "fps" and self.fps is not None:
             times = max(1, math.ceil(timeline.duration * self.fps - _SLACK))
             return times if self.frames is None else min(times, self.frames)
@@ -337,7 +337,7 @@ def _window(spec: str, text: str) -> tuple[float, float]:
 
 
 def time_mark(seconds: float, word: str) -> str:
-    """Return what stands before a picture that is on screen at a time, as models that read times are taught it."""
+    """Return the mark before a picture that is on screen at a time, as models that read times are taught it."""
     return f"<{seconds:.1f} {word}>"
 
 

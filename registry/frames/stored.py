@@ -86,7 +86,7 @@ def write(stored: StoredFrames, folder: Path) -> None:
 
 
 def recorded(folder: Path) -> StoredFrames | None:
-    """Return what an entry's record says, or None where there is none, or it makes no sense."""
+    """Return the frames by an entry's record, or None where there is none, or it makes no sense."""
     try:
         fields: Any = read_json(folder / RECORD)
         stored = _RECORDED.validate_python(fields)

@@ -54,7 +54,7 @@ class Missing:
 
 
 def where_looked(spec: BenchmarkSpec, missing: Sequence[Missing]) -> str:
-    """Return what to say of videos that are not here: the first, why, and what lists them all."""
+    """Return a line on videos that are not here: the first, why, and what lists them all."""
     why = missing[0].broken or f"looked in {', '.join(missing[0].looked_in)}; REELBENCH_MEDIA names other folders"
     return f"(first: {missing[0].video}; {why}); `reelbench data check {spec.id}` lists them"
 
@@ -72,7 +72,7 @@ class PictureSequence:
 
 
 def fetched_root(spec: BenchmarkSpec) -> Path:
-    """Return where `reelbench data fetch` puts the benchmark's videos."""
+    """Return the folder into which `reelbench data fetch` puts the benchmark's videos."""
     return home() / "media" / spec.id
 
 

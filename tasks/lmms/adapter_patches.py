@@ -81,14 +81,14 @@ def _answers(adapter: Any, requests: "Sequence[Instance]", ask: Ask) -> list[Any
                 log.error("%s is not asked: %s", task, error)  # noqa: TRY400 - it is one line
                 fill(numbers, [swallowed.failed(str(error))] * len(numbers))
                 groups.pop(task)
-        _each(answer, [number for numbers in groups.values() for number in numbers[1:]], at_once(adapter))
+        _spread(answer, [number for numbers in groups.values() for number in numbers[1:]], at_once(adapter))
     if theirs:
         fill(theirs, ask(adapter, [requests[number] for number in theirs]))
     fill(plain, ask_ours(adapter, [requests[number] for number in plain]))
     return answers
 
 
-def _each(work: Callable[[int], None], numbers: Sequence[int], workers: int) -> None:
+def _spread(work: Callable[[int], None], numbers: Sequence[int], workers: int) -> None:
     if workers == 1:  # in this thread: which device is current is a thread's own matter
         for number in numbers:
             work(number)
@@ -103,7 +103,7 @@ def _each(work: Callable[[int], None], numbers: Sequence[int], workers: int) -> 
 
 
 def _way(request: "Instance") -> Way | None:
-    """Return how a request is asked that the adapter doesn't answer by itself; None for all others."""
+    """Return the way in which a request is asked that the adapter doesn't answer by itself; None for all others."""
     known = discovery.find_task(request.task_name)
     if known is None:
         return None

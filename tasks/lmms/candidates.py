@@ -122,7 +122,7 @@ def _decodings(tokenizer: Any, sequences: Any) -> Iterator[list[str]]:  # noqa: 
 
 
 def text_of(answer: Any) -> str:  # noqa: ANN401 - a text or lmms-eval's GenerationResult
-    """Return what an adapter answered."""
+    """Return the text of an adapter's answer."""
     return str(getattr(answer, "text", answer))
 
 

@@ -24,7 +24,7 @@ reads_once: "WeakKeyDictionary[Any, bool]" = WeakKeyDictionary()
 
 
 def of_model(model: Any, inputs: Mapping[str, Any], tokens: list[list[int]]) -> SentenceLogprobs:  # noqa: ANN401 - Hugging Face's
-    """Return how likely each continuation is after a prompt, in float32.
+    """Return the log-likelihood of each continuation after a prompt, in float32.
 
     The prompt, with thousands of tokens of video, is read once and its cache shared. A model's first question is asked
     by whole forwards too; where the two differ by more than rounding, that model is asked by whole forwards ever after.

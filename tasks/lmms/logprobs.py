@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def sentence_logprobs(adapter: Any, request: "Instance", ask: Ask, sentences: Sequence[str]) -> SentenceLogprobs | str:  # noqa: ANN401
-    """Return how likely each sentence is as the answer to a request; the mark of a failed request where that failed.
+    """Return each sentence's log-likelihood as the answer to a request; the mark of a failed request where it failed.
 
     Raises:
         ReelbenchError: The adapter has no such call, or what it calls can't say.
@@ -65,7 +65,7 @@ def _call_of(adapter: Any) -> "type[_Intercepted]":  # noqa: ANN401
 
 
 def at_once(adapter: Any) -> int:  # noqa: ANN401 - lmms-eval's model
-    """Return how many questions an adapter may be asked at a time: more than one where each has a client of its own."""
+    """Return the most questions that an adapter may be asked at a time: several where each has a client of its own."""
     served = hasattr(getattr(getattr(adapter, "client", None), "chat", None), "completions")
     return max(1, int(getattr(adapter, "num_concurrent", 1))) if served else 1
 
@@ -158,7 +158,7 @@ class _ServerCall(_Intercepted):
 
 
 def _after(bare: Any, replies: Sequence[Any]) -> tuple[SentenceLogprobs | None, str | None]:  # noqa: ANN401 - vLLM's
-    """Return how likely each reply's last turn is after the prompt that `bare` answers, or why that can't be known."""
+    """Return each last turn's log-likelihood after the prompt that `bare` answers, or why it is unknown."""
     prompt = getattr(bare, "prompt_token_ids", None)
     if prompt is None:
         return None, "this server doesn't say a prompt's tokens (vLLM's `return_token_ids`)"

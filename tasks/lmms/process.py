@@ -252,7 +252,7 @@ def with_preset(arguments: list[str], preset: PresetRecord) -> tuple[list[str], 
 
 
 def named_by_path(arguments: Sequence[str]) -> dict[str, BenchmarkSpec]:
-    """Return what of `--tasks` is a `benchmark.yaml` or its folder, with the benchmark; a task's own name is none.
+    """Return the words of `--tasks` that are a `benchmark.yaml` or its folder, with the benchmark.
 
     Raises:
         InputError: A `benchmark.yaml` is not as it must be.

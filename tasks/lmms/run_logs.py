@@ -144,7 +144,7 @@ def logged_items(path: Path) -> LoggedItems:
 
 
 def _detail_of(line: object) -> dict[str, Any] | None:
-    """Return what our task put into a line of the log; None where there is nothing of ours."""
+    """Return the detail that our task put into a line of the log; None where there is none."""
     values = line.values() if isinstance(line, dict) else ()
     return next((value for value in values if isinstance(value, dict) and "sample" in value), None)
 
@@ -159,7 +159,7 @@ _COUNTS = {"input_tokens": "prompt", "output_tokens": "completion", "reasoning_t
 
 
 def _tokens(line: Mapping[str, Any], sample: Sample) -> dict[str, int] | None:
-    """Return what the adapter counted for an answer; None where it didn't, as of an answer from lmms-eval's cache.
+    """Return the adapter's token counts for an answer; None where it didn't, as of an answer from lmms-eval's cache.
 
     An adapter that wasn't told says 0, and openai's then counts the answer's *words*. Of several answers lmms-eval logs
     the first one's tokens alone, which say nothing of all. It doesn't time a question.
@@ -230,7 +230,7 @@ def media_missing(data: DataName, answered: set[str], note: Callable[[str], None
 
 
 def source_of(spec: BenchmarkSpec, data: DataName) -> tuple[SourceRecord, dict[str, Row]]:
-    """Return where the run's rows came from, in full where the same data is here, and these rows by id.
+    """Return the source of the run's rows, in full where the same data is here, and these rows by id.
 
     Where it is not, the source is as the run named it, and there are no rows.
     """
@@ -294,7 +294,7 @@ def _prompts(spec: BenchmarkSpec, task: TaskSpec, data: DataName) -> str:
 
 
 def _candidates(data: DataName, task_config: Mapping[str, Any], generation: Mapping[str, Any]) -> str | None:
-    """Return what a run's candidates were; samples may have been asked for by lmms-eval's own `--repeats`."""
+    """Return the spec of a run's candidates; samples may have been asked for by lmms-eval's own `--repeats`."""
     repeats = task_config.get("repeats") or 1
     if repeats == 1:
         return data.candidates
@@ -336,7 +336,7 @@ def settings_of(
 
 
 def settings_of_twin(document: Mapping[str, Any], name: str) -> SettingsRecord:
-    """Return what shaped the answers of lmms-eval's own task `name`: its prompt and its frames are its own affair."""
+    """Return the settings of lmms-eval's own task `name`: its prompt and its frames are its own affair."""
     config = document.get("config", {})
     return SettingsRecord(
         label=f"lmms-eval's task {name}",

@@ -64,7 +64,7 @@ SUBMISSION = "submission"
 
 
 def name_of_rows(task: TaskSpec) -> str:
-    """Return what YAML calls a task's rows."""
+    """Return YAML's name of a task's rows."""
     return task.name.upper().replace("-", "_")
 
 
@@ -84,7 +84,7 @@ class LmmsTask:
         return self
 
     def named(self, name: str) -> Any:  # noqa: ANN401 - a function, or rows
-        """Return what YAML calls `name`: a function, or a task's rows."""
+        """Return the object that YAML calls `name`: a function, or a task's rows."""
         if name in FUNCTIONS:
             return getattr(self, name)
         for task in self.spec.tasks:

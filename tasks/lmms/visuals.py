@@ -100,7 +100,7 @@ class Frames:
         return self._resolved(library, row, wanted) if ready else None
 
     def shown(self, library: Library, row: Row, kwargs: Mapping[str, Any] | None) -> Shown:
-        """Return what a row is shown as, ready for the model; never raises for what is wrong with its video."""
+        """Return a row's video as shown, ready for the model; never raises for what is wrong with its video."""
         shown = self._resolved(library, row, sampling(kwargs))
         if shown.problem is None and not shown.still_there():  # hours may lie between the prompts and the model
             self._shown_rows[row["split"], row["id"]].clear()
@@ -125,7 +125,7 @@ class Frames:
         self._shown_rows[row["split"], row["id"]] = dict.fromkeys(known, Shown(problem=why))
 
     def recorded(self, library: Library, row: Row) -> Shown:
-        """Return what a row was shown as; nothing is known where two samplings were asked for."""
+        """Return a row's video as it was shown; nothing is known where two samplings were asked for."""
         wanted = self._asked[row["split"]]
         if len(wanted) == 1 and adapters.sees(adapters.running):
             (only,) = wanted
