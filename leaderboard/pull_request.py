@@ -84,7 +84,7 @@ class PullRequests:
             return {one.num: one.author for one in sorted(pull_requests, key=lambda one: one.num)}
 
     def author(self, number: int) -> str:
-        """Return who opened a pull request."""
+        """Return the account that opened a pull request."""
         with self._repository.errors_in_one_line():
             return self._repository.api.get_discussion_details(self.dataset, number, repo_type="dataset").author
 
@@ -123,7 +123,7 @@ class PullRequests:
             return "commented"
 
     def look(self, number: int, table: Path, folder: Path, tell: Callable[[Offer], None]) -> str | None:
-        """Return what is to be said of a pull request, None where that is nothing; `tell` gets what is offered first.
+        """Return the comment on a pull request, None where there is nothing to say; `tell` gets what is offered first.
 
         Args:
             number: The pull request.

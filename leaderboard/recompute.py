@@ -127,7 +127,7 @@ def _bounded(path: Path, samples: Iterator[Sample]) -> list[Sample]:
 def mismatches(
     spec: BenchmarkSpec, result: Result, samples: list[Sample], rows_here: Mapping[str, Row] | None
 ) -> list[str]:
-    """Return what of a result doesn't follow from its samples, a line each; text overlap isn't computed again."""
+    """Return the statements of a result that its samples don't bear out; text overlap isn't computed again."""
     if result.benchmark.version != spec.version:
         return []  # the rules of another version made these numbers
     items = _Items(spec, result, samples, rows_here)
@@ -243,10 +243,10 @@ class _Items:
         for sample in self.samples:
             if any(sample.facets.get(name) for name in self._from_tags):
                 self.stated.add("labels")
-            problems = [*self._state(sample), *self._asked(sample)]
+            problems = [*self._state_problems(sample), *self._asked(sample)]
             yield from problems or self._scores(sample)
 
-    def _state(self, sample: Sample) -> Iterator[str]:
+    def _state_problems(self, sample: Sample) -> Iterator[str]:
         where = f"item {sample.id!r}"
         if (sample.state == "scored") != (sample.reason is None):
             yield f"{where}: state {sample.state} with reason {sample.reason}"
@@ -322,7 +322,7 @@ class _Items:
 
 
 def _most_frames(spec: str) -> int | None:
-    """Return how many frames a sampling shows at most; None where it sets no limit, or is another's name for one."""
+    """Return the most frames that a sampling shows; None where it sets no limit, or is another's name for one."""
     try:
         return FrameSampling.parse(spec).frames
     except InputError:

@@ -166,7 +166,7 @@ def write_jsonl(path: Path | str, rows: Iterable[dict[str, Any]]) -> None:
 
 
 def address(path: Path, page: Path) -> str:
-    """Return how a page that is opened from a disk names a file: relative where it lies beside or below the page."""
+    """Return a file's address in a page that is opened from a disk: relative where it lies beside or below the page."""
     path, folder = path.absolute(), page.absolute().parent
     if path.is_relative_to(folder):
         return quote(path.relative_to(folder).as_posix())
