@@ -102,14 +102,8 @@ def compared(spec: BenchmarkSpec, rows: Sequence[BoardEntry]) -> Noise:
         by = _by(runs[pair[0]].lowest, runs[pair[1]].lowest)
         if by is not None:
             pairs[pair] = PairedDifference(by, p, None if level is None else _interval(some, level), one)
-    better, worse = dict.fromkeys(runs, 0), dict.fromkeys(runs, 0)
-    for (a, b), found in pairs.items():
-        if found.told:
-            winner, loser = (a, b) if found.told > 0 else (b, a)
-            better[loser] += 1
-            worse[winner] += 1
     return Noise(
-        {key: (1 + better[key], len(runs) - worse[key]) for key in runs},
+        power.rank_ranges(list(runs), {pair: (found.by, found.alone) for pair, found in pairs.items()}),
         _smallest([run.lowest for run in runs.values()]),
         pairs,
         max((run.lowest.videos for run in runs.values()), default=0),
