@@ -35,6 +35,7 @@ from reelbench.registry.files import (
     written_aside,
 )
 from reelbench.registry.records import (
+    AskedRecord,
     BenchmarkRecord,
     Data,
     ModelRecord,
@@ -69,6 +70,7 @@ class Attribution:
     citation: str | None = None
     url: str | None = None
     note: str | None = None
+    asked: AskedRecord | None = None
 
 
 _UNSTATED = Attribution()
@@ -119,6 +121,7 @@ def write(
                 date=datetime.now(UTC).isoformat(timespec="seconds"),
                 samples_sha256=digest,
                 note=attribution.note,
+                asked=attribution.asked,
                 defaults=dict(FILE_DEFAULTS) or None,
             ),
         )
