@@ -19,7 +19,7 @@ from typing import Literal
 
 from reelbench.leaderboard import store, submission, submission_page
 from reelbench.leaderboard.submission import Report
-from reelbench.registry import discovery
+from reelbench.registry import bounds
 from reelbench.registry.bounded import Bounds, EndedError, OverrunError, run_bounded
 from reelbench.registry.data import hub
 from reelbench.registry.data.hub import RemoteFile
@@ -31,7 +31,7 @@ from reelbench.scoring import calibration_file, result_files
 
 Done = Literal["commented", "updated", "unchanged", "skipped", "not in time"]
 
-LARGEST = 200_000_000
+LARGEST = bounds.SUBMITTED_BYTES
 """Bytes of all files of a pull request; more is left to the maintainers."""
 
 _FILES = (result_files.RESULT_FILE, result_files.SAMPLES_FILE, store.CHECK_FILE, calibration_file.FILE)
@@ -84,7 +84,7 @@ class PullRequests:
             return {one.num: one.author for one in sorted(pull_requests, key=lambda one: one.num)}
 
     def author(self, number: int) -> str:
-        """Return who opened a pull request."""
+        """Return the account that opened a pull request."""
         with self._repository.errors_in_one_line():
             return self._repository.api.get_discussion_details(self.dataset, number, repo_type="dataset").author
 
@@ -123,7 +123,7 @@ class PullRequests:
             return "commented"
 
     def look(self, number: int, table: Path, folder: Path, tell: Callable[[Offer], None]) -> str | None:
-        """Return what is to be said of a pull request, None where that is nothing; `tell` gets what is offered first.
+        """Return the comment on a pull request, None where there is nothing to say; `tell` gets what is offered first.
 
         Args:
             number: The pull request.
@@ -185,22 +185,21 @@ class PullRequests:
     def _report(self, change: Change, table: Path, offered: Path, author: str) -> Report:
         notes: list[str] = []
         is_of = partial(self._is_of, author)
-        with discovery.learning_apart():
-            _download(self.dataset, change.commit, change.files, offered)
-            folders = sorted({(offered / path).parent for path in change.files})
-            # In this process alone, which has bounds, and with which all that it began ends.
-            checked = store.check(*folders, workers=ALONE) if folders else []
-            try:
-                results = submission.read(
-                    checked,
-                    table,
-                    below=offered,
-                    left_out=lambda key, why: notes.append(f"not compared with {key}, which can't be read: {why}"),
-                    is_of=is_of,
-                )
-            except InputError as error:  # `main` itself: no fault of the submission's
-                notes.append(f"not compared with the table, which can't be read: {error}")
-                results = submission.read(checked, below=offered, is_of=is_of)
+        _download(self.dataset, change.commit, change.files, offered)
+        folders = sorted({(offered / path).parent for path in change.files})
+        # In this process alone, which has bounds, and with which all that it began ends.
+        checked = store.check(*folders, workers=ALONE) if folders else []
+        try:
+            results = submission.read(
+                checked,
+                table,
+                below=offered,
+                left_out=lambda key, why: notes.append(f"not compared with {key}, which can't be read: {why}"),
+                is_of=is_of,
+            )
+        except InputError as error:  # `main` itself: no fault of the submission's
+            notes.append(f"not compared with the table, which can't be read: {error}")
+            results = submission.read(checked, below=offered, is_of=is_of)
         return Report(results, change.problems, tuple(notes))
 
     def _is_of(self, author: str, organisation: str) -> bool:

@@ -6,19 +6,20 @@ the benchmark's data is on this machine, ids, targets, videos and labels are its
 the very questions they answer.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal, get_args
 
-from reelbench.leaderboard import against_data, choices, differences, identity, replies, rereading
+from reelbench.leaderboard import against_data, differences, identity, replies, rereading
 from reelbench.leaderboard.against_data import KnownRows
 from reelbench.leaderboard.differences import SHOWN, MismatchError, some
 from reelbench.leaderboard.rereading import READ_WHILE_SCORED, read_again, reading
-from reelbench.registry import discovery
+from reelbench.registry import bounds, discovery
 from reelbench.registry.data import loading
+from reelbench.registry.declaration import scoring_sha256
 from reelbench.registry.errors import InputError, first_line, first_of
 from reelbench.registry.files import sha256_of
 from reelbench.registry.frames.sampling import FrameSampling
@@ -72,10 +73,11 @@ def verify(folder: Path, *, known: KnownRows | None = None, result: Result | Non
         MismatchError: Something does not match.
         InputError: A file is missing, a link, or not of the schema.
     """
-    path = folder / result_files.SAMPLES_FILE
+    path = result_files.samples_of(folder)
     for file in (folder / result_files.RESULT_FILE, path, folder / calibration_file.FILE):
         if file.is_symlink():
             raise MismatchError(f"{file}: is a link; a result is taken with files of its own")
+    bounds.hold(f"{path}: bytes", path.stat().st_size if path.is_file() else 0, bounds.SAMPLES_BYTES)
     result = result or result_files.read(folder)
     spec = _spec(folder, result)
     if not path.is_file():
@@ -87,8 +89,8 @@ def verify(folder: Path, *, known: KnownRows | None = None, result: Result | Non
             f"{folder}: samples.jsonl has the sha256 {digest[:12]}…, result.json states {stated[:12]}…; "
             "the file was changed after scoring"
         )
-    samples = list(result_files.read_samples(folder))
-    rows_here = (known or KnownRows()).rows(spec, result.benchmark.split)
+    samples = _bounded(path, result_files.read_samples(folder))
+    rows_here = (known or KnownRows()).rows_of(result)
     items = _Items(spec, result, samples, rows_here)
     problems = list(_problems(spec, result, items, rows_here))
     if not problems and (people := calibration_file.read(folder)) is not None:
@@ -108,10 +110,24 @@ def verify(folder: Path, *, known: KnownRows | None = None, result: Result | Non
     )
 
 
+def _bounded(path: Path, samples: Iterator[Sample]) -> list[Sample]:
+    """The samples of a file; InputError where they, or the labels by which they would be parted, are too many."""
+    kept: list[Sample] = []
+    labels: dict[str, set[str]] = defaultdict(set)
+    for sample in samples:
+        kept.append(sample)
+        bounds.hold(f"{path}: items", len(kept), bounds.ITEMS)
+        for facet, of_item in sample.facets.items():
+            labels[facet].update(of_item)
+            bounds.hold(f"{path}: labels of {facet[:80]!r}", len(labels[facet]), bounds.LABELS)
+        bounds.hold(f"{path}: facets", len(labels), bounds.LABELS)
+    return kept
+
+
 def mismatches(
     spec: BenchmarkSpec, result: Result, samples: list[Sample], rows_here: Mapping[str, Row] | None
 ) -> list[str]:
-    """Return what of a result doesn't follow from its samples, a line each; text overlap isn't computed again."""
+    """Return the statements of a result that its samples don't bear out; text overlap isn't computed again."""
     if result.benchmark.version != spec.version:
         return []  # the rules of another version made these numbers
     items = _Items(spec, result, samples, rows_here)
@@ -124,13 +140,14 @@ def _failed(prediction: object) -> bool:
 
 
 def _spec(folder: Path, result: Result) -> BenchmarkSpec:
-    spec = discovery.get(result.benchmark.id)
+    spec = discovery.spec_of(result.benchmark)
     split = result.benchmark.split
     if loading.upstream_split(spec, split) not in spec.splits:
         raise MismatchError(f"{folder}: {spec.id} has no split {split!r}; it has {', '.join(spec.splits)}")
-    if result.benchmark.version != spec.version:
+    today = discovery.specs().get(spec.id, spec).version
+    if result.benchmark.version != today:
         raise MismatchError(
-            f"{folder}: scored by version {result.benchmark.version} of {spec.id}, this is version {spec.version}; "
+            f"{folder}: scored by version {result.benchmark.version} of {spec.id}, this is version {today}; "
             "score its predictions again"
         )
     if result.provenance.kind != "run":
@@ -145,6 +162,9 @@ def _problems(
     yield from identity.problems(result)
     yield from rereading.problems(result)
     yield from _date(result)
+    stated = result.benchmark.scoring_sha256
+    if stated is not None and not spec.package and stated != (scoring := scoring_sha256(spec)):
+        yield f"benchmark.scoring_sha256 is {stated[:12]}…, what the result declares has {scoring[:12]}…"
     twice = [name for name, times in Counter(sample.id for sample in samples).items() if times > 1]
     if twice:
         yield f"{some('id', twice)} more than once in samples.jsonl"
@@ -223,10 +243,10 @@ class _Items:
         for sample in self.samples:
             if any(sample.facets.get(name) for name in self._from_tags):
                 self.stated.add("labels")
-            problems = [*self._state(sample), *self._asked(sample)]
+            problems = [*self._state_problems(sample), *self._asked(sample)]
             yield from problems or self._scores(sample)
 
-    def _state(self, sample: Sample) -> Iterator[str]:
+    def _state_problems(self, sample: Sample) -> Iterator[str]:
         where = f"item {sample.id!r}"
         if (sample.state == "scored") != (sample.reason is None):
             yield f"{where}: state {sample.state} with reason {sample.reason}"
@@ -249,7 +269,7 @@ class _Items:
             read = list(self._reading(where, sample)) if answered else []
             # A reason that came after scoring by rule (a judge's) leaves the deterministic columns in place.
             expected = aggregation.item_columns(self._spec, _item(self._spec, sample, self._rows.get(sample.id)))
-            chosen = [*self._replies.problems(sample), *choices.problems(self._result, sample)]
+            chosen = [*self._replies.problems(sample), *_choice_problems(self._result, sample)]
         except Exception as error:  # noqa: BLE001 - whatever a stranger's values lead to is their item's problem
             yield f"{where}: can't be scored again ({first_line(error)})"
             return
@@ -302,7 +322,7 @@ class _Items:
 
 
 def _most_frames(spec: str) -> int | None:
-    """Return how many frames a sampling shows at most; None where it sets no limit, or is another's name for one."""
+    """Return the most frames that a sampling shows; None where it sets no limit, or is another's name for one."""
     try:
         return FrameSampling.parse(spec).frames
     except InputError:
@@ -362,3 +382,24 @@ def _counts(spec: BenchmarkSpec, result: Result, samples: Sequence[Sample]) -> I
         stated = getattr(result.counts, name)
         if stated != value:
             yield f"counts.{name} is {stated}, the samples say {value}"
+
+
+def _choice_problems(result: Result, sample: Sample) -> Iterator[str]:
+    """Yield what does not follow of one item; nothing where no ranker chose."""
+    ranker, texts, replies = result.settings.ranker, sample.candidates, sample.ranker_replies
+    where = f"item {sample.id!r}"
+    if ranker is None:
+        if replies is not None:
+            yield f"{where}: has replies of a ranker, and settings.ranker names none"
+        return
+    if sample.prediction is None:
+        return
+    mode, votes = ranker.mode, ranker.votes
+    if not texts or replies is None:
+        yield f"{where}: has no candidates, or none of the ranker's replies, though a ranker chose its answer"
+    elif len(replies) != (1 if mode == "listwise" else len(texts)) or any(len(cast) != votes for cast in replies):
+        yield f"{where}: has other replies of the ranker than {votes} votes on {len(texts)} candidates ({mode})"
+    else:
+        index = candidates.chosen(mode, sample.id, len(texts), replies).index
+        if texts[index] != sample.prediction:
+            yield f"{where}: its prediction is not candidate {index}, which the ranker's replies choose"

@@ -23,7 +23,6 @@ from reelbench.leaderboard.rereading import is_current
 from reelbench.leaderboard.standing import ranked_samples
 from reelbench.leaderboard.store import StoredResult
 from reelbench.llm.budget import Budget
-from reelbench.registry import discovery
 from reelbench.registry.errors import InputError
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.reasons import UNANSWERED, Reason
@@ -134,9 +133,8 @@ class Rejudgement:
         return pairs
 
     def _by_answers(self) -> Iterator[tuple[BenchmarkSpec, list[StoredResult], StoredResult | None]]:
-        specs = discovery.specs()
         for results in same_answers(stores.read(self._store)):
-            spec = specs.get(results[0].result.benchmark.id)
+            spec = results[-1].benchmark
             if spec is None or spec.judge is None:
                 continue
             new = [one for one in results if self._is_new(spec, one.result)]
@@ -186,8 +184,8 @@ class Rejudgement:
                 "answers again first"
             )
             return None
-        samples = ranked_samples(spec, source) or result_files.read_samples(source.folder)
-        rows_here = self._known.rows(spec, source.result.benchmark.split)
+        samples = ranked_samples(source)
+        rows_here = self._known.rows_of(source.result)
         try:
             items = against_data.as_asked(spec, samples, rows_here, source.key)
         except InputError as error:
@@ -228,7 +226,9 @@ class Rejudgement:
             source=source.benchmark.source,
             model=source.model,
             settings=source.settings,
-            attribution=result_files.Attribution(source.data, said.citation, said.url, said.note),
+            attribution=result_files.Attribution(
+                source.data, source.benchmark.questions_sha256, said.citation, said.url, said.note
+            ),
         )
         [added] = stores.add(folder, self._store)
         refused = added.outcome == "refused"

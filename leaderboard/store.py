@@ -21,20 +21,21 @@ from typing import Any, Literal
 
 from reelbench.leaderboard import checks
 from reelbench.leaderboard.against_data import KnownRows
-from reelbench.leaderboard.checks import CHECK_FILE, Check, carry_over, compare, read_check, revalidate
+from reelbench.leaderboard.checks import CHECK_FILE, Check, carry_over, compare, known_spec, read_check, revalidate
 from reelbench.leaderboard.differences import MismatchError
+from reelbench.leaderboard.first_filed import Filed, FirstFiled
 from reelbench.leaderboard.identity import key_of, keys_of
 from reelbench.leaderboard.recompute import AHEAD, VerifiedResult, date_of, verify
 from reelbench.leaderboard.rejudge import Rejudge, Rejudged
 from reelbench.leaderboard.rereading import is_current
 from reelbench.registry import about as abouts
 from reelbench.registry import discovery
-from reelbench.registry.credentials import without_secrets
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
 from reelbench.registry.files import is_aside, replaced, sha256_of
 from reelbench.registry.records import About, Counts, Metrics, Result
 from reelbench.registry.rows import Row
-from reelbench.registry.values import without_folders
+from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.values import texts_in, without_folders
 from reelbench.registry.workers import ALLOTTED, ALONE, Workers
 from reelbench.scoring import aggregation, calibration_file, result_files
 
@@ -66,7 +67,7 @@ class Added:
     result: Result | None = field(default=None, repr=False)
 
     def as_json(self) -> dict[str, Any]:
-        """Return what scripts read."""
+        """Return the object that scripts read."""
         metrics = self.metrics and {name: metric.model_dump(mode="json") for name, metric in self.metrics.items()}
         return {
             "source": str(self.source),
@@ -87,6 +88,8 @@ class StoredResult:
         folder: Where that is.
         result: As it states itself.
         check: What was verified of it.
+        benchmark: Its benchmark, as `discovery.spec_of` has it; None where there is none.
+        differs: How what was asked, or how it was scored, differs from what was filed first of its benchmark.
         rows: The benchmark's rows by id, where they are here and needed: where an older version read the answers.
         videos: Where set, only the items on these count.
     """
@@ -95,8 +98,20 @@ class StoredResult:
     folder: Path
     result: Result
     check: Check
+    benchmark: BenchmarkSpec | None = field(default=None, compare=False, repr=False)
+    differs: str | None = None
     rows: Mapping[str, Row] | None = field(default=None, compare=False, repr=False)
     videos: frozenset[str] | None = field(default=None, repr=False)
+
+    @property
+    def spec(self) -> BenchmarkSpec:
+        """Its benchmark; InputError where there is none."""
+        return self.benchmark or discovery.spec_of(self.result.benchmark)
+
+    @property
+    def filed(self) -> Filed:
+        """What decides which others it stands among."""
+        return Filed.of(self.key, self.folder, self.result)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +143,19 @@ def add(
     judged_elsewhere = _judged_elsewhere(given)
     left = [each for each in given if each.folder not in judged_elsewhere]
     work = partial(_refusing, partial(_add_one, store=store, rejudge=rejudge, about=about))
-    return [*judged_elsewhere.values(), *_each(work, left, ALONE if rejudge is not None else workers)]
+    done = [*judged_elsewhere.values(), *_spread(work, left, ALONE if rejudge is not None else workers)]
+    return list(_told_apart(done, store))
+
+
+def _told_apart(done: Sequence[Added], store: Path) -> Iterator[Added]:
+    """Yield what came of folders, with what sets a filed result apart from those that were filed first."""
+    of = {one.result.benchmark.id for one in done if one.place is not None and one.result is not None}
+    folders = (path.parent for path in (_checks(store) if of else ()) if path.parts[-3] in of)
+    filed = {folder: one for folder in folders if (one := Filed.read(folder)) is not None}
+    first = FirstFiled(filed.values())
+    for one in done:
+        differs = first.differs(filed[one.place]) if one.place in filed else None
+        yield replace(one, why="; ".join(filter(None, (one.why, differs and f"a table of its own: {differs}"))))
 
 
 def _read_given(folder: Path) -> _Given:
@@ -143,7 +170,7 @@ def _judged_elsewhere(given: Sequence[_Given]) -> dict[Path, Added]:
     unjudged: dict[str, list[Path]] = defaultdict(list)
     judged: dict[str, Path] = {}
     for each in given if len(given) > 1 else ():
-        spec = discovery.specs().get(each.result.benchmark.id) if each.result else None
+        spec = known_spec(each.result) if each.result else None
         if each.result is None or spec is None or spec.judge is None:
             continue
         answers = key_of(each.result.model_copy(update={"judge": None}))
@@ -179,7 +206,7 @@ def check(*paths: Path, workers: Workers = ALLOTTED) -> list[Added]:
                 raise
             refused.append(Added(path, "refused", why=str(error)))
     given = [_read_given(folder) for folder in folders]
-    return [*refused, *_each(partial(_refusing, _check_one), given, workers)]
+    return [*refused, *_spread(partial(_refusing, _check_one), given, workers)]
 
 
 def _refusing(work: Callable[..., Added], given: _Given, *, known: KnownRows | None = None) -> Added:
@@ -220,7 +247,7 @@ def _checked(folder: Path, verified: VerifiedResult, document: bytes, rejudged: 
     )
 
 
-def _each(work: Callable[..., Added], given: Sequence[_Given], workers: Workers) -> Iterator[Added]:
+def _spread(work: Callable[..., Added], given: Sequence[_Given], workers: Workers) -> Iterator[Added]:
     if workers.alone(len(given)):
         known = KnownRows()
         yield from (work(each, known=known) for each in given)
@@ -237,7 +264,7 @@ def _afresh(work: Callable[..., Added], folder: Path) -> Added:
 
 
 def _place(given: _Given) -> Hashable:
-    """Return what results have in common of which one takes the other's place; the folder where that is not known."""
+    """Return the key of results of which one takes the other's place; the folder where that is not known."""
     try:
         return key_of(given.result) if given.result is not None else given.folder
     except Exception:  # noqa: BLE001 - said when it is its turn
@@ -249,13 +276,12 @@ _known = KnownRows()
 
 def _add_one(given: _Given, store: Path, known: KnownRows, rejudge: Rejudge | None, about: About | None) -> Added:
     if rejudge is None and about is None and given.result is not None:
-        place = _same(given.folder, given.result, store)
+        place = _same_bytes(given.folder, given.result, store)
         if place is not None:
             return Added(given.folder, "same", place, result=given.result)
     verified = verify(given.folder, known=known, result=given.result)
     _refuse_unanswered(given.folder, verified.result.counts)
     result = verified.result if about is None else _with_about(verified.result, about)
-    result = _with_arguments(result, without_secrets)  # an earlier version, or somebody else's, may have written keys
     rejudged = rejudge(verified, known) if rejudge is not None and result.judge is not None else None
     return _file(given.folder, store, verified, result, rejudged)
 
@@ -269,11 +295,11 @@ def _refuse_unanswered(folder: Path, counts: Counts) -> None:
 
 def place_of(result: Result, store: Path) -> Path:
     """Return a result's folder in a store; InputError where it would lie outside, or behind a link."""
-    discovery.get(result.benchmark.id)  # before its name is part of a path
+    discovery.spec_of(result.benchmark)  # before its name is part of a path
     key, earlier = keys_of(result)
     if earlier != key and (store / earlier / CHECK_FILE).is_file():
         there = result_files.read(store / earlier)
-        key = earlier if key_of(there) == key else key
+        key = earlier if key_of(there) in (earlier, key) else key
     place = store / key
     _refuse_links(place, store)
     if not key or place.resolve() != store.resolve() / key:
@@ -289,10 +315,10 @@ def _refuse_links(path: Path, store: Path) -> None:
             raise InputError(f"{step}: is a link; a store holds folders and files of its own, remove it")
 
 
-def _same(folder: Path, result: Result, store: Path) -> Path | None:
-    """Return where these very bytes lie in the store, verified; None where they don't."""
+def _same_bytes(folder: Path, result: Result, store: Path) -> Path | None:
+    """Return the folder in which these very bytes lie in the store, verified; None without one."""
     place = place_of(result, store)
-    if not (place / CHECK_FILE).is_file() or not (folder / result_files.SAMPLES_FILE).is_file():
+    if not (place / CHECK_FILE).is_file() or not result_files.samples_of(folder).is_file():
         return None
     check = read_check(place / CHECK_FILE)
     same = (
@@ -300,7 +326,7 @@ def _same(folder: Path, result: Result, store: Path) -> Path | None:
         and sha256_of(folder / result_files.RESULT_FILE)
         == check.result_sha256
         == sha256_of(place / result_files.RESULT_FILE)
-        and sha256_of(folder / result_files.SAMPLES_FILE) == check.samples_sha256
+        and sha256_of(result_files.samples_of(folder)) == check.samples_sha256
         and _calibration(folder) in (None, check.calibration_sha256)
     )
     return place if same and folder.resolve() != place.resolve() else None
@@ -338,8 +364,10 @@ def _file(folder: Path, store: Path, verified: VerifiedResult, result: Result, r
         result = _with_about(result, there.model.about)  # what was said once stays said
     result = public(result)
     document = (folder / result_files.RESULT_FILE).read_bytes()
-    if result.model_dump() != verified.result.model_dump():
-        document = result_files.as_text(result).encode()
+    written = result_files.as_text(result)
+    stated = set(texts_in(json.loads(document)))  # a record that is read lacks the keys that its file may have
+    if result.model_dump() != verified.result.model_dump() or stated - set(texts_in(json.loads(written))):
+        document = written.encode()
     check = _checked(folder, verified, document, rejudged)
     outcome: Outcome = "added"
     if there is not None:
@@ -356,7 +384,7 @@ def _file(folder: Path, store: Path, verified: VerifiedResult, result: Result, r
             return Added(folder, "older", place, why, result=result)
         else:
             outcome = "replaced"
-    files = {result_files.SAMPLES_FILE: (folder / result_files.SAMPLES_FILE).read_bytes()}
+    files = {result_files.SAMPLES_FILE: result_files.samples_of(folder).read_bytes()}
     files[result_files.RESULT_FILE] = document
     for source in (place, folder):
         if check.calibration_sha256 is not None and check.calibration_sha256 == _calibration(source):
@@ -412,7 +440,8 @@ def read(
             raise InputError(result_and_check)
         else:
             left_out(key, result_and_check)
-    return stored
+    first = FirstFiled(one.filed for one in stored)
+    return [replace(one, differs=first.differs(one.filed)) for one in stored]
 
 
 def unreadable(kept: Iterable[StoredResult]) -> dict[str, str]:
@@ -463,9 +492,9 @@ def _read_stored(path: Path, store: Path, known: KnownRows | None = None) -> tup
 
 def as_stored(key: str, folder: Path, result: Result, check: Check, known: KnownRows) -> StoredResult:
     """Return a result with what is needed to rank it, whether it lies in a store or is only checked."""
-    spec = discovery.specs().get(result.benchmark.id)
-    rows = None if spec is None or is_current(result) else known.rows(spec, result.benchmark.split)
-    return StoredResult(key, folder, result, check, rows)
+    spec = known_spec(result)
+    rows = None if spec is None or is_current(result) else known.rows_of(result)
+    return StoredResult(key, folder, result, check, spec, rows=rows)
 
 
 def remove(keys: Sequence[str], store: Path) -> list[str]:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path, PurePosixPath
@@ -38,6 +39,7 @@ from reelbench.registry.spec import (
     MediaSource,
     RowMapping,
     Source,
+    SpanUnit,
     SplitSpec,
     TaskSpec,
     UrlFile,
@@ -52,9 +54,23 @@ FileKind = Literal["choice", "span", "grounded_choice", "open", "exact"]
 KEYS = (
     *("id", "title", "kind", "source", "columns", "answer_is", "facets", "prompt", "judge", "media", "languages"),
     *("licence", "licence_note", "citation", "splits", "task", "twin", "version", "summary", "homepage", "separators"),
-    "organisation",
+    *("organisation", "span_unit", "fps", "options"),
 )
 REQUIRED = ("id", "kind", "source", "columns")
+
+
+@cache
+def our_room() -> str:
+    """Return the package that holds our own benchmarks, as their entry points name it."""
+    package = __name__.partition(".")[0]
+    modules = (entry.module for entry in entry_points(group=ENTRY_POINTS))
+    return next(module.rpartition(".")[0] for module in modules if module.partition(".")[0] == package)
+
+
+def formats_module() -> str:
+    """Return the module that reads predictions and references of a benchmark that a file declares."""
+    return f"{our_room()}.mapped_formats"
+
 
 _ROW_KINDS = {"exact": "open"}
 """Kind -> kind of rows, where they are called otherwise."""
@@ -78,7 +94,7 @@ class Block:
     line: int
 
     def error(self, what: str, key: str = "") -> InputError:
-        """Return what to raise for a key, or for the whole mapping."""
+        """Return the error for a key, or for the whole mapping."""
         return InputError(f"{self.path}, line {self.lines.get(key, self.line)}: {what}")
 
     def only(self, known: Sequence[str]) -> None:
@@ -237,10 +253,14 @@ class _Declaration:
         top = self._top
         columns = self._columns()
         mapping = RowMapping(
-            columns=columns, answer_is=top.choice("answer_is", AnswerForm), separators=self._separators()
+            columns=columns,
+            answer_is=top.choice("answer_is", AnswerForm),
+            separators=self._separators(),
+            options_in_question=self._options_in_question(),
+            **self._span_unit(columns),
         )
         languages = top.texts("languages") or ("en",)
-        extras = tuple(self._extra(name) for name in self._extras(columns))
+        extras = tuple(self._extra_column(name) for name in self._extras(columns))
         splits = self._splits()
         first = next(iter(splits))
         judge, metrics, kinds = self._scoring()
@@ -253,6 +273,9 @@ class _Declaration:
             languages,
             [extra.name for extra in extras],
         ]
+        # What a file says with a later key is no other reader for those that don't.
+        more = [mapping.span_unit, mapping.fps, mapping.options_in_question]
+        shape += [more] if more != ["seconds", "", False] else []
         return BenchmarkSpec(
             id=self._id,
             title=top.text("title") or self._id.replace("_", " ").capitalize(),
@@ -271,7 +294,7 @@ class _Declaration:
             file=str(top.path),
             mapping=mapping,
             reader=f"mapping:{hashlib.sha256(json.dumps(shape).encode()).hexdigest()}",
-            formats="reelbench.tasks.mapped_formats",
+            formats=formats_module(),
             prompt=str(self._prompt),
             media=(self._media(),),
             tasks=tuple(self._tasks(splits)),
@@ -297,6 +320,8 @@ class _Declaration:
             if name in {*own, "split", DURATION.name, "reasoning"}:
                 raise self._top.error(f"facets: {name!r} is a column of ours; map a facet of another name", "facets")
         spans = {"start", "end"} if "span" in own and "span" not in columns else set[str]()
+        if self._top.values.get("options") is not None:
+            own -= {"options"}
         for name in sorted((own - {"span"} | spans) if spans else own):
             if name not in columns:
                 advice = "; give `span`, or `start` and `end`" if name in spans else ""
@@ -305,13 +330,36 @@ class _Declaration:
         block.only(sorted(known))
         return columns
 
+    def _options_in_question(self) -> bool:
+        block = self._top.block("options")
+        block.only(("in",))
+        if block.values and block.text("in") != "question":
+            raise block.error("options.in: expected `question`; options of a column of their own are `columns.options`")
+        if block.values and not self._kind.endswith("choice"):
+            raise self._top.error(f"options: a {self._kind} benchmark has none", "options")
+        return bool(block.values)
+
+    def _span_unit(self, columns: dict[str, str | tuple[str, ...]]) -> dict[str, Any]:
+        """Return what spans are counted in, and of frames how many a second."""
+        top = self._top
+        unit, fps = top.choice("span_unit", SpanUnit), top.text("fps") or ""
+        if (unit or fps) and self._kind not in ("span", "grounded_choice"):
+            raise top.error(f"span_unit: a {self._kind} benchmark has no spans", "span_unit" if unit else "fps")
+        if (unit == "frames") != bool(fps):
+            raise top.error(
+                "span_unit: frames needs `fps: NUMBER` or `fps: COLUMN`, and nothing else has it", "span_unit"
+            )
+        if unit in ("ratio", "percent") and DURATION.name not in columns:
+            raise top.error(f"span_unit: {unit} needs columns.duration, the videos' lengths in seconds", "span_unit")
+        return {"span_unit": unit or "seconds", "fps": fps}
+
     def _separators(self) -> dict[str, str]:
         block = self._top.block("separators")
         block.only(self._facets)
         return {name: block.required(name) for name in block.values}
 
     def _places(self) -> list[str]:
-        """Return what the prompt names."""
+        """Return the names of the prompt's places."""
         if self._prompt.suffix == ".json":
             document = read_json(self._prompt)
             if not is_object(document) or not {"en", *self._top.texts("languages")} & document.keys():
@@ -328,7 +376,7 @@ class _Declaration:
         named = [*self._places(), *(name for name in (DURATION.name, "reasoning") if name in columns)]
         return [name for name in dict.fromkeys(named) if name not in given]
 
-    def _extra(self, name: str) -> Column:
+    def _extra_column(self, name: str) -> Column:
         if name == DURATION.name:
             return DURATION
         if name == "reasoning":
@@ -359,7 +407,7 @@ class _Declaration:
 
     def _prompt_file(self) -> Path:
         if (given := self._top.text("prompt")) is None:
-            return Path(next(iter(import_module("reelbench.tasks").__path__))) / "prompts" / f"{self._kind}.txt"
+            return Path(next(iter(import_module(our_room()).__path__))) / "prompts" / f"{self._kind}.txt"
         path = self._own(self._top, "prompt", given)
         if not path.is_file():
             shown = cut_in_the_middle(given, _SHOWN_NAME)

@@ -12,6 +12,7 @@ from reelbench.scoring.right_answers import is_right, score_of
 _NOT_SETTINGS = frozenset(
     {
         "frames_given",
+        "frames_unlike",
         "requested",
         "returned",
         "calls",

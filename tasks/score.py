@@ -212,6 +212,15 @@ class Evaluation:
         )
         return ownership.whose(self.spec, self.split, self.source, entries)
 
+    @property
+    def questions_sha256(self) -> str | None:
+        """Hash of what was asked; None where that isn't known in full."""
+        asked = (
+            (sample.id, question, options, None if sample.reason == Reason.MEDIA_MISSING else sample.target)
+            for sample, question, options in self.asked.of_samples(self.scored.samples)
+        )
+        return ownership.questions_sha256(self.spec, self.split, self.source, asked)
+
     def write(self, folder: Path) -> Outcome:
         """Write the result, its samples and its questions to `folder`; of hidden answers a submission too."""
         questions.write(folder, self.spec, self.split, self.asked.of_samples(self.scored.samples), self.data)
@@ -223,7 +232,9 @@ class Evaluation:
             source=self.source,
             model=self.model,
             settings=self.settings,
-            attribution=result_files.Attribution(data=self.whose, url=self.url, note=self.note, asked=self.come_by),
+            attribution=result_files.Attribution(
+                self.whose, self.questions_sha256, url=self.url, note=self.note, asked=self.come_by
+            ),
         )
         fits = {name: list(entries) for name, entries in self.fits.items()}
         if Reason.ANSWERS_HIDDEN in self.scored.counts.unscored:

@@ -45,7 +45,7 @@ def anchors(
         raise InputError(f"--number: {number} is not a number from 1 up")
     if not (out / result_files.RESULT_FILE).is_file():
         given = read_one(result)
-        spec = discovery.get(given.result.benchmark.id)
+        spec = discovery.spec_of(given.result.benchmark)
         drawn = drawing.draw(spec, given.samples, number, strata(per)) if given.result.judge and spec.judge else []
         if not drawn:
             raise InputError(f"{result}: no answer in it has a judge's score; judge it first (reelbench score --judge)")
@@ -68,8 +68,8 @@ def _ask_anew(folder: Path, judge: "JudgeOptions") -> Path:
     from reelbench.scoring import aggregation
 
     first = read_one(folder)
-    spec = discovery.get(first.result.benchmark.id)
-    rows = against_data.KnownRows().rows(spec, first.result.benchmark.split)
+    spec = discovery.spec_of(first.result.benchmark)
+    rows = against_data.KnownRows().rows_of(first.result)
     items = against_data.as_asked(spec, first.samples, rows, str(folder))
     asked = folder / f"asked-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
     with TemporaryDirectory(prefix="reelbench-anchors-") as kept:
@@ -93,11 +93,13 @@ def _write(folder: Path, of: "Result", scored: "ScoredItems") -> None:
 
     result_files.write(
         folder,
-        discovery.get(of.benchmark.id),
+        discovery.spec_of(of.benchmark),
         scored,
         split=of.benchmark.split,
         source=of.benchmark.source,
         model=of.model,
         settings=of.settings,
-        attribution=result_files.Attribution(of.data, note="anchors: a few answers, to ask a judge about again"),
+        attribution=result_files.Attribution(
+            of.data, of.benchmark.questions_sha256, note="anchors: a few answers, to ask a judge about again"
+        ),
     )

@@ -40,7 +40,7 @@ _SHOWN = 20
 
 
 def workers_options(*, workers: NumberOfWorkers = None, engine: Engine = "pool") -> "Workers":
-    """Return who works on many results."""
+    """Return the workers for many results."""
     from reelbench.registry.workers import Workers
 
     return Workers(workers, engine)
@@ -63,7 +63,7 @@ def rejudge_options(
     judge_budget: Budget = None,
     judge_price: Price = None,
 ) -> "Rejudge | None":
-    """Return how to ask judges again, or None where that is not wanted; the results say which judges."""
+    """Return the plan to ask judges again, or None where that is not wanted; the results say which judges."""
     if rejudge is None:
         return None
     from reelbench.judges.judge_options import JudgeOptions, default_api_key, default_url
@@ -124,7 +124,7 @@ def _tell_unjudged(done: "list[Added]") -> None:
         result = one.result
         if one.place is None or result is None or one.outcome == "refused":
             continue
-        spec = discovery.get(result.benchmark.id)
+        spec = discovery.spec_of(result.benchmark)
         primary = result.metrics.get(spec.primary.name)
         if spec.judge is None or (primary is not None and primary.value is not None):
             continue
@@ -234,8 +234,11 @@ def check(
     from reelbench.registry.files import write_text
 
     checked = stores.check(*folders, workers=spread)
-    if as_json or markdown is not None:
+    if as_json or markdown is not None or store is not None:
         report = submission.Report(submission.read(checked, store, left_out=_tell_left_out))
+        for one in report.submissions:
+            if one.differs:
+                console.note(f"{one.folder}: a table of its own: {one.differs}")
         if markdown is not None:
             write_text(markdown, submission_page.markdown(report))
         if as_json:
@@ -264,9 +267,9 @@ def tables(
     from reelbench.leaderboard.exports import tables as files
     from reelbench.registry import discovery
 
-    if benchmark is not None:
-        discovery.get(benchmark)
     made = board.make(store, published=published, common=common or ())
+    if benchmark is not None and benchmark not in made.specs:
+        discovery.get(benchmark)
     for key, why in made.left_out.items():
         _tell_left_out(key, why)
     console.write(files.tables(made, style, benchmark=benchmark).rstrip("\n"))

@@ -127,16 +127,14 @@ def ask(
     from reelbench.tasks.earlier import OTHER_JUDGE
     from reelbench.tasks.score import Options
 
-    note = console.noted(quiet=quiet)
     earlier = chosen_questions.earlier
     of_each = strata(per, limit=limit, ids=chosen_questions.ids, **{"from": earlier})
     several = chosen(candidates, Candidates)
     stated = output_limit.preset.get("frames") if output_limit.preset and frames is None else frames
     spec = stated or settings.FRAMES.get() or _FRAMES
     check_frames(about, spec)
-    options = Options(
-        overlap=not no_overlap, judge=judge, note=note, bar=console.progress, about=about, earlier=earlier, label=label
-    )
+    options = Options(not no_overlap, judge, console.noted(quiet=quiet), console.progress, about)
+    options = replace(options, earlier=earlier, label=label)
     folder = output or home() / "runs" / datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
     if earlier is not None:
         check_apart(earlier, names, folder / names[0])
@@ -151,9 +149,8 @@ def ask(
         asked = partial(repeats.ask, model=model, candidates=several, budget=shared_budget(llm), keeping=keeping)
 
     def outcomes_of(name: str) -> "list[Outcome]":
-        only = chosen_questions.ids
+        place, only = folder / discovery.plain_name(name), chosen_questions.ids
         questions = asking.questions(name, spec, split=split, limit=limit, data=data, only=only, per=of_each)
-        place = folder / discovery.plain_name(name)
         return repeats.write(asked(questions, replace(options, place=place)), place)
 
     outcomes, failed = _each(names, outcomes_of)

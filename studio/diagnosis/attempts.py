@@ -52,7 +52,7 @@ def attempts_of_result(folder: Path) -> tuple[str, str, list[Attempt]]:
         InputError: It is not a result, or no answer in it was judged.
     """
     result = result_files.read(folder)
-    spec = discovery.get(result.benchmark.id)
+    spec = discovery.spec_of(result.benchmark)
     attempts = [_attempt(spec, sample) for sample in result_files.read_samples(folder)]
     if all(attempt.right is None for attempt in attempts):
         raise InputError(f"{folder}: no answer in it was judged, so none is known to be wrong; score it with --judge")
