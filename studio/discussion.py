@@ -192,7 +192,7 @@ class Discussion:
         shown = await pictures.attachments({"id": case.item.name, "video": case.item.name})
         answers = []
         for question in self.context_questions:
-            messages = self.prompts.messages("context.txt", (), shown, question=question)
+            messages = self.prompts.messages("context.txt", (), shown, question=question, view=pictures.view)
             answers.append(await chain.ask(case, CONTEXT, messages, _text, stand_in=_STAND_IN_CONTEXT, **about))
         return answers
 
@@ -447,7 +447,7 @@ async def run(
         ]
         settings: dict[str, Any] = {"rounds": options.rounds, "questions": options.questions}
         if options.start_after is None:  # later stages show no frames
-            settings["frames"] = options.frames
+            settings["frames"] = pictures.sampling.stated
         if options.until is not None:
             if out is None:
                 return chain.plan()

@@ -58,7 +58,12 @@ class ChainOptions(MakeOptions):
 
     out: Out = None
     frames: Annotated[
-        str, typer.Option("--frames", metavar="SPEC", help="Frames shown to models that see the video.")
+        str,
+        typer.Option(
+            "--frames",
+            metavar="SPEC",
+            help="Frames shown to models that see the video: as images, or with as=clip as one video.",
+        ),
     ] = _FRAMES
     media: Annotated[Path | None, typer.Option("--media", metavar="DIR", help="Folder of the videos.")] = None
     split: Annotated[
@@ -281,7 +286,10 @@ def tags(
     *,
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Output file (JSON Lines).")] = None,
     llm_votes: Annotated[int, typer.Option(help="Replies per question; the majority decides each label.", min=1)] = 5,
-    frames: Annotated[str | None, typer.Option(metavar="SPEC", help="Frames to show; default none.")] = None,
+    frames: Annotated[
+        str | None,
+        typer.Option(metavar="SPEC", help="Frames to show, as images or with as=clip as one video; default none."),
+    ] = None,
     visual: Annotated[
         Path | None, typer.Option(metavar="FILE", help="DramaQA's visual metadata, which says who is seen.")
     ] = None,
