@@ -115,6 +115,10 @@ class ReviewKind(ABC):
         """Whether reviewers' marks of one item differ so that somebody must decide."""
         return len({self.said(marks) for marks in by_reviewer.values()} - {None}) > 1
 
+    def is_open(self, by_reviewer: Mapping[str, Marks]) -> bool:
+        """Whether an item stands on a consensus page."""
+        return len(by_reviewer) > 1 and self.disagrees(by_reviewer)
+
     @abstractmethod
     def summarize(self, reviews: Reviews) -> "ReviewSummary":
         """Merge reviewers' marks; InputError where there are none."""
