@@ -102,7 +102,11 @@ def page(
     ] = Form.PAGE,
     media_url: Annotated[
         str | None,
-        typer.Option(metavar="PREFIX", help="Prefix of the videos' paths for Label Studio."),
+        typer.Option(
+            metavar="PREFIX",
+            help="Address before the videos' paths: pages (and Label Studio) play them from there. Without it a page "
+            "plays films that lie beside it, and lets reviewers choose the others from their own disks.",
+        ),
     ] = None,
     output: Annotated[
         Path | None, typer.Option(help="The page's file (default review-NAME.html), or the folder for --as.")
@@ -117,7 +121,7 @@ def page(
     _check_form(form, media_url, embed=embed, strips=strips)
     _check_source(ask, material.diagnosis, material.graphs)
     content = _content(name, ask, draw, material, split=split, data=data)
-    if media_url is not None:
+    if form is Form.LABEL_STUDIO and media_url is not None:
         from reelbench.studio.review import label_studio
 
         tasks = label_studio.write(content, output or Path(f"label-studio-{name}"), media_url, data)
@@ -133,6 +137,7 @@ def page(
         draw,
         data=data,
         clips=clips if embed else None,
+        media_url=media_url,
         note=console.note,
         bar=console.progress,
     )
@@ -236,10 +241,12 @@ def agree(
 
 
 def _check_form(form: Form, media_url: str | None, *, embed: bool, strips: bool) -> None:
-    if (form is Form.LABEL_STUDIO) == (media_url is None):
-        raise InputError("--as label-studio and --media-url PREFIX go together")
+    if form is Form.LABEL_STUDIO and media_url is None:
+        raise InputError("--as label-studio: name where its server has the videos, with --media-url PREFIX")
     if (form is Form.FOLDER and not embed) or (embed and form is Form.LABEL_STUDIO):
         raise InputError("--as folder goes with --embed: page and clips in one folder; Label Studio has its own videos")
+    if embed and media_url is not None:
+        raise InputError("--embed and --media-url: give one of them; embedded clips come from the page itself")
     if embed and strips:
         raise InputError("--strips and --embed: give one of them; browsers play the clips")
 

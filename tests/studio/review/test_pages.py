@@ -95,7 +95,7 @@ def test_a_blind_page_holds_nothing_of_the_answer(make, data_of, benchmark):
                 del ask["options"]
             assert set(ask) <= {"type", "name", "title", "rows"}
     for video in held["videos"].values():
-        assert set(video) == {"source", "fps", "duration", "strip"}
+        assert set(video) == {"source", "name", "fps", "duration", "strip"}
         assert "#" not in (video["source"] or "")
 
 
