@@ -19,6 +19,7 @@ help:
 	@echo 'make fuzz MINUTES=10   damaged files, replies and videos      make mutants   do tests notice changed numbers?'
 	@echo 'make install  .venv with reelbench (editable), lmms-eval and the development tools'
 	@echo 'make lint     ruff, import-linter, pyright      make format   let ruff format'
+	@echo 'make sizes    lines and functions of each room, as CONTRIBUTING.md states them'
 	@echo 'make tasks    write the YAML and lmms.py of our tasks from their specs'
 	@echo 'make dist     build the sdist and the wheel of a release, and try them'
 	@echo 'make docs     write what the documents repeat of the code, and build their site in docs/_site'
@@ -87,13 +88,19 @@ mutants: install
 verification: install
 	$(BIN)/python -m tools.verification
 
+.PHONY: sizes
+sizes: install
+	@$(BIN)/python -m tools.sizes
+
 # A built package, for what measures one commit against another (perf/README.md).
 wheel: install
 	rm -rf built build
 	$(UV) pip install --quiet --python $(BIN)/python --no-deps --target built .
 
+# The parts run beside each other; what one says stands together.
 .PHONY: lint-style lint-imports lint-types lint-workflows
-lint: lint-style lint-workflows lint-imports lint-types
+lint: install
+	@$(MAKE) --no-print-directory --jobs --output-sync=target lint-types lint-workflows lint-style lint-imports
 
 lint-style: install
 	$(BIN)/ruff check .

@@ -14,6 +14,7 @@ import yaml
 from pydantic import BaseModel, Field, ValidationError
 
 from reelbench.registry.base_record import first_wrong_field
+from reelbench.registry.containment import contained
 from reelbench.registry.datasheet_form import FILE, LIMITATIONS, SECTIONS
 from reelbench.registry.errors import InputError
 from reelbench.registry.spec import BenchmarkSpec
@@ -59,8 +60,8 @@ UNSTATED = Datasheet(
 
 
 def path_of(spec: BenchmarkSpec) -> Path:
-    """Return where the benchmark's datasheet is."""
-    return spec.folder / FILE
+    """Return where the benchmark's datasheet is; InputError where its folder has a link to one outside."""
+    return contained(spec.folder, spec.folder / FILE) if spec.file else spec.folder / FILE
 
 
 def read(spec: BenchmarkSpec) -> Datasheet:

@@ -9,6 +9,7 @@ from reelbench.hub_cards.counts import Labels, SplitStatistics
 from reelbench.hub_cards.datasheet import Datasheet
 from reelbench.registry.data import loading, ownership, sources
 from reelbench.registry.data.loading import SplitData
+from reelbench.registry.data.passing_on import why_withheld
 from reelbench.registry.errors import InputError
 from reelbench.registry.records import Data, SourceRecord
 from reelbench.registry.rows import Row
@@ -16,7 +17,6 @@ from reelbench.registry.spec import BenchmarkSpec, SplitSpec
 
 DATA_FOLDER = "data"
 CONFIG = "default"
-UNLICENSED = frozenset({"", "other", "unknown"})
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def gather(
             counted = Counted(counts.of_split(spec, rows, labels), split.source, files, data_of_rows)
         splits.append(SplitMaterial(name, declared, counted))
     if data_splits is None:
-        data_splits = () if why_not_redistributed(spec) else tuple(spec.splits)
+        data_splits = () if why_withheld(spec) else tuple(spec.splits)
     has_mini = loading.mini_folder(spec).is_dir()
     example = loading.locate(spec.id, loading.MINI).read()[0] if has_mini else None
     return Material(spec, datasheet.read(spec), tuple(splits), example, repo_id, tuple(data_splits), config, framework)
@@ -156,17 +156,6 @@ def _split_of(spec: BenchmarkSpec, path: Path) -> str:
         if path.name in {Path(name).name for name in names}:
             return split
     return spec.default_split
-
-
-def why_not_redistributed(spec: BenchmarkSpec) -> str | None:
-    """Return why the benchmark's rows may not be passed on, or None where its licence lets them be."""
-    if not spec.open_data:
-        return f"{spec.title}'s data is under an agreement that forbids passing it on."
-    if not spec.license:
-        return f"{spec.title} states no licence, so nothing says that its data may be passed on."
-    if spec.license in UNLICENSED:
-        return f"{spec.title} declares the licence {spec.license!r}, which doesn't say that its data may be passed on."
-    return None
 
 
 def data_path(split: str) -> str:

@@ -11,10 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reelbench.hub_cards import front_matter
+import yaml
+
 from reelbench.hub_cards.card import Card, Section
 from reelbench.hub_cards.material import CONFIG, data_path
+from reelbench.hub_cards.metadata import to_yaml
 from reelbench.registry.errors import InputError
+from reelbench.registry.yaml_text import LOADER, read_mapping
 
 OTHER_CONFIG = "reelbench"
 """Name of our configuration where the repository has a default one of its own."""
@@ -46,7 +49,7 @@ def merged(card: Card, existing: str | None, where: str = "README.md") -> Merged
     existing = existing or ""
     crlf = "\r\n" in existing
     text = existing.removeprefix("\ufeff").replace("\r\n", "\n")
-    block, rest = front_matter.split(text)
+    block, rest = split_front_matter(text)
     _refuse_another_card(card, rest, where)
     notes: list[str] = []
     metadata = _metadata(card.metadata, block or "", where, notes)
@@ -85,9 +88,9 @@ def has_our_rows(existing: str | None) -> bool:
 
 
 def _declared_configs(existing: str | None) -> list[dict[str, Any]]:
-    block, _ = front_matter.split((existing or "").removeprefix("\ufeff").replace("\r\n", "\n"))
+    block, _ = split_front_matter((existing or "").removeprefix("\ufeff").replace("\r\n", "\n"))
     try:
-        configs = front_matter.read(block or "", "README.md").get("configs")
+        configs = read_front_matter(block or "", "README.md").get("configs")
     except InputError:  # told by `merged`, with the line
         return []
     return [config for config in configs if isinstance(config, dict)] if isinstance(configs, list) else []
@@ -187,13 +190,13 @@ def _placed(text: str, section: str, before: str | None, after: str | None) -> s
 
 
 def _metadata(ours: dict[str, Any], block: str, where: str, notes: list[str]) -> str:
-    theirs = front_matter.read(block, where)
+    theirs = read_front_matter(block, where)
     new: dict[str, Any] = {}
     for key, value in ours.items():
         merged = _value(key, value, theirs.get(key), notes, where)
         if merged != theirs.get(key):
             new[key] = merged
-    return front_matter.changed(block, new, where)
+    return changed_front_matter(block, new, where)
 
 
 def _value(key: str, ours: object, theirs: object, notes: list[str], where: str) -> object:
@@ -227,3 +230,83 @@ def _configs(ours: list[Any], theirs: list[Any]) -> list[Any]:
     place = own.index(True) if any(own) else len(theirs)
     others = [config for config, is_own in zip(theirs, own, strict=True) if not is_own]
     return [*others[:place], *ours, *others[place:]]
+
+
+_START = re.compile(r"---[ \t]*\n")
+_END = re.compile(r"^---[ \t]*(?:\n|\Z)", re.MULTILINE)
+
+
+def split_front_matter(text: str) -> tuple[str | None, str]:
+    """Return the YAML between a README's first two lines of `---`, None where it has none, and what follows."""
+    start = _START.match(text)
+    end = _END.search(text, start.end()) if start else None
+    if start is None or end is None:
+        return None, text
+    return text[start.end() : end.start()], text[end.end() :]
+
+
+def read_front_matter(block: str, where: str) -> dict[str, Any]:
+    """Return the values of a front matter.
+
+    Raises:
+        InputError: It is not YAML, not a mapping, or beyond the limits; with the line.
+    """
+    return read_mapping(block, where, what="its metadata", line=2)
+
+
+def changed_front_matter(block: str, values: Mapping[str, Any], where: str) -> str:
+    """Return a front matter with some keys' values replaced, and new keys at the end; all else stays as it is.
+
+    Raises:
+        InputError: As `read_front_matter`.
+    """
+    there = read_front_matter(block, where)
+    if not values:
+        return block
+    written = _edited(block, there, values) if there else block + to_yaml(dict(values))
+    # Should the edit ever misread somebody's layout, the values count.
+    wanted = {**there, **values}
+    return written if _reads_as(written, wanted) else to_yaml(wanted)
+
+
+def _edited(block: str, there: Mapping[str, Any], values: Mapping[str, Any]) -> str:
+    edits: list[tuple[int, int, str]] = []  # from, to, text
+    for key, node in yaml.compose(block, Loader=LOADER).value:
+        if key.value not in values:
+            continue
+        old, new = there[key.value], values[key.value]
+        added = new[len(old) :] if isinstance(old, list) and new[: len(old)] == old else []
+        if old and added and isinstance(node, yaml.SequenceNode):
+            edits.append(_appended(block, node, added))
+        else:
+            edits.append((key.start_mark.index, _end_of(node), to_yaml({key.value: new}).rstrip("\n")))
+    for start, end, text in sorted(edits, reverse=True):
+        block = block[:start] + text + block[end:]
+    block += "" if block.endswith("\n") else "\n"
+    new_keys = {key: value for key, value in values.items() if key not in there}
+    return block + (to_yaml(new_keys) if new_keys else "")
+
+
+def _appended(block: str, node: yaml.SequenceNode, added: list[Any]) -> tuple[int, int, str]:
+    end = _end_of(node.value[-1])
+    if node.flow_style:
+        return end, end, ", " + to_yaml(added, flow=True)[1:-1]
+    line_end = block.find("\n", end)
+    end = line_end if line_end >= 0 else len(block)  # behind a comment on the last value's line
+    indent = " " * node.start_mark.column
+    return end, end, "".join(f"\n{indent}{line}" for line in to_yaml(added).splitlines())
+
+
+def _end_of(node: yaml.Node) -> int:
+    """Return where a value ends; what YAML states for a block is where the next one begins, behind the comments."""
+    while isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
+        last = node.value[-1]
+        node = last[1] if isinstance(last, tuple) else last
+    return node.end_mark.index
+
+
+def _reads_as(block: str, wanted: Mapping[str, Any]) -> bool:
+    try:
+        return read_front_matter(block, "") == wanted
+    except InputError:
+        return False

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from reelbench.hub_cards.material import CONFIG, UNLICENSED, Material, data_path
+from reelbench.hub_cards.material import CONFIG, Material, data_path
 from reelbench.registry.data.loading import is_mini
+from reelbench.registry.data.passing_on import UNLICENSED
 from reelbench.registry.languages import language_of
 from reelbench.registry.spec import BenchmarkSpec, LocalFile
 

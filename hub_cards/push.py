@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from reelbench.hub_cards import files, material, merge
 from reelbench.hub_cards.counts import Labels
@@ -13,11 +13,9 @@ from reelbench.registry.data import hub, loading, sources
 from reelbench.registry.data.hub import RemoteFile
 from reelbench.registry.data.hub_write import FileChanges, Head, Repository, differs
 from reelbench.registry.data.loading import SplitData
+from reelbench.registry.data.passing_on import why_withheld
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.spec import BenchmarkSpec, LocalFile
-
-if TYPE_CHECKING:
-    from huggingface_hub import HfApi
 
 TITLE = "Reelbench: dataset card"
 _DESCRIPTION = (
@@ -84,7 +82,7 @@ def push(
         InputError: The call is wrong: the data may not be passed on, no such repository, a README that can't be merged.
         ReelbenchError: The Hub refused or broke off; nothing was changed, or only an empty repository made.
     """
-    if options.with_data and (why := material.why_not_redistributed(spec)) is not None:
+    if options.with_data and (why := why_withheld(spec)) is not None:
         raise InputError(f"{why} Push the card without --with-data.{_how_to_get(spec)}")
     if hub.offline():
         raise ReelbenchError(f"{hub.page(repo_id)}: not pushed, because HF_HUB_OFFLINE is set; unset it")
@@ -119,24 +117,11 @@ def _target(repository: Repository, options: PushOptions) -> _Target:
                 f"{', '.join(sorted(namespaces))}"
             )
         return _Target(_MAIN, head, create_pr=False, url=page)
-    if create_pr and me is not None and (num := _our_pull_request(api, repository.id, me)) is not None:
+    if create_pr and me is not None and (num := repository.open_request(TITLE, me)) is not None:
         # A second request would only stand beside the first one.
         revision = f"refs/pr/{num}"
         return _Target(revision, repository.head(revision), create_pr=False, url=f"{page}/discussions/{num}")
     return _Target(_MAIN, head, create_pr=create_pr, url=page)
-
-
-def _our_pull_request(api: "HfApi", repo_id: str, me: str) -> int | None:
-    requests = api.get_repo_discussions(
-        repo_id, repo_type="dataset", author=me, discussion_type="pull_request", discussion_status="open"
-    )
-    ours = (True, "open", me, TITLE)
-    numbers = [
-        request.num
-        for request in requests
-        if (request.is_pull_request, request.status, request.author, request.title) == ours
-    ]
-    return max(numbers, default=None)
 
 
 def _existing(repo_id: str, head: Head) -> dict[str, str]:
@@ -248,7 +233,7 @@ class _Push:
 
     def commit(self, target: _Target, changed: list[str]) -> PushOutcome:
         """Commit the changed files in one step, onto the commit that they were compared with."""
-        info = self.repository.commit(
+        url = self.repository.commit(
             target.head,
             FileChanges(self.staged, changed),
             title=TITLE,
@@ -258,5 +243,5 @@ class _Push:
             create_pr=target.create_pr,
         )
         if target.create_pr:
-            return PushOutcome("pull request", info.pr_url or target.url)
-        return PushOutcome("committed", target.url if target.revision != _MAIN else str(info.commit_url))
+            return PushOutcome("pull request", url)
+        return PushOutcome("committed", target.url if target.revision != _MAIN else url)

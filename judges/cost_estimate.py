@@ -2,14 +2,14 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from contextlib import closing
+from dataclasses import dataclass
 
 from reelbench.judges.judge_options import JudgeOptions
-from reelbench.judges.member import Member, members
+from reelbench.judges.panel import Member, Panel
 from reelbench.judges.prompting import load_prompts
 from reelbench.llm.budget import Tally
-from reelbench.llm.messages import Message, estimated_tokens
-from reelbench.llm.reply import Reply
+from reelbench.llm.messages import estimated_tokens
 from reelbench.registry.records import Item
 from reelbench.registry.spec import BenchmarkSpec
 
@@ -49,65 +49,44 @@ class CostEstimate:
     shutdown: str | None = None
 
 
-@dataclass(slots=True)
-class _Known:
-    """Replies that are kept, to go by: those whose tokens the server counted, and those that were timed."""
-
-    counted: Tally = field(default_factory=Tally)
-    estimated: int = 0
-    timed: int = 0
-    seconds: float = 0.0
-
-    def add(self, messages: Sequence[Message], reply: Reply) -> None:
-        if reply.seconds is not None:
-            self.timed += 1
-            self.seconds += reply.seconds
-        if reply.prompt_tokens and reply.completion_tokens:
-            self.counted.add(reply)
-            self.estimated += estimated_tokens(messages)
-
-
 def estimate_cost(spec: BenchmarkSpec, items: Sequence[Item], options: JudgeOptions) -> list[CostEstimate]:
     """Return what judging the answered ones of `items` would take, judge by judge; nothing is asked."""
     if spec.judge is None:
         return []
     answered = [item for item in items if item.reason is None]
-    judges = members(spec.judge, load_prompts(spec, options.prompts), options)
-    try:
-        return [_estimate(judge, answered) for judge in judges]
-    finally:
-        for judge in judges:
-            judge.asker.close()
+    with closing(Panel(spec.judge, load_prompts(spec, options.prompts), options)) as panel:
+        return [_estimate(judge, answered) for judge in panel.members]
 
 
 def _estimate(judge: Member, items: Sequence[Item]) -> CostEstimate:
-    result, known = CostEstimate(judge.options.model, items=len(items)), _Known()
-    under_way = judge.batches().under_way()
+    options, store = judge.options, judge.asker.cache.store
+    result = CostEstimate(options.model, len(items), shutdown=store.last_day(options.model, options.host))
+    under_way = store.batched(options.model, options.host)
+    counted, estimated, seconds = Tally(), 0, list[float]()  # of replies that are kept, to go by
     wanted: dict[bytes, int] = {}
-    for item in items:
-        for cursor in judge.questions(item).values():
-            result.cached += len(cursor.replies)
-            for cached in cursor.replies:
-                known.add(cursor.messages, cached.reply)
-            if cursor.key in under_way:
-                result.pending += 1
-            elif cursor.key is not None:
-                wanted[cursor.key] = estimated_tokens(cursor.messages)
-    result.calls = len(wanted)
-    counted = known.counted
-    result.counted_by = counted.replies
-    ratio = counted.prompt_tokens / known.estimated if known.estimated else 1.0
-    result.prompt_tokens = round(sum(wanted.values()) * ratio)
+    for cursor in (cursor for item in items for cursor in judge.places(item).values()):
+        tokens = estimated_tokens(cursor.messages)
+        result.cached += len(cursor.replies)
+        for reply in (cached.reply for cached in cursor.replies):
+            seconds += [reply.seconds] if reply.seconds is not None else []
+            if reply.prompt_tokens and reply.completion_tokens:
+                counted.add(reply)
+                estimated += tokens
+        if cursor.key in under_way:
+            result.pending += 1
+        elif cursor.key is not None:
+            wanted[cursor.key] = tokens
+    result.calls, result.counted_by = len(wanted), counted.replies
+    result.prompt_tokens = round(sum(wanted.values()) * (counted.prompt_tokens / estimated if estimated else 1.0))
     each = counted.completion_tokens / counted.replies if counted.replies else _VERDICT
     result.completion_tokens = round(result.calls * each)
     cached, reasoning = counted.cached_tokens or 0, counted.reasoning_tokens or 0
-    result.cost_usd = judge.options.cost_usd(
+    result.cost_usd = options.cost_usd(
         result.prompt_tokens,
         result.completion_tokens,
         round(result.prompt_tokens * cached / counted.prompt_tokens) if cached else 0,
         round(result.completion_tokens * reasoning / counted.completion_tokens) if reasoning else 0,
     )
-    result.shutdown = judge.asker.cache.store.shutdown(judge.options.model, judge.options.host)
-    if known.timed:
-        result.seconds = known.seconds / known.timed * math.ceil(result.calls / judge.options.concurrency)
+    if seconds:
+        result.seconds = sum(seconds) / len(seconds) * math.ceil(result.calls / options.concurrency)
     return result

@@ -1,35 +1,32 @@
-"""The two ways to judge: a whole run in one batch, and item by item from a host's worker threads."""
+"""How scoring comes by its judge: many items at once, one by one inside a host's threads, or from a run's record."""
 
+import asyncio
 import logging
-from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import Future
-from contextlib import closing
-from threading import Semaphore
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, ExitStack
 from types import TracebackType
 from typing import Self, cast
 
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.judges.panel import Panel
 from reelbench.judges.prompting import PromptSet, load_prompts
-from reelbench.judges.verdicts import Verdict
-from reelbench.llm.budget import Budget, Tally
+from reelbench.judges.verdicts import Judge, Verdict
+from reelbench.llm import loop
+from reelbench.llm.budget import Budget
+from reelbench.llm.runner import Runner
+from reelbench.registry import settings
+from reelbench.registry.errors import ReelbenchError
+from reelbench.registry.progress import Bar, Show, no_bar, no_show
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, JudgeRecord
 from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
 
-WINDOW = 2048
-"""Items held at once in a batch: bounds memory, and lets work go on behind one slow reply."""
-_AHEAD = 2
-"""Items asked about at once, for each call in flight: preparing more of them would keep the calls waiting."""
-
-_SLICE = 0.2  # seconds: the progress bar moves while one slow reply is waited for
-
 _log = logging.getLogger("reelbench.judges")
 
 
-class JudgeRun(Iterator[Verdict]):
-    """Verdicts in the order of the items, whatever the order of the replies; at most `WINDOW` are held."""
+class JudgeRun:
+    """Items judged many at once; iterating gives their verdicts, in the order of the items."""
 
     def __init__(
         self,
@@ -38,80 +35,22 @@ class JudgeRun(Iterator[Verdict]):
         items: Iterable[Item],
         options: JudgeOptions,
         *,
-        progress: Callable[[Tally], None] | None = None,
+        show: Show = no_show,
         on_note: Callable[[str], None] | None = None,
         budget: Budget | None = None,
     ) -> None:
-        """Set up, on a scale that need not be a benchmark's; the other arguments are those of `judge_items`."""
-        self._panel = Panel(scale, prompts, options, on_note, budget)
-        self._progress = progress
-        self._room = Semaphore(_AHEAD * self._panel.ahead * options.concurrency)
-        self._verdicts = self._judged(items)
-
-    def __next__(self) -> Verdict:
-        return next(self._verdicts)
-
-    @property
-    def record(self) -> JudgeRecord:
-        """The judge, what answered, and what it took, over the verdicts given so far."""
-        return self._panel.record()
-
-    @property
-    def notes(self) -> list[str]:
+        """Judge, on a scale that need not be a benchmark's; the other arguments are those of `judge_items`."""
+        panel = Panel(scale, prompts, options, on_note, budget)
+        self.verdicts = loop.run(Runner(panel.askers, show).results(items, panel.verdict))
+        self.record = panel.record
+        """The judge, what answered, and what it took."""
+        self.tally = panel.tally
+        """Counts, this run's calls and dollars among them."""
+        self.notes = panel.notes
         """One line for each thing that the user should know (a refusal, a spent budget, a damaged cache)."""
-        return self._panel.notes
 
-    @property
-    def tally(self) -> Tally:
-        """Live counts, this run's calls and dollars among them."""
-        return self._panel.tally
-
-    def settle(self, items: Sequence[Item]) -> None:
-        """Collect and hand over what goes by batches, before the first verdict is asked for (see `Member.settle`)."""
-        self._panel.settle(items)
-
-    def close(self) -> None:
-        """End judging early; replies that arrived are kept."""
-        self._verdicts.close()
-        self._panel.close()
-
-    def _judged(self, items: Iterable[Item]) -> Generator[Verdict]:
-        waiting: deque[Verdict | Future[Verdict]] = deque()
-        with closing(self._panel):
-            for item in self._panel.read_ahead(items):
-                waiting.append(self._started(item))
-                while waiting and (len(waiting) >= WINDOW or _ready(waiting[0])):
-                    yield self._next(waiting)
-            while waiting:
-                yield self._next(waiting)
-
-    def _started(self, item: Item) -> Verdict | Future[Verdict]:
-        started = self._panel.start(item)
-        if isinstance(started, Future):
-            while not self._room.acquire(timeout=_SLICE):
-                self._tell()
-            started.add_done_callback(lambda _: self._room.release())
-        return started
-
-    def _next(self, waiting: deque[Verdict | Future[Verdict]]) -> Verdict:
-        head = waiting.popleft()
-        if isinstance(head, Verdict):
-            verdict = head
-        else:
-            while True:
-                try:
-                    verdict = head.result(timeout=_SLICE if self._progress else None)
-                    break
-                except TimeoutError:
-                    if head.done():
-                        raise
-                    self._tell()
-        self._tell()
-        return verdict
-
-    def _tell(self) -> None:
-        if self._progress is not None:
-            self._progress(self._panel.tally)
+    def __iter__(self) -> Iterator[Verdict]:
+        return iter(self.verdicts)
 
 
 def judge_items(
@@ -119,58 +58,77 @@ def judge_items(
     items: Iterable[Item],
     options: JudgeOptions,
     *,
-    progress: Callable[[Tally], None] | None = None,
+    show: Show = no_show,
     on_note: Callable[[str], None] | None = None,
     budget: Budget | None = None,
 ) -> JudgeRun:
-    """Judge items in one batch.
+    """Judge many items.
 
     Args:
         spec: The benchmark; its `judge` names criteria and scale.
         items: The answers; consumed as judging goes on.
         options: The judge.
-        progress: Called often, from the caller's thread, with the live counts.
+        show: Called whenever an item is done, from another thread, with how many are.
         on_note: Called with each line that the user should know, as it arises and perhaps from another thread; by
             default it is logged.
         budget: What this and other runs may spend together; by default the options' own.
 
-    Returns:
-        An iterator of verdicts in the order of `items`. Its `record` is whole once it is used up.
-
     Raises:
         InputError: The benchmark is not judged, the prompts are not there, or an option makes no sense.
-        ReelbenchError: The cache can't be written (while iterating, too); what it holds is kept.
+        ReelbenchError: The cache can't be written; what it holds is kept.
     """
     prompts = load_prompts(spec, options.prompts)  # refuses a spec without a judge
-    return JudgeRun(
-        cast("JudgeSpec", spec.judge), prompts, items, options, progress=progress, on_note=on_note, budget=budget
-    )
+    return JudgeRun(cast("JudgeSpec", spec.judge), prompts, items, options, show=show, on_note=on_note, budget=budget)
+
+
+def judge_of(
+    options: JudgeOptions, note: Callable[[str], None], bar: Bar = no_bar, budget: Budget | None = None
+) -> Judge:
+    """Return a judge that asks about all items, many at once, beside a progress bar; for `budget` see `judge_items`."""
+
+    def judge(spec: BenchmarkSpec, items: Sequence[Item]) -> tuple[list[Verdict], JudgeRecord]:
+        prompts = load_prompts(spec, options.prompts)  # refuses a spec without a judge
+        with bar(f"judging {spec.id}", len(items)) as show:
+            panel = Panel(cast("JudgeSpec", spec.judge), prompts, options, note, budget)
+            return loop.run(Runner(panel.askers, show).results(items, panel.verdict)), panel.record
+
+    return judge
+
+
+def recorded(verdicts: Mapping[str, Verdict], record: JudgeRecord) -> Judge:
+    """Return a judge that says again what it said in a run; an item that it never saw is not judged."""
+
+    def judge(spec: BenchmarkSpec, items: Sequence[Item]) -> tuple[list[Verdict], JudgeRecord]:
+        del spec
+        unseen = {item.id: Verdict(item.id, {}, {"": Reason.JUDGE_UNAVAILABLE}) for item in items}
+        return [verdicts.get(item.id, unseen[item.id]) for item in items], record
+
+    return judge
 
 
 class LiveJudge:
-    """Judges one item at a time, for a host's worker threads; `judge` blocks and never raises.
-
-    All threads share one event loop, one cache and one limit on calls in flight.
-    """
+    """Judges one item at a time, for a host's worker threads; `judge` blocks and never raises."""
 
     def __init__(self, spec: BenchmarkSpec, options: JudgeOptions) -> None:
         """Raises InputError or ReelbenchError where the judge can't be set up at all."""
         prompts = load_prompts(spec, options.prompts)  # refuses a spec without a judge
-        scale = cast("JudgeSpec", spec.judge)
-        self._criteria = scale.criteria
-        self._panel = Panel(scale, prompts, options)
-        self._told = False
+        self._scale, self._options = cast("JudgeSpec", spec.judge), options
+        self._panel = Panel(self._scale, prompts, options)
+        self._lock = threading.Lock()
+        self._held, self._asked = ExitStack(), AsyncExitStack()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._closed = self._told = False
 
     def judge(self, item: Item) -> Verdict:
         """Return the item's verdict; whatever goes wrong leaves it unscored, and is logged once."""
         try:
-            started = self._panel.start(item)
-            return started if isinstance(started, Verdict) else started.result()
+            entered = self._entered()
+            return asyncio.run_coroutine_threadsafe(self._panel.verdict(item), entered).result()
         except Exception as error:  # noqa: BLE001 - an error here would cost the host its whole run
             if not self._told:
                 self._told = True
-                _log.error("%s", self._panel.options.redact(" ".join(str(error).split()) or repr(error)))
-            return Verdict(item.id, {}, dict.fromkeys(self._criteria, Reason.JUDGE_UNAVAILABLE))
+                _log.error("%s", self._options.redact(" ".join(str(error).split()) or repr(error)))
+            return Verdict(item.id, {}, dict.fromkeys(self._scale.criteria, Reason.JUDGE_UNAVAILABLE))
 
     @property
     def notes(self) -> list[str]:
@@ -179,11 +137,28 @@ class LiveJudge:
 
     def record(self) -> JudgeRecord:
         """Return the judge's record, over all verdicts given so far."""
-        return self._panel.record()
+        return self._panel.record
 
     def close(self) -> None:
         """End judging; replies that arrived are kept."""
+        with self._lock:
+            self._closed = True
+            running, self._loop = self._loop, None
+        if running is not None:
+            asyncio.run_coroutine_threadsafe(self._asked.aclose(), running).result()
+            self._held.close()
         self._panel.close()
+
+    def _entered(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._closed:
+                raise ReelbenchError("the judge is closed")
+            if self._loop is None:
+                self._loop = self._held.enter_context(loop.asking())
+                for asker in self._panel.askers:
+                    entering = self._asked.enter_async_context(asker)
+                    asyncio.run_coroutine_threadsafe(entering, self._loop).result()
+            return self._loop
 
     def __enter__(self) -> Self:
         return self
@@ -194,5 +169,37 @@ class LiveJudge:
         self.close()
 
 
-def _ready(started: Verdict | Future[Verdict]) -> bool:
-    return isinstance(started, Verdict) or started.done()
+class Live:
+    """The judge that `REELBENCH_JUDGE` names, asked item by item from lmms-eval's worker threads; it never raises.
+
+    Nothing is asked unless that variable is set: an `OPENAI_API_KEY` may belong to the model under test.
+    """
+
+    def __init__(self, spec: BenchmarkSpec) -> None:
+        self._spec = spec
+        self._lock = threading.Lock()
+        self._judge: LiveJudge | None = None
+        self._tried = False
+
+    def judge(self, item: Item) -> Verdict | None:
+        """Return what the judge makes of an item, or None where no judge was named or it can't be set up."""
+        if self._spec.judge is None or item.reason is not None or not settings.JUDGE.get():
+            return None
+        judge = self._started()
+        return judge.judge(item) if judge is not None else None
+
+    def record(self) -> JudgeRecord | None:
+        """Return the judge's record so far, or None where it was never asked."""
+        return self._judge.record() if self._judge is not None else None
+
+    def _started(self) -> LiveJudge | None:
+        with self._lock:
+            if not self._tried:
+                self._tried = True
+                try:
+                    options = JudgeOptions.from_environment()
+                    if options is not None:
+                        self._judge = LiveJudge(self._spec, options)
+                except ReelbenchError as error:
+                    _log.warning("%s: the answers are not judged: %s", self._spec.id, error)
+            return self._judge

@@ -1,37 +1,35 @@
 """A panel: one judge or several over the same items, each asked for itself, their scores taken together.
 
 Each judge's replies are its own, under the keys that they have without a panel: one that was asked alone is not asked
-again. An item's score is the mean or the median of the judges', and only where all of them gave one.
+again. A score is only ever read from a reply of the judge, or is the scale's minimum for an answer that is all white
+space; an item's is the mean or the median of the judges', and only where all of them gave one.
 """
 
 import asyncio
-import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
-from itertools import islice
 from typing import Any
 
 from reelbench.judges.judge_options import JudgeOptions
-from reelbench.judges.member import Place, members
+from reelbench.judges.parsing import parse_score
 from reelbench.judges.prompting import PromptSet
-from reelbench.judges.verdicts import Verdict, panel_scores
+from reelbench.judges.verdicts import Verdict, needs_no_judge, panel_scores, score_of_votes
+from reelbench.llm.asker import Asker
 from reelbench.llm.budget import Budget, Tally, added
-from reelbench.llm.retry_cursor import AskResult, RetryCursor
-from reelbench.registry.records import Item, JudgeRecord
+from reelbench.llm.messages import Message
+from reelbench.llm.retry_cursor import UNPARSABLE, AskResult, RetryCursor
+from reelbench.registry.reasons import Reason
+from reelbench.registry.records import Item, JudgeRecord, JudgeReply
 from reelbench.registry.spec import JudgeSpec
 
-_AT_ONCE = 64
-"""Items of which a server of replies is asked at once."""
+Place = tuple[str, int]
+"""(criterion, vote)"""
 
 
 class Panel:
-    """Judges items on one scale. Shared by `JudgeRun` and `LiveJudge`; safe to call from several threads.
-
-    The event loop, in a thread of its own, is started by the first reply that is not in the cache.
-    """
+    """Judges items on one scale; its askers are to be entered, in the event loop, before `verdict` is asked for."""
 
     def __init__(
         self,
@@ -41,87 +39,59 @@ class Panel:
         on_note: Callable[[str], None] | None = None,
         budget: Budget | None = None,
     ) -> None:
-        self.options = options
+        """Set up; what the judges may spend is one budget, by default the options'."""
+        budget = budget or Budget(options.budget_calls, options.budget_usd)
+        self.members = [Member(scale, prompts, judge, on_note, budget) for judge in options.members]
         self._criteria = scale.criteria
-        self._members = members(scale, prompts, options, on_note, budget)
         self._rule = "median" if options.vote_rule == "median" else "mean"
         self._items = 0
-        self._lock = threading.Lock()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
+
+    @property
+    def askers(self) -> list[Asker]:
+        """Who asks each judge."""
+        return [member.asker for member in self.members]
 
     @property
     def notes(self) -> list[str]:
-        """One line for each thing that the user should know."""
-        return [note for member in self._members for note in member.asker.notes]
+        """One line for each thing that the user should know (a refusal, a spent budget, a damaged cache)."""
+        return [note for asker in self.askers for note in asker.notes]
 
     @property
     def tally(self) -> Tally:
         """What judging has come to so far; `items` are those that every judge is done with."""
-        return replace(Tally.total([member.asker.tally for member in self._members]), items=self._items)
+        return replace(Tally.total([asker.tally for asker in self.askers]), items=self._items)
 
     @property
-    def ahead(self) -> int:
-        """How many times more items are begun where several machines share them (see `Asker.ahead`)."""
-        return max(member.asker.ahead for member in self._members)
-
-    def read_ahead(self, items: Iterable[Item]) -> Iterator[Item]:
-        """Yield the items, after reading what a server of replies has of some of them at a time."""
-        left = iter(items)
-        while some := list(islice(left, _AT_ONCE if self.ahead > 1 else 1)):
-            for member in self._members:
-                member.read_ahead(some)
-            yield from some
-
-    def start(self, item: Item) -> Verdict | Future[Verdict]:
-        """Return an item's verdict where the cache holds all of it, else a future of it."""
-        asked = [member.questions(item) for member in self._members]
-        if any(cursor.key is not None for cursors in asked for cursor in cursors.values()):
-            return asyncio.run_coroutine_threadsafe(self._finished(item, asked), self._running_loop())
-        results = [
-            {place: member.asker.counted(cursor) for place, cursor in cursors.items()}
-            for member, cursors in zip(self._members, asked, strict=True)
-        ]
-        return self._verdict(item, results)
-
-    def settle(self, items: Sequence[Item]) -> None:
-        """Settle with each judge's batches (see `Member.settle`)."""
-        for member in self._members:
-            member.settle(items)
-
     def record(self) -> JudgeRecord:
-        """Return the record, over all verdicts given so far."""
-        records = [member.record() for member in self._members]
-        return records[0] if len(records) == 1 else panel_record(records, self._rule)
+        """The judges, what answered, and what it took, over all verdicts given so far."""
+        records = [member.record() for member in self.members]
+        return records[0] if len(records) == 1 else _panel_record(records, self._rule)
 
     def close(self) -> None:
-        """End what is under way and close the cache; may be called twice."""
-        with self._lock:
-            loop, self._loop = self._loop, None
-        if loop is not None and self._thread is not None:
-            asyncio.run_coroutine_threadsafe(self._shut(), loop).result()
-            loop.call_soon_threadsafe(loop.stop)
-            self._thread.join()
-            loop.close()
-        for member in self._members:
-            member.asker.close()
+        """Close what was opened to set up; may be called twice."""
+        for asker in self.askers:
+            asker.close()
 
-    async def _finished(self, item: Item, asked: Sequence[Mapping[Place, RetryCursor[int]]]) -> Verdict:
-        places = [(member, place) for member, cursors in enumerate(asked) for place in cursors]
-        results = await asyncio.gather(
-            *(self._members[member].asker.finish(asked[member][place]) for member, place in places)
-        )
-        by_member: list[dict[Place, AskResult[int]]] = [{} for _ in asked]
-        for (member, place), result in zip(places, results, strict=True):
-            by_member[member][place] = result
-        return self._verdict(item, by_member)
+    async def verdict(self, item: Item) -> Verdict:
+        """Return what the judges say of an item: from the cache where it has all of it."""
+        asked = [await member.questions(item) for member in self.members]
+        places = [
+            (member.asker, cursor)
+            for member, cursors in zip(self.members, asked, strict=True)
+            for cursor in cursors.values()
+        ]
+        if any(cursor.key is not None for _, cursor in places):
+            results = iter(await asyncio.gather(*(asker.finish(cursor) for asker, cursor in places)))
+        else:
+            results = iter([asker.counted(cursor) for asker, cursor in places])
+        verdicts = [
+            member.verdict(item, {place: next(results) for place in cursors})
+            for member, cursors in zip(self.members, asked, strict=True)
+        ]
+        self._items += 1
+        return verdicts[0] if len(verdicts) == 1 else self._together(item, verdicts)
 
-    def _verdict(self, item: Item, results: Sequence[Mapping[Place, AskResult[int]]]) -> Verdict:
-        verdicts = [member.verdict(item, votes) for member, votes in zip(self._members, results, strict=True)]
-        with self._lock:
-            self._items += 1
-        if len(verdicts) == 1:
-            return verdicts[0]
+    def _together(self, item: Item, verdicts: Sequence[Verdict]) -> Verdict:
         scores = panel_scores([verdict.scores for verdict in verdicts], self._criteria, self._rule)
         reasons = {
             criterion: reason
@@ -131,36 +101,114 @@ class Panel:
         }
         replies = [
             reply.model_copy(update={"judge": member.options.model})
-            for member, verdict in zip(self._members, verdicts, strict=True)
+            for member, verdict in zip(self.members, verdicts, strict=True)
             for reply in verdict.replies
         ]
         return Verdict(item.id, scores, reasons, replies)
 
-    async def _shut(self) -> None:
-        for member in self._members:
-            await member.asker.shut()
-        tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await asyncio.get_running_loop().shutdown_default_executor()
 
-    def _running_loop(self) -> asyncio.AbstractEventLoop:
-        with self._lock:
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(target=self._loop.run_forever, name="reelbench-judge", daemon=True)
-                self._thread.start()
-            return self._loop
+class Member:
+    """One judge of a panel, or the only one: what it is asked about an item, and how replies become a verdict."""
+
+    def __init__(
+        self,
+        scale: JudgeSpec,
+        prompts: PromptSet,
+        options: JudgeOptions,
+        on_note: Callable[[str], None] | None,
+        budget: Budget,
+    ) -> None:
+        self.options = options
+        self._prompts = prompts
+        self._scale = scale
+        temperature = prompts.temperature if options.temperature == "auto" else options.temperature
+        self._temperature = None if temperature == "none" else temperature
+        sampling = {} if self._temperature is None else {"temperature": self._temperature}
+        self.asker = Asker(options, sampling, on_note=on_note, budget=budget, notes_end=True)
+
+    async def questions(self, item: Item) -> dict[Place, RetryCursor[int]]:
+        """Return what is asked about an item, each vote at its place among the replies that are kept."""
+        cache = self.asker.cache
+        if cache.is_shared:  # all in one request
+            await cache.look(*(self.asker.key(messages, vote) for (_, vote), messages in self._messages(item)))
+        return await cache.aside(self.places, item)
+
+    def places(self, item: Item) -> dict[Place, RetryCursor[int]]:
+        """Return the same, from any thread."""
+        read, again = self._prompts.read or self._read, self._prompts.again
+        return {
+            place: self.asker.cursor(messages, read, vote=place[1], again=again)
+            for place, messages in self._messages(item)
+        }
+
+    def _messages(self, item: Item) -> Iterator[tuple[Place, Sequence[Message]]]:
+        if needs_no_judge(item.text):
+            return
+        for criterion in self._scale.criteria:
+            messages = self._prompts.messages(criterion, item)
+            yield from (((criterion, vote), messages) for vote in range(self.options.votes))
+
+    def _read(self, text: str) -> int | None:
+        return parse_score(text, self._scale.low, self._scale.high, bare_integer=self._prompts.bare_integer)
+
+    def verdict(self, item: Item, votes: Mapping[Place, AskResult[int]]) -> Verdict:
+        """Return what the answers to an item's questions come to."""
+        if needs_no_judge(item.text):
+            return Verdict(item.id, dict.fromkeys(self._scale.criteria, self._scale.low), {})
+        replies = [
+            JudgeReply(
+                criterion=criterion,
+                vote=vote,
+                attempt=cached.attempt,
+                raw=cached.reply.raw,
+                score=cached.value,
+                model=cached.reply.returned,
+                key=cached.key.hex(),
+            )
+            for (criterion, vote), result in votes.items()
+            for cached in result.replies
+        ]
+        verdict = Verdict(item.id, {}, {}, replies)
+        wanted, rule = self.options.votes, self.options.vote_rule
+        for criterion in self._scale.criteria:
+            cast = [votes[criterion, vote] for vote in range(wanted)]
+            # A reply that can't be read is a vote less; one that is not available leaves the criterion open.
+            absent = [vote.reason for vote in cast if vote.reason not in {None, UNPARSABLE}]
+            score = score_of_votes([vote.value for vote in cast if vote.value is not None], wanted, rule)
+            if absent:
+                verdict.reasons[criterion] = Reason(f"judge_{absent[-1]}")
+            elif score is None:
+                verdict.reasons[criterion] = Reason.JUDGE_UNPARSABLE
+            else:
+                verdict.scores[criterion] = score
+        return verdict
+
+    def record(self) -> JudgeRecord:
+        """Return the judge's record, over all verdicts given so far."""
+        options, tally = self.options, self.asker.tally
+        with self.asker.lock:
+            return JudgeRecord(
+                requested=options.model,
+                url=options.host,
+                prompt=self._prompts.name,
+                prompt_sha256=self._prompts.sha256,
+                temperature=self._temperature,
+                extra=dict(options.extra) or None,
+                votes=options.votes,
+                vote_rule="single" if options.votes == 1 else options.vote_rule,
+                cost_usd=options.cost_usd(
+                    tally.prompt_tokens, tally.completion_tokens, tally.cached_tokens or 0, tally.reasoning_tokens or 0
+                ),
+                **tally.taken(),
+            )
 
 
-def panel_record(records: Sequence[JudgeRecord], rule: str) -> JudgeRecord:
-    """Return the record of a panel, of its judges'."""
+def _panel_record(records: Sequence[JudgeRecord], rule: str) -> JudgeRecord:
     records = sorted(records, key=lambda record: record.requested)
     hosts = sorted({record.url for record in records if record.url})
     return records[0].model_copy(
         update={
-            **summed(records),
+            **_summed(records),
             "requested": ",".join(record.requested for record in records),
             "url": ", ".join(hosts) or None,
             "panel": records,
@@ -169,11 +217,16 @@ def panel_record(records: Sequence[JudgeRecord], rule: str) -> JudgeRecord:
     )
 
 
-def summed(records: Sequence[JudgeRecord]) -> dict[str, Any]:
+def merged(records: Sequence[JudgeRecord]) -> JudgeRecord:
+    """Return one record for judges that worked side by side, one in each process of a run."""
+    panels = [record.panel for record in records if record.panel]
+    panel = {"panel": [merged(members) for members in zip(*panels, strict=True)]} if panels else {}
+    return records[0].model_copy(update={**_summed(records), **panel})
+
+
+def _summed(records: Sequence[JudgeRecord]) -> dict[str, Any]:
     """Return what several records come to together: replies, tokens and dollars."""
-    returned: Counter[str] = Counter()
-    for record in records:
-        returned.update(record.returned)
+    returned = sum((Counter(record.returned) for record in records), Counter[str]())
     costs = [record.cost_usd for record in records]
     plain = ("calls", "cached", "prompt_tokens", "completion_tokens")
     perhaps = ("reasoning_tokens", "cached_tokens")

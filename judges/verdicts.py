@@ -2,13 +2,16 @@
 
 import statistics
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from reelbench.judges.judge_options import VoteRule
 from reelbench.registry.reasons import Reason
-from reelbench.registry.records import JudgeRecord, JudgeReply, Sample
-from reelbench.registry.spec import JudgeSpec
+from reelbench.registry.records import Item, JudgeRecord, JudgeReply, Sample
+from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
+
+Judge = Callable[[BenchmarkSpec, Sequence[Item]], tuple[Sequence["Verdict"], JudgeRecord]]
+"""What judges a benchmark's items: a verdict for each, in their order, and what is recorded of who judged."""
 
 _RULES = {"mean": statistics.fmean, "median": statistics.median}
 

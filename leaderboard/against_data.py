@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from reelbench.leaderboard.differences import some
-from reelbench.registry import rows
-from reelbench.registry.data import loading
+from reelbench.registry import discovery, rows
+from reelbench.registry.data import loading, ownership
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError
 from reelbench.registry.reasons import EXCUSED, Reason
 from reelbench.registry.records import Counts, Item, Result, Sample
@@ -20,6 +20,7 @@ class KnownRows:
     """Rows of the benchmarks whose data is on this machine, each split read once; nothing is fetched."""
 
     _read_rows: dict[tuple[str, str], dict[str, Row] | None] = field(default_factory=dict)
+    _hashes: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def rows(self, spec: BenchmarkSpec, split: str) -> dict[str, Row] | None:
         """Return a split's rows by id, or None where they are not here."""
@@ -27,6 +28,23 @@ class KnownRows:
         if key not in self._read_rows:
             self._read_rows[key] = self._read(spec, split)
         return self._read_rows[key]
+
+    def rows_of(self, result: Result) -> dict[str, Row] | None:
+        """Return the rows that a result's items are held to, by id; None where they are not here.
+
+        A benchmark's file here may have changed since: a result that states other questions than its rows are isn't of
+        these, and its own are not here. What a package declares changes with its version alone, so there they are.
+        """
+        here = discovery.specs().get(result.benchmark.id)
+        split, stated = result.benchmark.split, result.benchmark.questions_sha256
+        if here is None or loading.upstream_split(here, split) not in here.splits:
+            return None
+        rows_here = self.rows(here, split)
+        if rows_here is None or here.package or stated is None:
+            return rows_here
+        if (here.id, split) not in self._hashes:
+            self._hashes[here.id, split] = ownership.rows_questions_sha256(here, rows_here.values())
+        return rows_here if self._hashes[here.id, split] == stated else None
 
     def _read(self, spec: BenchmarkSpec, split: str) -> dict[str, Row] | None:
         try:

@@ -1,23 +1,29 @@
 """The leaderboard as data: rows, groups, ranks, and the overall table, made from a store and the specs alone."""
 
+import hashlib
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from reelbench.leaderboard import aliases, common_videos, community, entries, overall, ranking, store
+from reelbench.leaderboard import aliases, community, entries, first_filed, overall, ranking, store
+from reelbench.leaderboard.against_data import is_left_out
 from reelbench.leaderboard.aliases import Aliases
 from reelbench.leaderboard.bridge import Bridge, bridges_of, by_other_judges
-from reelbench.leaderboard.easy_questions import scores_without, shortcuts_of_groups
-from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value
+from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value, run_entry
 from reelbench.leaderboard.overall import ModelKey, Overall
 from reelbench.leaderboard.pairs import Noise
+from reelbench.leaderboard.standing import ranked_samples
 from reelbench.leaderboard.store import StoredResult
 from reelbench.registry import discovery
+from reelbench.registry.errors import InputError
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.workers import ALONE, Workers
-from reelbench.scoring.shortcuts import Shortcuts
+from reelbench.scoring import aggregation
+from reelbench.scoring.shortcuts import Shortcuts, column_of, shortcuts
+from reelbench.scoring.value_bounds import with_unscored_at
+from reelbench.scoring.videos import videos_had
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +31,7 @@ class Board:
     """Everything that is shown.
 
     Attributes:
-        specs: Benchmarks, those with rows only.
+        specs: Benchmarks, those with rows only, as `first_filed.shown_specs` has them.
         entries: Rows, by benchmark and group, each group from its best row down, those that are not ranked last.
         ranks: Key of a row -> its rank in its group.
         over_judges: Key of a run that a panel judged -> its best and worst rank over the judges.
@@ -40,6 +46,7 @@ class Board:
         other_judges: Key of a run -> what other judges make of its answers.
         overall: Models, the ranked ones first.
         left_out: Key of a stored result that can't be read -> why.
+        apart: RankingGroup that differs from what was filed first -> the benchmark as its rows declare it.
     """
 
     specs: dict[str, BenchmarkSpec]
@@ -57,10 +64,15 @@ class Board:
     other_judges: dict[str, str]
     overall: list[Overall]
     left_out: Mapping[str, str] = field(default_factory=dict)
+    apart: Mapping[RankingGroup, BenchmarkSpec] = field(default_factory=dict)
+
+    def spec(self, group: RankingGroup) -> BenchmarkSpec:
+        """Return the benchmark by which a group's rows are scored."""
+        return self.apart.get(group, self.specs[group.benchmark])
 
 
 def make(path: Path, *, published: bool = True, workers: Workers = ALONE, common: Sequence[str] = ()) -> Board:
-    """Read a store and make the leaderboard; for `common` see `common_videos.on_common_videos`."""
+    """Read a store and make the leaderboard; for `common` see `on_common_videos`."""
     left_out: dict[str, str] = {}
     kept = store.read(path, workers, left_out=left_out.__setitem__)
     try:
@@ -79,14 +91,13 @@ def _made(
 ) -> Board:
     left_out = dict(known)
     rows = list(entries.run_entries(kept, left_out.__setitem__))
-    specs = discovery.specs()  # with what these results declare
-    common_videos.check_chosen(rows, common)
+    declared = [(one.filed, one.benchmark) for one in kept if one.benchmark is not None]
+    specs = {**discovery.specs(), **first_filed.shown_specs(declared)}
+    check_chosen(rows, common)
     rows += [
         entry
         for name in sorted({row.group.benchmark for row in rows})
-        for entry in common_videos.on_common_videos(
-            specs[name], [row for row in rows if row.group.benchmark == name], common
-        )
+        for entry in on_common_videos([row for row in rows if row.group.benchmark == name], common)
     ]
     rows += [
         entry
@@ -106,14 +117,18 @@ def ranked_board(specs: dict[str, BenchmarkSpec], rows: Sequence[BoardEntry], kn
     by_group: dict[RankingGroup, list[BoardEntry]] = defaultdict(list)
     for entry in rows:
         by_group[entry.group].append(entry)
+    apart = {
+        group: _own_spec(members[0]) or specs[group.benchmark] for group, members in by_group.items() if group.differs
+    }
     ranks: dict[str, int] = {}
     noise: dict[RankingGroup, Noise] = {}
     over_judges: dict[str, tuple[int, int]] = {}
     for group, members in by_group.items():
-        in_group, noise[group] = ranking.ranked(specs[group.benchmark], members)
+        spec = apart.get(group, specs[group.benchmark])
+        in_group, noise[group] = ranking.ranked(spec, members)
         ranks |= in_group
         whole = [row for row in members if row.stored is None or row.stored.videos is None]
-        over_judges |= ranking.over_judges(specs[group.benchmark], whole)
+        over_judges |= ranking.over_judges(spec, whole)
     main = overall.main_groups(specs, rows, ranks)
     ran = {row.group for row in rows if row.kind == "run"}
     groups: dict[str, list[RankingGroup]] = defaultdict(list)
@@ -125,10 +140,10 @@ def ranked_board(specs: dict[str, BenchmarkSpec], rows: Sequence[BoardEntry], kn
         entry
         for benchmark in sorted(groups)
         for group in groups[benchmark]
-        for entry in sorted(by_group[group], key=lambda e: _order(specs[benchmark], e, ranks))
+        for entry in sorted(by_group[group], key=lambda e: _order(apart.get(e.group, specs[benchmark]), e, ranks))
     ]
-    easy = shortcuts_of_groups(specs, ordered)
-    bridges = bridges_of(specs, [entry.stored for entry in ordered if entry.stored is not None])
+    easy = shortcuts_of_groups(ordered)
+    bridges = bridges_of([entry.stored for entry in ordered if entry.stored is not None])
     return Board(
         specs={name: specs[name] for name in sorted(groups)},
         entries=ordered,
@@ -140,10 +155,11 @@ def ranked_board(specs: dict[str, BenchmarkSpec], rows: Sequence[BoardEntry], kn
         names=names,
         blind=_blind(specs, ordered, overall.model_keys(ordered, names)),
         shortcuts=easy,
-        without_shortcuts=scores_without(specs, ordered, easy),
+        without_shortcuts=scores_without(ordered, easy),
         bridges=bridges,
-        other_judges=by_other_judges(specs, bridges),
+        other_judges=by_other_judges(bridges),
         overall=overall.overall(ordered, ranks, main, specs, names, noise=noise),
+        apart=apart,
     )
 
 
@@ -163,13 +179,17 @@ def _in_one_spelling(rows: Sequence[BoardEntry]) -> list[BoardEntry]:
     return spelled
 
 
+def _own_spec(row: BoardEntry) -> BenchmarkSpec | None:
+    return row.stored and row.stored.benchmark
+
+
 def _blind(
     specs: dict[str, BenchmarkSpec], rows: Sequence[BoardEntry], models: Mapping[str, ModelKey]
 ) -> dict[str, float]:
     """Return each run's primary score without frames: that of the same model, asked in the same way."""
     without: dict[tuple[ModelKey, RankingGroup], float] = {}
     for row in rows:
-        score = metric_value(row.metrics, specs[row.group.benchmark].primary.name)
+        score = metric_value(row.metrics, (_own_spec(row) or specs[row.group.benchmark]).primary.name)
         if row.kind == "run" and row.frames == "none" and row.unranked is None and score is not None:
             without.setdefault((models[row.key], row.group), score)
     return {
@@ -183,3 +203,83 @@ def _order(spec: BenchmarkSpec, entry: BoardEntry, ranks: Mapping[str, int]) -> 
     """What is not ranked stands below what is, whatever its value."""
     score = metric_value(entry.metrics, spec.primary.name)
     return entry.key not in ranks, score is None, -(score or 0.0), entry.model.lower(), entry.key
+
+
+def shortcuts_of_groups(rows: Sequence[BoardEntry]) -> dict[RankingGroup, Shortcuts]:
+    """Return the shortcuts that each group's own runs without frames, or with one, show; most groups have none."""
+    shown_little: dict[RankingGroup, list[BoardEntry]] = defaultdict(list)
+    for row in rows:
+        if row.kind == "run" and row.unranked is None and row.stored and column_of(row.stored.result.settings):
+            shown_little[row.group].append(row)
+    return {
+        group: shortcuts(
+            next(row.stored.spec for row in runs if row.stored is not None),
+            ((row.stored.result.settings, ranked_samples(row.stored)) for row in runs if row.stored is not None),
+        )
+        for group, runs in shown_little.items()
+    }
+
+
+def scores_without(rows: Sequence[BoardEntry], easy: Mapping[RankingGroup, Shortcuts]) -> dict[str, float]:
+    """Return key of a run -> its primary metric on the questions that are no shortcut in its group.
+
+    As everywhere on the board, an item without a score is at the scale's lowest. Runs that show too little themselves
+    are not here: on these questions they are low by construction.
+    """
+    left_out = {group: found.questions() for group, found in easy.items()}
+    scores: dict[str, float] = {}
+    for row in rows:
+        if row.group not in left_out or row.stored is None or column_of(row.stored.result.settings) is not None:
+            continue
+        spec = row.stored.spec
+        kept = [
+            sample
+            for sample in ranked_samples(row.stored)
+            if sample.id not in left_out[row.group] and (sample.state == "scored" or is_left_out(sample))
+        ]
+        score = aggregation.metric_value(spec, spec.primary, with_unscored_at("lowest", spec, spec.primary, kept))
+        if score is not None:
+            scores[row.key] = score
+    return scores
+
+
+def on_common_videos(rows: Sequence[BoardEntry], chosen: Sequence[str] = ()) -> Iterator[BoardEntry]:
+    """Yield the rows of a benchmark's runs once more, on the videos that all runs of a table had.
+
+    A table is here one in which runs differ in nothing but the videos they had. Where all had the same, nothing is
+    yielded.
+
+    Args:
+        rows: A benchmark's rows.
+        chosen: Keys of the runs to take; by default all that are ranked.
+    """
+    tables: dict[object, list[BoardEntry]] = defaultdict(list)
+    for row in rows:
+        if row.stored is not None and (row.key in chosen if chosen else row.unranked is None):
+            tables[replace(row.group, subset=row.stored.check.subset)].append(row)
+    for members in tables.values():
+        # Rows of one group lack the very same items.
+        if len({row.group for row in members}) > 1 or (chosen and len(members) > 1):
+            yield from _restricted(members)
+
+
+def check_chosen(rows: Iterable[BoardEntry], chosen: Sequence[str]) -> None:
+    """Raise InputError where a key is not a run's."""
+    there = {row.key for row in rows if row.stored is not None}
+    if strangers := [key for key in chosen if key not in there]:
+        raise InputError(f"--common: no run has the key {strangers[0]!r}; `reelbench leaderboard list` shows them")
+
+
+def _restricted(rows: Sequence[BoardEntry]) -> Iterator[BoardEntry]:
+    had = [videos_had(ranked_samples(row.stored)) for row in rows if row.stored is not None]
+    common = frozenset(set.intersection(*had))
+    if not common:
+        return
+    digest = hashlib.sha256("\n".join(sorted(common)).encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    part = f"the {len(common)} videos that all {len(rows)} runs had @{digest}"
+    for row in rows:
+        if row.stored is None:
+            continue
+        subset = ", ".join(filter(None, (row.stored.check.subset, part)))
+        check = row.stored.check.model_copy(update={"subset": subset})
+        yield run_entry(replace(row.stored, key=f"{row.key}#{digest}", check=check, videos=common))

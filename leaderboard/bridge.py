@@ -6,7 +6,7 @@ bootstrap over videos, p adjusted by Holm for all pairs under both judges, at mo
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -104,7 +104,7 @@ def same_answers(stored: Iterable[StoredResult]) -> Iterator[list[StoredResult]]
         yield from by_answers.values()
 
 
-def bridges(spec: BenchmarkSpec, pairs: Sequence[tuple[StoredResult, StoredResult]]) -> list[Bridge]:
+def bridges(pairs: Sequence[tuple[StoredResult, StoredResult]]) -> list[Bridge]:
     """Return the bridges of some pairs of results on one benchmark, (by the old judge, by the new one).
 
     Pairs of which the judges have no answer in common are left out.
@@ -112,10 +112,10 @@ def bridges(spec: BenchmarkSpec, pairs: Sequence[tuple[StoredResult, StoredResul
     by_groups: dict[tuple[RankingGroup, RankingGroup], list[_Pair]] = defaultdict(list)
     for old, new in pairs:
         try:
-            pair = _Pair(spec, old, new)
+            pair = _Pair(old, new)
         except InputError:  # nothing that both scored
             continue
-        groups = run_entry(spec, old).group, run_entry(spec, new).group
+        groups = run_entry(old).group, run_entry(new).group
         by_groups[groups].append(pair)
     return [_bridge(*groups, members) for groups, members in by_groups.items()]
 
@@ -123,14 +123,11 @@ def bridges(spec: BenchmarkSpec, pairs: Sequence[tuple[StoredResult, StoredResul
 class _Pair:
     """Two results' samples of the answers that both scored."""
 
-    def __init__(self, spec: BenchmarkSpec, old: StoredResult, new: StoredResult) -> None:
+    def __init__(self, old: StoredResult, new: StoredResult) -> None:
         """Raises InputError where there are none."""
-        self._spec = spec
+        self._spec = spec = new.spec
         self.old, self.new = old, new
-        sides = [
-            [s for s in ranked_samples(spec, one) or result_files.read_samples(one.folder) if s.state == "scored"]
-            for one in (old, new)
-        ]
+        sides = [[s for s in ranked_samples(one) if s.state == "scored"] for one in (old, new)]
         new_samples, old_samples = comparison.on_both(sides[1], sides[0])
         shift = comparison.metric_difference(
             spec, spec.primary, new_samples, old_samples, resamples=intervals.RESAMPLES
@@ -212,13 +209,13 @@ def _apart(a: aggregation.Resampled, b: aggregation.Resampled) -> tuple[float, f
     return a.value - b.value, intervals.p_value(a.value - b.value, a.draws - b.draws, a.videos)
 
 
-def bridges_of(specs: Mapping[str, BenchmarkSpec], stored: Iterable[StoredResult]) -> list[Bridge]:
+def bridges_of(stored: Iterable[StoredResult]) -> list[Bridge]:
     """Return the bridges between all results of the same answers; the judges stand in the order of their names."""
     pairs: dict[str, list[tuple[StoredResult, StoredResult]]] = defaultdict(list)
     for results in same_answers(stored):
         by_name = sorted(results, key=lambda one: (_judge(one), one.key))
         pairs[results[0].result.benchmark.id] += combinations(by_name, 2)
-    return [made for name, some in pairs.items() if name in specs for made in bridges(specs[name], some)]
+    return [made for some in pairs.values() for made in bridges(some)]
 
 
 def relations(spec: BenchmarkSpec, made: Iterable[Bridge], here: RankingGroup) -> list[str]:
@@ -249,11 +246,11 @@ def _relation(spec: BenchmarkSpec, made: Bridge, here: RankingGroup) -> str:
     return f"The answers of {runs} were judged by {there.judge} ({there.prompts} prompts), too: {'; '.join(parts)}."
 
 
-def by_other_judges(specs: Mapping[str, BenchmarkSpec], made: Iterable[Bridge]) -> dict[str, str]:
+def by_other_judges(made: Iterable[Bridge]) -> dict[str, str]:
     """Return key of a result -> what other judges make of its answers, each with the paired shift and its interval."""
     texts: dict[str, list[str]] = defaultdict(list)
     for one in (one for each in made for one in each.results):
-        digits = specs[one.old.result.benchmark.id].primary.in_unit.digits
+        digits = one.old.spec.primary.in_unit.digits
         for here, there, value, sign in ((one.old, one.new, one.values[1], 1), (one.new, one.old, one.values[0], -1)):
             ends = sorted(sign * end for end in one.shift.ci95 or ())
             interval = f", {ends[0]:+.{digits}f} to {ends[1]:+.{digits}f}" if ends else ""

@@ -40,6 +40,14 @@ class Check(Record):
     added = frozenset({"calibration_sha256"})
 
 
+def known_spec(result: Result) -> BenchmarkSpec | None:
+    """Return a result's benchmark; None where it is not known here and the result doesn't declare it."""
+    try:
+        return discovery.spec_of(result.benchmark)
+    except InputError:
+        return None
+
+
 def read_check(path: Path) -> Check:
     """Read a check; InputError where it is not one."""
     try:
@@ -71,7 +79,7 @@ def summary(check: Check | VerifiedResult, result: Result) -> str:
 def compare(path: Path, verified: VerifiedResult) -> None:
     """Refuse a check.json that says other than its result does here; without the data, less can be compared."""
     check, result = read_check(path), verified.result
-    spec = discovery.get(result.benchmark.id)
+    spec = discovery.spec_of(result.benchmark)
     # As today's rules word it: an earlier version called a result partial for a single unscored item.
     partial = check.partial and against_data.partial(spec, result, result.counts.items, check.partial)
     pairs: list[tuple[str, object, object]] = [
@@ -102,10 +110,10 @@ def carry_over(old: Check, new: Check) -> Check:
 
 def revalidate(check: Check, result: Result, folder: Path, known: KnownRows) -> Check:
     """Return a stored check, corrected by what the result itself says: nothing is whole because a check says so."""
-    spec = discovery.specs().get(result.benchmark.id)
+    spec = known_spec(result)
     if spec is None:
         return check
-    rows_here = known.rows(spec, result.benchmark.split)
+    rows_here = known.rows_of(result)
     subset = check.subset
     if subset is not None and rows_here is not None:
         subset = against_data.subset(spec, list(result_files.read_samples(folder)), rows_here)

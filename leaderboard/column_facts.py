@@ -1,22 +1,24 @@
 """What a run's record says for the columns of its row (`leaderboard.columns`): a fact is a line here."""
 
 import re
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from reelbench.judges.identity import other_than_requested
-from reelbench.leaderboard.calibrations import calibrated_primary
 from reelbench.leaderboard.standing import Standing, stated_score
 from reelbench.leaderboard.store import StoredResult
-from reelbench.leaderboard.usage import mean_usage
+from reelbench.registry.files import read_text
 from reelbench.registry.records import JudgeRecord, PresetRecord, Result
-from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.spec import BenchmarkSpec, Mean, MeanOf
+from reelbench.scoring import calibration_file, result_files
 from reelbench.stats import intervals
 
 
-def facts(spec: BenchmarkSpec, stored: StoredResult, shown: Standing) -> dict[str, Any]:
+def facts(stored: StoredResult, shown: Standing) -> dict[str, Any]:
     """Return what a run's record says, by the names of the columns that show it."""
-    result, check, counts = stored.result, stored.check, stored.result.counts
+    spec, result, check, counts = stored.spec, stored.result, stored.check, stored.result.counts
     calibrated = calibrated_primary(spec, stored.folder) if stored.videos is None else None
     read = counts.items and spec.row_kind != "open"
     return {
@@ -36,6 +38,7 @@ def facts(spec: BenchmarkSpec, stored: StoredResult, shown: Standing) -> dict[st
         "readers": result.answers,
         "judge_asked": _judge_asked(result.judge),
         "data": result.data,
+        "questions": (result.benchmark.questions_sha256 or "not stated")[:10],
         "intervals": _intervals(result),
         "times": _times(result.settings.frames),
         "videos": shown.videos,
@@ -69,3 +72,77 @@ def _times(frames: str) -> str | None:
         return None
     match = re.search(r",times=(\w+)", frames)
     return match[1] if match else "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Means over the items that say it.
+
+    Attributes:
+        tokens_in: Tokens of the question, pictures included.
+        tokens_out: Tokens of the answer, reasoning included.
+        seconds: From sending the question to the answer's last byte.
+        judge_cost: Dollars that the judge's replies cost, where prices were given.
+    """
+
+    tokens_in: float | None = None
+    tokens_out: float | None = None
+    seconds: float | None = None
+    judge_cost: float | None = None
+
+
+def mean_usage(stored: StoredResult) -> Usage:
+    """Return what an item of a stored result took; InputError where its samples can't be read."""
+    judge, items = stored.result.judge, stored.result.counts.items
+    judge_cost = judge.cost_usd / items if judge and judge.cost_usd is not None and items else None
+    text = read_text(stored.folder / result_files.SAMPLES_FILE)
+    if '"tokens"' not in text and '"seconds"' not in text:
+        return Usage(judge_cost=judge_cost)
+    samples = list(result_files.read_samples(stored.folder))
+    tokens = [sample.tokens for sample in samples if sample.tokens]
+    return Usage(
+        tokens_in=_mean([counts["prompt"] for counts in tokens if "prompt" in counts]),
+        tokens_out=_mean([counts["completion"] for counts in tokens if "completion" in counts]),
+        seconds=_mean([sample.seconds for sample in samples if sample.seconds is not None]),
+        judge_cost=judge_cost,
+    )
+
+
+def _mean(numbers: Sequence[float]) -> float | None:
+    return sum(numbers) / len(numbers) if numbers else None
+
+
+@dataclass(frozen=True, slots=True)
+class Calibrated:
+    """A benchmark's primary score with the judge corrected, in its own unit, each answer counted once.
+
+    Attributes:
+        value: The score.
+        ci95: Its interval; None where the score is a mean of several criteria.
+        how: How it was made, for a reader.
+    """
+
+    value: float
+    ci95: tuple[float, float] | None
+    how: str
+
+
+def calibrated_primary(spec: BenchmarkSpec, folder: Path) -> Calibrated | None:
+    """Return the corrected score of a result in a folder; None where people did not score all that goes into it."""
+    kept = calibration_file.read(folder)
+    how = spec.primary.aggregate
+    metrics = [spec.metric(name) for name in how.metrics] if isinstance(how, MeanOf) else [spec.primary]
+    means = [metric.aggregate for metric in metrics if isinstance(metric.aggregate, Mean)]
+    if kept is None or len(means) < len(metrics) or not all(mean.column in kept.criteria for mean in means):
+        return None
+    parts = [(kept.criteria[mean.column], mean.scale) for mean in means]
+    values = [part.value * scale for part, scale in parts if part.value is not None]
+    if len(values) < len(parts):
+        return None
+    labelled = min(len(part.labels) for part, _ in parts)
+    interval = parts[0][0].ci95 if len(parts) == 1 else None
+    return Calibrated(
+        value=sum(values) / len(values),
+        ci95=interval and (interval[0] * parts[0][1], interval[1] * parts[0][1]),
+        how=f"prediction-powered mean; people scored {labelled} of {parts[0][0].items} answers ({kept.people})",
+    )

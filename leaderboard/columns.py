@@ -189,6 +189,12 @@ AFTER: tuple[BoardColumn, ...] = (  # files are read by place, too: what is new 
     BoardColumn("intervals", "Intervals", "text", part=TRUST,
                 about="How the run's intervals were made, where that is not today's way: percentiles are too narrow "
                 "over few videos."),
+    BoardColumn("differs", "Differs", "text", lambda _, row: row.group.differs,
+                "How what was asked, or how it was scored, differs from what was filed first of this benchmark.",
+                of_group=True),
+    BoardColumn("questions", "Questions’ hash", "text", part=TRUST,
+                about="Of what was asked: ids, questions, options and answers. A run that doesn't state it stands with "
+                "what was filed first."),
 )
 # fmt: on
 
@@ -204,7 +210,8 @@ def metric_records(board: Board) -> Iterator[dict[str, Any]]:
     """Yield each metric of each row: the row's key in the store and its columns, then the metric's own."""
     for row in board.entries:
         shared = {"key": row.stored.key if row.stored else None, **record(board, row)}
-        units = {metric.name: metric.unit for metric in board.specs[row.group.benchmark].metrics}
+        spec = row.stored.spec if row.stored else board.specs[row.group.benchmark]
+        units = {metric.name: metric.unit for metric in spec.metrics}
         for name, metric in row.metrics.items():
             low, high = metric.ci95 or (None, None)
             numbers = {"metric": name, "value": metric.value, "low": low, "high": high, "n": metric.n}

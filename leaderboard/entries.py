@@ -1,8 +1,8 @@
 """The rows of the leaderboard: runs from the store and published numbers, in one shape.
 
-Rows are comparable when they are of one *group*: the same benchmark version, split (or part of it), judge and judge's
-prompts, and asked in the same way. Groups are never mixed: each is a column of the overall table and a ranking of its
-own.
+Rows are comparable when they are of one *group*: the same benchmark version, split (or part of it), questions and
+metrics, judge and judge's prompts, and asked in the same way. Groups are never mixed: each is a column of the overall
+table and a ranking of its own.
 """
 
 import re
@@ -16,7 +16,6 @@ from reelbench.leaderboard import column_facts
 from reelbench.leaderboard.community import Community
 from reelbench.leaderboard.standing import Standing, standing
 from reelbench.leaderboard.store import StoredResult, refusal_of
-from reelbench.registry import discovery
 from reelbench.registry.data import loading
 from reelbench.registry.frames.sampling import SUBTITLED
 from reelbench.registry.prompts import prompt_sha256
@@ -48,6 +47,8 @@ class RankingGroup:
         protocol: How the model was asked, where that is not the plain way: candidates, a language, a label, another
             prompt.
         data: Whose questions and references, where they are not the owners'.
+        differs: How what was asked, or how it was scored, differs from what was filed first of the benchmark.
+        readers: Version of the rules that read the answers, where today's can't read them again.
     """
 
     benchmark: str
@@ -58,26 +59,32 @@ class RankingGroup:
     prompts: str | None = None
     protocol: str | None = None
     data: Literal["own"] | None = None
+    differs: str | None = None
+    readers: int | None = None
 
     @property
     def id(self) -> str:
         """A name for links and columns, unique to the group."""
         start = (self.benchmark, f"v{self.version}", self.split, self.subset)
-        parts = (*start, self.judge, self.prompts, self.protocol, self.data and f"data {self.data}")
+        parts = (*start, self.judge, self.prompts, self.protocol, self.data and f"data {self.data}", *self._apart)
         return "/".join(part for part in parts if part)
 
     @property
     def label(self) -> str:
         """What a reader needs to tell the groups of one benchmark apart."""
         data = "data of one's own" if self.data else None
-        split = ", ".join(part for part in (self.split, self.subset, self.protocol, data) if part)
+        split = ", ".join(part for part in (self.split, self.subset, self.protocol, data, *self._apart) if part)
         judge = "" if self.judge is None else f" · {self.judge}, {self.prompts or 'unknown'} prompts"
         return f"{split}{judge}" + ("" if self.version == 1 else f" · version {self.version}")
 
     @property
+    def _apart(self) -> tuple[str | None, str | None]:
+        return self.differs, f"answers as version {self.readers} of the rules read them" if self.readers else None
+
+    @property
     def plain(self) -> bool:
         """Whether it is of a whole split of the owners' data, asked in the plain way: no other counts overall."""
-        return self.subset is None and self.protocol is None and self.data is None
+        return not any((self.subset, self.protocol, self.data, self.differs, self.readers))
 
     @property
     def mini(self) -> bool:
@@ -129,20 +136,19 @@ def run_entries(kept: Iterable[StoredResult], left_out: Callable[[str, str], Non
 
     `left_out` is called with the key of each that can't be a row, and why.
     """
-    specs = discovery.specs()  # with what these results declare
     for stored in kept:
-        if spec := specs.get(stored.result.benchmark.id):
+        if stored.benchmark is not None:
             try:
-                yield run_entry(spec, stored)
+                yield run_entry(stored)
             except Exception as error:  # noqa: BLE001 - one bad result never stops the others
                 left_out(stored.key, refusal_of(stored.folder, error))
 
 
-def run_entry(spec: BenchmarkSpec, stored: StoredResult) -> BoardEntry:
+def run_entry(stored: StoredResult) -> BoardEntry:
     """Return the row of a stored result."""
-    result = stored.result
+    spec, result = stored.spec, stored.result
     about = result.model.about or About()
-    shown = standing(spec, stored)
+    shown = standing(stored)
     baseline = result.model.adapter == BASELINE_ADAPTER
     human = result.model.adapter == PEOPLE_ADAPTER or about.setting == "human"
     return BoardEntry(
@@ -151,7 +157,7 @@ def run_entry(spec: BenchmarkSpec, stored: StoredResult) -> BoardEntry:
         revision=result.model.revision,
         kind="baseline" if baseline else "human" if human else "run",
         setting="floor" if baseline else "human" if human else _setting(spec, about),
-        group=_group(spec, stored, shown),
+        group=_group(stored, shown),
         frames=_frames(result),
         metrics=shown.metrics,
         breakdowns=shown.breakdowns,
@@ -163,7 +169,7 @@ def run_entry(spec: BenchmarkSpec, stored: StoredResult) -> BoardEntry:
         cite=result.provenance.citation or "",
         note=result.provenance.note or "",
         about=about,
-        facts=column_facts.facts(spec, stored, shown),
+        facts=column_facts.facts(stored, shown),
         stored=stored,
     )
 
@@ -218,17 +224,19 @@ def _without_items(values: Mapping[str, float]) -> Metrics:
     return {name: MetricValue(value=number, n=0) for name, number in values.items()}
 
 
-def _group(spec: BenchmarkSpec, stored: StoredResult, shown: Standing) -> RankingGroup:
+def _group(stored: StoredResult, shown: Standing) -> RankingGroup:
     benchmark, judge = stored.result.benchmark, stored.result.judge
     return RankingGroup(
-        benchmark=spec.id,
+        benchmark=benchmark.id,
         version=benchmark.version,
         split=benchmark.split,
         subset=", ".join(filter(None, (stored.check.subset, shown.media))) or None,
         judge=judge_as_answered(judge) if judge else None,
         prompts=_prompt_set(judge) if judge else None,
-        protocol=protocol(spec, stored.result.settings),
+        protocol=protocol(stored.spec, stored.result.settings),
         data="own" if stored.result.data == "own" else None,
+        differs=stored.differs,
+        readers=shown.readers,
     )
 
 

@@ -83,7 +83,7 @@ def _margin(board: Board, group: RankingGroup) -> str:
     behind = [row for row in rows if board.ranks[row.key] > 1]
     if not behind:
         return ""
-    spec = board.specs[group.benchmark]
+    spec = board.spec(group)
     unit = UNITS[spec.primary.unit]
     ours, theirs = (metric_value(row.metrics, spec.primary.name) for row in (rows[0], behind[0]))
     assert ours is not None and theirs is not None  # noqa: PT018, S101 - ranked rows have a value

@@ -155,12 +155,12 @@ def _scripts(word: str) -> str:
 # --- its folder ------------------------------------------------------------------------------------------------------
 
 
-def settings_hash(result: Result, *, as_0_1_0: bool) -> str:
+def settings_hash(result: Result, *, rows: bool = True) -> str:
     """Return 12 hex digits of what makes two results of one model on one benchmark different things.
 
     Everything that shapes the answers or the scores: split, version, adapter and its arguments, settings, the judge
-    that answered, whose data; not what a run merely came to (frames given, sound: which is asked for with the frames,
-    replies, cost). What 0.1.0 did not look at counts only where it is not the plain value.
+    that answered, whose data, and with `rows` what was asked and how it is scored; not what a run merely came to
+    (frames given, sound: which is asked for with the frames, replies, cost).
     """
     judge = result.judge
     shape = {
@@ -171,12 +171,16 @@ def settings_hash(result: Result, *, as_0_1_0: bool) -> str:
         "settings": result.settings.model_dump(mode="json", exclude={"frames_given", "audio"}),
         "judge": judge and asked_of(judge),
     }
-    if judge is not None and not as_0_1_0:
+    if judge is not None:
         answered = {one.requested: returned_ids(one) for one in single_judges(judge)}
         if other := {name: ids for name, ids in answered.items() if ids not in ([], [name])}:
             shape["answered"] = other
-    if result.data == "own" and not as_0_1_0:
+    if result.data == "own":
         shape["data"] = result.data
+    if rows:
+        about = result.benchmark
+        stated = {"questions": about.questions_sha256, "scoring": about.scoring_sha256}
+        shape |= {name: digest for name, digest in stated.items() if digest is not None}
     return hashlib.sha256(json.dumps(shape, sort_keys=True).encode()).hexdigest()[:12]
 
 
@@ -192,17 +196,17 @@ def answers_key(result: Result) -> str:
 
 
 def keys_of(result: Result) -> tuple[str, str]:
-    """Return a result's folder in the store, and the one that 0.1.0 gave it."""
-    return key_of(result), key_of(result, as_0_1_0=True)
+    """Return a result's folder in the store, and the one that it had when records didn't state what was asked."""
+    return key_of(result), key_of(result, rows=False)
 
 
-def key_of(result: Result, *, as_0_1_0: bool = False) -> str:
+def key_of(result: Result, *, rows: bool = True) -> str:
     """Return a result's folder in the store."""
     model = result.model
     # `org/model` and `org__model` would meet in one folder: a name with the mark in it is told by its hash as well.
     name = _folder_name(model.id.replace("/", "__"), model.id, clear="__" not in model.id)
     revision = _folder_name(model.revision or "unknown", model.revision or "unknown")
-    return f"{name}/{revision}/{result.benchmark.id}/{settings_hash(result, as_0_1_0=as_0_1_0)}"
+    return f"{name}/{revision}/{result.benchmark.id}/{settings_hash(result, rows=rows)}"
 
 
 def _folder_name(wanted: str, identity: str, *, clear: bool = True) -> str:

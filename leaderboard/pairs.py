@@ -137,7 +137,7 @@ class Pairs:
         assert entry.stored is not None  # noqa: S101 - runs only
         counted = [
             sample
-            for sample in ranked_samples(self._spec, entry.stored) or ()
+            for sample in ranked_samples(entry.stored)
             if (sample.state == "scored" or is_left_out(sample)) and (only is None or sample.id in only)
         ]
         lowest = self._draws("lowest", counted)

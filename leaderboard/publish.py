@@ -4,11 +4,13 @@ Beside them a Space that checks submissions, which is a Dockerfile around `reelb
 Only what differs is uploaded, in one commit for each repository.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal
+from typing import Any, Literal
 
 from reelbench.leaderboard import board as boards
 from reelbench.leaderboard import columns, site, store
@@ -17,6 +19,7 @@ from reelbench.pages.shell_page import page_asset
 from reelbench.registry.data import hub
 from reelbench.registry.data.hub import RemoteFile
 from reelbench.registry.data.hub_write import FileChanges, Head, Repository, RepoType, differs
+from reelbench.registry.data.passing_on import why_withheld
 from reelbench.registry.errors import InputError, ReelbenchError, number_of
 from reelbench.scoring import calibration_file, result_files
 
@@ -32,6 +35,8 @@ Results are never deleted."""
 _What = Literal["results", "site", "webhook"]
 _SDK: dict[_What, str] = {"site": "static", "webhook": "docker"}
 _SHOWN = 10
+_TITLE = "Reelbench: "
+_RESULT = f"/{result_files.RESULT_FILE}"
 _ASSETS = "leaderboard.assets"
 
 
@@ -51,8 +56,7 @@ def publish(
     space: str | None = None,
     dataset: str | None = None,
     webhook: str | None = None,
-    create_pr: bool = False,
-    dry_run: bool = False,
+    options: "PublishOptions | None" = None,
     note: Note = lambda _: None,
 ) -> list[Published]:
     """Bring a Space and a results dataset up to date with a store.
@@ -60,18 +64,23 @@ def publish(
     Args:
         path: The store.
         space: Repository of the static Space, `ORG/NAME`; made where it is not there.
-        dataset: Repository of the results dataset; made where it is not there.
+        dataset: Repository of the results dataset; made where it is not there, but never by a pull request.
         webhook: Repository of the Space that checks pull requests to the dataset; made where it is not there.
-        create_pr: Offer pull requests. To the dataset only the results themselves are offered.
-        dry_run: Say what would change, and change nothing.
+        options: How.
         note: Called with each line that the user should know.
 
     Raises:
-        InputError: The call is wrong, or the dataset has results that this store lacks.
+        InputError: The call is wrong, or what is there has results, or newer ones, that this store lacks.
         ReelbenchError: The Hub refused or broke off; each repository is as it was, or changed whole.
     """
+    options = options or PublishOptions()
     if webhook and not dataset:
         raise InputError("--webhook needs --dataset ORG/NAME, the results whose pull requests it checks")
+    if webhook and not _PINNED.search(options.install or ""):
+        raise InputError(
+            "--webhook needs --install: what its machine installs, an archive's address with its hash (https://….tar.gz"
+            "#sha256=…) or a version (reelbench==…); Reelbench is on no package registry yet"
+        )
     named: dict[_What, str | None] = {"results": dataset, "site": space, "webhook": webhook}
     repositories: dict[_What, Repository] = {
         what: Repository(repo, "dataset" if what == "results" else "space") for what, repo in named.items() if repo
@@ -83,54 +92,100 @@ def publish(
     board = boards.make(path)
     for key, why in board.left_out.items():
         note(f"left out: {key}: {why}")
-    stage: dict[_What, Callable[[Path], None]] = {
-        "results": lambda folder: _stage_results(board, folder, note, pull_request=create_pr),
-        "site": lambda folder: _stage_site(board, folder),
-        "webhook": lambda folder: _stage_webhook(str(dataset), folder),
-    }
-    done = []
+    done: list[Published] = []
     with TemporaryDirectory(prefix="reelbench-publish-") as folder:
+        stage = _Stage(board, Path(folder), dataset, space, options, note)
         for what, repository in repositories.items():
-            staged = Path(folder) / what
-            staged.mkdir()
-            stage[what](staged)
-            upload = _Upload(repository, staged, sdk=_SDK.get(what), create_pr=create_pr, dry_run=dry_run, note=note)
-            done.append(upload.run())
+            upload = _Upload(repository, stage.folder_of(what), what, board, dataset, options, note)
+            try:
+                done.append(upload.run())
+            except ReelbenchError:
+                for one in done:
+                    note(f"{one.done}: {one.url}; the same command goes on from here")
+                raise
     return done
 
 
-def _stage_site(board: Board, folder: Path) -> None:
-    site.write(board, folder)
-    (folder / "README.md").write_text(page_asset("space_readme.md", _ASSETS), encoding="utf-8")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishOptions:
+    """How to publish.
+
+    Attributes:
+        create_pr: Offer pull requests. To the dataset only results that are new there, or newer, are offered.
+        dry_run: Say what would change, and change nothing.
+        private: Make new repositories private; what has no licence may go there.
+        install: What the checking Space, and the mirror's workflow, install: pinned by a hash or a version.
+        forget: Keys of results that are to vanish from the page or the table though they are in the dataset.
+    """
+
+    create_pr: bool = False
+    dry_run: bool = False
+    private: bool = False
+    install: str | None = None
+    forget: Collection[str] = ()
 
 
-def _stage_webhook(dataset: str, folder: Path) -> None:
-    for name, asset in (("README.md", "webhook_readme.md"), ("Dockerfile", "webhook_dockerfile.txt")):
-        (folder / name).write_text(page_asset(asset, _ASSETS).replace("ORG/RESULTS", dataset), encoding="utf-8")
+_PINNED = re.compile(r"#sha256=[0-9a-f]{64}$|==\d")
 
 
-def _stage_results(board: Board, folder: Path, note: Note, *, pull_request: bool) -> None:
-    withheld = 0
-    for entry in board.entries:
-        if entry.stored is None:
-            continue
-        if not site.may_show_samples(board.specs[entry.group.benchmark], entry.group.split):
-            withheld += 1
-            continue
-        target = folder / _RESULTS / entry.stored.key
-        target.mkdir(parents=True)
-        for name in (result_files.RESULT_FILE, result_files.SAMPLES_FILE, store.CHECK_FILE, calibration_file.FILE):
-            if name != calibration_file.FILE or (entry.stored.folder / name).is_file():
-                (target / name).write_bytes((entry.stored.folder / name).read_bytes())
-    if withheld:
-        withheld_results = number_of(withheld, "result")
-        note(f"left out: {withheld_results} whose benchmark's data is under an agreement, and samples repeat it")
-    if not pull_request:
-        (folder / "README.md").write_text(page_asset("dataset_readme.md", _ASSETS), encoding="utf-8")
-        workflow = folder / ".github" / "workflows" / "check.yaml"
-        workflow.parent.mkdir(parents=True)
-        workflow.write_text(page_asset("check_submissions.yaml", _ASSETS), encoding="utf-8")
-        write_parquet(board, folder / _PARQUET)
+@dataclass(frozen=True, slots=True)
+class _Stage:
+    """Writes what each repository should hold into a folder of its own."""
+
+    board: Board
+    folder: Path
+    dataset: str | None
+    space: str | None
+    options: PublishOptions
+    note: Note
+
+    def folder_of(self, what: "_What") -> Path:
+        """Write what one repository should hold -> its folder."""
+        folder = self.folder / what
+        folder.mkdir()
+        if what == "results":
+            self._results(folder)
+        elif what == "site":
+            site.write(self.board, folder, private=self.options.private, dataset=self.dataset)
+            links = f"datasets:\n- {self.dataset}\n" if self.dataset else ""
+            self._asset(folder, "README.md", "space_readme.md", ("pinned: false\n", f"pinned: false\n{links}"))
+        else:
+            self._asset(folder, "README.md", "webhook_readme.md")
+            install = ("REELBENCH=", f"REELBENCH={self.options.install}")
+            self._asset(folder, "Dockerfile", "webhook_dockerfile.txt", install)
+        return folder
+
+    def _asset(self, folder: Path, name: str, asset: str, *parts: tuple[str, str]) -> None:
+        text = page_asset(asset, _ASSETS)
+        for mark, part in (("ORG/RESULTS", self.dataset or "ORG/RESULTS"), *parts):
+            text = text.replace(mark, part)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+
+    def _results(self, folder: Path) -> None:
+        withheld: Counter[str] = Counter()
+        for entry in self.board.entries:
+            if entry.stored is None:
+                continue
+            spec = self.board.specs[entry.group.benchmark]
+            if why := why_withheld(spec, entry.group.split, private=self.options.private):
+                withheld[why] += 1
+                continue
+            target = folder / _RESULTS / entry.stored.key
+            target.mkdir(parents=True)
+            for name in (result_files.RESULT_FILE, result_files.SAMPLES_FILE, store.CHECK_FILE, calibration_file.FILE):
+                if name != calibration_file.FILE or (entry.stored.folder / name).is_file():
+                    (target / name).write_bytes((entry.stored.folder / name).read_bytes())
+        for why, number in withheld.items():
+            self.note(f"left out: {number_of(number, 'result')} whose samples repeat the data: {why}")
+        if self.options.create_pr:
+            return
+        page = f"{hub.endpoint()}/spaces/{self.space}"
+        shown = f"\nThey are shown at [{self.space}]({page}).\n" if self.space else ""
+        self._asset(folder, "README.md", "dataset_readme.md", ("<!--SHOWN-->\n", shown))
+        workflow = ".github/workflows/check.yaml"
+        self._asset(folder, workflow, "check_submissions.yaml", ("INSTALL", self.options.install or ""))
+        write_parquet(self.board, folder / _PARQUET)
 
 
 def write_parquet(board: Board, path: Path) -> None:
@@ -154,57 +209,130 @@ def write_parquet(board: Board, path: Path) -> None:
 # --- the repository --------------------------------------------------------------------------------------------------
 
 
+@dataclass(slots=True)
 class _Upload:
     """One repository and the folder with what it should hold."""
 
-    def __init__(
-        self, repository: Repository, folder: Path, *, sdk: str | None, create_pr: bool, dry_run: bool, note: Note
-    ) -> None:
-        self.repository, self.folder, self.sdk = repository, folder, sdk
-        self.create_pr, self.dry_run, self.note = create_pr, dry_run, note
+    repository: Repository
+    folder: Path
+    what: _What
+    board: Board
+    dataset: str | None
+    options: PublishOptions
+    note: Note
 
     def run(self) -> Published:
-        repository = self.repository
+        repository, create_pr = self.repository, self.options.create_pr
         with repository.errors_in_one_line():
             head = repository.head()
-            if head.commit is None and not self.dry_run:
+            if head.commit is None and not self.options.dry_run:
                 repository.api.whoami()  # with a bad token every repository looks as if it were not there
-        there = head.files
+        if head.commit is None and create_pr:
+            raise InputError(f"{repository.page}: not there, or private; a pull request needs one that is")
+        with repository.errors_in_one_line():
+            self._refuse_a_readme_that_breaks_it(head)
+            self._refuse_to_forget(head)
+            older = self._older(head)
+            number = repository.open_request(_TITLE) if create_pr and not self.options.dry_run else None
+            # A second request would only stand beside the first one.
+            revision = f"refs/pr/{number}" if number is not None else None
+            there = (repository.head(revision) if revision else head).files
         paths = sorted(path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*") if path.is_file())
-        self._refuse_to_forget(there)
         changed = [path for path in paths if differs(self.folder / path, there.get(path))]
+        changed = [path for path in changed if _key(path) not in older]
         # People may write their own card; ours is only there so that there is one.
         changed = [path for path in changed if path != "README.md" or path not in there]
         ours = _OURS[repository.kind]
         gone = [path for path in there if path.startswith(ours) and path not in set(paths)] if ours else []
+        request = f"{repository.page}/discussions/{number}"
         if not changed and not gone:
-            return self._published("unchanged")
+            return self._published("unchanged", request if revision else None)
         self._show(changed, gone, there)
-        if self.dry_run:
+        if self.options.dry_run:
             return self._published("would change")
         with repository.errors_in_one_line():
-            return self._commit(head, changed, gone)
+            if revision:
+                self._commit(repository.head(revision), changed, gone, revision)
+                return self._published("pull request", request)
+            return self._published("pull request" if create_pr else "committed", self._commit(head, changed, gone))
 
     def _published(self, done: Done, url: str | None = None) -> Published:
         return Published(self.repository.id, self.repository.kind, done, url or self.repository.page)
 
-    def _refuse_to_forget(self, there: Mapping[str, RemoteFile]) -> None:
-        """Where others' results were merged, a table made without them would not show them."""
-        repository = self.repository
-        if repository.kind != "dataset" or self.create_pr:
+    def _refuse_a_readme_that_breaks_it(self, head: Head) -> None:
+        """A README that people wrote stays; where its front matter keeps the page from working, say which line."""
+        if "README.md" not in head.files or head.commit is None:
             return
-        suffix = f"/{result_files.RESULT_FILE}"
-        lacking = sorted(
-            path
-            for path in there
-            if path.startswith(f"{_RESULTS}/") and path.endswith(suffix) and not (self.folder / path).is_file()
-        )
-        if lacking:
+        stated, ours = self._front_matter(head), _SDK.get(self.what)
+        if ours is not None and (sdk := stated.get("sdk")) != ours:
             raise InputError(
-                f"{repository.page} has {number_of(len(lacking), 'result')} that the store lacks, the first "
-                f"{lacking[0]}; get them with `hf download {repository.id} --repo-type dataset --local-dir DIR` and "
-                "`reelbench leaderboard add DIR`"
+                f"{self.repository.page}: its README.md says `sdk: {sdk}`, and this needs `sdk: {ours}`; "
+                "change that line, or delete the file, which is then written"
             )
+        if self.what == "results" and "configs" not in stated:
+            self.note(
+                f"{self.repository.page}: its README.md names no `configs`, so `load_dataset` reads other files "
+                f"for the table; add `configs: [{{config_name: default, data_files: {_PARQUET}}}]` to it"
+            )
+
+    def _front_matter(self, head: Head) -> Mapping[str, Any]:
+        import yaml
+
+        found = hub.download(self.repository.id, "README.md", revision=str(head.commit), kind=self.repository.kind)
+        text = found.read_text(encoding="utf-8", errors="replace")
+        parts = re.match(r"---\s*\n(.*?)\n---\s*\n", text + "\n", flags=re.DOTALL)
+        try:
+            stated = yaml.safe_load(parts[1]) if parts else {}
+        except yaml.YAMLError as error:
+            why = " ".join(str(error).split())
+            raise InputError(f"{self.repository.page}: its README.md can't be read as YAML: {why}; mend it") from None
+        return stated if isinstance(stated, dict) else {}
+
+    def _refuse_to_forget(self, head: Head) -> None:
+        """Where others' results were merged, a table or a page made without them would not show them."""
+        if self.options.create_pr or self.what == "webhook":
+            return
+        datasets = {self.dataset: head.files} if self.what == "results" else {}
+        if self.what == "site" and self.dataset is None and "README.md" in head.files:
+            stated = self._front_matter(head).get("datasets")
+            names = [name for name in stated if isinstance(name, str)] if isinstance(stated, list) else []
+            datasets = {name: Repository(name, "dataset").head().files for name in names}
+        mine = {entry.key for entry in self.board.entries if entry.stored is not None} | set(self.options.forget)
+        for name, files in datasets.items():
+            lacking = sorted(
+                {key for path in files if path.endswith(_RESULT) and (key := _key(path)) and key not in mine}
+            )
+            if lacking:
+                raise InputError(
+                    f"{hub.page(str(name))} has {number_of(len(lacking), 'result')} that the store lacks, the first "
+                    f"{lacking[0]}; {_bring(str(name))}, or leave it out with --forget KEY"
+                )
+
+    def _older(self, head: Head) -> set[str]:
+        """The keys of what is older here than there: left out of a pull request, refused where it would be replaced."""
+        if self.what != "results" or head.commit is None:
+            return set()
+        newer = {}
+        for path, file in head.files.items():
+            mine, key = self.folder / path, _key(path)
+            if not key or not path.endswith(_RESULT) or not mine.is_file() or not differs(mine, file):
+                continue
+            found = hub.download(
+                self.repository.id, path, revision=str(head.commit), folder=self.folder.parent / "there"
+            )
+            there = store.made(result_files.read(found.parent))
+            if there > store.made(result_files.read(mine.parent)):
+                newer[key] = there
+        if self.options.create_pr:
+            for key in newer:
+                self.note(f"left out: {key}: a newer result is there")
+        elif newer:
+            key, made = next(iter(newer.items()))
+            raise InputError(
+                f"{self.repository.page} has a newer result than the store in {number_of(len(newer), 'place')}, the "
+                f"first {key} of {made:%Y-%m-%d %H:%M}; {_bring(self.repository.id)}"
+            )
+        return set(newer)
 
     def _show(self, changed: Sequence[str], gone: Sequence[str], there: Mapping[str, RemoteFile]) -> None:
         self.note(f"{self.repository.page}: {number_of(len(changed), 'file')} to write, {len(gone)} to delete")
@@ -213,17 +341,29 @@ class _Upload:
         if len(changed) > _SHOWN:
             self.note(f"  and {len(changed) - _SHOWN} more")
 
-    def _commit(self, head: Head, changed: Sequence[str], gone: Sequence[str]) -> Published:
-        kind = self.repository.kind
-        count = len({path.rpartition("/")[0] for path in changed if path.startswith(f"{_RESULTS}/")})
-        info = self.repository.commit(
+    def _commit(self, head: Head, changed: Sequence[str], gone: Sequence[str], revision: str | None = None) -> str:
+        count = len({key for path in changed if (key := _key(path))})
+        what = number_of(count, "result") if self.what == "results" and count else "leaderboard"
+        sdk = _SDK.get(self.what)
+        return self.repository.commit(
             head,
             FileChanges(self.folder, changed, gone),
-            title=f"Reelbench: {f'{count} results' if kind == 'dataset' and count else 'leaderboard'}",
+            title=f"{_TITLE}{what}",
             description="Written by `reelbench leaderboard publish`.",
-            create={"space_sdk": self.sdk} if self.sdk else {},
-            create_pr=self.create_pr,
+            create=({"space_sdk": sdk} if sdk else {}) | ({"private": True} if self.options.private else {}),
+            revision=revision,
+            create_pr=self.options.create_pr and revision is None,
         )
-        if self.create_pr:
-            return self._published("pull request", info.pr_url)
-        return self._published("committed", str(info.commit_url))
+
+
+def _key(path: str) -> str:
+    """The key of the result that a file in a results dataset belongs to; "" of any other file."""
+    folder, _, _ = path.rpartition("/")
+    return folder.removeprefix(f"{_RESULTS}/") if path.startswith(f"{_RESULTS}/") else ""
+
+
+def _bring(dataset: str) -> str:
+    return (
+        f"get what is there with `hf download {dataset} --repo-type dataset --local-dir DIR` and "
+        "`reelbench leaderboard add DIR --store STORE`"
+    )

@@ -19,7 +19,6 @@ from typing import Literal
 
 from reelbench.leaderboard import store, submission, submission_page
 from reelbench.leaderboard.submission import Report
-from reelbench.registry import discovery
 from reelbench.registry.bounded import Bounds, EndedError, OverrunError, run_bounded
 from reelbench.registry.data import hub
 from reelbench.registry.data.hub import RemoteFile
@@ -185,22 +184,21 @@ class PullRequests:
     def _report(self, change: Change, table: Path, offered: Path, author: str) -> Report:
         notes: list[str] = []
         is_of = partial(self._is_of, author)
-        with discovery.learning_apart():
-            _download(self.dataset, change.commit, change.files, offered)
-            folders = sorted({(offered / path).parent for path in change.files})
-            # In this process alone, which has bounds, and with which all that it began ends.
-            checked = store.check(*folders, workers=ALONE) if folders else []
-            try:
-                results = submission.read(
-                    checked,
-                    table,
-                    below=offered,
-                    left_out=lambda key, why: notes.append(f"not compared with {key}, which can't be read: {why}"),
-                    is_of=is_of,
-                )
-            except InputError as error:  # `main` itself: no fault of the submission's
-                notes.append(f"not compared with the table, which can't be read: {error}")
-                results = submission.read(checked, below=offered, is_of=is_of)
+        _download(self.dataset, change.commit, change.files, offered)
+        folders = sorted({(offered / path).parent for path in change.files})
+        # In this process alone, which has bounds, and with which all that it began ends.
+        checked = store.check(*folders, workers=ALONE) if folders else []
+        try:
+            results = submission.read(
+                checked,
+                table,
+                below=offered,
+                left_out=lambda key, why: notes.append(f"not compared with {key}, which can't be read: {why}"),
+                is_of=is_of,
+            )
+        except InputError as error:  # `main` itself: no fault of the submission's
+            notes.append(f"not compared with the table, which can't be read: {error}")
+            results = submission.read(checked, below=offered, is_of=is_of)
         return Report(results, change.problems, tuple(notes))
 
     def _is_of(self, author: str, organisation: str) -> bool:

@@ -13,12 +13,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal, get_args
 
-from reelbench.leaderboard import against_data, choices, differences, identity, replies, rereading
+from reelbench.leaderboard import against_data, differences, identity, replies, rereading
 from reelbench.leaderboard.against_data import KnownRows
 from reelbench.leaderboard.differences import SHOWN, MismatchError, some
 from reelbench.leaderboard.rereading import READ_WHILE_SCORED, read_again, reading
 from reelbench.registry import discovery
 from reelbench.registry.data import loading
+from reelbench.registry.declaration import scoring_sha256
 from reelbench.registry.errors import InputError, first_line, first_of
 from reelbench.registry.files import sha256_of
 from reelbench.registry.frames.sampling import FrameSampling
@@ -88,7 +89,7 @@ def verify(folder: Path, *, known: KnownRows | None = None, result: Result | Non
             "the file was changed after scoring"
         )
     samples = list(result_files.read_samples(folder))
-    rows_here = (known or KnownRows()).rows(spec, result.benchmark.split)
+    rows_here = (known or KnownRows()).rows_of(result)
     items = _Items(spec, result, samples, rows_here)
     problems = list(_problems(spec, result, items, rows_here))
     if not problems and (people := calibration_file.read(folder)) is not None:
@@ -124,13 +125,14 @@ def _failed(prediction: object) -> bool:
 
 
 def _spec(folder: Path, result: Result) -> BenchmarkSpec:
-    spec = discovery.get(result.benchmark.id)
+    spec = discovery.spec_of(result.benchmark)
     split = result.benchmark.split
     if loading.upstream_split(spec, split) not in spec.splits:
         raise MismatchError(f"{folder}: {spec.id} has no split {split!r}; it has {', '.join(spec.splits)}")
-    if result.benchmark.version != spec.version:
+    today = discovery.specs().get(spec.id, spec).version
+    if result.benchmark.version != today:
         raise MismatchError(
-            f"{folder}: scored by version {result.benchmark.version} of {spec.id}, this is version {spec.version}; "
+            f"{folder}: scored by version {result.benchmark.version} of {spec.id}, this is version {today}; "
             "score its predictions again"
         )
     if result.provenance.kind != "run":
@@ -145,6 +147,9 @@ def _problems(
     yield from identity.problems(result)
     yield from rereading.problems(result)
     yield from _date(result)
+    stated = result.benchmark.scoring_sha256
+    if stated is not None and not spec.package and stated != (scoring := scoring_sha256(spec)):
+        yield f"benchmark.scoring_sha256 is {stated[:12]}…, what the result declares has {scoring[:12]}…"
     twice = [name for name, times in Counter(sample.id for sample in samples).items() if times > 1]
     if twice:
         yield f"{some('id', twice)} more than once in samples.jsonl"
@@ -249,7 +254,7 @@ class _Items:
             read = list(self._reading(where, sample)) if answered else []
             # A reason that came after scoring by rule (a judge's) leaves the deterministic columns in place.
             expected = aggregation.item_columns(self._spec, _item(self._spec, sample, self._rows.get(sample.id)))
-            chosen = [*self._replies.problems(sample), *choices.problems(self._result, sample)]
+            chosen = [*self._replies.problems(sample), *_choice_problems(self._result, sample)]
         except Exception as error:  # noqa: BLE001 - whatever a stranger's values lead to is their item's problem
             yield f"{where}: can't be scored again ({first_line(error)})"
             return
@@ -362,3 +367,24 @@ def _counts(spec: BenchmarkSpec, result: Result, samples: Sequence[Sample]) -> I
         stated = getattr(result.counts, name)
         if stated != value:
             yield f"counts.{name} is {stated}, the samples say {value}"
+
+
+def _choice_problems(result: Result, sample: Sample) -> Iterator[str]:
+    """Yield what does not follow of one item; nothing where no ranker chose."""
+    ranker, texts, replies = result.settings.ranker, sample.candidates, sample.ranker_replies
+    where = f"item {sample.id!r}"
+    if ranker is None:
+        if replies is not None:
+            yield f"{where}: has replies of a ranker, and settings.ranker names none"
+        return
+    if sample.prediction is None:
+        return
+    mode, votes = ranker.mode, ranker.votes
+    if not texts or replies is None:
+        yield f"{where}: has no candidates, or none of the ranker's replies, though a ranker chose its answer"
+    elif len(replies) != (1 if mode == "listwise" else len(texts)) or any(len(cast) != votes for cast in replies):
+        yield f"{where}: has other replies of the ranker than {votes} votes on {len(texts)} candidates ({mode})"
+    else:
+        index = candidates.chosen(mode, sample.id, len(texts), replies).index
+        if texts[index] != sample.prediction:
+            yield f"{where}: its prediction is not candidate {index}, which the ranker's replies choose"

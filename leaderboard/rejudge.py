@@ -85,8 +85,8 @@ class Rejudge:
         from reelbench.judges.judge_run import judge_items
 
         result, record = verified.result, verified.result.judge
-        spec = discovery.get(result.benchmark.id)
-        rows_here = known.rows(spec, result.benchmark.split)
+        spec = discovery.spec_of(result.benchmark)
+        rows_here = known.rows_of(result)
         if record is None or spec.judge is None:
             raise InputError(f"--rejudge: the result of {result.model.id} has no judge")
         if rows_here is None:

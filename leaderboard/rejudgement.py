@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from reelbench.judges import modes
 from reelbench.judges.cost_estimate import CostEstimate, estimate_cost
 from reelbench.judges.judge_options import JudgeOptions
-from reelbench.judges.judge_run import judge_items
+from reelbench.judges.judge_run import judge_items, judge_of
 from reelbench.leaderboard import against_data
 from reelbench.leaderboard import store as stores
 from reelbench.leaderboard.against_data import KnownRows
@@ -24,7 +23,6 @@ from reelbench.leaderboard.rereading import is_current
 from reelbench.leaderboard.standing import ranked_samples
 from reelbench.leaderboard.store import StoredResult
 from reelbench.llm.budget import Budget
-from reelbench.registry import discovery
 from reelbench.registry.errors import InputError
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.reasons import UNANSWERED, Reason
@@ -135,9 +133,8 @@ class Rejudgement:
         return pairs
 
     def _by_answers(self) -> Iterator[tuple[BenchmarkSpec, list[StoredResult], StoredResult | None]]:
-        specs = discovery.specs()
         for results in same_answers(stores.read(self._store)):
-            spec = specs.get(results[0].result.benchmark.id)
+            spec = results[-1].benchmark
             if spec is None or spec.judge is None:
                 continue
             new = [one for one in results if self._is_new(spec, one.result)]
@@ -148,9 +145,7 @@ class Rejudgement:
     def _is_new(self, spec: BenchmarkSpec, result: Result) -> bool:
         """Whether a result was judged by the new judge, asked in the same way."""
         if spec.id not in self._asked:
-            with_nothing = judge_items(spec, (), self._options)
-            self._asked[spec.id] = asked_of(with_nothing.record)
-            with_nothing.close()
+            self._asked[spec.id] = asked_of(judge_items(spec, (), self._options).record)
         return result.judge is not None and asked_of(result.judge) == self._asked[spec.id]
 
     def _planned(self) -> Iterator[StoredAnswers]:
@@ -189,8 +184,8 @@ class Rejudgement:
                 "answers again first"
             )
             return None
-        samples = ranked_samples(spec, source) or result_files.read_samples(source.folder)
-        rows_here = self._known.rows(spec, source.result.benchmark.split)
+        samples = ranked_samples(source)
+        rows_here = self._known.rows_of(source.result)
         try:
             items = against_data.as_asked(spec, samples, rows_here, source.key)
         except InputError as error:
@@ -214,7 +209,7 @@ class Rejudgement:
         corpus = {metric.name for metric in spec.metrics if isinstance(metric.aggregate, Corpus)}
         overlap = {name: value for name, value in source.metrics.items() if name in corpus}
         same_words = is_current(source)
-        judge = modes.batch(options, note, self._bar, budget)
+        judge = judge_of(options, note, self._bar, budget)
         scored = aggregation.score(spec, items, overlap=bool(overlap) and not same_words, judge=judge, **kept)
         if pending := scored.counts.unscored.get(Reason.JUDGE_PENDING):
             return Rejudged(one.source.key, why=f"{pending} of its answers are in a batch; run again to collect them")
@@ -231,7 +226,9 @@ class Rejudgement:
             source=source.benchmark.source,
             model=source.model,
             settings=source.settings,
-            attribution=result_files.Attribution(source.data, said.citation, said.url, said.note),
+            attribution=result_files.Attribution(
+                source.data, source.benchmark.questions_sha256, said.citation, said.url, said.note
+            ),
         )
         [added] = stores.add(folder, self._store)
         refused = added.outcome == "refused"

@@ -24,7 +24,7 @@ from reelbench.leaderboard.entries import BoardEntry, RankingGroup, frame_count
 from reelbench.leaderboard.exports import tables
 from reelbench.leaderboard.store import public
 from reelbench.pages.shell_page import in_script, page_asset, page_head
-from reelbench.registry.data import loading
+from reelbench.registry.data.passing_on import why_withheld
 from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.files import read_text, replaced
 from reelbench.registry.records import Breakdowns, MetricValue
@@ -61,23 +61,34 @@ def build(
     return board
 
 
-def write(board: Board, out: Path, workers: Workers = ALONE) -> None:
-    """Write the site's files to an empty folder."""
+def write(
+    board: Board, out: Path, workers: Workers = ALONE, *, private: bool = True, dataset: str | None = None
+) -> None:
+    """Write the site's files to an empty folder.
+
+    Args:
+        board: What it shows.
+        out: The folder.
+        workers: What shares the work.
+        private: Whether only the user's own people will see it; else samples of data without a licence are withheld.
+        dataset: The results dataset that it is made from and handed in to, `ORG/NAME`, where it has one.
+    """
     for name in ASSETS:
         (out / name).write_text(_lean(name, _asset(name)), encoding="utf-8")
     data = out / "data"
     for folder in ("runs", "samples", "pairs"):
         (data / folder).mkdir(parents=True)
-    _write(data / "board.js", f"globalThis.REELBENCH={line_by_line(document(board))};\n")
+    shown = document(board) | ({"dataset": dataset} if dataset else {})
+    _write(data / "board.js", f"globalThis.REELBENCH={line_by_line(shown)};\n")
     for group in (group for group, noise in board.noise.items() if noise.pairs):
         name = f"pairs/{_digest(group.id)}"
         _write(data / f"{name}.js", f"REELBENCH_LOADED({json.dumps(name)},{in_script(_pairs(board, group))});\n")
     if workers.alone(len(board.entries)):
         for entry in board.entries:
-            _write_run(board.specs[entry.group.benchmark], entry, data)
+            _write_run(data, private, (board.specs[entry.group.benchmark], entry))
     else:
         runs = [(board.specs[entry.group.benchmark], _without_rows(entry)) for entry in board.entries]
-        for _ in workers.map(partial(_write_one, data.absolute()), runs):
+        for _ in workers.map(partial(_write_run, data.absolute(), private), runs):
             pass
     downloads = out / "downloads"
     downloads.mkdir()
@@ -116,11 +127,6 @@ def chunk_name(entry: BoardEntry) -> str:
 
 def _digest(name: str) -> str:
     return hashlib.sha256(name.encode()).hexdigest()[:16]
-
-
-def may_show_samples(spec: BenchmarkSpec, split: str) -> bool:
-    """Whether a split's samples may be passed on: answers may repeat questions, and some data is under an agreement."""
-    return spec.open_data or loading.is_mini(split)
 
 
 # --- the data --------------------------------------------------------------------------------------------------------
@@ -177,7 +183,7 @@ def _groups(board: Board) -> list[dict[str, Any]]:
             "pairs": f"pairs/{_digest(group.id)}" if board.noise[group].pairs else None,
             "facets": sorted({facet for entry in rows[group] for facet in entry.breakdowns}),
             "shortcuts": _shortcuts(board, group),
-            "relations": bridge.relations(board.specs[group.benchmark], board.bridges, group),
+            "relations": bridge.relations(board.spec(group), board.bridges, group),
             "tells": None if (tells := board.noise[group].smallest) is None else _short(tells),
         }
         | {column.id: column.value(board, rows[group][0]) for column in columns.COLUMNS if column.of_group}
@@ -299,11 +305,8 @@ def _without_rows(entry: BoardEntry) -> BoardEntry:
     return entry if entry.stored is None else replace(entry, stored=replace(entry.stored, rows=None))
 
 
-def _write_one(data: Path, run: tuple[BenchmarkSpec, BoardEntry]) -> None:
-    _write_run(*run, data)
-
-
-def _write_run(spec: BenchmarkSpec, entry: BoardEntry, data: Path) -> None:
+def _write_run(data: Path, private: bool, of: tuple[BenchmarkSpec, BoardEntry]) -> None:
+    spec, entry = of
     name = chunk_name(entry)
     run: dict[str, Any] = {
         "breakdowns": breakdowns(entry.breakdowns),
@@ -312,7 +315,7 @@ def _write_run(spec: BenchmarkSpec, entry: BoardEntry, data: Path) -> None:
     if entry.stored is not None:
         run["result"] = public(entry.stored.result).model_dump(mode="json", exclude={"metrics", "breakdowns", "media"})
         run["key"] = entry.key
-        run["withheld"] = not may_show_samples(spec, entry.group.split)
+        run["withheld"] = why_withheld(spec, entry.group.split, private=private) or False
         # A run's samples are shown once, with its row on all of its videos.
         shown = (
             ()

@@ -34,6 +34,8 @@ class Standing:
         lowest: The primary metric, where items lack a score, with the lower bound's own interval.
         media: Which part of the items had their media, where some had not.
         videos: How many videos it had, of how many, where it had not all.
+        readers: The version of the rules that read its answers, where today's can't read them again without the
+            benchmark's data: it stands among those that the same version read.
         unranked: Why it is listed and not ranked, or None.
     """
 
@@ -46,15 +48,18 @@ class Standing:
     lowest: MetricValue | None = None
     media: str | None = None
     videos: str | None = None
+    readers: int | None = None
     unranked: str | None = None
 
 
-def ranked_samples(spec: BenchmarkSpec, stored: StoredResult) -> list[Sample] | None:
-    """Return a result's samples as today's rules read them; None where an answer can't be read again here."""
+def ranked_samples(stored: StoredResult) -> list[Sample]:
+    """Return a result's samples as today's rules read them; as they were read where that can't be done here."""
     samples = _read(stored)
-    if rereading.is_current(stored.result):
-        return samples
-    return rereading.read_today(spec, stored.result, samples, stored.rows)
+    return samples if rereading.is_current(stored.result) else _read_again(stored, samples) or samples
+
+
+def _read_again(stored: StoredResult, samples: Sequence[Sample]) -> list[Sample] | None:
+    return rereading.read_today(stored.spec, stored.result, samples, stored.rows)
 
 
 def _read(stored: StoredResult) -> list[Sample]:
@@ -62,24 +67,22 @@ def _read(stored: StoredResult) -> list[Sample]:
     return [s for s in result_files.read_samples(stored.folder) if only is None or s.video in only]
 
 
-def standing(spec: BenchmarkSpec, stored: StoredResult) -> Standing:
+def standing(stored: StoredResult) -> Standing:
     """Return what a stored result is ranked by."""
-    result, counts = stored.result, stored.result.counts
+    spec, result, counts = stored.spec, stored.result, stored.result.counts
     several = under_several_ids(result.judge) if result.judge else []
     why = [stored.check.partial] if stored.check.partial else []
     why += [f"judge {judge} answered under several ids" for judge in several]
     shown = Standing(result.metrics, result.breakdowns, counts.items, counts.scored, counts.parse_failed)
     if rereading.is_current(result) and not counts.unscored and stored.videos is None:
         return replace(shown, unranked="; ".join(why) or None)
-    samples = ranked_samples(spec, stored)
-    if samples is None:
-        why.append(
-            f"its answers were read by version {result.answers} of the rules, and can't be read again here without the "
-            "benchmark's data"
-        )
-        samples = _read(stored)
-    elif stored.videos is not None or not rereading.is_current(result):
-        shown = _as_read_today(spec, stored, samples, shown)
+    samples = _read(stored)
+    again = samples if rereading.is_current(result) else _read_again(stored, samples)
+    if stored.videos is not None or (again is not None and again != samples):
+        shown = _as_read_today(spec, stored, again or samples, shown)
+    if again is None:
+        shown = replace(shown, readers=result.answers)
+    samples = again or samples
     left_out = sum(map(is_left_out, samples))
     missing = sorted(sample.id for sample in samples if sample.reason == Reason.MEDIA_MISSING)
     if left_out and not stored.check.partial and shown.metrics:
@@ -96,8 +99,6 @@ def standing(spec: BenchmarkSpec, stored: StoredResult) -> Standing:
 
 def _as_read_today(spec: BenchmarkSpec, stored: StoredResult, samples: Sequence[Sample], stated: Standing) -> Standing:
     """Compute again what follows from the answers; text overlap, which is of words alone, stays."""
-    if stored.videos is None and samples == _read(stored):
-        return stated
     metrics, breakdowns = aggregation.aggregate(spec, samples, overlap=False, interval=stored.result.interval)
     return Standing(
         stated.metrics | metrics if stored.videos is None else metrics,

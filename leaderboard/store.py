@@ -21,8 +21,9 @@ from typing import Any, Literal
 
 from reelbench.leaderboard import checks
 from reelbench.leaderboard.against_data import KnownRows
-from reelbench.leaderboard.checks import CHECK_FILE, Check, carry_over, compare, read_check, revalidate
+from reelbench.leaderboard.checks import CHECK_FILE, Check, carry_over, compare, known_spec, read_check, revalidate
 from reelbench.leaderboard.differences import MismatchError
+from reelbench.leaderboard.first_filed import Filed, FirstFiled
 from reelbench.leaderboard.identity import key_of, keys_of
 from reelbench.leaderboard.recompute import AHEAD, VerifiedResult, date_of, verify
 from reelbench.leaderboard.rejudge import Rejudge, Rejudged
@@ -34,6 +35,7 @@ from reelbench.registry.errors import InputError, ReelbenchError, first_line
 from reelbench.registry.files import is_aside, replaced, sha256_of
 from reelbench.registry.records import About, Counts, Metrics, Result
 from reelbench.registry.rows import Row
+from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.values import without_folders
 from reelbench.registry.workers import ALLOTTED, ALONE, Workers
 from reelbench.scoring import aggregation, calibration_file, result_files
@@ -87,6 +89,8 @@ class StoredResult:
         folder: Where that is.
         result: As it states itself.
         check: What was verified of it.
+        benchmark: Its benchmark, as `discovery.spec_of` has it; None where there is none.
+        differs: How what was asked, or how it was scored, differs from what was filed first of its benchmark.
         rows: The benchmark's rows by id, where they are here and needed: where an older version read the answers.
         videos: Where set, only the items on these count.
     """
@@ -95,8 +99,20 @@ class StoredResult:
     folder: Path
     result: Result
     check: Check
+    benchmark: BenchmarkSpec | None = field(default=None, compare=False, repr=False)
+    differs: str | None = None
     rows: Mapping[str, Row] | None = field(default=None, compare=False, repr=False)
     videos: frozenset[str] | None = field(default=None, repr=False)
+
+    @property
+    def spec(self) -> BenchmarkSpec:
+        """Its benchmark; InputError where there is none."""
+        return self.benchmark or discovery.spec_of(self.result.benchmark)
+
+    @property
+    def filed(self) -> Filed:
+        """What decides which others it stands among."""
+        return Filed.of(self.key, self.folder, self.result)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +144,19 @@ def add(
     judged_elsewhere = _judged_elsewhere(given)
     left = [each for each in given if each.folder not in judged_elsewhere]
     work = partial(_refusing, partial(_add_one, store=store, rejudge=rejudge, about=about))
-    return [*judged_elsewhere.values(), *_each(work, left, ALONE if rejudge is not None else workers)]
+    done = [*judged_elsewhere.values(), *_each(work, left, ALONE if rejudge is not None else workers)]
+    return list(_told_apart(done, store))
+
+
+def _told_apart(done: Sequence[Added], store: Path) -> Iterator[Added]:
+    """Yield what came of folders, with what sets a filed result apart from those that were filed first."""
+    of = {one.result.benchmark.id for one in done if one.place is not None and one.result is not None}
+    folders = (path.parent for path in (_checks(store) if of else ()) if path.parts[-3] in of)
+    filed = {folder: one for folder in folders if (one := Filed.read(folder)) is not None}
+    first = FirstFiled(filed.values())
+    for one in done:
+        differs = first.differs(filed[one.place]) if one.place in filed else None
+        yield replace(one, why="; ".join(filter(None, (one.why, differs and f"a table of its own: {differs}"))))
 
 
 def _read_given(folder: Path) -> _Given:
@@ -143,7 +171,7 @@ def _judged_elsewhere(given: Sequence[_Given]) -> dict[Path, Added]:
     unjudged: dict[str, list[Path]] = defaultdict(list)
     judged: dict[str, Path] = {}
     for each in given if len(given) > 1 else ():
-        spec = discovery.specs().get(each.result.benchmark.id) if each.result else None
+        spec = known_spec(each.result) if each.result else None
         if each.result is None or spec is None or spec.judge is None:
             continue
         answers = key_of(each.result.model_copy(update={"judge": None}))
@@ -269,11 +297,11 @@ def _refuse_unanswered(folder: Path, counts: Counts) -> None:
 
 def place_of(result: Result, store: Path) -> Path:
     """Return a result's folder in a store; InputError where it would lie outside, or behind a link."""
-    discovery.get(result.benchmark.id)  # before its name is part of a path
+    discovery.spec_of(result.benchmark)  # before its name is part of a path
     key, earlier = keys_of(result)
     if earlier != key and (store / earlier / CHECK_FILE).is_file():
         there = result_files.read(store / earlier)
-        key = earlier if key_of(there) == key else key
+        key = earlier if key_of(there) in (earlier, key) else key
     place = store / key
     _refuse_links(place, store)
     if not key or place.resolve() != store.resolve() / key:
@@ -351,7 +379,7 @@ def _file(folder: Path, store: Path, verified: VerifiedResult, result: Result, r
         if there.model_dump() == result.model_dump():
             outcome = "same"
             check = carry_over(read_check(place / CHECK_FILE), check)
-        elif _made(there) > date_of(result):
+        elif made(there) > date_of(result):
             why = f"a newer result of the same model and settings is there ({there.provenance.date}); it stays"
             return Added(folder, "older", place, why, result=result)
         else:
@@ -369,13 +397,13 @@ def _file(folder: Path, store: Path, verified: VerifiedResult, result: Result, r
     return Added(folder, outcome, place, checks.summary(check, result), result=result)
 
 
-def _made(result: Result) -> datetime:
+def made(result: Result) -> datetime:
     """When a stored result was made; one whose date can't be is older than any."""
     try:
-        made = date_of(result)
+        date = date_of(result)
     except ValueError:
         return datetime.min.replace(tzinfo=UTC)
-    return made if made <= datetime.now(UTC) + AHEAD else datetime.min.replace(tzinfo=UTC)
+    return date if date <= datetime.now(UTC) + AHEAD else datetime.min.replace(tzinfo=UTC)
 
 
 def read(
@@ -412,7 +440,8 @@ def read(
             raise InputError(result_and_check)
         else:
             left_out(key, result_and_check)
-    return stored
+    first = FirstFiled(one.filed for one in stored)
+    return [replace(one, differs=first.differs(one.filed)) for one in stored]
 
 
 def unreadable(kept: Iterable[StoredResult]) -> dict[str, str]:
@@ -463,9 +492,9 @@ def _read_stored(path: Path, store: Path, known: KnownRows | None = None) -> tup
 
 def as_stored(key: str, folder: Path, result: Result, check: Check, known: KnownRows) -> StoredResult:
     """Return a result with what is needed to rank it, whether it lies in a store or is only checked."""
-    spec = discovery.specs().get(result.benchmark.id)
-    rows = None if spec is None or is_current(result) else known.rows(spec, result.benchmark.split)
-    return StoredResult(key, folder, result, check, rows)
+    spec = known_spec(result)
+    rows = None if spec is None or is_current(result) else known.rows_of(result)
+    return StoredResult(key, folder, result, check, spec, rows=rows)
 
 
 def remove(keys: Sequence[str], store: Path) -> list[str]:

@@ -11,7 +11,9 @@ from typing import Any, Literal
 
 from reelbench.leaderboard import entries, identity, ranking, store
 from reelbench.leaderboard.against_data import KnownRows
+from reelbench.leaderboard.checks import known_spec
 from reelbench.leaderboard.entries import BoardEntry, metric_value
+from reelbench.leaderboard.first_filed import FirstFiled
 from reelbench.leaderboard.identity import key_of, keys_of
 from reelbench.leaderboard.rereading import is_current
 from reelbench.leaderboard.standing import ranked_samples
@@ -67,6 +69,7 @@ class SubmittedResult:
         spec: Its benchmark; None where there is no such one.
         key: Its place in a store.
         table: The rows that it would stand among, in words.
+        differs: How it was asked or scored otherwise than what was filed first of its benchmark, and stands apart.
         metrics: Metric -> as stated and as its samples give it; None where one of them is absent.
         rank: The rank that it would have, and of how many.
         near: Rows of its table that have answers, too.
@@ -80,6 +83,7 @@ class SubmittedResult:
     spec: BenchmarkSpec | None = None
     key: str | None = None
     table: str | None = None
+    differs: str | None = None
     metrics: Mapping[str, tuple[MetricValue | None, MetricValue | None]] = field(default_factory=dict)
     rank: tuple[int, int] | None = None
     near: tuple[Near, ...] = ()
@@ -97,6 +101,7 @@ class SubmittedResult:
             "split": result and result.benchmark.split,
             "key": self.key,
             "table": self.table,
+            "differs": self.differs,
             "rank": self.rank and self.rank[0],
             "ranked": self.rank and self.rank[1],
             "metrics": {
@@ -180,11 +185,11 @@ class _Tables:
         self._left_out = left_out
         self.rows_here = KnownRows()
         kept = store.read(path, left_out=left_out, benchmarks=benchmarks) if path is not None else ()
-        specs = {name: spec for name, spec in discovery.specs().items() if name in benchmarks}
-        for entry in entries.run_entries((one for one in kept if one.result.benchmark.id in specs), left_out):
+        self.first = FirstFiled(one.filed for one in kept)
+        for entry in entries.run_entries(kept, left_out):
             self._add(entry)
-        for spec in specs.values() if path is not None else ():
-            for entry in entries.published_entries(spec):
+        for spec in discovery.specs().values() if path is not None else ():
+            for entry in entries.published_entries(spec) if spec.id in benchmarks else ():
                 self._add(entry)
 
     def _add(self, entry: BoardEntry) -> None:
@@ -216,7 +221,7 @@ def _submission_or_refused(added: Added, tables: _Tables, is_of: Callable[[str],
 
 def _submission(added: Added, tables: _Tables, is_of: Callable[[str], bool] | None) -> SubmittedResult:
     result = added.result
-    spec = discovery.specs().get(result.benchmark.id) if result else None
+    spec = known_spec(result) if result else None
     metrics = _both(spec, result, added.metrics) if spec and result else {}
     owner = identity.reserved(spec, result) if spec and result else None
     theirs = owner is None or is_of is None or is_of(owner)
@@ -226,7 +231,7 @@ def _submission(added: Added, tables: _Tables, is_of: Callable[[str], bool] | No
             why = f"its name is {owner}'s, and only {owner}'s own people hand in results under it"
         return SubmittedResult(added.source, "refused", why, result, spec, metrics=metrics)
     stored = store.as_stored(key_of(result), added.source, result, added.check, tables.rows_here)
-    entry = entries.run_entry(spec, stored)
+    entry = entries.run_entry(replace(stored, differs=tables.first.differs(stored.filed)))
     rows, replaced = tables.beside(entry)
     ranks = ranking.rank_group(spec, [*rows, entry]) if tables.known else {}
     rank = ranks.get(entry.key)
@@ -239,6 +244,7 @@ def _submission(added: Added, tables: _Tables, is_of: Callable[[str], bool] | No
         spec,
         key=entry.key,
         table=f"{spec.title}, {entry.group.label}",
+        differs=entry.group.differs,
         metrics=metrics if is_current(result) else _both(spec, result, entry.metrics),
         rank=None if rank is None else (rank, len(ranks)),
         near=tuple(_near(spec, entry, samples, rows, replaced)),
@@ -289,7 +295,7 @@ def _near(
 def _paired(spec: BenchmarkSpec, samples: Sequence[Sample], row: BoardEntry) -> Difference | None:
     assert row.stored is not None  # noqa: S101 - rows with samples only
     try:
-        return compare(samples, ranked_samples(spec, row.stored) or [], spec).metrics.get(spec.primary.name)
+        return compare(samples, ranked_samples(row.stored), spec).metrics.get(spec.primary.name)
     except InputError:  # no question was answered by both
         return None
 
@@ -319,5 +325,7 @@ def _missing(spec: BenchmarkSpec, entry: BoardEntry, samples: Sequence[Sample]) 
         yield "nothing is said of the model: setting, parameters, what it was trained on (`leaderboard add --about`)"
     if result.model.revision is None:
         yield "no revision of the model"
+    if entry.group.differs:
+        yield f"a table of its own, apart from what was filed first: {entry.group.differs}"
     if entry.group.mini:
         yield "on mini data, which is for trying things out: never ranked overall"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
-from reelbench.llm.retries import TRIES
+from reelbench.llm.defaults import CACHE_PATIENCE, CONCURRENCY, PATIENCE, TIMEOUT, TRIES
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 from reelbench.registry.home import home
@@ -59,7 +59,7 @@ class AskOptions:
         usd_per_million_cached: Of a million prompt tokens that the server had in its cache; None is as others.
         usd_per_million_reasoning: Of a million completion tokens that were reasoning; None is as others.
         batch: Hand requests over to the server's Batch API, and collect replies from there.
-        retry_unread: Ask again, up to `retries.ATTEMPTS` times more, where all replies in the cache can't be read.
+        retry_unread: Ask again, up to `defaults.ATTEMPTS` times more, where all replies in the cache can't be read.
         outdated: Says of a reply in the cache that it is not taken, but asked for once more.
         timeout: Seconds for one call, from sending to the last byte.
         tries: Calls at most for one reply where the server fails (429 is not counted).
@@ -80,7 +80,7 @@ class AskOptions:
     model: str
     url: str | None = None
     api_key: str | None = field(default=None, repr=False)
-    concurrency: int = 32
+    concurrency: int = CONCURRENCY
     extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
     max_tokens: int | None = None
     thinking: bool = False
@@ -93,12 +93,12 @@ class AskOptions:
     batch: bool = False
     retry_unread: bool = False
     outdated: "Callable[[Reply], bool] | None" = field(default=None, repr=False, compare=False)
-    timeout: float = 120.0
+    timeout: float = TIMEOUT
     tries: int = TRIES
     backoff: float = 0.5
-    patience: float = 300.0
+    patience: float = PATIENCE
     cache: Path | str | None = field(default=None, repr=False)  # an address may hold a password
-    cache_patience: float = 60.0
+    cache_patience: float = CACHE_PATIENCE
 
     def __post_init__(self) -> None:
         option = self.option

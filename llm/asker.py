@@ -19,13 +19,12 @@ from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.batches import Batches
 from reelbench.llm.budget import Budget, Tally
 from reelbench.llm.cache import ReplyCache
-from reelbench.llm.claim_watch import ClaimWatch
 from reelbench.llm.client import NotServedError, RejectedError, TransientError
+from reelbench.llm.defaults import REJECTIONS
 from reelbench.llm.messages import Message, estimated_tokens, reply_key, request_shape
-from reelbench.llm.pacing import Pacer, StoppedError, Turn
+from reelbench.llm.pacing import StoppedError, Turn
 from reelbench.llm.providers import Client, open_client
 from reelbench.llm.reply import Reply
-from reelbench.llm.retries import REJECTIONS
 from reelbench.llm.retry_cursor import (
     BUDGET,
     PENDING,
@@ -41,7 +40,7 @@ from reelbench.llm.retry_cursor import (
     RetryCursor,
     T,
 )
-from reelbench.llm.store import Limit
+from reelbench.llm.store import Claimed, Limit
 from reelbench.registry import settings
 from reelbench.registry.errors import ReelbenchError
 
@@ -68,10 +67,8 @@ class Asker:
         *,
         on_note: Callable[[str], None] | None = None,
         budget: Budget | None = None,
-        pacer: Pacer | None = None,
-        beside: "Asker | None" = None,
         as_it_stands: bool = False,
-        notes_shutdown: bool = False,
+        notes_end: bool = False,
     ) -> None:
         """Set up, without sending anything.
 
@@ -80,11 +77,9 @@ class Asker:
             sampling: Sent with each call beside model and messages (`temperature`, …); part of the key.
             on_note: Called with each line that the user should know, perhaps from another thread; by default logged.
             budget: Shared with other askers; by default the options' own.
-            pacer: Shared with other askers of the same server, which then stop together; by default its own.
-            beside: An asker of the same cache, which is then opened once for both; it is closed after this one.
             as_it_stands: Read a reply that was cut short too (see `AskResult.unfinished`); what has no text at all, or
                 none that is text, is a failed reply all the same.
-            notes_shutdown: After the first reply that is paid for, note the day on which the server says that it ends
+            notes_end: After the first reply that is paid for, note the day on which the server says that it ends
                 the model, if any, and keep it in the cache.
         """
         self.options = options
@@ -93,21 +88,18 @@ class Asker:
         self.tally = Tally(spent_usd=options.cost_usd(0, 0))
         self.lock = threading.Lock()
         self._on_note = on_note
-        self._beside = beside
-        self.cache = (
-            beside.cache if beside else ReplyCache(options.cache_place, self.note, patience=options.cache_patience)
-        )
+        self.cache = ReplyCache.shared(options, self.note)
         self._source = ReplySource(self.cache, self._shape, options.retry_unread, as_it_stands, options.outdated)
         self._budget = budget or Budget(options.budget_calls, options.budget_usd)
         # What follows lives in the event loop alone.
-        self._pacer = pacer or Pacer(options.concurrency)
-        self._pacer.shared = self.cache.store.is_remote
+        self._pacer = self.cache.join(options)
         self._followed = asyncio.Semaphore(max(_FOLLOWED, 2 * self.ahead) * options.concurrency)
         self._client: Client | None = None
-        self._watch = ClaimWatch(self.cache, self._pacer)
-        self._heart: asyncio.Task[None] | None = None
-        self._shutdown: asyncio.Task[None] | None = None
-        self._notes_shutdown = notes_shutdown
+        self._tasks: dict[bytes, asyncio.Task[str | None]] = {}
+        self._asking_for_end: asyncio.Task[None] | None = None
+        self._notes_end = notes_end
+        self._entered = 0
+        self._left = self._closed = False
         self._batches: Batches | None = None  # within `async with`; whoever asks otherwise has their own
         self._for_batch: dict[bytes, Sequence[Message]] = {}
         self._collecting = asyncio.Lock()
@@ -118,7 +110,7 @@ class Asker:
     @property
     def ahead(self) -> int:
         """How many times more questions are begun where several machines share them: most wait for the others."""
-        return _SHARED if self.cache.store.is_remote else 1
+        return _SHARED if self.cache.is_shared else 1
 
     # --- the outside -------------------------------------------------------------------------------------------------
 
@@ -142,16 +134,16 @@ class Asker:
         """
         return RetryCursor(self._source, messages, read, vote=vote, again=again, outdated=outdated)
 
+    def key(self, messages: Sequence[Message], vote: int = 0) -> bytes:
+        """Return the key of the first reply to a question."""
+        return reply_key(self._shape(messages), vote, 0)
+
     def cached(self, messages: Sequence[Message], *, vote: int = 0) -> list[Reply]:
         """Return the replies that the cache has to a question that is sent the same at each attempt, in order."""
         shape, replies = self._shape(messages), list[Reply]()
         while (reply := self.cache.get(reply_key(shape, vote, len(replies)))) is not None:
             replies.append(reply)
         return replies
-
-    def read_ahead(self, questions: Sequence[tuple[Sequence[Message], int]]) -> None:
-        """Read what a server of replies has of questions, as (messages, vote), in one request: `cursor` takes it."""
-        self.cache.read_ahead([reply_key(self._shape(messages), vote, 0) for messages, vote in questions])
 
     async def ask(
         self,
@@ -174,9 +166,23 @@ class Asker:
     async def finish(self, cursor: RetryCursor[T]) -> AskResult[T]:
         """Ask what the cache does not have of a question, as `ask` does, and count the replies behind the answer."""
         reason = None
-        while reason is None and cursor.key is not None:
-            if (reason := await self._get(cursor.key, cursor.messages)) is None:
-                await self.cache.look(cursor.key)
+        while reason is None and (key := cursor.key) is not None:
+            if self.options.batch and self._batches is not None:
+                self._for_batch[key] = cursor.messages  # handed over when the work ends here, all in one
+                reason = PENDING
+                break
+            if (task := self.cache.in_flight.get(key)) is None:  # equal requests are asked once
+                task = self.cache.in_flight[key] = asyncio.ensure_future(self._fetch(key, cursor.messages))
+                self._tasks[key] = task
+                task.add_done_callback(lambda _, key=key: (self.cache.in_flight.pop(key), self._tasks.pop(key)))
+            try:
+                reason = await asyncio.shield(task)
+            except asyncio.CancelledError:
+                if not task.cancelled() or self._closed:
+                    raise
+                reason = UNAVAILABLE  # who asked for it first has ended
+            if reason is None:
+                await self.cache.look(key)
                 await self.cache.aside(cursor.advance)
         return self.counted(cursor, reason)
 
@@ -204,22 +210,24 @@ class Asker:
 
     async def shut(self) -> None:
         """Stop asking, in the event loop: what is in flight is given up, connections are closed."""
-        if self._shutdown is not None:
-            await self._shutdown
-        self._pacer.stop(StoppedError(UNAVAILABLE, ""))
-        tasks = [*self.cache.in_flight.values(), *([self._heart] if self._heart is not None else [])]
-        for task in tasks:
+        if self._asking_for_end is not None:
+            await self._asking_for_end
+        self._leave()
+        for task in (tasks := list(self._tasks.values())):
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await self._watch.close()
-        await self.cache.drained()
         if self._client is not None:
+            await self.cache.end_asking()
             await self._client.close()
+            self._client = None
 
     def close(self) -> None:
         """Close the cache, after `shut` where anything was asked; may be called twice."""
-        if self._beside is None:
-            self.cache.close()
+        if self._closed:
+            return
+        self._leave()
+        self._closed = True
+        self.cache.close(self.note)
         for host, replies in self.tally.other_hosts.items():
             self.note(
                 f"{replies} replies of {self.options.model} in the cache are from {host}, not {self.options.host};"
@@ -227,7 +235,16 @@ class Asker:
             )
         self.tally.other_hosts.clear()
 
+    def _leave(self) -> None:
+        if not self._left:
+            self._left = True
+            if self.cache.leave(self.options):
+                self._pacer.stop(StoppedError(UNAVAILABLE, ""))
+
     async def __aenter__(self) -> Self:
+        self._entered += 1
+        if self._entered > 1:
+            return self
         self._batches = Batches(self.options, self.cache, self.note)
         if self.options.batch:
             await self._collect()
@@ -236,6 +253,9 @@ class Asker:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._entered -= 1
+        if self._entered:
+            return
         await self.shut()
         try:
             if self._batches is not None and self._for_batch and (kind is None or issubclass(kind, ReelbenchError)):
@@ -257,80 +277,62 @@ class Asker:
 
     # --- in the event loop -------------------------------------------------------------------------------------------
 
-    async def _get(self, key: bytes, messages: Sequence[Message]) -> str | None:
-        """Get a reply into the cache -> None, or the reason why there is none. Equal requests are asked once."""
-        if self.options.batch and self._batches is not None:
-            self._for_batch[key] = messages  # handed over when the work ends here, all in one
-            return PENDING
-        task = self.cache.in_flight.get(key)
-        if task is None:
-            task = self.cache.in_flight[key] = asyncio.ensure_future(self._fetch(key, messages))
-            task.add_done_callback(lambda _: self.cache.in_flight.pop(key, None))
-        return await asyncio.shield(task)
-
     async def _fetch(self, key: bytes, messages: Sequence[Message]) -> str | None:
+        """Get a reply into the cache -> None, or the reason why there is none."""
+        claimed = False
         try:
-            return await self._try(key, messages)
+            async with Turn(self._pacer) as turn:
+                client = self._ready()
+                try:
+                    state = await self._claim(key, turn)
+                    if not (claimed := state == "mine"):
+                        return PENDING if state == "batched" else None
+                    await turn.come_back()
+                    began, failures, tries = asyncio.get_running_loop().time(), 0, 0
+                    while True:
+                        try:
+                            await self._call(client, key, messages)
+                        except TransientError as error:
+                            failures, tries = failures + 1, tries + (not error.limited)
+                            self._give_up_if_hopeless(began, error)
+                            if tries >= self.options.tries:
+                                return self._exhausted(began, error)
+                            wait = self.options.backoff * 2 ** min(failures - 1, 6) * random.uniform(0.5, 1.0)  # noqa: S311
+                            wait = max(wait, error.wait or 0.0)
+                            if error.limited:
+                                self._pacer.limited(turn.round, error.wait)
+                                await turn.pass_on(self._pacer.sleep(wait))
+                            else:
+                                # Others would only fail at a server in trouble, so the turn is kept.
+                                self._pacer.failed()
+                                await turn.wait(wait)
+                        else:
+                            claimed = False  # given up with the reply
+                            return None
+                except RejectedError as error:
+                    return self._reject(error)
+                except ReelbenchError:
+                    # The cache can't be written: a reply more would be lost, so nothing more is asked. Said before
+                    # the turn ends, or the next in line would be let in.
+                    self._stop(UNAVAILABLE, None)
+                    raise
+                finally:
+                    if claimed:
+                        await self.cache.aside(self.cache.store.release, key)
         except StoppedError as stopped:
             return stopped.reason
 
-    async def _try(self, key: bytes, messages: Sequence[Message]) -> str | None:
-        claimed = False
-        async with Turn(self._pacer) as turn:
-            client = self._ready()
-            try:
-                while not claimed:
-                    state = await self.cache.claim_soon(key)
-                    claimed = state == "mine"
-                    if state == "stored":
-                        return None
-                    if state == "batched":
-                        if self._collected or self._batches is None:
-                            return PENDING
-                        await self._collect()
-                    if state == "theirs":
-                        turn.leave()  # and claim without one from here on: most have the reply by then
-                        await self._watch.wait(key)
-                        if self._pacer.stopped is not None:
-                            raise self._pacer.stopped
-                await turn.come_back()
-                reason = await self._call_until_kept(client, turn, key, messages)
-            except RejectedError as error:
-                return self._reject(error)
-            except ReelbenchError:
-                # The cache can't be written: a reply more would be lost, so nothing more is asked. Said before the
-                # turn ends, or the next in line would be let in.
-                self._stop(UNAVAILABLE, None)
-                raise
-            else:
-                claimed = reason is not None  # with a reply its claim is given up
-                return reason
-            finally:
-                if claimed:
-                    await self.cache.aside(self.cache.release, key)
-
-    async def _call_until_kept(self, client: Client, turn: Turn, key: bytes, messages: Sequence[Message]) -> str | None:
-        started, failures, tries = asyncio.get_running_loop().time(), 0, 0
+    async def _claim(self, key: bytes, turn: Turn) -> Claimed:
+        """Claim a key, once no other process asks for it -> whose it is: ours, nobody's (it is here), or a batch's."""
         while True:
-            try:
-                await self._call(client, key, messages)
-            except TransientError as error:
-                failures += 1
-                tries += not error.limited
-                self._give_up_if_hopeless(started, error)
-                if tries >= self.options.tries:
-                    return self._exhausted(started, error)
-                wait = self.options.backoff * 2 ** min(failures - 1, 6) * random.uniform(0.5, 1.0)  # noqa: S311
-                wait = max(wait, error.wait or 0.0)
-                if error.limited:
-                    self._pacer.limited(turn.round, error.wait)
-                    await turn.pass_on(self._pacer.sleep(wait))
-                else:
-                    # Others would only fail at a server in trouble, so the turn is kept.
-                    self._pacer.failed()
-                    await turn.wait(wait)
+            state = await self.cache.claim(key)
+            if state == "batched" and not self._collected and self._batches is not None:
+                await self._collect()
+            elif state == "theirs":
+                turn.leave()  # and claim without one from here on: most have the reply by then
+                await self._pacer.unless_stopped(self.cache.released(key))
             else:
-                return None
+                return state
 
     def _ready(self) -> Client:
         # Before the first claim: importing aiohttp takes a while on a busy machine, and a claim would lapse meanwhile.
@@ -339,7 +341,7 @@ class Asker:
                 self._client = open_client(self.options)
             except NotServedError as error:
                 raise self._stop(REFUSED, str(error)) from None
-            self._heart = asyncio.ensure_future(self._beat())
+            self.cache.begin_asking()
         return self._client
 
     async def _call(self, client: Client, key: bytes, messages: Sequence[Message]) -> None:
@@ -355,10 +357,10 @@ class Asker:
         kept, cost = False, None
         try:
             reply = await client.ask(messages, self.sampling)
-            await self.cache.put_soon(key, options.model, reply)
+            await self.cache.put(key, options.model, reply)
             kept = True
-            if self._notes_shutdown and self._shutdown is None:
-                self._shutdown = asyncio.ensure_future(self._note_shutdown(client, reply.returned))
+            if self._notes_end and self._asking_for_end is None:
+                self._asking_for_end = asyncio.ensure_future(self._note_end(client, reply.returned))
             # Where the server does not count, or not so that it can be, what was estimated is booked.
             prompt = reply.prompt_tokens or estimated_tokens(messages)
             completion = reply.completion_tokens or _tokens_of(reply.raw)
@@ -379,7 +381,7 @@ class Asker:
 
     def _note_alone(self) -> None:
         budget = self._budget
-        if budget.limit != Limit(None, None) and budget.job is None and self.cache.store.is_remote and not budget.noted:
+        if budget.limit != Limit(None, None) and budget.job is None and self.cache.is_shared and not budget.noted:
             budget.noted = True
             self.note(
                 f"the budget of {budget.shown} is this process's alone; {settings.JOB.name}, set to one name for "
@@ -419,25 +421,17 @@ class Asker:
                 self.note(line)
         return stopped
 
-    async def _note_shutdown(self, client: Client, returned: str | None) -> None:
+    async def _note_end(self, client: Client, returned: str | None) -> None:
         options = self.options
         try:
-            days = await client.shutdown_dates()
+            days = await client.last_days()
             day = days.get(options.model) or days.get(returned or "")
-            await self.cache.aside(self.cache.store.put_shutdown, options.model, options.host, day)
+            await self.cache.aside(self.cache.store.put_last_day, options.model, options.host, day)
         except Exception as error:  # noqa: BLE001 - nothing depends on it
             _log.debug("the models of %s are not known: %s", options.host, options.redact(repr(error)))
             return
         if day is not None:
             self.note(f"{options.who} {options.model} shuts down on {day}, says {options.host}; then name another")
-
-    async def _beat(self) -> None:
-        while True:
-            try:
-                await self.cache.aside(self.cache.renew)
-            except ReelbenchError:  # whoever writes next meets the same error, and tells
-                return
-            await asyncio.sleep(self.cache.store.lease / 6)
 
 
 def _tokens_of(text: str | None) -> int:

@@ -41,7 +41,7 @@ class Batches:
 
     def __init__(self, options: AskOptions, cache: ReplyCache, note: Callable[[str], None]) -> None:
         self._options = options
-        self._store, self._patiently = cache.store, cache.patiently
+        self._store = cache.store
         self._note = note
         self._client: Any = None
 
@@ -52,11 +52,11 @@ class Batches:
 
     def under_way(self) -> set[bytes]:
         """Return the keys whose requests are in a batch."""
-        return self._patiently(self._store.batched, *self._whose)
+        return self._store.batched(*self._whose)
 
     def collect(self) -> None:
         """Keep what batches have answered; ReelbenchError where the file of replies can't be written."""
-        for batch in self._patiently(self._store.batches, *self._whose):
+        for batch in self._store.batches(*self._whose):
             try:
                 self._collect(batch)
             except _broken() as error:
@@ -78,7 +78,7 @@ class Batches:
             )
         for lines in _files(self._lines(requests, sampling)):
             token = secrets.token_hex(16)
-            mine = self._patiently(self._store.begin_batch, token, *self._whose, list(lines))
+            mine = self._store.begin_batch(token, *self._whose, list(lines))
             if mine:
                 self._send(token, [lines[key] for key in mine])
 
@@ -103,15 +103,15 @@ class Batches:
                 metadata={_METADATA: token},
             )
         except NotServedError as error:
-            self._patiently(self._store.end_batch, token)
+            self._store.end_batch(token)
             raise ReelbenchError(str(error)) from None
         except _broken() as error:
             what = f"the batch could not be handed over ({self._error_line(error)})"
             if isinstance(getattr(error, "status_code", None), int) and error.status_code < 500:  # type: ignore[attr-defined] # noqa: PLR2004
-                self._patiently(self._store.end_batch, token)
+                self._store.end_batch(token)
                 raise ReelbenchError(f"{what}; nothing is under way") from None
             raise ReelbenchError(f"{what}; run again: if the server has it, it is found there") from None
-        self._patiently(self._store.name_batch, token, batch.id)
+        self._store.name_batch(token, batch.id)
         handed_over = number_of(len(lines), "request")
         self._note(f"batch {batch.id}: {handed_over} handed over; rerun the command to collect the replies")
 
@@ -129,7 +129,7 @@ class Batches:
             if time.time() - batch.at < _FORGOTTEN:
                 self._note(f"batch {name}: the server does not know it; is this the key that handed it over?")
                 return
-            self._patiently(self._store.end_batch, batch.token)
+            self._store.end_batch(batch.token)
             self._note(f"batch {name}: gone from the server; its requests are asked again")
             return
         counts = state.request_counts
@@ -141,7 +141,7 @@ class Batches:
         kept = 0
         for file_id in filter(None, (state.output_file_id, state.error_file_id)):
             kept += self._keep(file_id, failures)
-        freed = self._patiently(self._store.end_batch, batch.token)
+        freed = self._store.end_batch(batch.token)
         why = f" ({', '.join(f'{n} {what}' for what, n in failures.most_common(3))})" if failures else ""
         if state.status == "failed" and state.errors and state.errors.data:
             why = f" ({one_line(self._options.redact(str(state.errors.data[0].message)))})"
@@ -160,10 +160,10 @@ class Batches:
                 if reply is not None:
                     group.append(reply)
                 if len(group) >= _GROUP:
-                    kept += self._patiently(self._store.put_batched, group)
+                    kept += self._store.put_batched(group)
                     group = []
         # Only what we asked for is kept: a server can't put replies of its own choosing there.
-        return kept + self._patiently(self._store.put_batched, group)
+        return kept + self._store.put_batched(group)
 
     def _reply(self, line: str, failures: Counter[str]) -> StoredReply | None:
         try:
@@ -190,11 +190,11 @@ class Batches:
         for other in self._ready().batches.list(limit=100):
             metadata: dict[str, str] = other.metadata or {}
             if metadata.get(_METADATA) == batch.token:
-                self._patiently(self._store.name_batch, batch.token, other.id)
+                self._store.name_batch(batch.token, other.id)
                 return other.id
             if other.created_at < batch.at - _FORGOTTEN:
                 break
-        self._patiently(self._store.end_batch, batch.token)
+        self._store.end_batch(batch.token)
         return None
 
     # --- the file, the client ----------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reelbench.llm.store import Limit
 from reelbench.registry import settings
@@ -77,6 +77,18 @@ class Tally:
         whole.spent_usd = None if None in dollars else sum(filter(None, dollars))
         return whole
 
+    def taken(self) -> dict[str, Any]:
+        """Return what asking took, as records have it; tokens are those behind the answers, whenever paid."""
+        return {
+            "returned": dict(sorted(self.returned.items())),
+            "calls": self.calls,
+            "cached": max(0, self.replies - self.calls),
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": self.completion_tokens,
+            "reasoning_tokens": self.reasoning_tokens,
+            "cached_tokens": self.cached_tokens,
+        }
+
     @property
     def shown(self) -> str:
         """Calls, calls a second and dollars, to say beside a progress bar."""
@@ -112,7 +124,7 @@ class Budget:
         if self.limit.usd is None:
             estimate = 0.0
         if self.job is not None:
-            return await cache.aside(cache.reserve, f"{self.job} {option}", self.limit, estimate)
+            return await cache.aside(cache.store.reserve, f"{self.job} {option}", self.limit, estimate)
         with self._lock:
             if self.limit.calls is not None and self._calls >= self.limit.calls:
                 return None
@@ -129,7 +141,7 @@ class Budget:
     ) -> None:
         """Book what a call cost; one that brought nothing (not `kept`) is given back."""
         if self.job is not None:
-            await cache.aside(cache.settle, f"{self.job} {option}", reserved, cost or 0.0, kept=kept)
+            await cache.aside(cache.store.settle, f"{self.job} {option}", reserved, cost or 0.0, kept=kept)
             return
         with self._lock:
             self._reserved_usd -= reserved

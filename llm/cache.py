@@ -10,42 +10,59 @@ itself when its owner dies.
 
 A reply has a checksum, against disks that forget and not against forgers: one that does not hold is asked for again.
 
-Where replies are kept by a server that can't be reached for a while, nothing new is asked, and what arrives is put into
-a file here (`llm.spool`) until it can be.
+All who ask from one process share one cache of a place, and by it what is in flight and each server's pace.
 """
 
 import asyncio
+import os
 import re
 import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
+from reelbench.llm.ask_options import AskOptions
+from reelbench.llm.defaults import CACHE_PATIENCE
 from reelbench.llm.gathered import Gathered
+from reelbench.llm.pacing import Pacer
+from reelbench.llm.patience import opened_patiently
 from reelbench.llm.reply import Reply
-from reelbench.llm.spool import spool_of
 from reelbench.llm.sqlite_store import EDITED, SqliteStore
-from reelbench.llm.store import AwayError, Claimed, Limit, ReplyStore, StoredReply
+from reelbench.llm.store import Claimed, ReplyStore, StoredReply
 from reelbench.registry.errors import InputError, ReelbenchError, number_of
 
-PATIENCE = 60.0
-"""Seconds for which a server of replies that can't be reached is waited for."""
-
 _T = TypeVar("_T")
-_P = ParamSpec("_P")
 
 _OTHER_ADDRESS = re.compile(r"\s*(?:[a-z][\w+.-]+:/|(?:\w+\s*=\s*\S*\s+)*(?:host|dbname|password)\s*=)", re.IGNORECASE)
-_AGAIN = 0.25  # seconds between looks at whether a server is back
 _READERS, _WRITERS = 4, 2  # threads: replies that arrive don't wait behind questions that wait for the server
+_LOOK = 0.2  # seconds between looks at what other processes ask for
+
+_sharing = threading.Lock()
+_open: dict[tuple[int, str], "ReplyCache"] = {}  # of this process, by place
+_proven: set[tuple[str | None, str | None]] = set()  # URL and key of servers that have given this process a reply
 
 
 class ReplyCache:
-    """The replies of a store, to one process; safe to use from several threads."""
+    """The replies of a store, to one process; safe to use from several threads, its coroutines from one event loop."""
 
-    def __init__(self, place: Path | str, on_note: Callable[[str], None], *, patience: float = PATIENCE) -> None:
+    @classmethod
+    def shared(cls, options: AskOptions, on_note: Callable[[str], None]) -> "ReplyCache":
+        """Return this process's cache where options keep their replies; to be closed as often as it was asked for."""
+        place = options.cache_place
+        with _sharing:
+            cache = _open.get((os.getpid(), str(place)))
+            if cache is None:
+                cache = cls(place, on_note, patience=options.cache_patience)
+                _open[os.getpid(), str(place)] = cache
+            else:
+                cache._listeners.append(on_note)
+            return cache
+
+    def __init__(self, place: Path | str, on_note: Callable[[str], None], *, patience: float = CACHE_PATIENCE) -> None:
         """Open it.
 
         Args:
@@ -53,247 +70,183 @@ class ReplyCache:
             on_note: Called with each line that the user should know.
             patience: Seconds for which a server that can't be reached is waited for.
         """
-        self._on_note = on_note
-        self._patience = patience
+        self._key = (os.getpid(), str(place))
+        self._listeners = [on_note]
         self._edited_noted = False
         self.in_flight: dict[bytes, asyncio.Task[str | None]] = {}
         """What this process asks for now, by key: equal requests are asked once."""
-        self.store = self._opened(place)
-        self._spool = spool_of(self.store.name)
-        self._spool.away_since = None
-        self._closed = threading.Event()
+        self.store = opened_patiently(lambda: open_store(place, self._note), self._note, patience)
+        self.is_shared = self.store.is_remote
+        """Whether other machines may ask for the same."""
+        self._closed = False
         self._ahead: dict[bytes, StoredReply | None] = {}
-        self._readers = ThreadPoolExecutor(_READERS, "reelbench-cache")
-        self._writers = ThreadPoolExecutor(_WRITERS, "reelbench-cache")
+        remote = self.store.is_remote
+        self._readers = ThreadPoolExecutor(_READERS, "reelbench-cache") if remote else None
+        self._writers = ThreadPoolExecutor(_WRITERS, "reelbench-cache") if remote else None
         self._looks = Gathered(self._found, self._readers)
         self._claims = Gathered(self._claimed, self._readers)
         self._puts = Gathered(self._kept, self._writers)
-        if self.store.is_remote:
-            self._take_left_over()
-
-    def _opened(self, place: Path | str) -> ReplyStore:
-        since = None
-        while True:
-            try:
-                return open_store(place, self._on_note)
-            except AwayError as error:
-                if since is None:
-                    since = time.monotonic()
-                    self._on_note(f"{error}; waiting for it, {self._patience:g} s at most")
-                if time.monotonic() - since >= self._patience:
-                    raise ReelbenchError(f"{error}, for {self._patience:g} s (--cache-patience); run again") from None
-                time.sleep(_AGAIN)
+        self._pacers: dict[tuple[str | None, str | None], tuple[Pacer, int]] = {}
+        self._awaited: dict[bytes, asyncio.Future[None]] = {}
+        self._tasks: list[asyncio.Task[None]] = []
+        self._asking = 0
 
     async def aside(self, work: Callable[..., _T], *args: Any, **named: Any) -> _T:  # noqa: ANN401 - the work's
         """Do what may wait for the store: off the event loop, in a thread, where a server keeps the replies."""
-        if not self.store.is_remote:
+        if self._readers is None:
             return work(*args, **named)
         done = asyncio.get_running_loop().run_in_executor(self._readers, partial(work, *args, **named))
         return await asyncio.shield(done)
 
-    def read_ahead(self, keys: Sequence[bytes]) -> None:
-        """Read what a server has of `keys` in one request; the next `get` of each takes it from there."""
-        if self.store.is_remote:
-            there = self.patiently(self.store.get, keys)
-            self._ahead |= {key: there.get(key) for key in keys}
-
-    async def look(self, key: bytes) -> None:
-        """Read ahead what a server has under `key`, with whatever else is wanted at the time."""
-        if self.store.is_remote:
-            self._ahead[key] = (await self._looks.do(key))[0]
+    async def look(self, *keys: bytes) -> None:
+        """Read what is kept under keys, with whatever else is wanted at the time; the next `get` of each takes it."""
+        if wanted := [key for key in keys if self._ahead.get(key) is None]:
+            self._ahead |= dict(zip(wanted, await asyncio.gather(*map(self._looks.do, wanted)), strict=True))
 
     def get(self, key: bytes) -> Reply | None:
         """Return the reply kept under `key`, or None."""
-        if not self.store.is_remote:
-            stored = self._ahead.pop(key, None) or self.store.get((key,)).get(key)
-        elif key in self._ahead:
-            stored = self._ahead.pop(key)
-        else:
-            stored = self._patiently(lambda: self.store.get([key]).get(key), otherwise=lambda: self._spool.get(key))
+        stored = self._ahead.pop(key) if key in self._ahead else self.store.get((key,)).get(key)
         if stored is None:
             return None
         if stored.edited:
             self._note_edited()
             return None
         if stored.is_damaged:
-            self.patiently(self.store.drop, stored)
-            self._on_note(
+            self.store.drop(stored)
+            self._note(
                 f"judge cache {self.store.name}: a reply in it is damaged (its checksum does not hold); left out"
             )
             return None
         return stored.reply
+
+    async def claim(self, key: bytes) -> Claimed:
+        """Claim the right to ask for `key`, unless its reply is here by now or it is being asked for elsewhere."""
+        return await self._claims.do(key)
+
+    async def put(self, key: bytes, model: str, reply: Reply) -> None:
+        """Keep a reply, for good, and give up the claim on it."""
+        stored = stored_now(key, model, reply)
+        if await self._puts.do(stored):
+            self._ahead[key] = stored  # its asker reads it next
+
+    async def released(self, key: bytes) -> None:
+        """Wait until no other process is asking for `key`; one look at all that are waited for, a few times a second.
+
+        Raises:
+            ReelbenchError: The store can't be read.
+        """
+        if not self._awaited:
+            self._tasks.append(asyncio.ensure_future(self._watch()))
+        future = self._awaited.setdefault(key, asyncio.get_running_loop().create_future())
+        await asyncio.shield(future)
+
+    # --- who asks ----------------------------------------------------------------------------------------------------
+
+    def join(self, options: AskOptions) -> Pacer:
+        """Return the pacer of a server, which all share who ask it with one key from this process."""
+        server = (options.url, options.api_key)
+        with _sharing:
+            pacer, users = self._pacers.get(server) or (Pacer(proven=server in _proven), 0)
+            pacer.allow(options.concurrency)
+            pacer.shared = self.is_shared
+            self._pacers[server] = pacer, users + 1
+        return pacer
+
+    def leave(self, options: AskOptions) -> bool:
+        """Give a server's pacer up -> whether nobody else has it."""
+        server = (options.url, options.api_key)
+        with _sharing:
+            pacer, users = self._pacers.pop(server)
+            if users > 1:
+                self._pacers[server] = pacer, users - 1
+            elif pacer.is_proven:
+                _proven.add(server)
+            else:
+                _proven.discard(server)
+        return users == 1
+
+    def begin_asking(self) -> None:
+        """Keep this process's claims alive from now on, in the running event loop."""
+        self._asking += 1
+        if self._asking == 1:
+            self._tasks.append(asyncio.ensure_future(self._beat()))
+
+    async def end_asking(self) -> None:
+        """Wait until all replies that came are put down; the last to ask ends what was begun."""
+        self._asking -= 1
+        if not self._asking:
+            tasks, self._tasks = self._tasks, []
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            self._awaited.clear()
+        await self._puts.drained()
+
+    def close(self, on_note: Callable[[str], None] | None = None) -> None:
+        """Give up all claims and close the store, where nobody else uses it; may be called twice.
+
+        `on_note` is that of who leaves.
+        """
+        with _sharing:
+            if on_note is not None and len(self._listeners) > 1:
+                self._listeners.remove(on_note)
+                return
+            if self._closed:
+                return
+            self._closed = True
+            if _open.get(self._key) is self:
+                del _open[self._key]
+        for threads in filter(None, (self._readers, self._writers)):
+            threads.shutdown()
+        self.store.close()
+
+    # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _note(self, line: str) -> None:
+        self._listeners[0](line)
 
     def _note_edited(self) -> None:
         if not self._edited_noted:
             self._edited_noted = True
             count = sum(stored.edited for stored in self.store.replies())
             hold = number_of(count, "reply in it holds", "replies in it hold")
-            self._on_note(
+            self._note(
                 f"judge cache {self.store.name}: {hold} {EDITED}, which an earlier version wrote "
                 "over the text of a key; those that are needed are asked again, once"
             )
 
-    def claim(self, key: bytes) -> Claimed:
-        """Claim the right to ask for `key`, unless its reply is here by now or it is being asked for elsewhere."""
-        if not self.store.is_remote:
-            return self.store.claim((key,))[key]
-        return self.patiently(self.store.claim, [key])[key]
-
-    async def claim_soon(self, key: bytes) -> Claimed:
-        """Claim likewise, with whatever else is to be claimed at the time."""
-        return await self._claims.do(key) if self.store.is_remote else self.claim(key)
-
-    def taken(self, keys: Sequence[bytes]) -> set[bytes]:
-        """Return those of `keys` that another process is asking for now."""
-        return self.patiently(self.store.taken, keys)
-
-    def renew(self) -> None:
-        """Make this process's claims last a full lease again."""
-        self.patiently(self.store.renew)
-
-    def put(self, key: bytes, model: str, reply: Reply) -> StoredReply | None:
-        """Keep a reply, for good, and give up the claim on it; return what a file then has, where that is known."""
-        stored = stored_now(key, model, reply)
-        if not self.store.is_remote:
-            return stored if self.store.put((stored,)) else None
-        self._put((stored,))
-        return None
-
-    async def put_soon(self, key: bytes, model: str, reply: Reply) -> None:
-        """Keep a reply likewise, with whatever else has come at the time."""
-        if self.store.is_remote:
-            await self._puts.do(stored_now(key, model, reply))
-        elif (stored := self.put(key, model, reply)) is not None:
-            self._ahead[key] = stored  # its asker reads it next
-
-    def _put(self, replies: Sequence[StoredReply]) -> None:
-        if self._spool.away_since is None:
-            try:
-                self.store.put(replies)
-            except AwayError as error:
-                self._note_away(error)
-            except ReelbenchError:  # refused, as where its disk is full: paid for all the same
-                self._put_aside(replies)
-                raise
-            else:
-                return
-        self._put_aside(replies)
-
-    def _put_aside(self, replies: Sequence[StoredReply]) -> None:
-        try:
-            with self._spool.lock:
-                for reply in replies:
-                    self._spool.add(reply)
-        except OSError as error:
-            raise ReelbenchError(
-                f"judge cache {self.store.name}: can't be written, and {self._spool.path} can't either "
-                f"({error.strerror}); replies that it holds are kept"
-            ) from None
-
-    async def drained(self) -> None:
-        """Wait until all replies that came are put down."""
-        await self._puts.drained()
-
-    def release(self, key: bytes) -> None:
-        """Give up the claim on `key`: its reply could not be had."""
-        self.patiently(self.store.release, key)
-
-    def reserve(self, job: str, limit: Limit, estimate: float) -> float | None:
-        """Set aside one call of about `estimate` dollars of a job's -> these dollars; None where there is no room."""
-        return self.patiently(self.store.reserve, job, limit, estimate)
-
-    def settle(self, job: str, reserved: float, cost: float, *, kept: bool) -> None:
-        """Book what a job's call cost, in dollars; one that brought nothing (not `kept`) is given back."""
-        self.patiently(self.store.settle, job, reserved, cost, kept=kept)
-
-    def close(self) -> None:
-        """Give up all claims and close the store; nothing that was kept depends on it. May be called twice."""
-        if self._closed.is_set():
-            return
-        self._closed.set()
-        for threads in (self._readers, self._writers):
-            threads.shutdown()
-        if self._spool:
-            try:
-                self._flush()
-            except ReelbenchError:
-                with self._spool.lock:
-                    is_left = self._spool.close()
-                if is_left:
-                    self._on_note(f"judge cache {self.store.name}: can't be written; {self._spool.shown}")
-        self.store.close()
-
-    # --- many requests in one ----------------------------------------------------------------------------------------
-
-    def _found(self, keys: Sequence[bytes]) -> list[tuple[StoredReply | None]]:
-        there = self._patiently(lambda: self.store.get(keys), otherwise=lambda: self._spooled(keys))
-        return [(there.get(key),) for key in keys]
-
-    def _spooled(self, keys: Sequence[bytes]) -> dict[bytes, StoredReply] | None:
-        """Return what the spool has of `keys`, where that is all of them."""
-        there = {key: reply for key in keys if (reply := self._spool.get(key)) is not None}
-        return there if len(there) == len(set(keys)) else None
+    def _found(self, keys: Sequence[bytes]) -> list[StoredReply | None]:
+        there = self.store.get(keys)
+        return [there.get(key) for key in keys]
 
     def _claimed(self, keys: Sequence[bytes]) -> list[Claimed]:
-        states = self.patiently(self.store.claim, keys)
+        states = self.store.claim(keys)
         return [states[key] for key in keys]
 
-    def _kept(self, replies: Sequence[StoredReply]) -> list[None]:
-        self._put(replies)
-        return [None] * len(replies)
+    def _kept(self, replies: Sequence[StoredReply]) -> list[bool]:
+        """Keep replies -> whether each is what is kept now, where that is known."""
+        new = self.store.put(replies)
+        return [new == len(replies)] * len(replies)
 
-    # --- a server that can't be reached ------------------------------------------------------------------------------
-
-    def patiently(self, work: Callable[_P, _T], *args: _P.args, **named: _P.kwargs) -> _T:
-        """Do work as soon as the server is there; ReelbenchError where it stays away, or refuses."""
-        return self._patiently(lambda: work(*args, **named))
-
-    def _patiently(self, work: Callable[[], _T], otherwise: Callable[[], _T | None] = lambda: None) -> _T:
-        """Do work likewise; what the spool has does meanwhile."""
-        while True:
-            if self._spool and (here := otherwise()) is not None:
-                return here
+    async def _watch(self) -> None:
+        while self._awaited:
+            await asyncio.sleep(_LOOK)
             try:
-                if self._spool:
-                    self._flush()
-                done = work()
-            except AwayError as error:
-                self._note_away(error)
-                self._wait(error)
-            else:
-                self._spool.away_since = None
-                return done
+                taken = await self.aside(self.store.taken, list(self._awaited))
+            except ReelbenchError as error:
+                for future in self._awaited.values():
+                    future.set_exception(error)
+                    future.exception()  # known: who waited may be gone
+                self._awaited.clear()
+                return
+            for key in self._awaited.keys() - taken:
+                self._awaited.pop(key).set_result(None)
 
-    def _note_away(self, error: AwayError) -> None:
-        with self._spool.lock:
-            if self._spool.away_since is None:
-                self._spool.away_since = time.monotonic()
-                self._on_note(
-                    f"{error}; waiting for it, {self._patience:g} s at most; replies "
-                    f"that arrive are kept in {self._spool.path}"
-                )
-
-    def _wait(self, error: AwayError) -> None:
-        since = self._spool.away_since or time.monotonic()
-        if self._closed.wait(_AGAIN) or time.monotonic() - since > self._patience:
-            held = f"; {self._spool.shown}" if self._spool else ""
-            raise ReelbenchError(
-                f"{error}, for {self._patience:g} s (--cache-patience){held}; run again when it is there: "
-                "what was paid for is kept"
-            ) from None
-
-    def _flush(self) -> None:
-        with self._spool.lock:
-            if self._spool:
-                self.store.put(self._spool.replies())
-                self._spool.clear()
-
-    def _take_left_over(self) -> None:
-        for replies, path in self._spool.left_over():
-            self.patiently(self.store.put, replies)
-            path.unlink(missing_ok=True)
-            kept = number_of(len(replies), "reply is in it now", "replies are in it now")
-            self._on_note(f"judge cache {self.store.name}: {kept}, left by an earlier run")
+    async def _beat(self) -> None:
+        with suppress(ReelbenchError):  # whoever writes next meets the same error, and tells
+            while True:
+                await self.aside(self.store.renew)
+                await asyncio.sleep(self.store.lease / 6)
 
 
 def open_store(place: Path | str, on_note: Callable[[str], None]) -> ReplyStore:

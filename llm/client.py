@@ -126,7 +126,7 @@ class ChatClient:
             line = f"{options.who} at {options.host} sent something that is not a chat completion: {start!r}"
             raise TransientError(line, maybe_paid=True) from None
 
-    async def shutdown_dates(self) -> dict[str, str]:
+    async def last_days(self) -> dict[str, str]:
         """Return model -> the day on which the server says that it ends, of the models that it lists.
 
         OpenAI has it as `shutdown_date`, OpenRouter as `expiration_date`, Mistral as `deprecation`. What fails here

@@ -12,9 +12,9 @@ ResultT = TypeVar("ResultT")
 
 
 class Gathered(Generic[ItemT, ResultT]):
-    """Does `work` on several items at once, in a thread; used in one event loop."""
+    """Does `work` on several items at once, in a thread; used in one event loop. Without threads it is done at once."""
 
-    def __init__(self, work: Callable[[Sequence[ItemT]], Sequence[ResultT]], threads: Executor) -> None:
+    def __init__(self, work: Callable[[Sequence[ItemT]], Sequence[ResultT]], threads: Executor | None) -> None:
         self._work = work
         self._threads = threads
         self._waiting: list[tuple[ItemT, asyncio.Future[ResultT]]] = []
@@ -22,6 +22,8 @@ class Gathered(Generic[ItemT, ResultT]):
 
     async def do(self, item: ItemT) -> ResultT:
         """Return what `work` makes of an item; what is begun is done, though nobody waits for it any more."""
+        if self._threads is None:
+            return self._work((item,))[0]
         future: asyncio.Future[ResultT] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, future))
         if self._task is None:

@@ -61,7 +61,7 @@ class LocalClient:
             except (RuntimeError, ValueError, TypeError) as error:
                 raise RejectedError(f"{self._options.model}: {first_line(error)}") from None
 
-    async def shutdown_dates(self) -> dict[str, str]:
+    async def last_days(self) -> dict[str, str]:
         """Nobody ends a model that is here."""
         return {}
 

@@ -3,10 +3,10 @@
 import asyncio
 import random
 from collections import deque
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Coroutine
 from contextlib import suppress
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 
 class StoppedError(Exception):
@@ -24,20 +24,21 @@ class StoppedError(Exception):
 
 
 class Pacer:
-    """Lets calls pass, at most `limit` at once.
+    """Lets calls to one server pass, at most `limit` at once, whoever makes them.
 
     The first call goes alone, so that a wrong key costs one refusal and not 32; unless `proven`, where the server has
-    given a reply before. After that the limit is the concurrency asked for. A 429 halves it (once for all calls that
-    were in flight at the time) and holds everything for as long as the server asks; each full round of good replies
-    raises it by one again.
+    given a reply before. After that the limit is the concurrency asked for, the most of anybody's. A 429 halves it
+    (once for all calls that were in flight at the time) and holds everything for as long as the server asks; each full
+    round of good replies raises it by one again.
 
     Lives in one event loop.
     """
 
-    def __init__(self, concurrency: int, *, proven: bool = False) -> None:
+    def __init__(self, concurrency: int = 1, *, proven: bool = False) -> None:
         self._most = concurrency
         self._limit = float(concurrency) if proven else 1.0
         self._probing = not proven
+        self._had_reply = proven
         self._active = 0
         self._round = 0
         self._held_until = 0.0
@@ -57,6 +58,18 @@ class Pacer:
     def in_flight(self) -> int:
         """Calls that were let in and have not left."""
         return self._active
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether the server has given a reply, and still serves us."""
+        return self._had_reply and self.stopped is None
+
+    def allow(self, concurrency: int) -> None:
+        """Let at least so many calls pass at once, where the server takes them."""
+        if concurrency > self._most:
+            self._most = concurrency
+            if not self._probing and not self._round:
+                self._limit = float(concurrency)
 
     async def enter(self, *, again: bool = False) -> int:
         """Wait to be let in and return the round it is; StoppedError once asking is over.
@@ -92,6 +105,7 @@ class Pacer:
 
     def good(self) -> None:
         """Note a reply: the server takes what it gets."""
+        self._had_reply = True
         self._open()
         self._limit = min(self._most, self._limit + 1 / self._limit)
 
@@ -120,6 +134,18 @@ class Pacer:
             gate = self._waiting.popleft()
             if not gate.done():
                 gate.set_exception(stopped)
+
+    async def unless_stopped(self, work: Coroutine[Any, Any, None]) -> None:
+        """Wait for work, or until asking stops: StoppedError then."""
+        waited = [asyncio.ensure_future(some) for some in (work, self._stop.wait())]
+        try:
+            await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+            if self.stopped is not None:
+                raise self.stopped
+            await waited[0]
+        finally:
+            for task in waited:
+                task.cancel()
 
     async def sleep(self, seconds: float) -> None:
         """Sleep, or until asking stops."""

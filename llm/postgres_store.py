@@ -6,16 +6,14 @@ text holds no NUL, and not every database holds every letter. What is one reques
 
 # ruff: noqa: S608 - commands are made of our own names; what comes from outside is a parameter
 import logging
-import os
 import re
-import secrets
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext, suppress
 from typing import Any, TypeAlias, TypeVar
 
 from reelbench.llm.reply import REPLY_FIELDS, Reply
-from reelbench.llm.store import AwayError, Claimed, Limit, ModelReplies, StoredBatch, StoredReply
+from reelbench.llm.store import AwayError, Claimed, Limit, Ran, ReplyStore, Step, StoredBatch, StoredReply
 from reelbench.registry.errors import InputError, ReelbenchError, first_line, installing
 
 SCHEMA = 1
@@ -34,8 +32,6 @@ _T = TypeVar("_T")
 _Database: TypeAlias = Any  # psycopg.Connection, which for a type checker takes commands of one literal only
 
 _Pool: TypeAlias = Any  # psycopg_pool.ConnectionPool
-_pools: dict[tuple[int, str], tuple[_Pool, int]] = {}  # of this process, by address; with how many stores use each
-_sharing = threading.Lock()
 _WAIT = 2.0  # seconds for a connection, after which the server counts as away
 _IDLE = 5.0  # seconds after which one that nobody needs goes back, to other processes
 _DEFAULTS = {  # a machine that is gone says nothing: found after about 20 s
@@ -51,7 +47,6 @@ _PORTS = re.compile(r"[\d,]*")
 _PASSING = re.compile("too many|slots are reserved|starting up|not yet accepting|shutting down|recovery mode")
 """In what a server says that takes no connection for now: the client's library keeps no code of it."""
 _LOCK = int.from_bytes(b"reelbnch")  # of PostgreSQL's advisory locks
-_AT_ONCE = 1000  # rows read in one query
 
 _TABLES = """
 CREATE SCHEMA IF NOT EXISTS reelbench;
@@ -108,25 +103,38 @@ WHERE job = %(job)s AND (%(calls)s::bigint IS NULL OR calls < %(calls)s::bigint)
     OR spent + reserved + greatest(%(estimate)s, dearest) <= %(usd)s::double precision)
 RETURNING greatest(%(estimate)s, dearest)
 """
-_SETTLE = """
-UPDATE reelbench.budgets SET reserved = reserved - %s, calls = calls - %s, spent = spent + %s,
-dearest = greatest(dearest, %s) WHERE job = %s
-"""
-_MEANT = (
-    "WHERE (%(before)s::double precision IS NULL OR at < %(before)s::double precision)"
-    " AND (%(model)s::bytea IS NULL OR model = %(model)s::bytea)"
-)
 _ELSEWHERE = """
 SELECT key, 'stored' FROM reelbench.replies WHERE key = ANY(%(keys)s)
 UNION ALL SELECT key, 'batched' FROM reelbench.batched WHERE key = ANY(%(keys)s)
 """
 
 
-class PostgresStore:
+def _bytes(text: str | None) -> bytes | None:
+    return None if text is None else text.encode("utf-8", "surrogatepass")
+
+
+def _text(data: bytes | None) -> str | None:
+    return None if data is None else data.decode("utf-8", "surrogatepass")
+
+
+def _row(reply: StoredReply) -> tuple[object, ...]:
+    values = (_bytes(value) if isinstance(value, str) else value for value in reply.reply.values)
+    return (reply.key, _bytes(reply.model), reply.at, reply.checksum, *values)
+
+
+def _stored(row: tuple[Any, ...]) -> StoredReply:
+    key, model, at, kept, *fields = row
+    values: list[Any] = [_text(value) if isinstance(value, bytes) else value for value in fields]
+    return StoredReply(key, str(_text(model)), at, Reply(*values), kept)
+
+
+class PostgresStore(ReplyStore):
     """The database of replies (see `llm.store`)."""
 
     lease = LEASE
     is_remote = True
+    _select = _STORED
+    _meant = "(?::double precision IS NULL OR at < ?::double precision) AND (?::bytea IS NULL OR model = ?::bytea)"
 
     def __init__(self, address: str) -> None:
         """Open it, and make its tables where there are none.
@@ -135,6 +143,7 @@ class PostgresStore:
             InputError: It can't be used.
             AwayError: It takes no connection now, as where others have all that it grants.
         """
+        super().__init__()
         try:
             import psycopg.conninfo
             import psycopg_pool
@@ -146,7 +155,6 @@ class PostgresStore:
         self._psycopg, self._pool_errors = psycopg, (psycopg_pool.PoolTimeout, psycopg_pool.PoolClosed)
         given = _parsed(address)
         self._name = _shown(given)
-        self._owner = secrets.token_hex(8)
         self._address = psycopg.conninfo.make_conninfo(**{**_DEFAULTS, **given})
         self._closed = False
         try:
@@ -155,7 +163,17 @@ class PostgresStore:
         except psycopg.Error as error:
             kind = AwayError if _PASSING.search(str(error)) else InputError
             raise kind(f"judge cache {self._name}: {first_line(error)}") from None
-        self._pool = _pool_of(self._address)
+        self._pool: _Pool = psycopg_pool.ConnectionPool(
+            self._address,
+            kwargs={"autocommit": True},
+            min_size=0,
+            max_size=CONNECTIONS,
+            timeout=_WAIT,
+            max_idle=_IDLE,
+            reconnect_timeout=0,  # asked for again by whoever needs one
+            configure=_configure,
+            open=True,
+        )
 
     @property
     def name(self) -> str:
@@ -169,11 +187,6 @@ class PostgresStore:
         command = f"{_STORED} WHERE key = ANY(%s)"
         rows = self._do(lambda database: database.execute(command, (list(keys),)).fetchall())
         return {row[0]: _stored(row) for row in rows}
-
-    def drop(self, reply: StoredReply) -> None:
-        """Remove a reply as it was read; one that has come in its place since stays."""
-        command = "DELETE FROM reelbench.replies WHERE key = %s AND at = %s AND checksum = %s"
-        self._do(lambda database: database.execute(command, (reply.key, reply.at, reply.checksum)))
 
     def put(self, replies: Sequence[StoredReply]) -> int:
         """Keep replies, for good, and give up the claims on them -> how many were new."""
@@ -221,63 +234,10 @@ class PostgresStore:
 
         self._do(write)
 
-    def release(self, key: bytes) -> None:
-        """Give up a claim: its reply could not be had."""
-        command = "DELETE FROM reelbench.claims WHERE key = %s AND owner = %s"
-        self._do(lambda database: database.execute(command, (key, self._owner)))
-
-    def shutdown(self, model: str, host: str) -> str | None:
-        """Return the day (YYYY-MM-DD) on which a server said that it ends a model; None where it said none."""
-        command = "SELECT day FROM reelbench.shutdowns WHERE model = %s AND host = %s"
-        row = self._do(lambda database: database.execute(command, (_bytes(model), _bytes(host))).fetchone())
-        return row[0] if row else None
-
-    def put_shutdown(self, model: str, host: str, day: str | None) -> None:
-        """Keep what a server says of a model's end now."""
-        whose = (_bytes(model), _bytes(host))
-        command = "DELETE FROM reelbench.shutdowns WHERE model = %s AND host = %s"
-        values: tuple[object, ...] = whose
-        if day is not None:
-            command = (
-                "INSERT INTO reelbench.shutdowns VALUES (%s, %s, %s)"
-                " ON CONFLICT (model, host) DO UPDATE SET day = excluded.day"
-            )
-            values = (*whose, day)
-        self._do(lambda database: database.execute(command, values))
-
-    def replies(self, after: bytes = b"") -> Iterator[StoredReply]:
-        """Yield the replies whose keys come after one, in the order of the keys."""
-        command = f"{_STORED} WHERE key > %s ORDER BY key LIMIT {_AT_ONCE}"
-        while True:
-            rows = self._do(lambda database, last=after: database.execute(command, (last,)).fetchall())
-            yield from map(_stored, rows)
-            if not rows:
-                return
-            after = rows[-1][0]
-
     def kept(self, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of `keys` under which there is a reply."""
         command = "SELECT key FROM reelbench.replies WHERE key = ANY(%s)"
         return {key for (key,) in self._do(lambda database: database.execute(command, (list(keys),)).fetchall())}
-
-    def models(self, before: float | None = None, model: str | None = None) -> list[ModelReplies]:
-        """Count the replies that came before a moment, of one model or of each, by the models' names."""
-        command = (
-            f"SELECT model, count(*), min(at), max(at) FROM reelbench.replies {_MEANT} GROUP BY model ORDER BY model"
-        )
-        values = {"before": before, "model": _bytes(model)}
-        rows = self._do(lambda database: database.execute(command, values).fetchall())
-        return [ModelReplies(str(_text(name)), *counts) for name, *counts in rows]
-
-    def remove(self, before: float | None = None, model: str | None = None) -> int:
-        """Remove the replies that `models` counts -> how many there were."""
-        values = {"before": before, "model": _bytes(model)}
-        return self._do(lambda database: database.execute(f"DELETE FROM reelbench.replies {_MEANT}", values).rowcount)
-
-    def under_way(self) -> int:
-        """Return how many batches are under way."""
-        rows = self._do(lambda database: database.execute("SELECT count(*) FROM reelbench.batches").fetchall())
-        return rows[0][0]
 
     def size(self) -> int:
         """Return the bytes that it takes."""
@@ -298,7 +258,7 @@ class PostgresStore:
         with suppress(ReelbenchError):  # then they lapse
             self._do(write)
         self._closed = True
-        _leave_pool(self._address)
+        self._pool.close()
 
     # --- batches -----------------------------------------------------------------------------------------------------
 
@@ -311,14 +271,6 @@ class PostgresStore:
         values = (self._owner, _bytes(model), _bytes(host))
         rows = self._do(lambda database: database.execute(command, values).fetchall())
         return [StoredBatch(token, _text(name), at, held) for token, name, at, held in rows]
-
-    def batched(self, model: str, host: str) -> set[bytes]:
-        """Return the keys whose requests are in a batch of a model on a server."""
-        command = (
-            "SELECT key FROM reelbench.batched JOIN reelbench.batches USING (token) WHERE model = %s AND host = %s"
-        )
-        rows = self._do(lambda database: database.execute(command, (_bytes(model), _bytes(host))).fetchall())
-        return {key for (key,) in rows}
 
     def begin_batch(self, token: str, model: str, host: str, keys: Sequence[bytes]) -> list[bytes]:
         """Put a batch down before it is sent -> the keys that are its own: not kept, claimed or in another one."""
@@ -335,21 +287,6 @@ class PostgresStore:
                     database.execute("INSERT INTO reelbench.batched SELECT unnest(%s::bytea[]), %s", (mine, token))
                 database.execute("DELETE FROM reelbench.claims WHERE owner = %s", (token,))
             return mine
-
-        return self._do(write)
-
-    def name_batch(self, token: str, name: str) -> None:
-        """Keep a batch's id at the server."""
-        command = "UPDATE reelbench.batches SET id = %s WHERE token = %s"
-        self._do(lambda database: database.execute(command, (_bytes(name), token)))
-
-    def end_batch(self, token: str) -> int:
-        """Take a batch off -> how many of its requests had no reply."""
-
-        def write(database: _Database) -> int:
-            with database.transaction():
-                database.execute("DELETE FROM reelbench.batches WHERE token = %s", (token,))
-                return database.execute("DELETE FROM reelbench.batched WHERE token = %s", (token,)).rowcount
 
         return self._do(write)
 
@@ -380,12 +317,23 @@ class PostgresStore:
 
         return self._do(write)
 
-    def settle(self, job: str, reserved: float, cost: float, *, kept: bool) -> None:
-        """Book what a job's call cost, in dollars; one that brought nothing (not `kept`) is given back."""
-        values = (reserved, int(not kept), cost, cost, _bytes(job))
-        self._do(lambda database: database.execute(_SETTLE, values))
-
     # --- the server, and what can go wrong ---------------------------------------------------------------------------
+
+    def _run(self, *steps: Step) -> Ran:
+        def ran(database: _Database) -> Ran:
+            with database.transaction() if len(steps) > 1 else nullcontext():
+                ours = [(command.replace("@", "reelbench.").replace("?", "%s"), values) for command, *values in steps]
+                done = [database.execute(command, values) for command, values in ours][-1]
+                return Ran(done.fetchall() if done.description else (), done.rowcount)
+
+        return self._do(ran)
+
+    _reply = staticmethod(_stored)
+    _bytes = staticmethod(_bytes)
+
+    @staticmethod
+    def _text(data: Any) -> str:  # noqa: ANN401
+        return str(_text(data))
 
     def _do(self, action: Callable[[_Database], _T]) -> _T:
         """Run `action` on a connection; AwayError where there is none, ReelbenchError where the server refuses."""
@@ -441,37 +389,6 @@ class PostgresStore:
         return row[0] if row else None
 
 
-def _pool_of(address: str) -> _Pool:
-    """Return this process's connections to an address, for one more store: many may ask at once, as a chain's roles."""
-    from psycopg_pool import ConnectionPool
-
-    with _sharing:
-        pool, stores = _pools.get((os.getpid(), address), (None, 0))
-        if pool is None:
-            pool = ConnectionPool(
-                address,
-                kwargs={"autocommit": True},
-                min_size=0,
-                max_size=CONNECTIONS,
-                timeout=_WAIT,
-                max_idle=_IDLE,
-                reconnect_timeout=0,  # asked for again by whoever needs one
-                configure=_configure,
-                open=True,
-            )
-        _pools[os.getpid(), address] = pool, stores + 1
-        return pool
-
-
-def _leave_pool(address: str) -> None:
-    with _sharing:
-        pool, stores = _pools.pop((os.getpid(), address))
-        if stores > 1:
-            _pools[os.getpid(), address] = pool, stores - 1
-            return
-    pool.close()
-
-
 def _configure(connection: _Database) -> None:
     connection.execute("SET default_transaction_isolation TO 'read committed'")  # what claims rest on
 
@@ -500,22 +417,3 @@ def _shown(given: dict[str, Any]) -> str:
     host, port = given.get("host") or given.get("hostaddr") or "", given.get("port")
     place = f"{host}:{port}" if host and port else str(host)
     return f"postgresql://{place}/{given.get('dbname') or ''}"
-
-
-def _bytes(text: str | None) -> bytes | None:
-    return None if text is None else text.encode("utf-8", "surrogatepass")
-
-
-def _text(data: bytes | None) -> str | None:
-    return None if data is None else data.decode("utf-8", "surrogatepass")
-
-
-def _row(reply: StoredReply) -> tuple[object, ...]:
-    values = (_bytes(value) if isinstance(value, str) else value for value in reply.reply.values)
-    return (reply.key, _bytes(reply.model), reply.at, reply.checksum, *values)
-
-
-def _stored(row: tuple[Any, ...]) -> StoredReply:
-    key, model, at, kept, *fields = row
-    values: list[Any] = [_text(value) if isinstance(value, bytes) else value for value in fields]
-    return StoredReply(key, str(_text(model)), at, Reply(*values), kept)

@@ -20,7 +20,7 @@ class Client(Protocol):
         """Send one request, once; the errors are those of `ChatClient.ask`."""
         ...
 
-    async def shutdown_dates(self) -> dict[str, str]:
+    async def last_days(self) -> dict[str, str]:
         """Return model -> the day (YYYY-MM-DD) on which the server says that it ends; it may raise anything."""
         ...
 

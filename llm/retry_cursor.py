@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
 from reelbench.llm.cache import ReplyCache
+from reelbench.llm.defaults import ATTEMPTS
 from reelbench.llm.messages import Message, reply_key
 from reelbench.llm.reading import UnreadableError
 from reelbench.llm.reply import Reply
-from reelbench.llm.retries import ATTEMPTS
 
 UNAVAILABLE = "unavailable"
 """The server did not answer, or asking was stopped."""

@@ -7,6 +7,7 @@ started again reads what is there and asks for the rest.
 import asyncio
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import AsyncExitStack
 from typing import TypeVar
 
 from reelbench.llm.asker import Asker
@@ -15,8 +16,8 @@ from reelbench.llm.retry_cursor import PENDING
 from reelbench.registry.errors import PendingError, ReelbenchError
 from reelbench.registry.progress import Show, no_show
 
-_WINDOW = 16
-"""Items held, for each that may be at work: what is done early waits there for its turn."""
+WINDOW = 2048
+"""Items held at once: bounds memory, and lets work go on behind one slow reply."""
 
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
@@ -62,19 +63,21 @@ class Runner:
         begun: deque[tuple[ItemT, asyncio.Task[ResultT]]] = deque()
         done = 0
 
-        async def worked(item: ItemT) -> ResultT:
+        def ended(task: asyncio.Task[ResultT]) -> None:
             nonlocal done
-            async with room:
-                result = await work(item)
-            done += 1
-            tally = self.tally
-            self._show(done, tally.shown, failed=tally.failed, cost_usd=tally.spent_usd)
-            return result
+            room.release()
+            if not task.cancelled() and task.exception() is None:
+                done += 1
+                tally = self.tally
+                self._show(done, tally.shown, failed=tally.failed, cost_usd=tally.spent_usd)
 
         try:
             for item in items:
-                begun.append((item, asyncio.ensure_future(worked(item))))
-                if len(begun) >= _WINDOW * self._at_once:
+                await room.acquire()  # no more is prepared than is soon asked
+                task = asyncio.ensure_future(work(item))
+                task.add_done_callback(ended)
+                begun.append((item, task))
+                while begun and (begun[0][1].done() or len(begun) >= WINDOW):
                     yield begun[0][0], await begun[0][1]
                     begun.popleft()
             while begun:
@@ -86,8 +89,14 @@ class Runner:
             await asyncio.gather(*(task for _, task in begun), return_exceptions=True)
 
     async def results(self, items: Iterable[ItemT], work: Callable[[ItemT], Awaitable[ResultT]]) -> list[ResultT]:
-        """Return what `work` made of each item, in their order."""
-        return [result async for _, result in self.run(items, work)]
+        """Return what `work` made of each item, in their order; the askers are there meanwhile, and closed then."""
+        async with AsyncExitStack() as stack:
+            for asker in self._askers:
+                await stack.enter_async_context(asker)
+            results: list[ResultT] = []
+            async for _, result in self.run(items, work):
+                results.append(result)
+            return results
 
     @property
     def lacking_shown(self) -> str:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from reelbench.llm.reply import REPLY_FIELDS, Reply, checksum
-from reelbench.llm.store import Claimed, Limit, ModelReplies, StoredBatch, StoredReply
+from reelbench.llm.store import AT_ONCE, Claimed, Limit, Ran, ReplyStore, Step, StoredBatch, StoredReply
 from reelbench.registry.errors import InputError, ReelbenchError
 
 SCHEMA = 4
@@ -57,21 +57,26 @@ _KEEP = f"INSERT OR IGNORE INTO replies ({', '.join(_COLUMNS)}) VALUES ({', '.jo
 _STATE = """SELECT EXISTS (SELECT 1 FROM replies WHERE key = ?1 AND edited IS NULL),
     EXISTS (SELECT 1 FROM batched WHERE key = ?1),
     (SELECT owner FROM claims WHERE key = ?1), (SELECT until FROM claims WHERE key = ?1)"""
-_MEANT = "WHERE (? IS NULL OR at < ?) AND (? IS NULL OR model = ?)"
 _FAILURES = (sqlite3.DatabaseError, UnicodeDecodeError)  # the latter: SQLite quotes what is damaged, in any bytes
-_AT_ONCE = 1000  # rows read, or keys asked for, in one query
 
 
-class SqliteStore:
+def _stored(row: tuple[Any, ...]) -> StoredReply:
+    key, model, at, kept, edited, *fields = row
+    return StoredReply(key, model, at, Reply(*fields), kept, bool(edited))
+
+
+class SqliteStore(ReplyStore):
     """The file of replies (see `llm.store`)."""
 
     lease = LEASE
     is_remote = False
+    _is = "IS"
+    _select = _STORED
 
     def __init__(self, path: Path, on_note: Callable[[str], None]) -> None:
+        super().__init__()
         self.path = path
         self._on_note = on_note
-        self._owner = secrets.token_hex(8)
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
         with self._lock, self._errors_explained():
@@ -89,11 +94,6 @@ class SqliteStore:
             return {key: _stored(row) for key in keys if (row := file.execute(_ONE, (key,)).fetchone())}
 
         return self._do(read)
-
-    def drop(self, reply: StoredReply) -> None:
-        """Remove a reply as it was read; one that has come in its place since stays."""
-        command = "DELETE FROM replies WHERE key = ? AND at IS ? AND checksum IS ?"
-        self._do(lambda file: file.execute(command, (reply.key, reply.at, reply.checksum)))
 
     def put(self, replies: Sequence[StoredReply]) -> int:
         """Keep replies, for good, and give up the claims on them -> how many were new."""
@@ -128,8 +128,8 @@ class SqliteStore:
 
         def read(file: sqlite3.Connection) -> set[bytes]:
             now, theirs = time.time(), set[bytes]()
-            for begin in range(0, len(keys), _AT_ONCE):
-                part = keys[begin : begin + _AT_ONCE]
+            for begin in range(0, len(keys), AT_ONCE):
+                part = keys[begin : begin + AT_ONCE]
                 command = f"SELECT key, owner, until FROM claims WHERE key IN ({', '.join('?' * len(part))})"  # noqa: S608
                 theirs |= {key for key, *claim in file.execute(command, part) if _holds(claim, self._owner, now)}
             return theirs
@@ -141,58 +141,16 @@ class SqliteStore:
         command = "UPDATE claims SET until = ? WHERE owner = ?"
         self._do(lambda file: file.execute(command, (time.time() + LEASE, self._owner)))
 
-    def release(self, key: bytes) -> None:
-        """Give up a claim: its reply could not be had."""
-        self._do(lambda file: file.execute("DELETE FROM claims WHERE key = ? AND owner = ?", (key, self._owner)))
-
-    def shutdown(self, model: str, host: str) -> str | None:
-        """Return the day (YYYY-MM-DD) on which a server said that it ends a model; None where it said none."""
-        command = "SELECT day FROM shutdowns WHERE model = ? AND host = ?"
-        row = self._do(lambda file: file.execute(command, (model, host)).fetchone())
-        return row[0] if row else None
-
-    def put_shutdown(self, model: str, host: str, day: str | None) -> None:
-        """Keep what a server says of a model's end now."""
-
-        def write(file: sqlite3.Connection) -> None:
-            with _transaction(file):
-                file.execute("DELETE FROM shutdowns WHERE model = ? AND host = ?", (model, host))
-                if day is not None:
-                    file.execute("INSERT INTO shutdowns VALUES (?, ?, ?)", (model, host, day))
-
-        self._do(write)
-
-    def replies(self, after: bytes = b"") -> Iterator[StoredReply]:
-        """Yield the replies whose keys come after one, in the order of the keys."""
-        command = f"{_STORED} WHERE key > ? ORDER BY key LIMIT {_AT_ONCE}"
-        while True:
-            rows = self._do(lambda file, last=after: file.execute(command, (last,)).fetchall())
-            yield from map(_stored, rows)
-            if not rows or rows[-1][0] <= after:  # the keys of a damaged file may go round in a circle
-                return
-            after = rows[-1][0]
-
     def kept(self, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of `keys` under which there is a reply."""
         there = "SELECT 1 FROM replies WHERE key = ? AND edited IS NULL"
         return self._do(lambda file: {key for key in keys if file.execute(there, (key,)).fetchone()})
 
-    def models(self, before: float | None = None, model: str | None = None) -> list[ModelReplies]:
-        """Count the replies that came before a moment, of one model or of each, by the models' names."""
-        command = f"SELECT model, count(*), min(at), max(at) FROM replies {_MEANT} GROUP BY model ORDER BY model"  # noqa: S608
-        rows = self._do(lambda file: file.execute(command, (before, before, model, model)).fetchall())
-        return [ModelReplies(name if isinstance(name, str) else repr(name), *row) for name, *row in rows]
-
     def remove(self, before: float | None = None, model: str | None = None) -> int:
         """Remove the replies that `models` counts -> how many there were."""
-        command = f"DELETE FROM replies {_MEANT}"  # noqa: S608
-        removed = self._do(lambda file: file.execute(command, (before, before, model, model)).rowcount)
+        removed = super().remove(before, model)
         self._do(lambda file: file.execute("VACUUM"))
         return removed
-
-    def under_way(self) -> int:
-        """Return how many batches are under way."""
-        return self._do(lambda file: file.execute("SELECT count(*) FROM batches").fetchone()[0])
 
     def size(self) -> int:
         """Return the bytes that it takes."""
@@ -218,11 +176,6 @@ class SqliteStore:
         rows = self._do(lambda file: file.execute(command, (model, host)).fetchall())
         return [StoredBatch(token, name, at, held=pid != os.getpid() and _alive(pid)) for token, name, at, pid in rows]
 
-    def batched(self, model: str, host: str) -> set[bytes]:
-        """Return the keys whose requests are in a batch of a model on a server."""
-        command = "SELECT key FROM batched JOIN batches USING (token) WHERE model = ? AND host = ?"
-        return {key for (key,) in self._do(lambda file: file.execute(command, (model, host)).fetchall())}
-
     def begin_batch(self, token: str, model: str, host: str, keys: Sequence[bytes]) -> list[bytes]:
         """Put a batch down before it is sent -> the keys that are its own: not kept, claimed or in another one."""
 
@@ -235,20 +188,6 @@ class SqliteStore:
                     file.execute("INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?)", row)
                     file.executemany("INSERT INTO batched VALUES (?, ?)", [(key, token) for key in mine])
             return mine
-
-        return self._do(write)
-
-    def name_batch(self, token: str, name: str) -> None:
-        """Keep a batch's id at the server."""
-        self._do(lambda file: file.execute("UPDATE batches SET id = ? WHERE token = ?", (name, token)))
-
-    def end_batch(self, token: str) -> int:
-        """Take a batch off -> how many of its requests had no reply."""
-
-        def write(file: sqlite3.Connection) -> int:
-            with _transaction(file):
-                file.execute("DELETE FROM batches WHERE token = ?", (token,))
-                return file.execute("DELETE FROM batched WHERE token = ?", (token,)).rowcount
 
         return self._do(write)
 
@@ -287,15 +226,25 @@ class SqliteStore:
 
         return self._do(write)
 
-    def settle(self, job: str, reserved: float, cost: float, *, kept: bool) -> None:
-        """Book what a job's call cost, in dollars; one that brought nothing (not `kept`) is given back."""
-        command = (
-            "UPDATE budgets SET reserved = reserved - ?, calls = calls - ?, spent = spent + ?,"
-            " dearest = max(dearest, ?) WHERE job = ?"
-        )
-        self._do(lambda file: file.execute(command, (reserved, int(not kept), cost, cost, job)))
-
     # --- opening, and what can go wrong ------------------------------------------------------------------------------
+
+    def _run(self, *steps: Step) -> Ran:
+        def ran(file: sqlite3.Connection) -> Ran:
+            with _transaction(file) if len(steps) > 1 else contextlib.nullcontext():
+                done = [file.execute(command.replace("@", ""), values) for command, *values in steps][-1]
+                return Ran(done.fetchall(), done.rowcount)
+
+        return self._do(ran)
+
+    _reply = staticmethod(_stored)
+
+    @staticmethod
+    def _bytes(text: str | None) -> object:
+        return text
+
+    @staticmethod
+    def _text(data: Any) -> str:  # noqa: ANN401
+        return data if isinstance(data, str) else repr(data)
 
     def _do(self, action: Callable[[sqlite3.Connection], _T]) -> _T:
         """Run `action` on the open file, under the lock; ReelbenchError where the file can't be used."""
@@ -419,11 +368,6 @@ class SqliteStore:
             else:
                 what, todo = f"it can't be used ({error})", "make it writable, or set REELBENCH_HOME to another folder"
             raise ReelbenchError(f"judge cache {self.path}: {what}; {todo}") from None
-
-
-def _stored(row: tuple[Any, ...]) -> StoredReply:
-    key, model, at, kept, edited, *fields = row
-    return StoredReply(key, model, at, Reply(*fields), kept, bool(edited))
 
 
 def _alive(pid: int) -> bool:

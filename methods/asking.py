@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reelbench.llm import loop
 from reelbench.llm.ask_options import AskOptions, takes_completion_limit
 from reelbench.llm.asker import Asker
 from reelbench.llm.budget import Budget
@@ -90,7 +91,7 @@ def ask(
     candidates: Candidates | None = None,
     budget: Budget | None = None,
 ) -> Evaluation:
-    """Ask a model questions, and score its answers, in the data's order. Not to be called in a running event loop.
+    """Ask a model questions, and score its answers, in the data's order.
 
     Args:
         asked: The questions.
@@ -140,7 +141,7 @@ def ask(
     asker = Asker(model, own, on_note=options.note, budget=budget, as_it_stands=True)
     with options.bar(f"asking {asked.spec.id}", len(rows)) as show:
         run = _Run(asked, asker, show, candidates.k if candidates else 1, options)
-        asyncio.run(run.ask_all(rows))
+        loop.run(run.ask_all(rows))
     run.check(len(rows), options.note)
     record = record.model_copy(update={"about": earlier.result.model.about if earlier else None})
     return asked.scored(run.predictions, run.shown, options, model=record, settings=settings, beside=run.beside)
@@ -200,8 +201,7 @@ class _Run:
         async def prediction(row: Row) -> Prediction:
             return MISSING if row["id"] in missing else await self._prediction(row)
 
-        async with self._asker:
-            predictions = await self._runner.results(rows, prediction)
+        predictions = await self._runner.results(rows, prediction)
         self.predictions = {row["id"]: made for row, made in zip(rows, predictions, strict=True)}
 
     def check(self, asked: int, note: Callable[[str], None]) -> None:

@@ -56,7 +56,7 @@ def candidates_of_run(folder: Path) -> tuple[list[CandidateSet], Answers]:
         InputError: It is not a result, or has none.
     """
     result = result_files.read(folder)
-    spec, split = discovery.get(result.benchmark.id), result.benchmark.split
+    spec, split = discovery.spec_of(result.benchmark), result.benchmark.split
     asked = _asked(folder, spec, split)
     items, cases = [], []
     for sample in result_files.read_samples(folder):

@@ -4,11 +4,11 @@ The paper names neither its translator nor what it was told. Only the question i
 the judge takes an answer in any language or script.
 """
 
-import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from importlib import resources
 from pathlib import Path
 
+from reelbench.llm import loop
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.asker import Asker
 from reelbench.llm.material import marked
@@ -70,12 +70,12 @@ def check(questions: TranslatedQuestions, rows: Iterable[tuple[str, str]], path:
 def translate(
     rows: dict[tuple[str, str], Row], model: AskOptions, *, note: Callable[[str], None], bar: Bar = no_bar
 ) -> TranslatedQuestions:
-    """Ask a model for each row's question in each language, once. Not to be called in a running event loop.
+    """Ask a model for each row's question in each language, once.
 
     Raises:
         ReelbenchError: Some can't be had; what came is kept.
     """
-    return asyncio.run(_translate(rows, model, note, bar))
+    return loop.run(_translate(rows, model, note, bar))
 
 
 async def _translate(
@@ -90,9 +90,8 @@ async def _translate(
         return asked.value
 
     with bar(f"translating by {model.model}", len(rows)) as show:
-        async with asker:
-            runner = Runner([asker], show)
-            translated = await runner.results(rows, question)
+        runner = Runner([asker], show)
+        translated = await runner.results(rows, question)
     runner.check("questions are not translated", "the translator gave no reply")
     return {key: text for key, text in zip(rows, translated, strict=True) if text is not None}
 

@@ -10,6 +10,7 @@ globalThis.Elements = (() => {
       if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
       else if (name === "text") element.textContent = value;
       else if (PROPERTIES.has(name)) element[name] = value;
+      else if (name === "style") element.style.cssText = value; // a policy may forbid the attribute
       else element.setAttribute(name, value === true ? "" : value);
     }
     element.append(...children.flat().filter((child) => child != null && child !== false));

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from reelbench.pages.svg import Svg
     from reelbench.registry.printed_table import PrintedTable
     from reelbench.registry.records import About, Breakdowns, Counts, JudgeRecord, Metrics, Sample
+    from reelbench.registry.spec import BenchmarkSpec
     from reelbench.scoring.comparison import Comparison
     from reelbench.tasks.score import Evaluation
 
@@ -55,6 +56,7 @@ class Scored:
     counts: "Counts"
     notes: list[str]
     judge: "JudgeRecord | None"
+    _spec: "BenchmarkSpec" = field(repr=False, compare=False)
     _samples: "Sequence[Sample]" = field(repr=False, compare=False)
     _questions: Mapping[str, str] = field(repr=False, compare=False)
     _write: Callable[[Path], object] = field(repr=False, compare=False)
@@ -67,11 +69,10 @@ class Scored:
 
     def _table(self) -> "PrintedTable":
         """Return a row a metric; below it what lacks, and the notes."""
-        from reelbench.registry import discovery
         from reelbench.registry.printed_table import PrintedTable
         from reelbench.scoring import metric_table
 
-        spec = discovery.get(self.benchmark)
+        spec = self._spec
         line = metric_table.without_interval(spec, self)
         return PrintedTable(
             metric_table.title(self.benchmark, self.split, self.counts),
@@ -95,9 +96,8 @@ class Scored:
         """
         from reelbench.pages.plots import Mark, intervals
         from reelbench.pages.svg import Svg
-        from reelbench.registry import discovery
 
-        spec = discovery.get(self.benchmark)
+        spec = self._spec
         name = metric or spec.primary.name
         facet = by or next(iter(self.breakdowns), None)
         if facet is not None and facet not in self.breakdowns:
@@ -248,6 +248,7 @@ def open_result(folder: str | Path) -> Scored:
     Raises:
         InputError: There is no result, or several, or a file of it can't be read.
     """
+    from reelbench.registry import discovery
     from reelbench.registry.files import sha256_of
     from reelbench.scoring import result_files
 
@@ -266,6 +267,7 @@ def open_result(folder: str | Path) -> Scored:
         result.counts,
         [f"{place / result_files.SAMPLES_FILE}: changed since the result was written"] if changed else [],
         result.judge,
+        discovery.spec_of(result.benchmark),
         list(result_files.read_samples(place)),
         {key: line["question"] for key, line in asked.items()},
         partial(result_files.copy, place),
@@ -287,7 +289,6 @@ def compare(a: "Scored | str | Path", b: "Scored | str | Path", *, anyway: bool 
     Raises:
         InputError: They are not of the same benchmark, version and split, or were not judged alike.
     """
-    from reelbench.registry import discovery
     from reelbench.scoring import comparison
 
     first, second = (given if isinstance(given, Scored) else open_result(given) for given in (a, b))
@@ -299,7 +300,7 @@ def compare(a: "Scored | str | Path", b: "Scored | str | Path", *, anyway: bool 
         )
     if not anyway and (apart := comparison.judging_apart(first.judge, second.judge)):
         raise InputError(f"compare: {apart}; to compare them all the same give anyway=True")
-    return comparison.compare(first._samples, second._samples, discovery.get(first.benchmark))  # noqa: SLF001
+    return comparison.compare(first._samples, second._samples, first._spec)  # noqa: SLF001
 
 
 def evaluate(
@@ -387,6 +388,7 @@ def _scored(evaluation: "Evaluation", failures: Sequence[str]) -> Scored:
         scored.counts,
         notes,
         panel_agreement.completed(evaluation.spec, scored.samples, scored.judge),
+        evaluation.spec,
         scored.samples,
         {sample.id: question for sample, question, _ in evaluation.asked.of_samples(scored.samples)},
         evaluation.write,

@@ -13,11 +13,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal, get_args
 
+from reelbench.registry import settings
+from reelbench.registry.containment import contained
 from reelbench.registry.data.mapped_rows import PLACE
 from reelbench.registry.data.sources import expected_files
 from reelbench.registry.errors import InputError, cut_in_the_middle
@@ -53,6 +56,20 @@ KEYS = (
     "organisation",
 )
 REQUIRED = ("id", "kind", "source", "columns")
+
+
+@cache
+def our_room() -> str:
+    """Return the package that holds our own benchmarks, as their entry points name it."""
+    package = __name__.partition(".")[0]
+    modules = (entry.module for entry in entry_points(group=ENTRY_POINTS))
+    return next(module.rpartition(".")[0] for module in modules if module.partition(".")[0] == package)
+
+
+def formats_module() -> str:
+    """Return the module that reads predictions and references of a benchmark that a file declares."""
+    return f"{our_room()}.mapped_formats"
+
 
 _ROW_KINDS = {"exact": "open"}
 """Kind -> kind of rows, where they are called otherwise."""
@@ -196,13 +213,18 @@ def file_of(path: Path | str) -> Path:
     return file.absolute()
 
 
-def read(path: Path | str) -> BenchmarkSpec:
+def read(path: Path | str, *, installed: bool = False) -> BenchmarkSpec:
     """Return the benchmark that a `benchmark.yaml`, or the folder with it, declares.
+
+    Args:
+        path: The file, or its folder.
+        installed: Whether it came with a package that the user installed, which may name any variable of his.
 
     Raises:
         InputError: Something in it is wrong; with its file and line.
     """
-    top = parse(file_of(path))
+    file = file_of(path)
+    top = parse(contained(file.parent, file))
     top.only(KEYS)
     for key in REQUIRED:
         if not top.values.get(key):
@@ -210,14 +232,15 @@ def read(path: Path | str) -> BenchmarkSpec:
     name = top.required("id")
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise top.error(f"id is {name!r}; an id is lower-case letters, digits and _, a letter first", "id")
-    return _Declaration(top, name).spec()
+    return _Declaration(top, name, installed=installed).spec()
 
 
 class _Declaration:
     """What is said of one benchmark."""
 
-    def __init__(self, top: Block, name: str) -> None:
+    def __init__(self, top: Block, name: str, *, installed: bool) -> None:
         self._top = top
+        self._installed = installed
         self._id = name
         self._folder = top.path.parent
         self._kind: FileKind = top.choice("kind", FileKind)
@@ -263,7 +286,7 @@ class _Declaration:
             file=str(top.path),
             mapping=mapping,
             reader=f"mapping:{hashlib.sha256(json.dumps(shape).encode()).hexdigest()}",
-            formats="reelbench.tasks.mapped_formats",
+            formats=formats_module(),
             prompt=str(self._prompt),
             media=(self._media(),),
             tasks=tuple(self._tasks(splits)),
@@ -329,10 +352,30 @@ class _Declaration:
 
     # --- where things are ---
 
+    def _own(self, block: Block, key: str, named: str, *, media: bool = False) -> Path:
+        """Return the file or folder that a key names; InputError where it is neither below this file nor allowed."""
+        try:
+            return contained(self._folder, self._folder / Path(named).expanduser(), media=media)
+        except InputError as error:
+            raise block.error(f"{key}: {error}", key) from None
+
+    def _root(self, block: Block, root: str) -> str:
+        """Return a folder of videos; a variable, which the user sets, is one of ours and holds no secret."""
+        if not root.startswith("$"):
+            return str(self._own(block, "roots", root, media=True))
+        variable = re.fullmatch(r"\$(?:\{(REELBENCH_\w+)\}|(REELBENCH_\w+))(/.*)?", root)
+        secret = {setting.name for setting in settings.ALL if setting.secret}
+        if not self._installed and (
+            variable is None or {variable[1], variable[2]} & secret or ".." in PurePosixPath(root).parts
+        ):
+            what = f"media.roots: {root!r}: expected a folder, or $REELBENCH_… with folders below it"
+            raise block.error(what, "roots")
+        return root
+
     def _prompt_file(self) -> Path:
         if (given := self._top.text("prompt")) is None:
-            return Path(next(iter(import_module("reelbench.tasks").__path__))) / "prompts" / f"{self._kind}.txt"
-        path = self._folder / given
+            return Path(next(iter(import_module(our_room()).__path__))) / "prompts" / f"{self._kind}.txt"
+        path = self._own(self._top, "prompt", given)
         if not path.is_file():
             shown = cut_in_the_middle(given, _SHOWN_NAME)
             raise self._top.error(f"prompt: {shown} is not beside this file; name a file with the prompt", "prompt")
@@ -358,7 +401,7 @@ class _Declaration:
             return UrlFile(url=block.required("url"), sha256=digest)
         if "hub" not in block.values:
             block.only(("file", "hub", "url"))
-            return FileBeside(path=str(self._folder / Path(block.required("file")).expanduser()))
+            return FileBeside(path=str(self._own(block, "file", block.required("file"))))
         block.only(("hub", "revision", "files", "file"))
         files = block.block("files")
         if "file" not in block.values and split not in files.values:
@@ -377,10 +420,9 @@ class _Declaration:
         for layout in layouts:
             if PLACE.findall(layout) != ["video"]:
                 raise block.error(f"media.layouts: {layout!r} must name {{video}} once, and nothing else", "layouts")
-        roots = tuple(
-            root if root.startswith("$") else str(self._folder / Path(root).expanduser())
-            for root in block.texts("roots")
-        )
+            if ".." in PurePosixPath(layout).parts or layout.startswith("/"):
+                raise block.error(f"media.layouts: {layout!r} leads out of a folder of videos", "layouts")
+        roots = tuple(self._root(block, root) for root in block.texts("roots"))
         youtube = block.choice("youtube", Literal["true", "false"]) == "true"
         return MediaSource(
             title="YouTube" if youtube else f"{self._id}'s videos",
@@ -438,6 +480,8 @@ class _Declaration:
         folder = self._folder / named
         if not folder.is_dir():
             return self._judge_by_name(block, named)
+        for file in (folder, *folder.glob("*.txt")):
+            self._own(block, "prompts", str(file))
         criteria = tuple(sorted(file.stem for file in folder.glob("*.txt") if file.stem != "user"))
         if not criteria or not (folder / "user.txt").is_file():
             raise block.error(f"{folder}: expected user.txt, and one <criterion>.txt for each criterion", "prompts")

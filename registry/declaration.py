@@ -4,18 +4,18 @@ It has what numbers are read by: metrics, facets, the judge's scale, the names o
 videos lie on the machine that made it is not in it.
 """
 
+import hashlib
 import json
 import re
 from dataclasses import asdict
 from typing import Any
 
+from reelbench.registry.benchmark_file import formats_module, our_room
 from reelbench.registry.errors import InputError, first_line
 from reelbench.registry.spec import BenchmarkSpec, FileBeside, SplitSpec
 
 _TEXTS = ("id", "title", "version", "summary", "homepage", "license", "citation", "languages", "row_kind", "twin")
 _PARTS = ("columns", "tasks", "kinds", "metrics", "facets", "judge")
-_OURS = "reelbench.tasks."
-_OUR_PROMPTS = re.compile(r"reelbench\.tasks(\.\w+)*:\w+")
 _LONGEST, _LONGEST_TEXT = 200_000, 5_000  # characters: of all of it, and of one text
 
 
@@ -25,11 +25,27 @@ def declaration(spec: BenchmarkSpec) -> dict[str, Any] | None:
         return None
     whole = asdict(spec)
     judge = whole["judge"]
-    if judge and not judge["prompts"].startswith(_OURS):
+    if judge and not judge["prompts"].startswith(f"{our_room()}."):
         judge["prompts"] = ""
     splits = {name: {"hidden_answers": split.hidden_answers} for name, split in spec.splits.items()}
     tasks = [task for task in whole["tasks"] if not task["prompt"]]
     return {name: whole[name] for name in (*_TEXTS, *_PARTS)} | {"splits": splits, "tasks": tasks}
+
+
+def scoring_sha256(spec: BenchmarkSpec) -> str:
+    """Return the sha256 of what makes scores of answers: kinds, metrics, the judge's criteria and scale.
+
+    No words, facets or languages: who changes these changes no number of the whole. A judge's prompts are in its own
+    record, by their hash.
+    """
+    judge = spec.judge
+    how = {
+        "kinds": [spec.row_kind, *spec.kinds],
+        "ranks": spec.primary.name,
+        "metrics": {metric.name: [metric.unit, asdict(metric.aggregate)] for metric in spec.metrics},
+        "judge": judge and [judge.criteria, judge.low, judge.high],
+    }
+    return hashlib.sha256(json.dumps(how, sort_keys=True).encode()).hexdigest()
 
 
 def declared(document: dict[str, Any]) -> BenchmarkSpec:
@@ -54,7 +70,8 @@ def _check(document: dict[str, Any]) -> None:
     if not re.match(r"https?://|$", document.get("homepage") or ""):
         raise InputError("homepage is not an address that begins with https://")
     judge = document.get("judge") or {"prompts": ""}
-    if judge["prompts"] and not _OUR_PROMPTS.fullmatch(judge["prompts"]):
+    ours = rf"{re.escape(our_room())}(\.\w+)*:\w+"
+    if judge["prompts"] and not re.fullmatch(ours, judge["prompts"]):
         raise InputError(f"judge.prompts is {judge['prompts'][:80]!r}, which is not one of ours")
     for task in document.get("tasks") or ():
         options: dict[str, Any] = task.get("options") or {}
@@ -75,6 +92,6 @@ def _spec(document: dict[str, Any]) -> BenchmarkSpec:
         splits=splits,
         default_split=next(iter(splits), ""),
         reader="mapping:",
-        formats="reelbench.tasks.mapped_formats",
+        formats=formats_module(),
         media=(),
     )

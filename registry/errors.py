@@ -13,6 +13,11 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() else " " for char in text)
 
 
+def visible(text: str) -> str:
+    r"""Return `text` with each character that a terminal would act on, or not show, written as its code: `\x1b`."""
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+
+
 def cut_in_the_middle(line: str, longest: int) -> str:
     """Return a line without what is in its middle where it is longer: its end says what to do."""
     return line if len(line) <= longest else f"{line[: longest // 2]} … {line[-longest // 2 :]}"

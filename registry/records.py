@@ -26,6 +26,10 @@ Data = Literal["owners", "own", "unstated"]
 """Whose rows a benchmark's questions were: its owners', somebody's own, or nobody knows."""
 
 
+Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+"""A sha256."""
+
+
 class SourceRecord(Record):
     """Where an item's references came from."""
 
@@ -38,12 +42,20 @@ class SourceRecord(Record):
 class BenchmarkRecord(Record):
     """Which benchmark, at which comparability version, on which split."""
 
-    added = frozenset({"declaration"})
+    added = frozenset({"declaration", "questions_sha256", "scoring_sha256"})
 
     id: Name
     version: Count
     split: Name
     source: SourceRecord
+    questions_sha256: Digest | None = Field(
+        default=None,
+        description="Over id, question, options and answer of the split's rows, in any order and from any file; "
+        "absent where not all are known, and in older records.",
+    )
+    scoring_sha256: Digest | None = Field(
+        default=None, description="Over what makes scores of answers: kinds, metrics, the judge's criteria and scale."
+    )
     declaration: dict[str, Plain] | None = Field(
         None,
         description="The benchmark itself, where a `benchmark.yaml` declares it: its metrics, facets and scale.",

@@ -114,7 +114,7 @@ def steps(row: Row) -> list[str]:
 
 def facets(spec: BenchmarkSpec, row: Row) -> dict[str, list[str]]:
     """Return the row's labels by facet."""
-    return {facet.name: list(row[facet.name]) for facet in spec.facets if facet.in_rows}
+    return {facet.name: list(row[facet.name]) for facet in spec.facets if facet.in_rows and facet.name in row}
 
 
 def target(spec: BenchmarkSpec, row: Row) -> dict[str, Any]:

@@ -14,8 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from reelbench.judges.modes import Judge
-from reelbench.judges.verdicts import Verdict
+from reelbench.judges.verdicts import Judge, Verdict
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.reasons import NO_ANSWER, OF_JUDGE, UNANSWERED, Reason
 from reelbench.registry.records import Breakdowns, Counts, Item, JudgeRecord, Metrics, MetricValue, Sample

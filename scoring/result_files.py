@@ -22,7 +22,7 @@ from pydantic import ValidationError
 
 from reelbench.registry import discovery
 from reelbench.registry.base_record import first_wrong_field
-from reelbench.registry.declaration import declaration
+from reelbench.registry.declaration import declaration, scoring_sha256
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import (
     is_aside,
@@ -63,9 +63,10 @@ _PACKAGES = ("reelbench", "lmms_eval", "numpy", "pycocoevalcap", "openai", "av",
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """What a record says beside the answers: whose data they were scored on, who to cite, where they are described."""
+    """What a record says beside the answers: what was asked, whose data that is, who to cite, where it is described."""
 
     data: Data = "unstated"
+    questions_sha256: str | None = None
     citation: str | None = None
     url: str | None = None
     note: str | None = None
@@ -99,7 +100,13 @@ def write(
         digest = sha256_of(aside)
         result = Result(
             benchmark=BenchmarkRecord(
-                id=spec.id, version=spec.version, split=split, source=source, declaration=declaration(spec)
+                id=spec.id,
+                version=spec.version,
+                split=split,
+                source=source,
+                questions_sha256=attribution.questions_sha256,
+                scoring_sha256=scoring_sha256(spec),
+                declaration=declaration(spec),
             ),
             data=attribution.data,
             model=model,
@@ -262,7 +269,7 @@ def folder_of_one(path: Path) -> Path:
 def read(folder: Path) -> Result:
     """Read `result.json` in a folder; InputError names the field that is wrong.
 
-    A benchmark that it declares is known by its id from then on, unless another one is.
+    `discovery.spec_of(result.benchmark)` is its benchmark: what it declares of that holds for this result alone.
     """
     path = folder / RESULT_FILE
     try:
@@ -271,13 +278,24 @@ def read(folder: Path) -> Result:
         raise InputError(f"{path}: {first_wrong_field(error)}") from None
     if result.benchmark.declaration is not None:
         try:
-            discovery.learn(result.benchmark.id, result.benchmark.declaration)
+            discovery.spec_of(result.benchmark)
         except InputError as error:
             raise InputError(f"{path}: field benchmark.declaration: {error}") from None
     stated = result.provenance.samples_sha256
     if stated is not None and _SHA256.fullmatch(stated):
         _put_samples(folder, stated)
     return result
+
+
+def shared_spec(results: Iterable[Result]) -> BenchmarkSpec:
+    """Return the benchmark by whose words results on one benchmark are shown: ours, else as the oldest declares it.
+
+    Raises:
+        InputError: There is no such benchmark.
+    """
+    oldest = min(results, key=lambda result: result.provenance.date)
+    known = discovery.specs().get(oldest.benchmark.id)
+    return known or discovery.spec_of(oldest.benchmark)
 
 
 def read_samples(folder: Path) -> Iterator[Sample]:

@@ -1,7 +1,6 @@
 """What a chain made, as a benchmark: its rows in splits, the `benchmark.yaml` that declares them, and a datasheet."""
 
 import hashlib
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from reelbench.registry import benchmark_file, datasheet_form, discovery
+from reelbench.registry import benchmark_file, containment, datasheet_form, discovery
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import read_json, write_json, write_text
 
@@ -92,7 +91,9 @@ def write(made: MadeBy, folder: Path, shares: SplitShares, funnel: Mapping[str, 
         for split, file in files.items():
             write_json(folder / file, [entry for entry in entries if places[entry[video]] == split])
     name = _free_id(folder)
-    write_text(folder / benchmark_file.NAME, _declaration(made, name, files, entries, media))
+    write_text(folder / benchmark_file.NAME, _declaration(made, name, files, entries))
+    if media is not None:
+        containment.allow(folder, media)
     per_video = Counter(entry[video] for entry in entries)
     write_text(folder / datasheet_form.FILE, _datasheet(made, funnel, len(entries), len(per_video), files))
     return name
@@ -112,9 +113,7 @@ _MOMENT = "id: qid, video: vid, question: question, span: span, category: catego
 """Columns of a row that `make moments` writes, ours: theirs."""
 
 
-def _declaration(
-    made: MadeBy, name: str, files: Mapping[str, str], entries: Sequence[Mapping[str, Any]], media: Path | None
-) -> str:
+def _declaration(made: MadeBy, name: str, files: Mapping[str, str], entries: Sequence[Mapping[str, Any]]) -> str:
     lines = [f"id: {name}", f"# Written by `reelbench make {made}`, whose rows it declares."]
     if made == "discussion":
         columns = "{id: question_id, video: video, question: question, answer: answer, classification: classification}"
@@ -129,8 +128,6 @@ def _declaration(
     lines += [f"columns: {columns}", f"source: {{file: {next(iter(files.values()))}}}"]
     if len(files) > 1:
         lines += ["splits:", *(f"  {split}: {{source: {{file: {file}}}}}" for split, file in files.items())]
-    if media is not None:
-        lines.append(f"media: {{roots: [{json.dumps(str(media.absolute()))}]}}")
     return "\n".join([*lines, "languages: [en]", "# licence: cc-by-4.0", ""])
 
 

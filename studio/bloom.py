@@ -11,7 +11,7 @@ by whoever asks: chains read the levels' names alone.
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -98,12 +98,11 @@ def classify(
         ReelbenchError: The cache of replies can't be written.
     """
     from reelbench.judges.judge_run import JudgeRun
-    from reelbench.judges.modes import told
 
     prompts = _prompts(options.prompts)
     items = [_item(place, text) for place, text in enumerate(texts)]
     with bar("classifying", len(items)) as show:
-        run = JudgeRun(SCALE, prompts, items, options, progress=partial(told, show), on_note=note)
+        run = JudgeRun(SCALE, prompts, items, options, show=show, on_note=note)
         # Under mean votes a level may lie between two; the nearest counts.
         levels = [round(verdict.scores["level"]) if "level" in verdict.scores else None for verdict in run]
     return levels, run.record

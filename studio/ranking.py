@@ -12,6 +12,7 @@ from functools import cache, partial
 from importlib import resources
 from typing import get_args
 
+from reelbench.llm import loop
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.asker import Asker
 from reelbench.llm.material import PromptFiles, marked
@@ -66,7 +67,7 @@ class Ranked:
 
 
 def rank(cases: Sequence[CandidateSet], ranker: Ranker, *, note: Callable[[str], None], bar: Bar = no_bar) -> Ranked:
-    """Ask the ranker about all candidates. Not to be called in a running event loop.
+    """Ask the ranker about all candidates.
 
     Args:
         cases: The questions.
@@ -77,7 +78,7 @@ def rank(cases: Sequence[CandidateSet], ranker: Ranker, *, note: Callable[[str],
     Raises:
         ReelbenchError: Some replies can't be had now; what came is kept.
     """
-    return asyncio.run(_rank(cases, ranker, note, bar))
+    return loop.run(_rank(cases, ranker, note, bar))
 
 
 async def _rank(cases: Sequence[CandidateSet], ranker: Ranker, note: Callable[[str], None], bar: Bar) -> Ranked:
@@ -101,9 +102,8 @@ async def _rank(cases: Sequence[CandidateSet], ranker: Ranker, note: Callable[[s
         )
 
     with bar(f"ranking by {ranker.model.model}", len(cases)) as show:
-        async with asker:
-            runner = Runner([asker], show)
-            ranked = await runner.results(cases, replies)
+        runner = Runner([asker], show)
+        ranked = await runner.results(cases, replies)
     runner.check("of the ranker's replies are lacking", "the ranker gave no reply")
     tally = asker.tally
     by_id = {case.id: given for case, given in zip(cases, ranked, strict=True)}

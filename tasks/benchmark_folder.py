@@ -9,6 +9,7 @@ from pathlib import Path
 
 from reelbench.registry import benchmark_file, datasheet_form, tables
 from reelbench.registry.benchmark_file import FileKind
+from reelbench.registry.containment import allow
 from reelbench.registry.errors import InputError, cut_in_the_middle
 from reelbench.registry.files import LONGEST_NAME, replaced, write_text
 from reelbench.registry.media.library import SUFFIXES
@@ -71,6 +72,10 @@ def make(wanted: NewBenchmark, folder: Path) -> tuple[BenchmarkSpec, Guess]:
         categories = ["video-text-to-text", *(["multiple-choice"] if given.kind.endswith("choice") else [])]
         sheet = datasheet_form.as_text({}, categories=categories, creators=["other"])
         write_text(aside / datasheet_form.FILE, sheet)
+    here = wanted.rows.absolute().parent
+    media = wanted.media or (here if _beside(here, given.columns["video"], rows) else None)
+    if media is not None:
+        allow(folder, media)
     return benchmark_file.read(folder), given
 
 
@@ -108,9 +113,8 @@ def _yaml(wanted: NewBenchmark, given: Guess, copied: str, rows: Sequence[Mappin
     if given.kind == "open":
         lines.append("judge: {prompts: curve}  # 0 to 2; or moviecore (five dimensions), or a folder of prompts")
     if wanted.media is not None:
-        lines += _media(wanted.media, given.columns["video"], rows)
-    elif _beside(here := wanted.rows.absolute().parent, given.columns["video"], rows):
-        lines.append(f"media: {{roots: [{_quoted(str(here))}]}}  # seen beside the rows")
+        listed = ", ".join(map(_quoted, _layouts(wanted.media, given.columns["video"], rows)))
+        lines.append(f"media: {{layouts: [{listed}]}}")
     lines += ["languages: [en]", "# licence: cc-by-4.0", "# citation: who to cite, as BibTeX or in words", ""]
     return "\n".join(lines)
 
@@ -122,8 +126,8 @@ def _beside(folder: Path, video: Column, rows: Sequence[Mapping[str, object]]) -
     return any(file.endswith(SUFFIXES) and (folder / file).is_file() for file in files)
 
 
-def _media(folder: Path, video: Column, rows: Sequence[Mapping[str, object]]) -> list[str]:
-    """Return where the videos lie: below the folder, as the first ones do."""
+def _layouts(folder: Path, video: Column, rows: Sequence[Mapping[str, object]]) -> list[str]:
+    """Return where the videos lie below their folder, as the first ones do."""
     layouts = ["{video}"]
     if isinstance(video, str) and "{" not in video:
         names = {str(row.get(video)) for row in rows[:100]}
@@ -134,8 +138,7 @@ def _media(folder: Path, video: Column, rows: Sequence[Mapping[str, object]]) ->
             here = path.name if path.name in names else path.stem
             if here in names and below != "." and f"{below}/{{video}}" not in layouts:
                 layouts.insert(0, f"{below}/{{video}}")
-    listed = ", ".join(map(_quoted, layouts))
-    return ["media:", f"  roots: [{_quoted(str(folder.absolute()))}]", f"  layouts: [{listed}]"]
+    return layouts
 
 
 def _quoted(text: str) -> str:

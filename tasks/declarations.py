@@ -27,7 +27,7 @@ def with_mini(
 def in_file(package: str, file: str, **more: Any) -> BenchmarkSpec:  # noqa: ANN401 - fields
     """Return the benchmark of ours that the `benchmark.yaml` beside a package's `__init__.py` declares."""
     folder = Path(file).parent
-    spec = benchmark_file.read(folder)
+    spec = benchmark_file.read(folder, installed=True)
     # A package's own folder holds no videos.
     media = tuple(replace(s, roots=tuple(root for root in s.roots if root != str(folder))) for s in spec.media)
     tasks = tuple(task if task.split.startswith("mini") else replace(task, tags=("reelbench",)) for task in spec.tasks)

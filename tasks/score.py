@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
-from reelbench.judges import modes
+from reelbench.judges.verdicts import Judge
 from reelbench.registry import about as abouts
 from reelbench.registry.base_record import first_wrong_field
 from reelbench.registry.credentials import without_secrets
@@ -98,9 +98,13 @@ class Options:
             benchmark = spec.id, split
             result_files.check_kept(self.place, model.id, benchmark, settings, answers=answers, judged=judged)
 
-    def asked(self) -> modes.Judge | None:
+    def asked(self) -> Judge | None:
         """Return the judge that was named, to ask in one batch; None where none was."""
-        return modes.batch(self.judge, self.note, self.bar) if self.judge is not None else None
+        if self.judge is None:
+            return None
+        from reelbench.judges.judge_run import judge_of
+
+        return judge_of(self.judge, self.note, self.bar)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +210,15 @@ class Evaluation:
         )
         return ownership.whose(self.spec, self.split, self.source, entries)
 
+    @property
+    def questions_sha256(self) -> str | None:
+        """Hash of what was asked; None where that isn't known in full."""
+        asked = (
+            (sample.id, question, options, None if sample.reason == Reason.MEDIA_MISSING else sample.target)
+            for sample, question, options in self.asked.of_samples(self.scored.samples)
+        )
+        return ownership.questions_sha256(self.spec, self.split, self.source, asked)
+
     def write(self, folder: Path) -> Outcome:
         """Write the result, its samples and its questions to `folder`; of hidden answers a submission too."""
         questions.write(folder, self.spec, self.split, self.asked.of_samples(self.scored.samples), self.data)
@@ -217,7 +230,7 @@ class Evaluation:
             source=self.source,
             model=self.model,
             settings=self.settings,
-            attribution=result_files.Attribution(data=self.whose, url=self.url, note=self.note),
+            attribution=result_files.Attribution(self.whose, self.questions_sha256, url=self.url, note=self.note),
         )
         fits = {name: list(entries) for name, entries in self.fits.items()}
         if Reason.ANSWERS_HIDDEN in self.scored.counts.unscored:
@@ -455,7 +468,7 @@ class NotedJudge:
         self._notes: list[str] = []
 
     @property
-    def batch(self) -> modes.Judge | None:
+    def batch(self) -> Judge | None:
         """What judges many answers, or None."""
         return replace(self._options, note=self._note).asked()
 

@@ -77,12 +77,11 @@ def before_any_run(monkeypatch):
 
 
 @pytest.fixture(autouse=True)
-def own_benchmarks_apart():
+def own_benchmarks_apart(monkeypatch):
     """What a test declares by a file of its own is not known to the next."""
     from reelbench.registry import discovery
 
-    with discovery.learning_apart():
-        yield
+    monkeypatch.setattr(discovery, "_registry", discovery.registry())
 
 
 @pytest.fixture

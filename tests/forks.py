@@ -21,22 +21,9 @@ import threading
 from pathlib import Path
 from types import ModuleType
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.rooms import ROOMS, ROOT
+
 _AT_START = ("PYTHON", "LC_", "LANG", "TZ")
-_ROOMS = (
-    "cli",
-    "registry",
-    "stats",
-    "llm",
-    "judges",
-    "scoring",
-    "tasks",
-    "leaderboard",
-    "pages",
-    "studio",
-    "methods",
-    "hub_cards",
-)
 _LIBRARIES = ("aiohttp", "numpy", "pandas", "rich.console", "rich.table", "yaml")
 _LEFT_OUT = (".lmms", ".hf_metrics", ".baseline")
 """What imports the libraries below."""
@@ -107,7 +94,7 @@ def serve(address: str) -> None:
     """Listen at `address`, and fork a process that looks after each call."""
     for library in _LIBRARIES:
         importlib.import_module(library)
-    for room in _ROOMS:
+    for room in ("cli", *ROOMS):
         package = importlib.import_module(f"reelbench.{room}")
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if not any(name in module.name for name in _LEFT_OUT):

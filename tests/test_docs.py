@@ -4,7 +4,6 @@ import ast
 import inspect
 import json
 import re
-from pathlib import Path
 
 import jsonschema
 import pytest
@@ -12,29 +11,16 @@ import yaml
 
 import reelbench
 from reelbench.registry import discovery, settings
-from tools import api_page
+from tests import rooms
+from tests.rooms import PACKAGE, ROOT
+from tools import api_page, sizes
 from tools.write_docs import commands, commands_page, llms_txt, written
 
-ROOT = Path(__file__).resolve().parent.parent
-ROOMS = (
-    "hub_cards",
-    "judges",
-    "leaderboard",
-    "llm",
-    "pages",
-    "studio",
-    "methods",
-    "reelbench",
-    "registry",
-    "scoring",
-    "stats",
-    "tasks",
-)
 WRITTEN = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "FOOTGUNS.md", "CHANGELOG.md", "perf/README.md")),
     ROOT / "SKILL.md",
     *sorted(path for path in (ROOT / "docs").rglob("*.md") if "_site" not in path.parts),
-    *sorted((ROOT / "tasks").glob("*/README.md")),
+    *sorted((PACKAGE / "tasks").glob("*/README.md")),
 ]
 CALL = re.compile(r"\breelbench ((?:[a-z][a-z-]*(?: |\b))+)([^`\n#]*)")
 OPTIONS = {words: {name for parameter in command.params for name in parameter.opts} for words, command in commands()}
@@ -107,10 +93,38 @@ def test_every_command_and_option_that_is_named_exists(path):
                 assert option in OPTIONS[known[0]], f"{path.name}: {known[0]} has no {option}"
 
 
+def there(named):
+    """The files that a path in a document means: from the top, where rooms lie too; `<name>` is any name."""
+    pattern = re.sub(r"<\w+>", "*", named)
+    return [path for top in (ROOT, PACKAGE) for path in top.glob(pattern)]
+
+
+@pytest.mark.parametrize("name", ["CONTRIBUTING.md", "FOOTGUNS.md", "README.md"])
+def test_every_path_and_what_is_said_to_be_in_it_is_there(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    tops = {path.name for top in (ROOT, PACKAGE) for path in top.iterdir() if path.is_dir()}
+    spans = re.findall(r"`(?!reelbench/reelbench.toml)(\w+/[\w.<>*/-]*)`", text)
+    links = re.findall(r"\]\(([\w./-]+)(?:#[\w-]+)?\)", text)
+    assert [path for path in (*spans, *links) if path.partition("/")[0] in tops and not there(path)] == []
+    within = re.findall(r"`([A-Za-z_]\w+)` (?:in|of) `([\w.<>/-]+\.\w+)`", text)
+    lost = [
+        f"{path} has no {word}"
+        for word, path in within
+        if not any(word in file.read_text(encoding="utf-8") for file in there(path))
+    ]
+    assert lost == []
+
+
+def test_the_table_of_rooms_has_every_room_once():
+    told = [room for _, _, room in sizes.rooms((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))]
+    assert sorted(told) == sorted([PACKAGE.name, *rooms.ROOMS])
+    assert all(sizes.size(room)[0] for room in told)
+
+
 def names_of_settings():
-    for room in ROOMS:
-        for path in (ROOT / room).rglob("*.py"):
-            if path != ROOT / "registry" / "settings.py":
+    for room in (*rooms.ROOMS, PACKAGE.name):
+        for path in rooms.modules(room):
+            if path != PACKAGE / "registry" / "settings.py":
                 for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                     if isinstance(node, ast.Constant) and isinstance(node.value, str):
                         yield path.relative_to(ROOT).as_posix(), node.value

@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -123,3 +124,37 @@ def test_a_bare_lmms_eval_runs_it_beside_a_broken_one(made, tmp_path, tiny_vlm):
     assert document["shelves"]["accuracy,none"] is not None, done.stderr[-2000:]
     assert "rextime_mini" in document
     assert done.stderr.count("is left out") == 1
+
+
+def test_check_shows_what_is_sent_where_and_what_is_read(made, reelbench, tmp_path):
+    folder = made("choice")
+    with (folder / "benchmark.yaml").open("a", encoding="utf-8") as file:
+        file.write("prompt: ask.txt\n")
+    (folder / "ask.txt").write_text("Look!\x1b[2J {question}", encoding="utf-8")
+    server = {"REELBENCH_LLM_URL": "https://me:secret@models.example.org/v1"}
+    shown = reelbench("check", folder, env=server).stdout
+    question = next(value for key, value in FILES["choice"][0].items() if key in ("question", "q"))
+    assert f"  | Look!\\x1b[2J {question}" in shown
+    assert "sent to https://***@models.example.org/v1," in shown
+    assert all(
+        name in shown for name in ("benchmark.yaml", "ask.txt", "rows.jsonl", f"in {tmp_path / 'clips' / 'all'}")
+    )
+    told = json.loads(reelbench("check", folder, "--json").stdout)
+    assert told["prompt"].startswith("Look!\x1b[2J ")
+    assert {Path(video).name for video in told["videos"]} == {"shelf0.mp4", "shelf1.mp4"}
+
+
+def test_a_root_outside_of_the_folder_is_the_user_s_to_allow_once(made, reelbench, tmp_path, monkeypatch):
+    folder = made("choice")
+    monkeypatch.setenv("REELBENCH_HOME", str(tmp_path / "another home"))
+    file = folder / "benchmark.yaml"
+    older = f"media: {{roots: [{tmp_path / 'clips'}]}}"
+    text = re.sub(r"(?m)^media: .*$", older, file.read_text(encoding="utf-8"))
+    file.write_text(text.replace("roots: ", "layouts: ['all/{video}'], roots: "), encoding="utf-8")
+    refused = reelbench("check", folder)
+    (line,) = refused.stderr.splitlines()
+    assert refused.returncode == 2
+    words = line[line.index("reelbench check") :].split()[1:]
+    allowed = reelbench(*words)
+    assert (allowed.returncode, allowed.stderr) == (0, "")
+    assert reelbench("check", folder).returncode == 0

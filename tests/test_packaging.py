@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
-ROOMS = {path.name for path in (ROOT / "reelbench").iterdir() if path.is_symlink()}
+from tests.rooms import PACKAGE, ROOMS, ROOT
+
 DATA = {".yaml", ".json", ".jsonl", ".md", ".txt", ".html", ".css", ".js", ".typed"}
 
 
@@ -39,13 +39,9 @@ def wheel(built):
 def test_the_wheel_holds_every_module_and_data_file(wheel):
     with zipfile.ZipFile(wheel) as archive:
         inside = {name for name in archive.namelist() if ".dist-info/" not in name}
-    expected = set()
-    for top in ROOMS | {"reelbench"}:
-        for path in (ROOT / top).rglob("*"):
-            if path.is_file() and path.suffix in DATA | {".py"} and "__pycache__" not in path.parts:
-                relative = path.relative_to(ROOT).as_posix()
-                expected.add(relative if top == "reelbench" else f"reelbench/{relative}")
-    assert inside == expected
+    paths = {path for top in (PACKAGE, *(PACKAGE / room for room in ROOMS)) for path in top.rglob("*")}
+    wanted = {path for path in paths if path.suffix in DATA | {".py"} and "__pycache__" not in path.parts}
+    assert inside == {path.relative_to(ROOT).as_posix() for path in wanted if path.is_file()}
 
 
 def test_the_wheel_works_away_from_the_checkout(wheel, tmp_path):

@@ -36,7 +36,7 @@ def test_what_agrees_may_be_published(tmp_path):
     [
         ("v1.2.4", {}, "reelbench/__init__.py says 1.2.3, the tag v1.2.4"),
         ("v1.2.3", {"CITATION.cff": "cff-version: 1.2.0\nversion: 1.2.2\n"}, "CITATION.cff says 1.2.2"),
-        ("v1.2.3", {"CHANGELOG.md": "## Unreleased\n\n## 1.2.3\n"}, "CHANGELOG.md has an Unreleased section"),
+        ("v1.2.3", {"changes/+thing.new.md": "- A thing.\n"}, "changes/ still has +thing.new.md"),
         ("v1.2.3", {"setup.cfg": "[metadata]\nname = x\nproject_urls =\n"}, "setup.cfg has no project_urls"),
     ],
 )
@@ -45,3 +45,16 @@ def test_what_lacks_is_one_line(tmp_path, tag, changed, line):
     assert status == 1
     (only,) = lines
     assert only.startswith(line)
+
+
+def test_what_stands_in_changes_is_in_the_next_changelog():
+    root = TOOL.parent.parent
+    fragments = sorted(path for path in (root / "changes").iterdir() if path.suffix == ".md")
+    command = [sys.executable, "-m", "towncrier", "build", "--draft", "--version", "9.9.9"]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "## 9.9.9" in done.stdout
+    for path in fragments:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        assert lines[0].startswith("- "), path.name
+        assert all(line in done.stdout for line in lines), f"{path.name}: name it +NAME.moves.md, .new.md or .mends.md"

@@ -26,8 +26,8 @@ def lacking(tag: str, root: Path = ROOT) -> list[str]:
     for name, pattern in SAID.items():
         if (stated := _match(root / name, pattern)) != version:
             lines.append(f"{name} says {stated}, reelbench/__init__.py {version}: make them one")
-    if re.search(r"^## Unreleased", (root / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE):
-        lines.append("CHANGELOG.md has an Unreleased section: name it after the version")
+    if fragments := sorted(path.name for path in (root / "changes").glob("*.md")):
+        lines.append(f"changes/ still has {', '.join(fragments)}: `towncrier build` puts them into CHANGELOG.md")
     config = configparser.ConfigParser()
     config.read(root / "setup.cfg", encoding="utf-8")
     addresses = config["metadata"].get("project_urls", "").strip()

@@ -133,7 +133,7 @@ def _show_table(out: Path, reelbench: Path) -> None:
     judged: dict[str, None] = {}
     for task, of_model in sorted(_by_task(out).items()):
         first = of_model["baseline"]
-        spec = discovery.get(first.benchmark.id)
+        spec = discovery.spec_of(first.benchmark)
         if spec.primary.judged:
             judged[spec.title] = None
             continue

@@ -17,7 +17,7 @@ globalThis.Reelbench = (() => {
   };
   const none = (why) => h("span", { class: "none", title: why }, "–");
   const badge = (text, kind, title) => h("span", { class: `badge ${kind || ""}`.trim(), title }, text);
-  const link = (text, url, attributes) => h("a", { href: url, rel: "noopener", ...attributes }, text);
+  const link = (text, url, attributes) => h("a", { href: url, rel: "noopener", target: /^https?:/.test(url) ? "_blank" : null, ...attributes }, text);
   const say = (text) => {
     document.getElementById("live").textContent = text;
   };

@@ -390,7 +390,7 @@
     if (run.withheld)
       return h("p", {
         class: "note",
-        text: "This benchmark’s data is under an agreement, so its samples are not passed on.",
+        text: `${run.withheld} So the samples are not shown here.`,
       });
     const list = h("div"),
       info = h("p", { class: "note", role: "status" }),

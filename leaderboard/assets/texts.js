@@ -7,6 +7,7 @@
   function submitPage(main) {
     const code = (text) => h("pre", { tabindex: 0 }, text);
     const note = (text) => h("p", { class: "note", text });
+    const dataset = data.dataset || "ORG/RESULTS";
     const judges = data.benchmarks
       .filter((b) => b.judge)
       .map((b) => `${b.title}: ${b.judge}`)
@@ -52,9 +53,11 @@
           "li",
           {},
           h("h2", { text: "Open a pull request" }),
-          code("reelbench leaderboard publish --store results --dataset ORG/RESULTS --create-pr"),
+          code(`reelbench leaderboard publish --store results --dataset ${dataset} --create-pr`),
           note(
-            "ORG/RESULTS is the results dataset of the leaderboard that you submit to. Its checks run the third command on your files.",
+            data.dataset
+              ? `${dataset} is the results dataset of this leaderboard. Its checks run the third command on your files. To mend what you handed in, run the same command again: it goes into your open pull request.`
+              : "ORG/RESULTS is the results dataset of the leaderboard that you submit to. Its checks run the third command on your files.",
           ),
         ),
       ),

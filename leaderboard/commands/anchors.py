@@ -45,7 +45,7 @@ def anchors(
         raise InputError(f"--number: {number} is not a number from 1 up")
     if not (out / result_files.RESULT_FILE).is_file():
         given = read_one(result)
-        spec = discovery.get(given.result.benchmark.id)
+        spec = discovery.spec_of(given.result.benchmark)
         drawn = drawing.draw(spec, given.samples, number, strata(per)) if given.result.judge and spec.judge else []
         if not drawn:
             raise InputError(f"{result}: no answer in it has a judge's score; judge it first (reelbench score --judge)")
@@ -62,14 +62,14 @@ def anchors(
 def _ask_anew(folder: Path, judge: "JudgeOptions") -> Path:
     """Ask a judge about a folder's anchors and write its result to a folder of its own in it, named by the time."""
     from reelbench.cli.compare import read_one
-    from reelbench.judges import modes
+    from reelbench.judges.judge_run import judge_of
     from reelbench.leaderboard import against_data
     from reelbench.registry import discovery
     from reelbench.scoring import aggregation
 
     first = read_one(folder)
-    spec = discovery.get(first.result.benchmark.id)
-    rows = against_data.KnownRows().rows(spec, first.result.benchmark.split)
+    spec = discovery.spec_of(first.result.benchmark)
+    rows = against_data.KnownRows().rows_of(first.result)
     items = against_data.as_asked(spec, first.samples, rows, str(folder))
     asked = folder / f"asked-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
     with TemporaryDirectory(prefix="reelbench-anchors-") as kept:
@@ -77,7 +77,7 @@ def _ask_anew(folder: Path, judge: "JudgeOptions") -> Path:
         cache = Path(kept) / "judge.sqlite"
         others = tuple(replace(other, cache=cache) for other in judge.others)
         notes: list[str] = []
-        asking = modes.batch(replace(judge, cache=cache, others=others), notes.append, console.progress)
+        asking = judge_of(replace(judge, cache=cache, others=others), notes.append, console.progress)
         scored = aggregation.score(spec, items, overlap=False, judge=asking)
     if not scored.counts.scored:
         raise ReelbenchError("; ".join(notes) or f"no reply of the judge {judge.name} at {judge.host} could be read")
@@ -93,11 +93,13 @@ def _write(folder: Path, of: "Result", scored: "ScoredItems") -> None:
 
     result_files.write(
         folder,
-        discovery.get(of.benchmark.id),
+        discovery.spec_of(of.benchmark),
         scored,
         split=of.benchmark.split,
         source=of.benchmark.source,
         model=of.model,
         settings=of.settings,
-        attribution=result_files.Attribution(of.data, note="anchors: a few answers, to ask a judge about again"),
+        attribution=result_files.Attribution(
+            of.data, of.benchmark.questions_sha256, note="anchors: a few answers, to ask a judge about again"
+        ),
     )

@@ -11,8 +11,9 @@ from reelbench.cli import console
 from reelbench.cli.about import takes_about
 from reelbench.cli.app import App
 from reelbench.cli.judging import Budget, Concurrency, JudgeUrl, Price, Prompts, budget_of, price_of
-from reelbench.cli.option_groups import Engine, Json, Store, takes
+from reelbench.cli.option_groups import Engine, Json, Kind, Store, takes
 from reelbench.leaderboard.commands.rejudge import rejudge
+from reelbench.llm.defaults import CONCURRENCY
 from reelbench.registry.errors import number_of
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def rejudge_options(
     ] = None,
     rejudge_seed: Annotated[int, typer.Option(metavar="SEED", help="Seed of the draw.")] = 0,
     judge_url: JudgeUrl = None,
-    judge_concurrency: Concurrency = 32,
+    judge_concurrency: Concurrency = CONCURRENCY,
     judge_prompts: Prompts = "reelbench",
     judge_budget: Budget = None,
     judge_price: Price = None,
@@ -123,7 +124,7 @@ def _tell_unjudged(done: "list[Added]") -> None:
         result = one.result
         if one.place is None or result is None or one.outcome == "refused":
             continue
-        spec = discovery.get(result.benchmark.id)
+        spec = discovery.spec_of(result.benchmark)
         primary = result.metrics.get(spec.primary.name)
         if spec.judge is None or (primary is not None and primary.value is not None):
             continue
@@ -233,8 +234,11 @@ def check(
     from reelbench.registry.files import write_text
 
     checked = stores.check(*folders, workers=spread)
-    if as_json or markdown is not None:
+    if as_json or markdown is not None or store is not None:
         report = submission.Report(submission.read(checked, store, left_out=_tell_left_out))
+        for one in report.submissions:
+            if one.differs:
+                console.note(f"{one.folder}: a table of its own: {one.differs}")
         if markdown is not None:
             write_text(markdown, submission_page.markdown(report))
         if as_json:
@@ -251,7 +255,9 @@ def check(
 def tables(
     *,
     store: Store,
-    style: Annotated[Literal["markdown", "latex"], typer.Option("--format", help="What to write.")] = "markdown",
+    style: Annotated[
+        Literal["markdown", "latex"], typer.Option("--format", help="What to write."), Kind.FORMAT
+    ] = "markdown",
     benchmark: Annotated[str | None, typer.Option(help="One benchmark only.")] = None,
     published: Annotated[bool, typer.Option(help="Also list published results.")] = True,
     common: Common = None,
@@ -261,9 +267,9 @@ def tables(
     from reelbench.leaderboard.exports import tables as files
     from reelbench.registry import discovery
 
-    if benchmark is not None:
-        discovery.get(benchmark)
     made = board.make(store, published=published, common=common or ())
+    if benchmark is not None and benchmark not in made.specs:
+        discovery.get(benchmark)
     for key, why in made.left_out.items():
         _tell_left_out(key, why)
     console.write(files.tables(made, style, benchmark=benchmark).rstrip("\n"))
@@ -288,14 +294,25 @@ def publish(
             metavar="ORG/NAME", help="Space that checks pull requests to --dataset; created if you have permission."
         ),
     ] = None,
+    install: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHAT", help="What --webhook's Space installs: an archive's address with #sha256=…, or a version."
+        ),
+    ] = None,
+    private: Annotated[bool, typer.Option("--private", help="Make new repositories private.")] = False,
+    forget: Annotated[
+        list[str] | None, typer.Option(metavar="KEY", help="Result of the dataset that may vanish from the page.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change; change nothing.")] = False,
 ) -> None:
     """Publish the page as a static Space, the results as a dataset, and a Space that checks submissions."""
     from reelbench.leaderboard import publish as publishing
 
-    done = publishing.publish(
-        store, space=repo, dataset=dataset, webhook=webhook, create_pr=create_pr, dry_run=dry_run, note=console.note
+    options = publishing.PublishOptions(
+        create_pr=create_pr, dry_run=dry_run, private=private, install=install, forget=forget or ()
     )
+    done = publishing.publish(store, space=repo, dataset=dataset, webhook=webhook, options=options, note=console.note)
     for one in done:
         console.write(f"{one.done}: {one.url}")
 

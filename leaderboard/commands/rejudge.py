@@ -39,7 +39,6 @@ def rejudge(
     """
     from reelbench.leaderboard import bridge
     from reelbench.leaderboard.rejudgement import Rejudgement
-    from reelbench.registry import discovery
 
     if judge is None:
         raise InputError("rejudge needs --judge MODEL, the judge that is to score the stored answers")
@@ -62,7 +61,7 @@ def rejudge(
     kept = sum(not answers.wanted for answers in work.answers)
     if kept:
         console.note(f"judged by {judge.name} already: {number_of(kept, 'result')}")
-    made = {name: bridge.bridges(discovery.get(name), pairs) for name, pairs in work.pairs().items()}
+    made = {name: bridge.bridges(pairs) for name, pairs in work.pairs().items()}
     if as_json:
         console.write_json({name: bridge.as_json(some) for name, some in made.items()})
     for each in () if as_json else chain.from_iterable(made.values()):

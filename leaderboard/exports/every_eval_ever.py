@@ -19,7 +19,6 @@ from typing import Any, Literal, get_args
 from reelbench.judges.prompting import load_prompts
 from reelbench.leaderboard.exports import Exported
 from reelbench.leaderboard.store import StoredResult
-from reelbench.registry import discovery
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import sha256_of, write_jsonl, write_text
@@ -57,7 +56,7 @@ def export(
             f"--relationship {relationship}: is not one of the format's; give {', '.join(get_args(Relationship))}"
         )
     for one in stored:
-        spec = discovery.get(one.result.benchmark.id)
+        spec = one.spec
         if loading.is_mini(one.result.benchmark.split):
             yield Exported(one.key, why="it is on the mini data, which is for trying things out")
         elif not any(found.value is not None for found in one.result.metrics.values()):

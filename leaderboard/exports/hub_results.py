@@ -12,7 +12,6 @@ from reelbench.judges.identity import judge_as_answered
 from reelbench.leaderboard.entries import HUB_ID, BoardEntry, metric_value, run_entry
 from reelbench.leaderboard.exports import Exported
 from reelbench.leaderboard.store import StoredResult
-from reelbench.registry import discovery
 from reelbench.registry.data import hub, loading
 from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.files import write_text
@@ -50,8 +49,8 @@ def export(
 
     boards = cache(has_board)
     for result_here in stored:
-        result, spec = result_here.result, discovery.get(result_here.result.benchmark.id)
-        row = run_entry(spec, result_here)
+        result, spec = result_here.result, result_here.spec
+        row = run_entry(result_here)
         repository = (datasets or {}).get(spec.id) or _repository(spec, result.benchmark.split)
         task = task_id(spec, result.benchmark.split)
         value = metric_value(row.metrics, spec.primary.name)

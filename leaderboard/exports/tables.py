@@ -99,7 +99,7 @@ def tables(board: Board, style: Format, *, benchmark: str | None = None) -> str:
             continue
         for group in groups:
             rows = [entry for entry in board.entries if entry.group == group]
-            parts.append((_markdown if style == "markdown" else _latex)(board, board.specs[name], group, rows))
+            parts.append((_markdown if style == "markdown" else _latex)(board, board.spec(group), group, rows))
     return "\n".join(parts)
 
 
@@ -143,11 +143,18 @@ def _lines(board: Board, spec: BenchmarkSpec, entries: Sequence[BoardEntry], plu
             f"as stated: {stated}" if (stated := entry.facts.get("stated")) else "",
             f"intervals: {made}" if (made := entry.facts.get("intervals")) else "",
             "data unstated" if entry.facts.get("data") == "unstated" else "",
+            "questions not stated" if _may_differ(board, entry) else "",
         ]
         name += "".join(f" ({mark})" for mark in marks if mark)
         ranks = ["" if rank is None else str(rank), columns.rank_range(board, entry) or ""]
         lines.append([*ranks, name, entry.frames, *numbers])
     return lines
+
+
+def _may_differ(board: Board, entry: BoardEntry) -> bool:
+    """Whether a row doesn't state what it was asked, where others of its benchmark were asked something else."""
+    others = board.groups[entry.group.benchmark]
+    return entry.facts.get("questions") == "not stated" and any(group.differs for group in others)
 
 
 def _markdown(board: Board, spec: BenchmarkSpec, group: RankingGroup, entries: Sequence[BoardEntry]) -> str:

@@ -15,7 +15,7 @@ from reelbench.registry.media.library import Library
 from reelbench.registry.records import Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, Mean
-from reelbench.scoring import comparison, right_answers, side_by_side
+from reelbench.scoring import comparison, result_files, right_answers, side_by_side
 from reelbench.scoring.answers import strip_reasoning
 from reelbench.scoring.result_files import RESULT_FILE, SAMPLES_FILE, changed_after_scoring
 
@@ -69,7 +69,7 @@ def document(
     """
     if len(runs) > len(LETTERS):
         raise InputError(f"{len(runs)} runs on one page are more than anybody can read; give {len(LETTERS)} at most")
-    spec, split = runs[0].spec, runs[0].split
+    spec, split = result_files.shared_spec(run.result for run in runs), runs[0].split
     rows = rows_here(spec, split)
     strips = Strips(Library(spec, split, make=False), folder, pictures)
     times, unseen = _Once(), _Once()

@@ -33,7 +33,7 @@ class ViewedRun:
     @property
     def spec(self) -> BenchmarkSpec:
         """Its benchmark."""
-        return discovery.get(self.result.benchmark.id)
+        return discovery.spec_of(self.result.benchmark)
 
     @property
     def split(self) -> str:
@@ -63,7 +63,6 @@ def grouped(paths: Sequence[Path]) -> list[list[ViewedRun]]:
     for folder in dict.fromkeys(folder for path in paths for folder in folders(path)):
         run = read(folder)
         about = run.result.benchmark
-        discovery.get(about.id)
         groups.setdefault((about.id, about.version, about.split), []).append(run)
     if len(paths) > 1 and all(len(runs) == 1 for runs in groups.values()):
         there = ", ".join(

@@ -15,7 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from reelbench.cli import console, defaults, families
 from reelbench.cli.families import EXAMPLES, FAMILIES, GUESSED_COMMANDS, GUESSED_OPTIONS, GUESSED_VALUES
-from reelbench.cli.option_groups import before_dashes, option_of
+from reelbench.cli.option_groups import Kind, before_dashes, kind_of, option_of
 from reelbench.registry import settings
 from reelbench.registry.credentials import without_credentials
 from reelbench.registry.errors import InputError, first_line, printable
@@ -73,7 +73,7 @@ class _Parsed:
         """Return the options, Typer's own flags with the default False: for None it would import pydantic, 0.1 s."""
         parameters = super().get_params(ctx)  # type: ignore[misc] - of the class beside it
         for parameter in parameters:
-            if parameter.default is None and getattr(parameter, "is_bool_flag", False):
+            if parameter.default is None and getattr(parameter, "is_bool_flag", False) and not parameter.secondary_opts:
                 parameter.default = False
         return parameters
 
@@ -116,7 +116,11 @@ class Command(_Parsed, TyperCommand):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 - Typer's
         super().__init__(*arguments, **options)
+        declared = getattr(self.callback, "__annotations__", {})
         for parameter in self.params:
+            asked = families.family_of(parameter) in families.ASKED
+            kind = Kind.ASKED if asked else kind_of(declared.get(parameter.name))
+            parameter.kind = kind  # type: ignore[attr-defined] - ours, for `defaults`
             if parameter.param_type_name == "argument" and parameter.metavar is None:
                 parameter.metavar = (parameter.name or "").upper()
 

@@ -13,7 +13,19 @@ from reelbench.cli.about import takes_about
 from reelbench.cli.asking import check_apart, only_model, shared_budget, takes_llm, takes_output_limit, takes_questions
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
-from reelbench.cli.option_groups import Data, Json, NoOverlap, Per, Quiet, Split, chosen, given, reports_status, strata
+from reelbench.cli.option_groups import (
+    Data,
+    Json,
+    Kind,
+    NoOverlap,
+    Per,
+    Quiet,
+    Split,
+    chosen,
+    given,
+    reports_status,
+    strata,
+)
 from reelbench.cli.report import check_judged, report
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError, ReelbenchError
@@ -40,6 +52,7 @@ Frames = Annotated[
         help="Frames that the model is shown: as images, or with as=clip as one video of exactly these; native "
         f"sends the whole video. Default: REELBENCH_FRAMES, else {_FRAMES}.",
     ),
+    Kind.FRAMES,
 ]
 SampledAnswers = Annotated[
     str | None,
@@ -64,7 +77,9 @@ def ask(
     frames: Frames = None,
     split: Split = None,
     data: Data = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first N questions of each benchmark.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Only the first N questions of each benchmark."), Kind.LIMIT
+    ] = None,
     per: Per = None,
     candidates: SampledAnswers = None,
     label: run_options.Label = None,

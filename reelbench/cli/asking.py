@@ -11,6 +11,7 @@ import typer
 from reelbench.cli import families
 from reelbench.cli.judging import budget_of, extra_of, price_of
 from reelbench.cli.option_groups import CachePatience, served, takes
+from reelbench.llm.defaults import CACHE_PATIENCE, CONCURRENCY, TIMEOUT
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 
@@ -62,12 +63,12 @@ def llm_options(
     *,
     llm: Models = None,
     llm_url: Url = None,
-    llm_concurrency: Concurrency = 32,
+    llm_concurrency: Concurrency = CONCURRENCY,
     llm_budget: Limit = None,
     llm_price: Price = None,
     llm_extra: Extra = None,
-    llm_timeout: Timeout = 120.0,
-    cache_patience: CachePatience = 60.0,
+    llm_timeout: Timeout = TIMEOUT,
+    cache_patience: CachePatience = CACHE_PATIENCE,
 ) -> "dict[str, AskOptions]":
     """Return the model of each role that was named; under `""` the one that was named without a role."""
     from reelbench.llm.ask_options import AskOptions, api_key, base_url, model_and_url
@@ -266,6 +267,6 @@ def shared_budget(llm: "Mapping[str, AskOptions]") -> "Budget":
 
 def finished(asked: "Coroutine[Any, Any, Any]") -> Any:  # noqa: ANN401 - what the chain returns
     """Return what a chain of calls comes to, its event loop's own."""
-    import asyncio
+    from reelbench.llm import loop
 
-    return asyncio.run(asked)
+    return loop.run(asked)

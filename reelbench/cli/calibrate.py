@@ -31,7 +31,7 @@ def calibrate(
 
     folder = result_files.folder_of_one(result)
     record, samples = result_files.read(folder), list(result_files.read_samples(folder))
-    spec = discovery.get(record.benchmark.id)
+    spec = discovery.spec_of(record.benchmark)
     labels = read_ratings(people, spec)
     judge = spec.judge
     assert judge is not None  # noqa: S101 - read_ratings refused

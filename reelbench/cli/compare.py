@@ -9,7 +9,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.app import App
-from reelbench.cli.option_groups import Json
+from reelbench.cli.option_groups import Json, Kind
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.text_tables import interval
 
@@ -31,7 +31,7 @@ def compare(
     b: Annotated[Path, typer.Argument(help="Another result on the same benchmark and split.")],
     *,
     labels: Annotated[
-        bool, typer.Option("--labels", help="Compare label by label (CogME), with Holm's correction.")
+        bool, typer.Option("--labels", help="Compare label by label (CogME), with Holm's correction."), Kind.FORMAT
     ] = False,
     picture: Annotated[
         Path | None, typer.Option(metavar="FILE", help="With --labels: draw both profiles as radars (SVG).")
@@ -63,7 +63,8 @@ def compare(
 
     first, second = _read_both(a, b)
     ids = {read.result.benchmark.id for read in (first, second)}
-    twin = next((spec for name in ids if {(spec := discovery.get(name)).id, spec.twin} == ids), None)
+    specs = [discovery.spec_of(read.result.benchmark) for read in (first, second)]
+    twin = next((spec for spec in specs if {spec.id, spec.twin} == ids), None)
     if twin is not None and items is not None:
         raise InputError("--items: the two results answer different questions, so no item is in both")
     spec = twin or same_benchmark(first.result, second.result, a, b)
@@ -226,7 +227,7 @@ def agree(
     from reelbench.scoring.judge_agreement import ratings_of, read_ratings
 
     first = read_one(a)
-    spec = discovery.get(first.result.benchmark.id)
+    spec = discovery.spec_of(first.result.benchmark)
     ratings: Ratings
     if b.suffix.lower() == ".csv":
         ratings, other = read_ratings(b, spec), b.name
@@ -336,7 +337,7 @@ def _of(folder: Path) -> _Read:
 
 def same_benchmark(a: "Result", b: "Result", path_a: Path, path_b: Path) -> "BenchmarkSpec":
     """Return what two results are of; InputError where that is not the same benchmark, version and split."""
-    from reelbench.registry import discovery
+    from reelbench.scoring import result_files
 
     first, second = a.benchmark, b.benchmark
     if (first.id, first.version, first.split) != (second.id, second.version, second.split):
@@ -344,7 +345,7 @@ def same_benchmark(a: "Result", b: "Result", path_a: Path, path_b: Path) -> "Ben
             f"{path_a} is {first.id} {first.split} (version {first.version}), {path_b} is {second.id} {second.split} "
             f"(version {second.version}); only results on the same benchmark, version and split can be compared"
         )
-    return discovery.get(first.id)
+    return result_files.shared_spec([a, b])
 
 
 def _judge(result: "Result") -> str:

@@ -9,7 +9,7 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.completion import benchmark_names
-from reelbench.cli.option_groups import Per, Split, reports_status, strata
+from reelbench.cli.option_groups import Kind, Per, Split, reports_status, strata
 from reelbench.registry.progress import Show
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def fetch(
     split: Split = None,
     data: Data = None,
     media: Annotated[bool, typer.Option("--media", help="Fetch the videos too.")] = False,
-    limit: Annotated[int | None, typer.Option(help="Only the first N videos.", min=1)] = None,
+    limit: Annotated[int | None, typer.Option(help="Only the first N videos.", min=1), Kind.LIMIT] = None,
     per: Per = None,
     refresh: Annotated[bool, typer.Option(help="Check upstream again; updates an unpinned revision.")] = False,
 ) -> None:

@@ -1,13 +1,14 @@
 """`reelbench.toml`: defaults for options, of this folder and of the user, by command or by family of options.
 
 The command line comes first, then the environment, then this folder's file, then the user's. What a file sets is
-printed, and stands in the result's record.
+printed, and stands in the result's record. A folder may be a stranger's clone: its file sets only options whose kind
+says that it may (`option_groups.Kind`).
 
     [frames]                    # a family: every command that takes its options
     frames = "uniform:32"
 
     [leaderboard.build]         # a command
-    out = "site"
+    out = "site"                # a path: in the user's file only
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reelbench.cli.families import FAMILIES, family_of
-from reelbench.cli.option_groups import option_of
+from reelbench.cli.option_groups import Kind, option_of
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 
@@ -25,14 +26,6 @@ if TYPE_CHECKING:
     from typer import _click
 
 NAME = "reelbench.toml"
-
-_TRUSTED_FAMILIES = ("judge", "llm")
-_TRUSTED = (
-    *("model", "preset", "url", "prompts", "log", "endpoint", "secret", "budget", "key"),
-    *("judge", "llm", "repo", "dataset", "webhook", "host", "yes"),
-)
-"""What a folder's file never sets: who is asked, where, for how much, where the answers go, and what is removed. A
-folder may be a stranger's clone."""
 
 _ENVIRONMENT = {
     "judge": settings.JUDGE,
@@ -155,7 +148,10 @@ def _idle(file: Path, parameter: "_click.Parameter") -> str:
     return f"{variable} is set" if variable else ""
 
 
-UNTRUSTED = "a folder's file never says who is asked, where, or for how much"
+UNTRUSTED = (
+    "a folder's file sets frames, languages, formats, columns, rows and limits alone; "
+    f"the rest goes into {NAME} of ~/.config/reelbench"
+)
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -190,10 +186,7 @@ def _entries(
 
 def _left_alone(file: Path, parameter: "_click.Parameter") -> bool:
     """Whether a file that came with the folder says what only the user may."""
-    if file.parent != Path():
-        return False
-    name = parameter.name or ""
-    return family_of(parameter) in _TRUSTED_FAMILIES or any(word in name for word in _TRUSTED)
+    return file.parent == Path() and not getattr(parameter, "kind", Kind.OWN).of_a_folder
 
 
 def _in_environment(parameter: "_click.Parameter") -> str | None:

@@ -49,6 +49,9 @@ _WORDS: dict[str, Any] = json.loads(Path(__file__).with_name("help.json").read_b
 
 FAMILIES = {name: Family(**family) for name, family in _WORDS["families"].items()}
 
+ASKED = ("judge", "llm")
+"""Families that say who is asked, where, how often and for how much."""
+
 EXAMPLES: dict[str, list[str]] = _WORDS["examples"]
 """Command -> examples: what follows its words on the command line."""
 

@@ -7,7 +7,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.app import App
-from reelbench.cli.option_groups import Engine, chosen, reports_status
+from reelbench.cli.option_groups import Engine, Kind, chosen, reports_status
 from reelbench.registry.errors import InputError, number_of
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ Videos = Annotated[
     list[str] | None,
     typer.Argument(metavar="VIDEO|FOLDER|NAME...", help="Video files, folders, benchmarks or tasks."),
 ]
-Split = Annotated[str | None, typer.Option(help="Split; default: each benchmark's main one.")]
+Split = Annotated[str | None, typer.Option(help="Split; default: each benchmark's main one."), Kind.ROWS]
 Data = Annotated[Path | None, typer.Option(help="Path of a benchmark's data, if it isn't found automatically.")]
 Spec = Annotated[
     str | None,
@@ -34,6 +34,7 @@ Spec = Annotated[
         help="uniform:N, fps:F[,max=N], keyframe:N, window:START-END,N or all; "
         "options size=PIXELS, as=clip|images, audio=keep|drop. By default REELBENCH_FRAMES.",
     ),
+    Kind.FRAMES,
 ]
 
 
@@ -142,7 +143,7 @@ def serve_frames(
         typer.Option(metavar="ID", help="Question being answered: serve only its video."),
     ] = None,
     size: Annotated[
-        int | None, typer.Option(metavar="PIXELS", min=16, help="Maximum pixels of a frame's short side.")
+        int | None, typer.Option(metavar="PIXELS", min=16, help="Maximum pixels of a frame's short side."), Kind.FRAMES
     ] = None,
     split: Split = None,
     data: Data = None,

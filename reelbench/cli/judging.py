@@ -10,6 +10,7 @@ import typer
 
 from reelbench.cli import console, families
 from reelbench.cli.option_groups import CachePatience, Json, served, takes
+from reelbench.llm.defaults import CACHE_PATIENCE, CONCURRENCY, TIMEOUT
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 
@@ -109,7 +110,7 @@ def judge_options(
     judge_preset: Preset = None,
     no_judge: NoJudge = False,
     judge_url: JudgeUrl = None,
-    judge_concurrency: Concurrency = 32,
+    judge_concurrency: Concurrency = CONCURRENCY,
     judge_votes: Votes = 1,
     judge_vote_rule: Rule = "majority",
     judge_prompts: Prompts = "reelbench",
@@ -119,9 +120,9 @@ def judge_options(
     judge_batch: Batch = False,
     judge_temperature: Temperature = "auto",
     judge_extra: Extra = None,
-    judge_timeout: Timeout = 120.0,
+    judge_timeout: Timeout = TIMEOUT,
     retry_unscored: Retry = False,
-    cache_patience: CachePatience = 60.0,
+    cache_patience: CachePatience = CACHE_PATIENCE,
 ) -> "JudgeOptions | None":
     """Return the judge that was named by `--judge`, `--judge-preset`, else `REELBENCH_JUDGE`; None where none was."""
     preset = _preset(judge_preset, judge)

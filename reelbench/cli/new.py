@@ -1,15 +1,20 @@
 """`reelbench new` and `reelbench check`: a benchmark of one's own, in one file."""
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from reelbench.cli import console
 from reelbench.cli.option_groups import Json
-from reelbench.registry.errors import InputError, number_of
+from reelbench.registry.credentials import without_credentials
+from reelbench.registry.errors import InputError, number_of, visible
 
 if TYPE_CHECKING:
+    from reelbench.registry.data.declared_check import CheckedSplit
+    from reelbench.registry.spec import BenchmarkSpec
     from reelbench.tasks.column_guess import Column, Guess
 
 _SHOWN_ROWS = 3
@@ -68,6 +73,39 @@ def new(
     console.note(f"{problem}written to {folder}; look at {folder / 'benchmark.yaml'}, then: reelbench check {folder}")
 
 
+def _sent(spec: "BenchmarkSpec", splits: "Sequence[CheckedSplit]") -> dict[str, Any]:
+    """What a model would be asked, by the first row; which server is asked where no option says; what is read."""
+    from reelbench.judges.judge_options import default_url
+    from reelbench.llm.ask_options import OPENAI_URL
+    from reelbench.registry import prompts, settings
+    from reelbench.tasks.prompting import prompt_of
+
+    row = next((row for split in splits for row in split.rows), None)
+    judge = sorted(prompts.judge_folder(spec, spec.judge).glob("*.txt")) if spec.judge else []
+    files = [spec.file, spec.folder / spec.prompt, *judge, *(file for split in splits for file in split.files)]
+    url = settings.first(settings.LLM_URL.name, settings.OPENAI_BASE_URL.name) or OPENAI_URL
+    return {
+        "prompt": prompt_of(spec, row) if row else None,
+        "server": without_credentials(url),
+        "judge_server": without_credentials(default_url() or OPENAI_URL) if spec.judge else None,
+        "files": list(dict.fromkeys(map(str, files))),
+        "videos": list(dict.fromkeys(str(video) for split in splits for video in split.videos)),
+    }
+
+
+def _show_sent(sent: Mapping[str, Any]) -> None:
+    if sent["prompt"] is not None:
+        console.write("a question as it is sent, for the first row:")
+        for line in sent["prompt"].split("\n"):
+            console.write(f"  | {visible(line)}")
+    console.write(f"sent to {visible(sent['server'])}, unless --llm-url says another server")
+    if sent["judge_server"]:
+        console.write(f"answers are judged at {visible(sent['judge_server'])}, unless --judge-url says another")
+    folders = Counter(str(Path(video).parent) for video in sent["videos"])
+    videos = [f"{number_of(count, 'video')} in {folder}" for folder, count in folders.items()]
+    console.write("read: " + visible("; ".join([*sent["files"], *videos])))
+
+
 def _column(text: str) -> "tuple[str, Column]":
     ours, sign, theirs = text.partition("=")
     if not sign or not ours or not theirs:
@@ -80,31 +118,38 @@ def _show_guess(guessed: "Guess") -> None:
     console.write(f"kind: {guessed.kind}")
     for name, theirs in guessed.columns.items():
         why = guessed.why.get(name)
-        shown = theirs if isinstance(theirs, str) else ", ".join(theirs)
-        console.write(f"{name} <- {shown}" + (f"  ({why})" if why else ""))
+        shown = visible(theirs if isinstance(theirs, str) else ", ".join(theirs))
+        console.write(f"{name} <- {shown}" + (f"  ({visible(why)})" if why else ""))
     if guessed.answer_is:
         console.write(f"the answer is {guessed.answer_is}")
     if guessed.facets:
-        console.write(f"facets: {', '.join(guessed.facets)}")
+        console.write(visible(f"facets: {', '.join(guessed.facets)}"))
 
 
 def _short(value: object) -> str:
-    text = " | ".join(map(str, value)) if isinstance(value, list) else str(value)
+    text = visible(" | ".join(map(str, value)) if isinstance(value, list) else str(value))
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def check(
     path: Annotated[str, typer.Argument(metavar="PATH", help="A benchmark.yaml, its folder, or the id of one.")],
     *,
+    outside: Annotated[
+        list[Path] | None,
+        typer.Option("--allow-outside", metavar="DIR", help="Let it read what is in DIR too, for good (repeat)."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Check a benchmark's file, rows, prompts and videos.
 
-    One line for each problem.
+    Shows a prompt as it is sent, to whom, and every file that is read; then one line for each problem.
     """
-    from reelbench.registry import discovery
+    from reelbench.registry import containment, discovery
+    from reelbench.registry.benchmark_file import file_of
     from reelbench.registry.data import declared_check
 
+    for folder in outside or ():
+        containment.allow(file_of(path).parent if Path(path).exists() else discovery.find(path).folder, folder)
     spec = discovery.find(path)
     if spec.mapping is None:
         raise InputError(f"{path}: no benchmark.yaml declares it; its data: reelbench data check {path}")
@@ -112,12 +157,12 @@ def check(
     problems = [problem for split in splits for problem in split.problems]
     if as_json:
         counted = {split.name: {"rows": len(split.rows), "problems": split.problems} for split in splits}
-        console.write_json({"benchmark": spec.id, "splits": counted})
-    for split in splits:
-        videos = len({row["video"] for row in split.rows})
-        if not as_json:
-            questions = number_of(len(split.rows), "question")
-            console.write(f"{spec.id} {split.name}: {questions} on {number_of(videos, 'video')}")
+        console.write_json({"benchmark": spec.id, "splits": counted, **_sent(spec, splits)})
+    else:
+        for split in splits:
+            videos = number_of(len({row["video"] for row in split.rows}), "video")
+            console.write(f"{spec.id} {split.name}: {number_of(len(split.rows), 'question')} on {videos}")
+        _show_sent(_sent(spec, splits))
     for problem in problems[:_SHOWN_PROBLEMS]:
         console.note(problem)
     if len(problems) > _SHOWN_PROBLEMS:

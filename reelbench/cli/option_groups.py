@@ -7,8 +7,9 @@ import builtins
 import functools
 import inspect
 from collections.abc import Callable, Sequence
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hints
 
 import typer
 
@@ -23,6 +24,36 @@ if TYPE_CHECKING:
     from reelbench.registry.strata import Strata
 
 
+class Kind(StrEnum):
+    """What an option decides, declared beside it in its annotation; one that declares nothing is the user's own."""
+
+    FRAMES = "frames"
+    LANGUAGES = "languages"
+    FORMAT = "format"
+    COLUMNS = "columns"
+    ROWS = "rows"
+    LIMIT = "limit"
+    ASKED = "who is asked"
+    PATH = "path"
+    OWN = "the user's own"
+
+    @property
+    def of_a_folder(self) -> bool:
+        """Whether the `reelbench.toml` of a folder, which may be a stranger's clone, may set such options."""
+        return self not in (Kind.ASKED, Kind.PATH, Kind.OWN)
+
+
+def kind_of(annotation: object) -> Kind:
+    """What an option decides, by the annotation that declares it; a path is one whatever stands beside it."""
+
+    def parts(hint: object) -> list[object]:
+        return [hint, *(part for inner in get_args(hint) for part in parts(inner))]
+
+    if Path in parts(annotation):
+        return Kind.PATH
+    return next((part for part in getattr(annotation, "__metadata__", ()) if isinstance(part, Kind)), Kind.OWN)
+
+
 def option_of(parameter: "_click.Parameter") -> str:
     """Return an option as it is typed: the longest of its names."""
     return max(parameter.opts, key=len)
@@ -34,14 +65,14 @@ def before_dashes(arguments: Sequence[str]) -> Sequence[str]:
 
 
 TaskName = Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.", autocompletion=task_names)]
-Split = Annotated[str | None, typer.Option(help="Split; default: the benchmark's main one.")]
+Split = Annotated[str | None, typer.Option(help="Split; default: the benchmark's main one."), Kind.ROWS]
 Data = Annotated[Path | None, typer.Option(help="Path of the benchmark's data, if it isn't found automatically.")]
 Store = Annotated[Path, typer.Option(help="Folder of the results store.")]
 Engine = Annotated[
     str, typer.Option(help="pool: processes here; ray: a Ray cluster (RAY_ADDRESS, or the one running here).")
 ]
-NoOverlap = Annotated[bool, typer.Option("--no-overlap", help="Leave out BLEU, CIDEr and METEOR.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON (a list for several results).")]
+NoOverlap = Annotated[bool, typer.Option("--no-overlap", help="Leave out BLEU, CIDEr and METEOR."), Kind.FORMAT]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON (a list for several results)."), Kind.FORMAT]
 Per = Annotated[
     str | None,
     typer.Option(
@@ -49,8 +80,9 @@ Per = Annotated[
         metavar="FIELD=N",
         help="Instead: N questions of each label of a field (locale=10); the same ones in every command.",
     ),
+    Kind.ROWS,
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors, and --json.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors, and --json."), Kind.FORMAT]
 
 
 def strata(per: str | None, **other: object) -> "Strata | None":

@@ -95,7 +95,7 @@ def _measured(path: Path, paired: Path | None) -> "tuple[BenchmarkSpec, Pilot]":
 
     first = read_one(path)
     if paired is None:
-        spec = discovery.get(first.result.benchmark.id)
+        spec = discovery.spec_of(first.result.benchmark)
         return spec, pilots.of_result(spec, first.samples)
     second = read_one(paired)
     spec = same_benchmark(first.result, second.result, path, paired)

@@ -68,7 +68,7 @@ def _tell_unjudged(outcomes: "list[Outcome]", again: Sequence[str]) -> None:
         if number := result.counts.unscored.get("judge_unavailable", 0):
             command = list(again)
             if "--judge" not in command:
-                scale = discovery.get(result.benchmark.id).judge
+                scale = discovery.spec_of(result.benchmark).judge
                 judge = result.judge.requested if result.judge else scale.suggested if scale else "MODEL"
                 only = ["--task", outcome.folder.name] if "--run" in command and len(outcomes) > 1 else []
                 command += [*only, "--judge", judge]
@@ -85,7 +85,7 @@ def _show(outcome: "Outcome") -> None:
 
     result = outcome.result
     counts = result.counts
-    spec = discovery.get(result.benchmark.id)
+    spec = discovery.spec_of(result.benchmark)
     title = metric_table.title(result.benchmark.id, result.benchmark.split, counts, result.model.id)
     table = console.table(title, *metric_table.COLUMNS)
     for row in metric_table.rows(spec, result):
@@ -121,7 +121,7 @@ def show_by(outcomes: Sequence["Outcome"], facet: str) -> None:
         facets = sorted({name for outcome in outcomes for name in outcome.result.breakdowns})
         raise InputError(f"--by {facet}: no such facet; results here are broken down by {', '.join(facets) or 'none'}")
     for result in shown:
-        spec = discovery.get(result.benchmark.id)
+        spec = discovery.spec_of(result.benchmark)
         labels = result.breakdowns[facet]
         names = [metric.name for metric in spec.metrics if any(metric.name in row for row in labels.values())]
         table = console.table(f"{spec.id} by {facet}", facet, *(f"#{name}" for name in names), "#n")

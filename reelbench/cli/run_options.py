@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from reelbench.cli import families
-from reelbench.cli.option_groups import takes
+from reelbench.cli.option_groups import Kind, takes
 from reelbench.registry.errors import InputError
 
 _SWEEP = families.SWEEP
@@ -21,6 +21,7 @@ Frames = Annotated[
         "(text only) or native (the model's own); options size=PIXELS, as=clip|images, "
         "times=text|none, subs=file. Default: REELBENCH_FRAMES.",
     ),
+    Kind.FRAMES,
 ]
 Candidates = Annotated[
     str | None,
@@ -77,6 +78,7 @@ class SweepChoice:
             "translated by --llm translator=MODEL or read from --translations.",
             rich_help_panel=_SWEEP,
         ),
+        Kind.LANGUAGES,
     ] = None
     translations: Annotated[
         Path | None,

@@ -11,7 +11,7 @@ from reelbench.cli.about import takes_about, takes_metadata
 from reelbench.cli.asking import takes_questions
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import JudgeEstimate, takes_judge
-from reelbench.cli.option_groups import Data, Json, NoOverlap, Quiet, Split, given, reports_status, takes
+from reelbench.cli.option_groups import Data, Json, Kind, NoOverlap, Quiet, Split, given, reports_status, takes
 from reelbench.cli.report import check_judged, report, show_by
 from reelbench.registry.errors import InputError, ReelbenchError, number_of
 from reelbench.registry.home import home
@@ -55,10 +55,10 @@ class FileOptions:
     split: Split = None
     data: Data = None
     id_column: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column with the ids.", rich_help_panel=_TABLE)
+        str | None, typer.Option(metavar="COLUMN", help="Column with the ids.", rich_help_panel=_TABLE), Kind.COLUMNS
     ] = None
     text_column: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column with the texts.", rich_help_panel=_TABLE)
+        str | None, typer.Option(metavar="COLUMN", help="Column with the texts.", rich_help_panel=_TABLE), Kind.COLUMNS
     ] = None
 
 
@@ -82,12 +82,12 @@ class ShowOptions:
     """What is printed of the outcomes, and what counts as a failure."""
 
     by: Annotated[
-        str | None, typer.Option(metavar="FACET", help="Also show the metrics for each label of a facet.")
+        str | None, typer.Option(metavar="FACET", help="Also show the metrics for each label of a facet."), Kind.FORMAT
     ] = None
     as_json: Json = False
     quiet: Quiet = False
     strict: Annotated[
-        bool, typer.Option(help="Exit with 1 if any answer is unscored, missing, extra or duplicated.")
+        bool, typer.Option(help="Exit with 1 if any answer is unscored, missing, extra or duplicated."), Kind.FORMAT
     ] = False
 
 

@@ -7,7 +7,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.defaults import Known, entries, files, known_to, places
-from reelbench.cli.option_groups import Json
+from reelbench.cli.option_groups import Json, Kind, option_of
 from reelbench.registry.credentials import without_credentials
 
 if TYPE_CHECKING:
@@ -31,7 +31,15 @@ def show_settings(context: typer.Context, *, as_json: Json = False) -> None:
         }
         for option, value, source, counts in _of_files(known_to(context)):
             listed[option] = {"set": counts, "value": value, "default": None, "about": source}
-        console.write_json(listed, indent=1)
+        kinds = {
+            words: {
+                option_of(part): str(getattr(part, "kind", Kind.OWN))
+                for part in command.params
+                if part.opts[0][:1] == "-"
+            }
+            for words, command in sorted(known_to(context)().items())
+        }
+        console.write_json({**listed, "options": kinds}, indent=1)
         return
     width = max(len(setting.name) for setting in declared)
     for setting in declared:

@@ -82,7 +82,6 @@ def read_shortcuts(paths: Sequence[Path]) -> "list[tuple[BenchmarkSpec, Shortcut
     Raises:
         InputError: None of them showed no frame or one, or two are of one benchmark in two versions or splits.
     """
-    from reelbench.registry import discovery
     from reelbench.scoring import result_files
     from reelbench.scoring.shortcuts import column_of, shortcuts, watched
 
@@ -106,7 +105,7 @@ def read_shortcuts(paths: Sequence[Path]) -> "list[tuple[BenchmarkSpec, Shortcut
         first, *others = (result.benchmark for _, result in results)
         if any((other.version, other.split) != (first.version, first.split) for other in others):
             raise InputError(f"{results[0][0]}: {name} is here in several versions or splits; give the runs of one")
-        spec = discovery.get(name)
+        spec = result_files.shared_spec(result for _, result in results)
         read = ((result.settings, result_files.read_samples(folder)) for folder, result in results)
         made.append((spec, shortcuts(spec, read, watching=True)))
     return made

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from reelbench.registry import prompts
 from reelbench.registry.data import mapped_rows
@@ -14,11 +15,13 @@ from reelbench.registry.spec import BenchmarkSpec
 
 @dataclass(frozen=True, slots=True)
 class CheckedSplit:
-    """A split as it was found: its rows that can be read, and what is wrong, a line each."""
+    """A split as it was found: its rows that can be read, what is wrong, a line each, and the files it is read from."""
 
     name: str
     rows: list[Row]
     problems: list[str]
+    files: tuple[Path, ...]
+    videos: tuple[Path, ...]
 
 
 def check(spec: BenchmarkSpec) -> Iterator[CheckedSplit]:
@@ -27,8 +30,11 @@ def check(spec: BenchmarkSpec) -> Iterator[CheckedSplit]:
     for split in (*spec.splits, *([MINI] if mini_folder(spec).is_dir() else [])):
         rows: list[Row] = []
         problems: list[str] = []
+        files: tuple[Path, ...] = ()
+        videos: dict[Path, None] = {}
         try:
             located = locate(spec.id, split, fetch=False)
+            files = located.paths
             where: dict[str, str] = {}
             for place, row in mapped_rows.read_each(spec, located.paths):
                 if isinstance(row, InputError):
@@ -38,21 +44,19 @@ def check(spec: BenchmarkSpec) -> Iterator[CheckedSplit]:
                     where[row["id"]] = place
             if not where and not problems:
                 problems.append(f"{first_of(list(map(str, located.paths)))}: no rows; expected at least one question")
-            problems += [] if is_mini(split) else _missing(spec, split, rows, where)
+            if not is_mini(split):
+                library = Library(spec, split)
+                problems += _missing(library, rows, where)
+                videos = dict.fromkeys(filter(None, map(library.find, rows)))
         except ReelbenchError as error:
             problems.append(str(error))
-        yield CheckedSplit(split, rows, problems)
+        yield CheckedSplit(split, rows, problems, files, tuple(videos))
 
 
-def _missing(spec: BenchmarkSpec, split: str, rows: list[Row], where: dict[str, str]) -> Iterator[str]:
+def _missing(library: Library, rows: list[Row], where: dict[str, str]) -> Iterator[str]:
     """Yield a line for each video that is not here or can't be read, with the first row that asks about it."""
     said: set[str] = set()
-    try:
-        missing = Library(spec, split).missing(rows)
-    except InputError as error:
-        yield str(error)
-        return
-    for row in missing:
+    for row in library.missing(rows):
         if row.video not in said:
             said.add(row.video)
             why = row.broken or f"not in {first_of(list(row.looked_in))}"

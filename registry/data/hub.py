@@ -10,6 +10,7 @@ that sets them late is not surprised.
 import hashlib
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import import_module
@@ -207,15 +208,17 @@ def download(
     filename: str,
     *,
     revision: str,
+    kind: str = "dataset",
     folder: Path | None = None,
     tqdm_class: Any = None,  # noqa: ANN401 - a class with tqdm's interface, of which there is no public type
 ) -> Path:
-    """Download one file of a dataset at a commit, or find it in the cache; the only caller of `hf_hub_download`.
+    """Download one file of a repository at a commit, or find it in the cache; the only caller of `hf_hub_download`.
 
     Args:
-        repo_id: Dataset repository.
+        repo_id: The repository.
         filename: Path in the repository.
         revision: 40-hex commit. Branches are refused: they move.
+        kind: `dataset` or `space`.
         folder: Put the file there, at its path in the repository, and not in the client's cache.
         tqdm_class: Progress bar class handed to the client.
 
@@ -234,7 +237,7 @@ def download(
             hf_hub_download(
                 repo_id,
                 filename,
-                repo_type="dataset",
+                repo_type=kind,
                 revision=revision,
                 endpoint=endpoint(),
                 cache_dir=cache_dir(),
@@ -300,13 +303,20 @@ def _verify_cached(path: Path, repo_id: str, filename: str) -> None:
 def client_errors() -> tuple[type[Exception], ...]:
     """Return the kinds of error that the client raises."""
     # The client has changed its HTTP library twice (requests, httpx, httpx2) and lets that library's errors through.
-    kinds: list[type[Exception]] = [OSError, ValueError]
-    for name in ("httpx2", "httpx"):
+    return (OSError, ValueError, *_of_http("HTTPError"))
+
+
+def is_cut_off(error: Exception) -> bool:
+    """Whether the connection broke, so that nobody knows whether the request arrived."""
+    return isinstance(error, (ConnectionError, TimeoutError, *_of_http("TransportError")))
+
+
+def _of_http(name: str) -> Iterator[type[Exception]]:
+    for library in ("httpx2", "httpx"):
         try:
-            kinds.append(import_module(name).HTTPError)
+            yield getattr(import_module(library), name)
         except ImportError:
             continue
-    return tuple(kinds)
 
 
 def explain(error: Exception, repo_id: str, filename: str | None = None) -> DataUnavailableError:

@@ -8,16 +8,13 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from reelbench.registry.data import hub
-from reelbench.registry.errors import InputError, ReelbenchError
-
-if TYPE_CHECKING:
-    from huggingface_hub import CommitInfo
+from reelbench.registry.errors import InputError, ReelbenchError, first_line
 
 RepoType = Literal["space", "dataset"]
-_REFUSED, _AUTH, _FORBIDDEN, _CONFLICT, _STALE = 400, 401, 403, 409, 412
+_REFUSED, _AUTH, _PAYMENT, _FORBIDDEN, _CONFLICT, _STALE = 400, 401, 402, 403, 409, 412
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +69,20 @@ class Repository:
             return Head(None, {})
         return Head(info.sha, hub.remote_files(info))
 
+    def open_request(self, title: str, me: str | None = None) -> int | None:
+        """The number of the newest open pull request of one's own whose title begins with `title`; None without one."""
+        me = me or str(self.api.whoami()["name"])  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+        requests = self.api.get_repo_discussions(
+            self.id, repo_type=self.kind, author=me, discussion_type="pull_request", discussion_status="open"
+        )
+        mine = [
+            request.num
+            for request in requests
+            if (request.is_pull_request, request.status, request.author) == (True, "open", me)
+            and request.title.startswith(title)
+        ]
+        return max(mine, default=None)
+
     def commit(
         self,
         head: Head,
@@ -82,8 +93,10 @@ class Repository:
         create: Mapping[str, Any],
         revision: str | None = None,
         create_pr: bool = False,
-    ) -> "CommitInfo":
-        """Change files in one commit onto `head`; where somebody committed since, nothing is changed.
+    ) -> str:
+        """Change files in one commit onto `head` -> its address; where somebody committed since, nothing is changed.
+
+        A reply that is lost on the way is looked for: what was committed is never called failed.
 
         Args:
             head: What was compared with.
@@ -100,19 +113,55 @@ class Repository:
         if parent is None:
             self.api.create_repo(self.id, repo_type=self.kind, **create)
             parent = self.api.repo_info(self.id, repo_type=self.kind).sha
-        return self.api.create_commit(
-            self.id,
-            [
-                *(CommitOperationAdd(path, changes.folder / path) for path in changes.written),
-                *(CommitOperationDelete(path) for path in changes.deleted),
-            ],
-            commit_message=title,
-            commit_description=description,
-            repo_type=self.kind,
-            revision=revision,
-            create_pr=create_pr,
-            parent_commit=parent,
-        )
+        known = self.open_request(title) if create_pr else None
+        try:
+            made = self.api.create_commit(
+                self.id,
+                [
+                    *(CommitOperationAdd(path, changes.folder / path) for path in changes.written),
+                    *(CommitOperationDelete(path) for path in changes.deleted),
+                ],
+                commit_message=title,
+                commit_description=description,
+                repo_type=self.kind,
+                revision=revision,
+                create_pr=create_pr,
+                parent_commit=parent,
+            )
+        except (*hub.client_errors(), RuntimeError) as error:
+            if _status(error) is not None or not hub.is_cut_off(_inner(error)):
+                raise
+            return self._looked_up(error, title, parent, revision, request_before=known, create_pr=create_pr)
+        return str(made.pr_url or made.commit_url)
+
+    def _looked_up(
+        self,
+        error: Exception,
+        title: str,
+        parent: str | None,
+        revision: str | None,
+        *,
+        request_before: int | None,
+        create_pr: bool,
+    ) -> str:
+        """Look whether a commit arrived whose reply did not -> where it can be seen; else raise what is so."""
+        try:
+            if create_pr:
+                number = self.open_request(title)
+                arrived = number is not None and number != request_before
+                where = f"{self.page}/discussions/{number}"
+            else:
+                newest = self.api.list_repo_commits(self.id, repo_type=self.kind, revision=revision)[0]
+                arrived = newest.commit_id != parent and newest.title == title
+                where = f"{self.page}/commit/{newest.commit_id}"
+        except (*hub.client_errors(), RuntimeError) as unknown:
+            raise ReelbenchError(
+                f"{self.page}: it may have been committed or not: the reply was lost, and the Hub can't be asked "
+                f"({first_line(unknown)}); look there before you run it again"
+            ) from error
+        if arrived:
+            return where
+        raise ReelbenchError(f"{self.page}: nothing was committed, run it again ({first_line(error)})") from error
 
     @contextmanager
     def errors_in_one_line(self) -> Generator[None]:
@@ -135,13 +184,13 @@ def _explained(error: Exception, page: str) -> ReelbenchError:
         return InputError("writing to the Hub needs a token: set HF_TOKEN or run `hf auth login`")
     if isinstance(error, errors.GatedRepoError):
         return ReelbenchError(f"{page}: it is gated; accept its terms there, with the token's account")
-    if isinstance(error, RuntimeError) and isinstance(error.__cause__, Exception):
-        error = error.__cause__  # the client wraps what broke an upload off
-    status = getattr(getattr(error, "response", None), "status_code", None)
+    error, status = _inner(error), _status(error)
     reason = " ".join(str(getattr(error, "server_message", None) or error).split())
     texts = {
         _REFUSED: f"the Hub refused what was sent: {reason}",
         _AUTH: "the Hub refused the token; check HF_TOKEN, or run `hf auth login`",
+        _PAYMENT: f"the Hub asks for a paid plan (it says: {reason}), as for Spaces that run a program; without one "
+        "run `reelbench leaderboard webhook` on a machine of your own",
         _FORBIDDEN: "your token may not write there; offer a pull request with --create-pr, or use one that may "
         f"(the Hub says: {reason})",
         _CONFLICT: f"the repository was being changed; nothing was committed, run it again (the Hub says: {reason})",
@@ -149,4 +198,15 @@ def _explained(error: Exception, page: str) -> ReelbenchError:
     }
     if status is None and isinstance(error, ValueError):
         return ReelbenchError(f"{page}: {texts[_REFUSED]}")
-    return ReelbenchError(f"{page}: {texts.get(status or 0) or f'nothing was committed, run it again ({reason})'}")
+    return ReelbenchError(
+        f"{page}: {texts.get(status or 0) or f'the Hub could not do it now, run it again ({reason})'}"
+    )
+
+
+def _inner(error: Exception) -> Exception:
+    """What broke an upload off, which the client wraps."""
+    return error.__cause__ if isinstance(error, RuntimeError) and isinstance(error.__cause__, Exception) else error
+
+
+def _status(error: Exception) -> int | None:
+    return getattr(getattr(_inner(error), "response", None), "status_code", None)

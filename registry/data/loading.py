@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reelbench.registry import discovery, rows
+from reelbench.registry.containment import contained
 from reelbench.registry.data import mapped_rows, sources
 from reelbench.registry.errors import DataUnavailableError, InputError
 from reelbench.registry.files import sha256_once, written_aside
@@ -126,6 +127,9 @@ def locate(name: str, split: str | None = None, data: Path | str | None = None, 
     resolved = sources.resolve(spec, upstream, own) if fetch else sources.present(spec, upstream, own)
     if resolved is None:
         raise DataUnavailableError(f"{spec.id} {split}: {sources.how_to_get(spec, upstream)}")
+    if mini and spec.file:
+        for path in resolved.paths:
+            contained(spec.folder, path)
     from reelbench.registry.records import SourceRecord
 
     source = SourceRecord(

@@ -1,4 +1,4 @@
-"""Whose rows a result was made on: the benchmark's owners', somebody's own, or nobody knows.
+"""Which rows a result was made on, and whose: the benchmark's owners', somebody's own, or nobody knows.
 
 The spec states the sha256 of the owners' files where their bytes are known, and one over their rows, so that the same
 rows in another file format are the owners' too. Mini rows are Reelbench's and known: they count as their owners'.
@@ -8,6 +8,7 @@ import hashlib
 import json
 import unicodedata
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,10 +34,55 @@ def entry_of(spec: BenchmarkSpec, row: rows.Row) -> Entry:
 
 def rows_sha256(entries: Iterable[Entry]) -> str:
     """Return the sha256 over rows in any order; case, spaces and Unicode's forms of a text don't matter."""
+    return _sorted_sha256(_row_sha256(entry) for entry in entries)
+
+
+def _sorted_sha256(digests: Iterable[bytes]) -> str:
     whole = hashlib.sha256()
-    for number, digest in enumerate(sorted(map(_row_sha256, entries))):
+    for number, digest in enumerate(sorted(digests)):
         whole.update(("\n" if number else "").encode() + digest.hex().encode())
     return whole.hexdigest()
+
+
+def questions_sha256(
+    spec: BenchmarkSpec,
+    split: str,
+    source: "SourceRecord",
+    asked: Iterable[tuple[str, str, Sequence[str], dict[str, Any] | None]],
+) -> str | None:
+    """Return the sha256 over what a split asks: each row's id, question, options and answer, in any order.
+
+    Whatever file the rows are from, and however its columns are called, equal rows have one hash.
+
+    Args:
+        spec: The benchmark.
+        split: The split.
+        source: Where the rows are from; while that is here, all of its rows count, whichever were asked.
+        asked: Id, question, options and target (`rows.target`) of the rows that were asked, which stand for the split
+            where its source is not here; a target is None where it isn't known.
+
+    Returns:
+        The hash; None where a question or an answer isn't known.
+    """
+    if (table := _rows_of(spec, split, source)) is not None:
+        return rows_questions_sha256(spec, table)
+    digests: list[bytes] = []
+    for name, question, options, target in asked:
+        if not question or target is None:
+            return None
+        digests.append(_question_sha256(name, question, options, target))
+    return _sorted_sha256(digests) if digests else None
+
+
+def rows_questions_sha256(spec: BenchmarkSpec, table: Iterable[rows.Row]) -> str:
+    """Return `questions_sha256` of all of a split's rows."""
+    return _sorted_sha256(
+        _question_sha256(row["id"], row["question"], row.get("options", ()), rows.target(spec, row)) for row in table
+    )
+
+
+def _question_sha256(name: str, question: str, options: Sequence[str], target: dict[str, Any]) -> bytes:
+    return _sha256([name, _plain(question), [_plain(option) for option in options], _plain_target(target)])
 
 
 def whose(spec: BenchmarkSpec, split: str, source: "SourceRecord", entries: Iterable[Entry]) -> "Data":
@@ -87,26 +133,44 @@ def _owners_file(spec: BenchmarkSpec, known: Sequence[str], source: "SourceRecor
 
 def _all_entries(spec: BenchmarkSpec, split: str, source: "SourceRecord") -> list[Entry]:
     """Return all rows of the source where it is still here, else nothing."""
-    if source.kind not in {"local", "hub", "url"}:
-        return []
+    return [entry_of(spec, row) for row in _rows_of(spec, split, source) or ()]
+
+
+def _rows_of(spec: BenchmarkSpec, split: str, source: "SourceRecord") -> Sequence[rows.Row] | None:
+    """Return all rows of a source where it is still here, with the bytes that it had; else None."""
+    own = source.location if source.kind == "local" else None
+    for location in dict.fromkeys((own, None)):
+        found = _rows_here(spec.id, split, location, source.fingerprint)
+        if found is not None:
+            return found
+    return None
+
+
+@lru_cache(maxsize=1)
+def _rows_here(name: str, split: str, location: str | None, stated: str) -> Sequence[rows.Row] | None:
     try:
-        here = locate(spec.id, split, Path(source.location) if source.kind == "local" else None, fetch=False)
-        return [entry_of(spec, row) for row in here.read()] if here.source.fingerprint == source.fingerprint else []
+        here = locate(name, split, None if location is None else Path(location), fetch=False)
+        same = len(stated) >= _PREFIX and here.source.fingerprint.startswith(stated)
+        return here.read() if same else None
     except ReelbenchError:
-        return []
+        return None
 
 
 def _row_sha256(entry: Entry) -> bytes:
     name, video, question, target = entry
-    plain = {
+    return _sha256([name, video, _plain(question), _plain_target(target)])
+
+
+def _sha256(parts: list[Any]) -> bytes:
+    text = json.dumps(parts, ensure_ascii=False, sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+def _plain_target(target: dict[str, Any]) -> dict[str, Any]:
+    return {
         key: [[float(number) for number in span] for span in value] if key == "spans" else _plain(value)
         for key, value in target.items()
     }
-    return hashlib.sha256(
-        json.dumps([name, video, _plain(question), plain], ensure_ascii=False, sort_keys=True).encode(
-            "utf-8", "surrogatepass"
-        )
-    ).digest()
 
 
 def _plain(text: str) -> str:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reelbench.registry import settings
+from reelbench.registry.containment import allowed, contained
 from reelbench.registry.data import sources
 from reelbench.registry.data.loading import imported, is_mini
 from reelbench.registry.errors import InputError
@@ -80,13 +81,13 @@ def roots(spec: BenchmarkSpec, data: Path | None = None) -> list[Path]:
     users = settings.MEDIA.paths
     if (named := sources.user_data(spec, data)) is not None:
         users.append(named[0].parent if named[0].is_file() else named[0])
-    known = [
-        Path(os.path.expandvars(root)).expanduser()
-        for source in spec.media
-        for root in source.roots
-        if "$" not in os.path.expandvars(root)
-    ]
-    return [*users, fetched_root(spec), *known]
+    outside = allowed(spec.folder) if spec.file else []
+    return [*users, fetched_root(spec), *_stated_roots(spec), *outside]
+
+
+def _stated_roots(spec: BenchmarkSpec) -> list[Path]:
+    expanded = (os.path.expandvars(root) for source in spec.media for root in source.roots)
+    return [Path(root).expanduser() for root in expanded if "$" not in root]
 
 
 def candidates(spec: BenchmarkSpec, video: str) -> Iterator[str]:
@@ -122,6 +123,8 @@ class Library:
         if make and not is_mini(split):
             for folder in settings.MEDIA.paths:
                 _tell_absent(folder)
+        own = _stated_roots(spec) if spec.file else []
+        self._own_roots = frozenset(root for root in own if root.is_relative_to(spec.folder))
         self._listings: dict[str, tuple[frozenset[str], tuple[str, ...]]] = {}
         self._broken: dict[tuple[Path, ...], str | None] = {}
         self._pictures: dict[tuple[str, ...], PictureSequence | None] = {}
@@ -139,8 +142,14 @@ class Library:
         for root in [clips.folder(self.spec.id)] if is_mini(self.split) else self.roots:
             for folder, name in names:
                 if name in self._listing(f"{root}/{folder}")[0]:
-                    return root / folder / name
+                    return self._checked(root, root / folder / name)
         return None
+
+    def _checked(self, root: Path, path: Path) -> Path:
+        """Return a file found below a root; InputError where the benchmark's own folder has a link that leads out."""
+        if root not in self._own_roots:
+            return path
+        return contained(self.spec.folder, path, media=True, also=[r for r in self.roots if r not in self._own_roots])
 
     def named(self, path: str) -> Path | None:
         """Return a file that another file names, where it lies in a folder that is searched; a stranger names any."""
@@ -162,7 +171,7 @@ class Library:
             for stem in stems:
                 for name in (f"{stem.name}{tag}{suffix}" for tag in tags for suffix in subtitle_files.SUFFIXES):
                     if name in self._listing(f"{root}/{stem.parent}")[0]:
-                        return root / stem.parent / name
+                        return self._checked(root, root / stem.parent / name)
         return None
 
     def cues(self, row: Row, sampling: "FrameSampling") -> list[Cue] | None:

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 from reelbench.registry.rows import LETTERS
 from reelbench.registry.values import is_array, is_object
-from reelbench.scoring.answers import texts
+from reelbench.scoring.answers import texts, times
 from reelbench.scoring.answers.json_literals import find_literals, without_objects
 from reelbench.scoring.answers.spans import is_span, is_span_word
 from reelbench.scoring.answers.statements import Sentences, is_noun
+from reelbench.scoring.answers.vocabulary import WORDS
 
 ANSWER_KEYS = (
     *("answer", "option", "choice", "ans", "correct_option", "correct_answer", "final_answer", "letter"),
@@ -25,6 +26,16 @@ _DEEPEST = 6
 # Where letters can't follow each other without a space, a word needs no space around it.
 _UNSPACED = re.compile(f"[{texts.UNSPACED}]")
 _NUMBER = re.compile(r"[\d\W]+")
+_VALUE = re.compile(r"[-+]?\d+(?:\.\d+)?")
+_COUNTED = re.compile(r"(?<![\w.,:/-])(?:\d+(?:\.\d+)?|[A-Za-z]+)(?![\w]|[.,:/]\d)")
+_WORDS_OF_NUMBERS = {word: str(number) for number, word in enumerate(WORDS["numbers"])}
+_LONGEST_COUNT = 200
+_CIRCLED = re.compile("[①-⑳]")
+_STATED_CIRCLED = re.compile(r"\W*(?:[^\W\d]{1,6}\W{0,3}){0,2}([①-⑳])[^①-⑳\d]{0,200}")
+# A letter that an equation gives a value to is a symbol.
+_SYMBOL = re.compile(r"(?<![\w)\]])([A-Za-z])(\s{0,2}=\s{0,2})(?=[\d\\.+(√π-]|\w{1,3}\s{0,2}[+*/^(=])")
+# Behind these "no" answers; before any other word it is a determiner: no idea, no sound.
+_DETERMINER = re.compile(rf"[ \t]+(?!(?:{'|'.join(WORDS['after_no'])})\b)[^\W\d_]", re.IGNORECASE)
 _ANSWER_MARK = re.compile(r"^ ?A ?: ?(?=\([A-Za-z]\)|[A-Za-z] ?(?:[.,)\[(]|$))", re.MULTILINE)
 
 
@@ -38,6 +49,8 @@ class _Options(NamedTuple):
     letters: str
     plain: list[str]
     nouns: bool
+    circled: bool
+    behind_letters: "tuple[re.Pattern[str], ...]"
 
 
 _Reader = Callable[[str, _Options], _Reading | None]
@@ -54,21 +67,51 @@ def read_option(text: str, options: Sequence[str]) -> str | None:
     if answer is None:
         return None
     known = _known(tuple(options))
-    return _read(_as_answers(answer, known), known, READERS)
+    return _read(_as_answers(answer, known), known, READERS) or _circled(text, known)
 
 
 @lru_cache(maxsize=8)
 def _known(options: tuple[str, ...]) -> _Options:
     plain = [texts.plain_text(option).strip() for option in options]
-    return _Options(LETTERS[: len(plain)], plain, not any(map(_names_letter, plain)))
+    circled = any(map(_CIRCLED.search, options))
+    letters = LETTERS[: len(plain)]
+    behind = tuple(
+        re.compile(
+            rf"(?<!\w)({letter}[\s.):\]\-]{{1,4}}){re.escape(own.rstrip('.'))}(?!\w)"
+            if _misleads(own, letters)
+            else rf"(\({letter}\)\s?){re.escape(own.rstrip('.'))}(?=,?\s(?:or|and|or also|&|,)\s\([A-Z]\))"
+        )
+        for letter, own in zip(letters, plain, strict=True)
+        if own
+    )
+    return _Options(letters, plain, not any(map(_names_letter, plain)), circled, behind)
+
+
+def _misleads(option: str, letters: str) -> bool:
+    """Return whether an option's own words, behind its letter, look like another letter or like a denial."""
+    cut = texts.tokens(option)
+    denies = len(cut) == 1 and cut[0].kind in "XHWI"
+    # A capital that opens a sentence is rather an article.
+    named = any(len(token.text) == 1 and token.text in letters for token in cut[len(cut) > 1 and cut[1].kind == "w" :])
+    return denies or named or (len(option) == 1 and option.isalpha())
 
 
 def _as_answers(text: str, options: _Options) -> str:
-    """Return `text` with two letters in a row as one: "A: C" answers a "Q:", "(B) C" is B where that says C."""
-    for letter, own in zip(options.letters, options.plain, strict=True):
-        if len(own) == 1 and own.isalpha():
-            text = re.sub(rf"(?<!\w)({letter}[\s.):\]\-]{{1,4}}){own}(?!\w)", r"\1", text)
+    """Return `text` without own words behind their option's letter that mislead: "(B) C" is B where that says C.
+
+    So are letters by themselves, a word of denial or doubt ("(B) No", "(D) A > B"), and any words before another letter
+    ("(A) a dog or (B) a cat"). "A: C" answers a "Q:".
+    """
+    for pattern in options.behind_letters:
+        text = pattern.sub(r"\1", text)
     return _ANSWER_MARK.sub("Answer: ", text)
+
+
+def _circled(text: str, options: _Options) -> str | None:
+    """`정답은 ②`: the letter of the one circled number in a short text, where no option has any."""
+    stated = None if options.circled or len(text) > _LONGEST_COUNT else _STATED_CIRCLED.fullmatch(text)
+    at = ord(stated[1]) - ord("①") if stated else len(options.letters)
+    return options.letters[at] if at < len(options.letters) else None
 
 
 def _read(text: str, options: _Options, readers: "tuple[_Reader, ...]") -> str | None:
@@ -84,11 +127,29 @@ def _read(text: str, options: _Options, readers: "tuple[_Reader, ...]") -> str |
 def _from_marks(text: str, options: _Options) -> _Reading | None:
     r"""`<answer>B</answer>`, `\boxed{B}`: the last one that holds more than a span, or what is stated behind it."""
     for content, end in texts.marked_answers(text):
+        boxed = text[: end - len(content)].endswith("{")
         content = texts.without_markup(content) if "{" not in content or "\\" in content else content  # noqa: PLW2901
         if content.strip() and not is_span(content):
-            letter = _read(content, options, READERS[1:])
-            return _Reading(letter or _read(text[end:], options, (_from_literals, _from_statements)))
+            letter = _read(content, options, READERS[1:]) or (_by_value(content, options) if boxed else None)
+            letter = letter or _read(text[end:], options, (_from_literals, _from_statements))
+            # A box that holds a value silences nothing that is said in words.
+            if letter or not boxed or not _VALUE.search(content):
+                return _Reading(letter)
     return None
+
+
+def _by_value(content: str, options: _Options) -> str | None:
+    """Return the one option that begins with the number that `content` is: 65 for "65 cm²"."""
+    value = _VALUE.fullmatch(content.strip())
+    if not value:
+        return None
+    values = [_VALUE.match(texts.without_markup(plain).strip()) for plain in options.plain]
+    equal = [
+        letter
+        for letter, match in zip(options.letters, values, strict=True)
+        if match and float(match[0]) == float(value[0])
+    ]
+    return equal[0] if len(equal) == 1 else None
 
 
 def _from_literals(text: str, options: _Options) -> _Reading | None:
@@ -104,7 +165,7 @@ def _from_literals(text: str, options: _Options) -> _Reading | None:
 
 def _from_statements(text: str, options: _Options) -> _Reading | None:
     """`The answer is B`: the last statement."""
-    sentences = _sentences(_prose(text), options.letters, options.nouns)
+    sentences = _sentences(_prose(text, options), options.letters, options.nouns)
     stated = sentences.statements(_occurrences(sentences.text, options))
     if not stated:
         return None
@@ -116,10 +177,9 @@ def _from_statements(text: str, options: _Options) -> _Reading | None:
 
 def _from_labels(text: str, options: _Options) -> _Reading | None:
     """`B`, `(B) because it is late`, `B [3, 12]`: the lines that are labels, or sentences and clauses that are."""
-    sentences = _sentences(_prose(text), options.letters, options.nouns)
-    labels = _line_labels(sentences, options)
-    if not labels:
-        labels = _lone_labels(sentences, options)
+    sentences = _sentences(_prose(text, options), options.letters, options.nouns)
+    labels = _line_labels(sentences, options) or _lone_labels(sentences, options)
+    labels = [at for at in labels if _stands_as_answer(sentences, at, options)] or labels
     listed = _listed(sentences, options)
     labels = [at for at in labels if at not in listed]
     letters = {sentences.letter(at) for at in labels}
@@ -134,14 +194,20 @@ def _from_labels(text: str, options: _Options) -> _Reading | None:
 
 def _from_own_words(text: str, options: _Options) -> _Reading | None:
     """`He left because it is late`: one option's own words, whole, where no other option is named."""
-    prose = _prose(text)
+    prose = _prose(text, options)
     whole = _squeezed(prose)
     if whole:
         equal = [
-            letter for letter, plain in zip(options.letters, options.plain, strict=True) if _squeezed(plain) == whole
+            letter
+            for letter, plain in zip(options.letters, options.plain, strict=True)
+            # Of a number the sign counts too.
+            if _squeezed(plain) == whole
+            and (not plain[-1:].isdigit() or ((own := _own_pattern(plain)) and own.search(prose)))
         ]
         if equal:
             return _Reading(equal[0] if len(equal) == 1 else None)
+    if letter := _opening_words(prose, options):
+        return _Reading(letter)
     sentences = _sentences(prose, options.letters, options.nouns)
     letters: set[str] = set()
     for start, end, letter in _occurrences(sentences.text, options):
@@ -159,7 +225,55 @@ def _from_own_words(text: str, options: _Options) -> _Reading | None:
     return _Reading(letters.pop()) if len(letters) == 1 else None
 
 
-READERS: tuple[_Reader, ...] = (_from_marks, _from_literals, _from_statements, _from_labels, _from_own_words)
+def _opening_words(prose: str, options: _Options) -> str | None:
+    """`Yes. It does`: the option that is a text's first sentence, where no other is its last line; `Yes, it does`."""
+    first = _FIRST_SENTENCE.match(prose)
+    ends = [first[1], prose.strip().rpartition("\n")[2]] if first else []
+    named = [
+        [letter for letter, plain in zip(options.letters, options.plain, strict=True) if _squeezed(plain) == said]
+        for said in map(_squeezed, ends)
+        if said
+    ]
+    if not named or len(named[0]) != 1 or any(also and also != named[0] for also in named):
+        return None
+    # Behind a comma only a word that answers: of others it may begin a list.
+    answers = first is not None and (first[2] != "," or _squeezed(first[1]) in ("yes", "no"))
+    return named[0][0] if answers else None
+
+
+def _from_count(text: str, options: _Options) -> _Reading | None:
+    """`There are 4 people`: the only number of a short answer, where the options are numbers."""
+    prose = _prose(text, options)
+    values = [_number(plain) for plain in options.plain]
+    if None in values or len(prose) > _LONGEST_COUNT:
+        return None
+    sentences = _sentences(prose, options.letters, options.nouns)
+    said = [(match, _number(match[0])) for match in _COUNTED.finditer(prose)]
+    # "One" is rather a pronoun, unless it is all that is said.
+    said = [
+        (match, value) for match, value in said if value and (match[0].lower() != "one" or match[0] == prose.strip("."))
+    ]
+    if len({value for _, value in said}) != 1 or re.search(r"\d", _COUNTED.sub("", prose)):
+        return None
+    for match, _ in said:
+        at = next(i for i, token in enumerate(sentences.tokens) if token.end > match.start())
+        before = sentences.kinds[:at][-1:]
+        moment = times.SINGLE.match(prose.lower(), match.start())
+        timed = moment is not None and moment.end() > match.end()
+        if before in ("O", "N") or timed or sentences.is_denied(at, at):
+            return None
+    equal = [letter for letter, value in zip(options.letters, values, strict=True) if value == said[0][1]]
+    return _Reading(equal[0]) if len(equal) == 1 else None
+
+
+def _number(text: str) -> str | None:
+    text = text.strip().rstrip(".").casefold()
+    return _WORDS_OF_NUMBERS.get(text) or (text if re.fullmatch(r"\d{1,9}", text) else None)
+
+
+READERS: tuple[_Reader, ...] = (
+    *(_from_marks, _from_literals, _from_statements, _from_labels, _from_own_words, _from_count),
+)
 
 
 @lru_cache(maxsize=2)
@@ -196,15 +310,24 @@ def _stated(value: Any, options: _Options, depth: int) -> str | None:  # noqa: A
     return _read(texts.without_markup(value), options, READERS[2:]) if isinstance(value, str) else None
 
 
-def _prose(text: str) -> str:
-    """Return `text` without its JSON objects and markup: the letters in there are keys, or were read."""
-    return texts.without_markup(without_objects(text)).strip()
+def _prose(text: str, options: _Options) -> str:
+    """Return `text` without JSON objects, markup and equations' left sides: the letters in there are no options'."""
+    prose = texts.without_markup(without_objects(text)).strip()
+
+    def symbol(match: re.Match[str]) -> str:
+        at = options.letters.find(match[1].upper())
+        own = _own_pattern(options.plain[at]) if at >= 0 else None
+        return match[0] if own and own.match(prose, match.end()) else match[2]
+
+    return _SYMBOL.sub(symbol, prose) if "=" in prose else prose
 
 
 # --- labels ---------------------------------------------------------------------------------------------------------
 
 _START = re.compile(r"[LM](?=[.):,;DB\n]|$)")
 _LABEL_SIGNS = re.compile(r"[\s.):,;\-\"'“”]{0,12}")
+_SENTENCE_ENDS = re.compile(r"[^\w\s.!\n]{0,3}\s?(?:[.!\n。]|$)")
+_FIRST_SENTENCE = re.compile(r"([^\n.,!?;]{1,300})([\n.,!;])")
 _LINE = re.compile(r"[^\n]+")
 
 
@@ -234,7 +357,9 @@ def _line_labels(sentences: Sentences, options: _Options) -> list[int]:
     return [at for at in labels if not sentences.is_denied(at, at)]
 
 
-def _label_of_line(sentences: Sentences, start: int, end: int, options: _Options, *, first: bool) -> int | None:
+def _label_of_line(  # noqa: PLR0911 - a form a line
+    sentences: Sentences, start: int, end: int, options: _Options, *, first: bool
+) -> int | None:
     letters = [at for at in range(start, end) if sentences.kinds[at] in "LM"]
     if not letters:
         return None
@@ -249,15 +374,40 @@ def _label_of_line(sentences: Sentences, start: int, end: int, options: _Options
     bracketed = not sentences.tokens[at].text[0].isalnum()
     if first and not named and (bracketed or _START.match(sentences.kinds, at)):
         return at
+    # "Sentence B: …" says that one again; "Image A: …" describes one.
+    heading = sentences.tokens[start].text.casefold() in ("sentence", "caption", "statement", "description")
+    if first and named and heading and sentences.kinds[at + 1 : at + 2] == ":":
+        return at
     # Any line may be a label with the option's own words.
     return at if _own_words_follow(sentences, at, options) else None
 
 
-def _own_words_follow(sentences: Sentences, at: int, options: _Options) -> bool:
-    """Return whether an option's own words stand right behind its letter."""
+def _stands_as_answer(sentences: Sentences, at: int, options: _Options) -> bool:
+    """Return whether "is" stands before a letter with its option's own words: It is (D) a dog; it is a dog (D)."""
+    if sentences.kinds[at] != "M":
+        return False
+    if sentences.kinds[at - 1 : at] in ("C", "S"):
+        return bool(_own_words_follow(sentences, at, options))
+    own = options.plain[options.letters.index(sentences.letter(at))]
+    before = sentences.text[: sentences.tokens[at].start].rstrip()
+    begin = len(before) - len(own)
+    if begin <= 0 or before[begin:].casefold() != own.casefold():
+        return False
+    last = next((i for i in range(at - 1, -1, -1) if sentences.tokens[i].end <= begin), 0)
+    return sentences.kinds[last] in "CS"
+
+
+def _own_words_follow(sentences: Sentences, at: int, options: _Options) -> "re.Match[str] | None":
+    """Return where an option's own words stand right behind its letter."""
     pattern = _own_pattern(options.plain[options.letters.index(sentences.letter(at))])
     begin = _LABEL_SIGNS.match(sentences.text, sentences.tokens[at].end)
-    return bool(pattern and begin and pattern.match(sentences.text, begin.end()))
+    return pattern.match(sentences.text, begin.end()) if pattern and begin else None
+
+
+def _ends_with_own_words(sentences: Sentences, at: int, options: _Options) -> bool:
+    """Return whether a letter with its option's own words ends a sentence: The number of people is (C) 4."""
+    own = _own_words_follow(sentences, at, options)
+    return bool(own and _SENTENCE_ENDS.match(sentences.text, own.end()))
 
 
 def _only_span(sentences: Sentences, start: int, end: int) -> bool:
@@ -280,10 +430,12 @@ def _lone_labels(sentences: Sentences, options: _Options) -> list[int]:
         after = sentences.kinds[at + 1 : at + 4].lstrip("q)F")[:1]
         edges = ".\n" if kind == "L" else ".\n,DTB"
         alone = (not before or before in edges + "?") and (not after or after in edges)
-        behind = kind == "M" and any(
-            ends.get(sentences.tokens[at].start - gap) == sentences.letter(at) for gap in range(4)
+        beside = kind == "M" and (
+            any(ends.get(sentences.tokens[at].start - gap) == sentences.letter(at) for gap in range(4))
+            or _ends_with_own_words(sentences, at, options)
+            or _stands_as_answer(sentences, at, options)
         )
-        if (alone or behind) and not sentences.is_denied(at, at):
+        if (alone or beside) and not sentences.is_denied(at, at):
             labels.append(at)
     return labels
 
@@ -303,7 +455,17 @@ def _own_pattern(option: str) -> "re.Pattern[str] | None":
         return None
     before = "" if _UNSPACED.match(words[0][0]) else r"(?<!\w)"
     after = "" if _UNSPACED.match(words[-1][-1]) else r"(?!\w)"
-    return re.compile(before + r"[\W_]{1,8}".join(re.escape(word) for word in words) + after, re.IGNORECASE)
+    flags = re.IGNORECASE
+    # A number is no part of another, and its sign belongs to it.
+    if words[0][0].isdigit():
+        signed = re.search(r"-\s?$", option[: option.index(words[0])])
+        before = r"-\s?" if signed else r"(?<![\w.-])(?<!\d,)"
+    if words[-1][-1].isdigit():
+        after = r"(?!\w|[.,:/]\d)"
+    if len(words) == 1 and len(words[0]) == 1 and words[0].isascii() and words[0].isalpha():
+        # In small letters, or before another word, it is an article or a word.
+        flags, after = re.NOFLAG, r"(?!\w)(?!['’ \t]+[a-z])"
+    return re.compile(before + r"[\W_]{1,8}".join(re.escape(word) for word in words) + after, flags)
 
 
 def _names_letter(option: str) -> bool:
@@ -320,6 +482,7 @@ def _occurrences(text: str, options: _Options) -> list[tuple[int, int, str]]:
         for letter, option in zip(options.letters, options.plain, strict=True)
         if _may_stand_in(low, option) and (pattern := _own_pattern(option))
         for match in pattern.finditer(text)
+        if match[0].lower() != "no" or not _DETERMINER.match(text, match.end())
     ]
     hits.sort(key=lambda hit: (hit[0], -hit[1]))
     kept: list[tuple[int, int, str]] = []

@@ -27,6 +27,7 @@ _TAG = re.compile(
 )
 _FINAL = re.compile(r"<\|channel\|>\s{0,9}final\b[^<]{0,40}(?:<\|constrain\|>[^<]{0,40})?<\|message\|>")
 _CHANNEL = re.compile(r"<\|channel\|>")
+_LAST_ANSWER = re.compile(r"<answer>[^<>]{1,200}</answer>\s*\Z", re.IGNORECASE)
 _TURN_ENDS = re.compile(r"<\|(?:return|end|start|call|channel)\|>")
 # gpt-oss after a server that drops special tokens.
 _BARE_CHANNEL = re.compile(r"\s*analysis(?=[A-Z])")
@@ -93,7 +94,11 @@ def _without_blocks(text: str) -> str | None:
         end = tag.end()
     if open_families:
         # A block that names its own tag opens it twice and closes it once.
-        return text[last_closing:].strip() if last_closing > first_opening else None
+        if last_closing > first_opening:
+            return text[last_closing:].strip()
+        # One that is never closed may still end in an answer's own tag.
+        answer = _LAST_ANSWER.search(text)
+        return answer[0].strip() if answer else None
     return "".join([*kept, text[end:]]).strip() if end else text
 
 

@@ -121,6 +121,14 @@ _FROM_ZERO = re.compile(
 _POSTPOSED = re.compile(
     rf"{times.moment('1')}[^\d\n.。]{{0,6}}?(?:始ま|開始|시작|शुरू)[^\d\n]{{0,12}}?{times.moment('2')}[^\d\n.。]{{0,6}}?(?:終わ|終了|끝|종료|समाप्त|खत्म)"
 )
+# Digits that are tokens of their own: <t0><t1><t2><tdot><t5>.
+_DIGIT_TOKENS = re.compile(r"(?:<t\d>|<tdot>){2,24}")
+# A whole number by itself in such brackets is a model's bin or token, no second.
+_BIN = re.compile(r"<\s?\d{1,7}\s?>")
+_TAGGED_MOMENTS = re.compile(r"</(time|timestamp|t)>\s{0,4}(?:,|-|and|to)?\s{0,4}<\1>", re.IGNORECASE)
+# Two lines, or one key of an object, that are the two moments.
+_TWO_LINES = re.compile(rf"\s*{times.moment('1')}\s*\n\s*{times.moment('2')}\s*")
+_KEY_OF_MOMENTS = re.compile(rf"{times.moment('1')}_(?:to_)?{times.moment('2')}")
 _BOUND_TAG = re.compile(r"<(?:t_)?(start|end|begin)(?:_(?:time|sec|seconds|s))?>", re.IGNORECASE)
 _SIGNED = re.compile(r"\s*(-?\d{1,15}(?:\.\d{1,20})?(?:e-?\d{1,3})?)\s*", re.IGNORECASE)
 _PHRASES = f"{times.SPAN}|{times.FROM}|{times.BETWEEN}|{times.AND}|{times.TO}|{times.START}|{times.END}"
@@ -220,6 +228,8 @@ def _of_object(value: dict[str, Any], depth: int = 0) -> list[float] | None:
     for key, inner in value.items():
         if key.endswith(_SPAN_KEY_ENDS) and not _NO_SPAN_KEY.search(key) and (span := _pair(inner)):
             return span
+    if len(value) == 1 and (match := _KEY_OF_MOMENTS.fullmatch(next(iter(value)))) and times.unit(match, "1"):
+        return list(_values(match) or ()) or None
     return _of_answers(value, depth)
 
 
@@ -279,9 +289,14 @@ def _in_prose(text: str, *, stated: bool = False) -> list[float] | None:
 
     With `stated` one that isn't stated is none, be it the only one.
     """
-    low = texts.without_markup(_BOUND_TAG.sub(r" \1 ", without_objects(text))).strip()
+    if "<" in text:
+        text = _DIGIT_TOKENS.sub(lambda match: re.sub(r"<t(\d|dot)>", _digit, match[0]), text)
+        text = _BOUND_TAG.sub(r" \1 ", _TAGGED_MOMENTS.sub(" to ", _BIN.sub(" ", text)))
+    low = texts.without_markup(without_objects(text)).strip()
     low = low.translate(_QUOTES)
     low = low.lower() if len(low.lower()) == len(low) else low
+    if (lines := _TWO_LINES.fullmatch(low)) and times.unit(lines, "1") and times.unit(lines, "2"):
+        return list(_values(lines) or ()) or None
     named, single = _named_bounds(low)
     ranges = [entry for entry in [*(_bounds(low) or named), *_ranges(low)] if entry.end not in single]
     ranges = _without_alternatives(low, _first_of_lists(low, ranges)) or _openings(low)
@@ -293,6 +308,10 @@ def _in_prose(text: str, *, stated: bool = False) -> list[float] | None:
         ranges = [entry for entry in ranges if entry.stated or (entry.whole and len(lines) == 1)][-1:]
         spans = {entry.span for entry in ranges}
     return list(spans.pop()) if len(spans) == 1 else None
+
+
+def _digit(token: re.Match[str]) -> str:
+    return "." if token[1] == "dot" else token[1]
 
 
 def _bounds(text: str) -> list[_Range]:
@@ -400,13 +419,18 @@ def _is_only_span(line: str) -> bool:
     return at == len(line)
 
 
-def _is_time(match: re.Match[str], before: str, after: str, *, bracketed: bool, whole: bool) -> bool:
+def _is_time(  # noqa: PLR0911 - a reason a line
+    match: re.Match[str], before: str, after: str, *, bracketed: bool, whole: bool
+) -> bool:
     """Whether two numbers are a start and an end: by unit, clock or brackets, or else by the words around them."""
     units = {times.unit(match, "1"), times.unit(match, "2")} - {""}
     between = _BETWEEN.search(before) or _BETWEEN.search(after[:16])
     paired = bracketed and after.lstrip()[:1] in ("]", ")", ">")
     told_apart = match["by"] not in ",;" or paired or whole or (units and (bracketed or _CUE.search(before)))
     if units == {"metre"} or not told_apart or (match["and"] and not between):
+        return False
+    listed = _MORE_BEFORE.search(before) or _MORE_AFTER.match(after)
+    if listed and match["by"] in ",;" and not paired:
         return False
     if _GOES_ON_AS_OTHER.match(after) or _DENIED.search(_governing(before)):
         return False
@@ -418,7 +442,6 @@ def _is_time(match: re.Match[str], before: str, after: str, *, bracketed: bool, 
         return not counted and (match["by"] in ",;" or not _are_years(match))
     if _are_years(match) or _COUNTED_BEFORE.search(before) or _COUNTED_AFTER.match(after):
         return False
-    listed = _MORE_BEFORE.search(before) or _MORE_AFTER.match(after)
     cued = between or "=" in match[0] or _FROM.search(before) or _CUE.search(before) or _FROM.match(match[0])
     return whole or bool(cued and not listed and _GOES_ON.match(after))
 

@@ -19,7 +19,7 @@ _PATTERNS = tuple(
         r"NX?[Fq]{0,2}\n{0,3}(?P<letter>[LM])",  # final answer B
         r"\(N\)[:Dq\n]{0,3}(?P<letter>[LM])",  # 【答案】B
         r"(?:^|(?<=\n))O:(?P<letter>[LM])",  # option: B
-        r"P[wFRG]{0,4}?[Cc:][Fq]{0,2}(?P<letter>[LM])",  # correct: B
+        r"P[wFRG]{0,4}?[Cc:]{1,2}[Fq\nD]{0,5}(?P<letter>[LM])",  # correct: B
         r"(?P<letter>[LM])O?[Fq]{0,3}[CcJ]{1,2}[FqRO]{0,4}[PN]",  # B is the right one
         r"(?P<letter>[LM])O?G?F{0,2}P",  # B best explains
         r"P(?P<letter>[LM])G",  # only option B fits
@@ -38,6 +38,8 @@ _PATTERNS = tuple(
 )
 # A heading says more than any verdict in the explanation behind it.
 _HEADINGS = re.compile(r"\(N\)[:Dq\n]{0,3}(?P<letter>[LM])|(?:^|(?<=\n))F?N:F?(?P<alone>[LM])(?=[.q)]{0,2}(?:\n|$))")
+# 【答案】无正确答案: it takes back what was stated before.
+_NO_ANSWER = re.compile(r"(?:\(N\)|(?:^|(?<=\n))F?N:)[:Dq\n]{0,3}X(?=[.,\n(q]|$)")
 _VERDICT = re.compile(r"[LM]O?G?F{0,2}P|[LM]O?[Fq]{0,3}[CcJ]{1,2}[FqRO]{0,4}P")
 # Verdicts on the options one by one: B: correct; ✅ B. Several of them name several options.
 _VERDICTS = re.compile(r"(?P<letter>[LM])O?[:D]P(?=[.,\n)]|$)|(?:^|(?<=\n))P(?P<ticked>[LM])(?=[.:)D\n]|$)")
@@ -45,6 +47,8 @@ _OWN_WORDS = re.compile(r"(?:N[wFOPGJ#q]{0,8}?[Cc:]|V|S)[FqTRP\n:]{0,4}?(?=[^FqT
 _BREAK = re.compile(r"[.?,\n(TKB]|(?<=[LM]):(?=S)")
 _ENDS = re.compile(r"[.?\n]")
 _RULED_OUT_AFTER = re.compile(r"[)q]*[FqD]{0,3}[Cc:]?[FqNPOS)]{0,3}[Cc]?[Fq]{0,2}(?:Y|H|X(?![FqO]{0,2}[LM]))")
+# B, which is not the right one.
+_DENIED_CLAUSE = re.compile(r"[)q]*,?R[Cc]F{0,2}XF{0,3}(?:[PN]|[.\n]|$)")
 _OWN_DENIAL = re.compile(r"[LM][CcFq]{0,3}X")
 # Nor is it that of the clause before: he does not leave, and the answer is B.
 _JOINED = re.compile("[^LM][)q]?J[FR]{0,2}$")
@@ -57,9 +61,10 @@ _BESIDE_AFTER = re.compile(
 )
 # B. a dog and C. a cat
 _LISTED_AFTER = re.compile(r"[.:D)]+[wFPG#]{1,12}[J,]+[FOq(]{0,2}[LM][.:)](?![CcX])")
-_STATES = re.compile(r"[VS:Cc][Fq(\n]{0,4}$|[LM][J,]{1,2}$")
+_STATES = re.compile(r"[VS:Cc][Fq(\nD]{0,4}$|[LM][J,]{1,2}$")
 _COPULA = re.compile(rf"(?:{'|'.join(WORDS['copulas'])})(?!\w)")
 _LATIN_WORD = re.compile(r"[a-z]")
+_SAYS_NO = frozenset(("no", "not", "never", "nothing", "neither"))
 _LONGEST_CLAUSE = 200  # tokens before a letter in which something may deny it
 _NOUNS = frozenset(NOUNS)
 # No article stands before these, so a letter before them is a letter.
@@ -133,11 +138,17 @@ class Sentences:
             clause = ""
         before = clause + kinds[start:at]
         after = kinds[end : end + 12]
+        if kinds[at] == "M" and after[:1] == "X" and self.tokens[end].text.casefold() in _SAYS_NO:
+            after = ""  # (A) No, it does not: that is what the option says
         if re.search("[XH]", before) or re.search("E[FOq]?$", before):
             return True
         if _HEDGED_BEFORE.search(kinds[max(0, begin - 6) : begin]) or _HEDGED_AFTER.match(after):
             return True
-        if _RULED_OUT_AFTER.match(after) or "H" in re.split("[.?,\n(TKB)]", after, maxsplit=1)[0]:
+        if (
+            _RULED_OUT_AFTER.match(after)
+            or _DENIED_CLAUSE.match(after)
+            or "H" in re.split("[.?,\n(TKB)]", after, maxsplit=1)[0]
+        ):
             return True
         sentence = kinds[first : min(last, first + 60)]
         condition = "I" in kinds[max(first, at - 60) : at] or (re.search("[Ii]", sentence) and "c" in sentence)
@@ -191,9 +202,14 @@ class Sentences:
                     if not self.is_denied(match.start(), at, behind):
                         stated[at] = Statement(at, letter)
                     break
-        retracted = self.kinds.rfind("W")
+        # An option that is itself such a word retracts nothing: (C) wait.
+        spans = [(start, end) for start, end, _ in own_words]
+        words = [self.tokens[at].start for at, kind in enumerate(self.kinds) if kind == "W"]
+        kept = [at for at in words if not any(start <= at < end for start, end in spans)]
+        retracted = next((at for at, token in enumerate(self.tokens) if kept and token.start == kept[-1]), -1)
         if retracted >= 0 and stated and max(stated) < retracted:
             stated[retracted] = Statement(retracted, None)
+        stated |= {match.end() - 1: Statement(match.end() - 1, None) for match in _NO_ANSWER.finditer(self.kinds)}
         return [stated[at] for at in sorted(stated)]
 
 

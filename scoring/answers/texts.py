@@ -34,11 +34,32 @@ _CLOSING = re.compile(
     rf"<\s{{0,4}}/\s{{0,4}}(?:{_ANSWER_NAMES})\s{{0,4}}>|<\|end_of_(?:box|solution)\|>|\[/ANSWER\]", re.IGNORECASE
 )
 _BRACE = re.compile(r"[{}]")
+
+# Where a model goes on to play the next turn, and where its own ended. A turn's name in lower case stands on a line.
+_NEXT_TURN = re.compile(
+    r"<\|(?:im_(?:start|end)|eot_id|end_of_text|endoftext|end_of_turn|user|end)\|>|<(?:end|start)_of_turn>|\[INST\]"
+    r"|</s>|(?<!\w)USER:"
+    r"|^[ \t]*#{0,4}[ \t]*(?i:human|user|question(?:[ \t]?\d+)?|q\d{0,3}|instruction|input|problem)[ \t]*[:：]",
+    re.MULTILINE,
+)
+_BEFORE_WORDS = re.compile(rf"(?:{_MARKUP.pattern}|[\W_])*+")
+
+# LaTeX's plain forms: what its commands and its braces say, in signs that options and answers are compared by.
+_FRACTION = re.compile(r"\\[dt]?frac\s?\{([^{}]{1,40})\}\s?\{([^{}]{1,40})\}")
+_UPRIGHT = re.compile(r"\\(?:text|mathrm|mathbf|textbf|textit|operatorname|mbox)\s?\{([^{}]{0,200})\}")
+_SYMBOL = re.compile(
+    r"\^?\s?\\(circ|degree|pi|times|cdot|div|infty|pm|sqrt|leq?|geq?|neq|alpha|beta|theta|%)(?![a-zA-Z])"
+)
 _MOST_BOXED = 4_000
 
 
 def plain_text(text: str) -> str:
-    """Return `text` in NFKC with ASCII spaces, dashes and digits; no emphasis, struck-out words, invisible signs."""
+    """Return `text` in NFKC with ASCII spaces, dashes and digits; no emphasis, struck-out words, invisible signs.
+
+    LaTeX's fractions, symbols and upright words stand in plain signs.
+    """
+    if "\\" in text:
+        text = _SYMBOL.sub(lambda match: WORDS["latex"][match[1]], _FRACTION.sub(r"\1/\2", _UPRIGHT.sub(r"\1", text)))
     if not text.isascii():
         text = _PIECE.sub(lambda match: unicodedata.normalize("NFKC", match[0]), _INVISIBLE.sub("", text))
     return _EMPHASIS.sub("", _STRUCK.sub(" ", ascii_digits(ascii_signs(text))))
@@ -48,7 +69,18 @@ def plain_text(text: str) -> str:
 def answer_text(text: str) -> str | None:
     """Return what of a model's answer is read, in its plain form; None where its reasoning never ends."""
     answer = strip_reasoning(text)
-    return None if answer is None else tail(plain_text(tail(answer)))
+    return None if answer is None else tail(plain_text(tail(_own_turn(answer))))
+
+
+def _own_turn(text: str) -> str:
+    """Return `text` up to where the model makes up what comes next: a question, a user's turn, the end of its own."""
+    opening = _BEFORE_WORDS.match(text)
+    start = opening.end() if opening else 0
+    for turn in _NEXT_TURN.finditer(text, start):
+        # What opens a text is a question said again, and a heading (":") has something to follow.
+        if turn.start() > start and not text[max(0, turn.start() - 20) : turn.start()].rstrip().endswith(":"):
+            return text[: turn.start()]
+    return text
 
 
 def tail(text: str) -> str:
@@ -106,7 +138,7 @@ UNSPACED = UNSPACED_SCRIPTS + "\uac00-\ud7af"
 _WORD = re.compile(
     rf"(?<![^\W_])[A-Z](?=['’](?:{'|'.join(WORDS['suffixes'])})(?![^\W_]))"
     rf"|[{UNSPACED}]|(?:[^\W\d_{UNSPACED}][{MARKS}]*+)++(?:['’](?:[^\W\d_{UNSPACED}][{MARKS}]*+)++)*+"
-    r"|\d[\d.,:]*+|->|=>|\.\.\.|\n|\S"
+    r"|\d(?:[\d.,:]*\d)?|->|=>|\.\.\.|\n|\S"
 )
 
 

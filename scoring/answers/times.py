@@ -29,10 +29,10 @@ option, but never a time."""
 _THAI = 0x0E00
 
 # 12th, la 12e, 12-й, 12वें.
-ORDINAL = r"(?:th|st|nd|rd|e|è|ème|ª|º|-?(?:й|я|ю|е|ая|ую|ой)|वें|वीं)(?![^\W\d_])"
-_DIGITS = r"(?<![\d./$€£#])(?<!\d:)(?<![\d,]\d,)(?<!\d,)"
-_NUMBER = r"\d{1,7}+(?:\.\d{1,9}+)?(?![\d])"
-_CLOCK = r"\d{1,3}+:\d{1,2}+(?::\d{1,2}+)?(?:\.\d{1,9}+|,\d{3}(?!\d|:))?(?![\d:])"
+ORDINAL = r"(?:th|st|nd|rd|e|è|ème|ª|º|-?(?:й|я|ю|е|ая|ую|ой)|वें|वीं|\.(?= saniye))(?![^\W\d_])"
+_DIGITS = r"(?<![\d./$€£#])(?<![\s\[(]-)(?<!\d:)(?<![\d,]\d,)(?<!\d,)"
+_NUMBER = r"\d{1,7}+(?:\.\d{1,20}+)?(?![\d])"
+_CLOCK = r"\d{1,3}+:\d{1,2}+(?::\d{1,2}+)?(?:\.\d{1,20}+|,\d{3}(?!\d|:))?(?![\d:])"
 
 
 def words(phrases: str) -> str:
@@ -42,13 +42,14 @@ def words(phrases: str) -> str:
     unspaced = [phrase for phrase in ordered if ord(phrase[0]) >= _THAI and phrase[0] != "'"]
     quotes = [phrase for phrase in latin if phrase[0] == "'"]
     latin = [phrase for phrase in latin if phrase not in quotes]
+    quotes = [phrase + "(?!')" for phrase in quotes]
     whole = rf"(?<![^\W\d_])(?:{'|'.join(latin)})(?![^\W\d_])"
     return "|".join(filter(None, [whole, "|".join(unspaced), "|".join(quotes)]))
 
 
 def _units(name: str, phrases: str, number: str) -> str:
     return (
-        rf"(?P<{name}{number}>\d{{1,7}}+(?:\.\d{{1,9}}+)?)(?:{ORDINAL})?[ -]?(?P<{name}_unit{number}>{words(phrases)})"
+        rf"(?P<{name}{number}>\d{{1,7}}+(?:\.\d{{1,20}}+)?)(?:{ORDINAL})?[ -]?(?P<{name}_unit{number}>{words(phrases)})"
     )
 
 
@@ -60,7 +61,7 @@ def moment(number: str) -> str:
     )
     # Behind a space only where no unit of another's can follow: 1 minute 30 to 2 minutes 10.
     stands = rf"[0-5]?\d(?: (?:{words(TO)}|-) \d{{1,3}} (?:{words(MINUTES)})| ?(?:[.;)\]\n](?!\d)|$))"
-    bare_seconds = rf"(?:(?<![m']) (?={stands}))?(?P<rest{number}>\d{{1,2}}+(?:\.\d{{1,9}}+)?(?![\d:]|\.\d))"
+    bare_seconds = rf"(?:(?<![m']) (?={stands}))?(?P<rest{number}>\d{{1,2}}+(?:\.\d{{1,20}}+)?(?![\d:]|\.\d))"
     # 1h, 1h2m, 1h2m3s, 2m, 2m3s, 2m03, 2 minutes 3, 3s
     unit = (
         rf"(?:{hours}(?:{joint}{minutes.replace('<m', '<hm')})?(?:{joint}{seconds.replace('<s', '<hs')})?"
@@ -68,7 +69,7 @@ def moment(number: str) -> str:
     )
     unit_of_clock = rf"(?P<clock{number}>{_CLOCK})(?:\s?(?:{words(SECONDS + '|' + MINUTES + '|' + HOURS)}))?"
     comma = rf"(?P<comma{number}>\d{{1,5}}+,\d{{1,2}}+(?![\d,.:]))(?:\s?(?P<comma_unit{number}>{words(SECONDS)}))?"
-    prefix = rf"(?:(?P<prefix{number}>{words('second|seconds|minute|minutes|segundo|seconde|sekunde|secondo|detik|ke|第|секунды|секунда|วินาทีที่|วินาที|सेकंड|الثانية|minuto|menit')}|(?<=و)الثانية)\s?(?:ke-|ke )?)?"
+    prefix = rf"(?:(?P<prefix{number}>{words('second|seconds|minute|minutes|segundo|seconde|sekunde|secondo|detik|ke|第|секунды|секунда|วินาทีที่|วินาที|सेकंड|الثانية|minuto|menit|giây|phút')}|(?<=و)الثانية)\s?(?:ke-|ke )?)?"
     return rf"{_DIGITS}(?:{prefix}(?:{unit_of_clock}|{unit}|{comma}|(?P<number{number}>{_NUMBER})))"
 
 
@@ -118,5 +119,5 @@ def unit(match: re.Match[str], number: str) -> str:  # noqa: PLR0911 - a table
         return "s"
     prefix = match[f"prefix{number}"]
     if prefix:
-        return "m" if prefix.startswith(("min", "men")) else "s" if prefix not in ("ke", "第") else ""
+        return "m" if prefix.startswith(("min", "men", "phút")) else "s" if prefix not in ("ke", "第") else ""
     return ""

@@ -6,7 +6,9 @@ behind the option), `T` so, `R` it, `S` it is, `J` or and and, `F` filler, `B` b
 fits, `W` a retraction, `w` any other word. `signs` are of kinds too. `nouns` are what options may be, of which only
 the letter names one where they stand alone or as what is stated (Caption B). `copulas` are of languages whose
 sentences end with "is": behind a letter these end a statement, elsewhere some are mere endings. `suffixes` hang on to
-a letter, in Turkish: B'dir. `times` are words around spans, as patterns (see `times`).
+a letter, in Turkish: B'dir. `numbers` count from zero;
+behind `after_no` the word "no" answers, before any other it is a determiner (no idea); `latex` has its symbols in plain
+signs. `times` are words around spans, as patterns (see `times`).
 """
 
 import json

@@ -11,7 +11,7 @@ from reelbench.cli.app import App
 from reelbench.cli.asking import LlmBatch, RetryUnread, by_role, shared_budget, takes_llm
 from reelbench.cli.completion import task_names
 from reelbench.cli.judging import takes_judge
-from reelbench.cli.option_groups import Data, Json, Split, chosen, reports_status, takes
+from reelbench.cli.option_groups import Data, Json, Kind, Split, chosen, reports_status, takes
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError, number_of
 
 if TYPE_CHECKING:
@@ -91,7 +91,9 @@ def graphs(
     ] = None,
     retry_unread: RetryUnread = False,
     form: Annotated[
-        Literal["dot", "mermaid", "svg"] | None, typer.Option("--format", help="Also draw each graph, in graphs/.")
+        Literal["dot", "mermaid", "svg"] | None,
+        typer.Option("--format", help="Also draw each graph, in graphs/."),
+        Kind.FORMAT,
     ] = None,
     prompts: PromptFolder = None,
     split: Split = None,

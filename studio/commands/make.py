@@ -12,7 +12,7 @@ import typer
 from reelbench.cli import console, families
 from reelbench.cli.app import App
 from reelbench.cli.asking import LlmBatch, RetryUnread, by_role, finished, shared_budget, takes_llm
-from reelbench.cli.option_groups import Data, Json, Per, Split, TaskName, reports_status, strata, takes
+from reelbench.cli.option_groups import Data, Json, Kind, Per, Split, TaskName, reports_status, strata, takes
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.reasons import Reason
 from reelbench.studio.moment_rules import Cuts, GateRules, Rules
@@ -38,9 +38,9 @@ Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Output f
 class MakeOptions:
     """Options that all commands here share."""
 
-    limit: Annotated[int | None, typer.Option("--limit", metavar="N", help="Use the first N entries only.", min=1)] = (
-        None
-    )
+    limit: Annotated[
+        int | None, typer.Option("--limit", metavar="N", help="Use the first N entries only.", min=1), Kind.LIMIT
+    ] = None
     plan: Annotated[
         bool, typer.Option("--plan", help="Count calls, tokens and (with prices) dollars; ask and write nothing.")
     ] = False
@@ -64,6 +64,7 @@ class ChainOptions(MakeOptions):
             metavar="SPEC",
             help="Frames shown to models that see the video: as images, or with as=clip as one video.",
         ),
+        Kind.FRAMES,
     ] = _FRAMES
     media: Annotated[Path | None, typer.Option("--media", metavar="DIR", help="Folder of the videos.")] = None
     split: Annotated[
@@ -134,7 +135,7 @@ def page(
     console.write(str(chain_page.write(folder, video, out)))
 
 
-def options_of(rules: type, panel: str) -> "Callable[..., Any]":
+def options_of(rules: type, panel: str, kind: Kind = Kind.OWN) -> "Callable[..., Any]":
     """Return a function that makes a dataclass of its fields as options, each with its own help; for `takes`."""
     hints = get_type_hints(rules)
     parameters = {}
@@ -144,7 +145,7 @@ def options_of(rules: type, panel: str) -> "Callable[..., Any]":
             rule.name,
             inspect.Parameter.KEYWORD_ONLY,
             default=rule.default,
-            annotation=Annotated[hints[rule.name], option],
+            annotation=Annotated[hints[rule.name], option, kind],
         )
 
     def make(**given: Any) -> Any:  # noqa: ANN401 - the dataclass
@@ -215,8 +216,8 @@ def discussion(
 
 @app.command()
 @takes_llm
-@takes("cuts", options_of(Cuts, families.CUTS))
-@takes("rules", options_of(Rules, families.SOURCES))
+@takes("cuts", options_of(Cuts, families.CUTS, Kind.LIMIT))
+@takes("rules", options_of(Rules, families.SOURCES, Kind.LIMIT))
 @takes("gates", options_of(GateRules, families.GATES))
 @takes("making", ChainOptions)
 @reports_status
@@ -289,6 +290,7 @@ def tags(
     frames: Annotated[
         str | None,
         typer.Option(metavar="SPEC", help="Frames to show, as images or with as=clip as one video; default none."),
+        Kind.FRAMES,
     ] = None,
     visual: Annotated[
         Path | None, typer.Option(metavar="FILE", help="DramaQA's visual metadata, which says who is seen.")

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reelbench.judges import modes
+from reelbench.judges.judge_run import judge_of
 from reelbench.judges.prompting import load_prompts
 from reelbench.registry import discovery, settings
 from reelbench.registry.errors import InputError, ReelbenchError
@@ -52,7 +52,7 @@ def attempts_of_result(folder: Path) -> tuple[str, str, list[Attempt]]:
         InputError: It is not a result, or no answer in it was judged.
     """
     result = result_files.read(folder)
-    spec = discovery.get(result.benchmark.id)
+    spec = discovery.spec_of(result.benchmark)
     attempts = [_attempt(spec, sample) for sample in result_files.read_samples(folder)]
     if all(attempt.right is None for attempt in attempts):
         raise InputError(f"{folder}: no answer in it was judged, so none is known to be wrong; score it with --judge")
@@ -202,7 +202,7 @@ class LmmsEval:
         if self._judge is None:
             return [aggregation.to_sample(self.spec, item) for item in items]
         asked = [item for item in items if item.reason is None]
-        verdicts, record = modes.batch(self._judge, self._note, self._bar)(self.spec, asked)
+        verdicts, record = judge_of(self._judge, self._note, self._bar)(self.spec, asked)
         by_id = {verdict.id: verdict for verdict in verdicts}
         lacking = [verdict for verdict in verdicts if verdict.reason in _COMES_BACK]
         if lacking:

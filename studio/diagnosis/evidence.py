@@ -1,6 +1,5 @@
 """Evidence graphs from people's steps, by a language model (CURVE, supplement, Fig. 5)."""
 
-import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from reelbench.llm import loop
 from reelbench.llm.material import PromptFiles
 from reelbench.llm.reading import UnreadableError, last_dictionary
 from reelbench.llm.retry_cursor import PENDING
@@ -53,7 +53,7 @@ def make(questions: Sequence[ReasonedQuestion], asked: RoleModels, progress: Sho
     Raises:
         ReelbenchError: Some replies can't be had now; those that came are kept.
     """
-    return asyncio.run(_make(questions, asked, progress))
+    return loop.run(_make(questions, asked, progress))
 
 
 async def _make(questions: Sequence[ReasonedQuestion], asked: RoleModels, progress: Show) -> GraphSet:

@@ -4,12 +4,12 @@ A round is asked of all questions that are still open at once. What has ended on
 is over is read, a run of the model that has ended is read, and replies of the tagger come from the cache.
 """
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reelbench.llm import loop
 from reelbench.llm.runner import Runner
 from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.files import write_jsonl
@@ -160,7 +160,7 @@ def _round(
     ]
     tagging = _Tagging(plan, history, dict(folder.graphs if number > 1 else plan.graphs))
     with plan.progress(f"round {number}", len(tagged)) as show:
-        spent = asyncio.run(tagging.run(tagged, show))
+        spent = loop.run(tagging.run(tagged, show))
     if not plan.skip_failed:
         check_answered(tagging.lacking.values(), "questions")
     if number == 1:

@@ -11,7 +11,6 @@ from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.asker import Asker
 from reelbench.llm.budget import Budget
 from reelbench.llm.material import PromptFiles
-from reelbench.llm.pacing import Pacer
 from reelbench.llm.retry_cursor import BUDGET, PENDING, REFUSED, UNAVAILABLE
 
 GRAPH, TAGGER, TRANSLATOR = ROLES = ("graph", "tagger", "translator")
@@ -50,8 +49,6 @@ class RoleModels:
     budget: Budget = field(default_factory=Budget)
     note: Callable[[str], None] = field(default=lambda _: None)
     prompts: PromptFiles = field(default_factory=prompts_of)
-    _proven: set[tuple[str | None, str | None]] = field(default_factory=set, init=False, repr=False)
-    """URL and key of the servers that have given a reply."""
 
     @property
     def concurrency(self) -> int:
@@ -60,18 +57,10 @@ class RoleModels:
 
     @asynccontextmanager
     async def asked(self, roles: Iterable[str]) -> AsyncIterator[dict[str, Asker]]:
-        """Open an asker for each role, in the running event loop; those of one server share its calls in flight."""
-        named = {role: self.options[role] for role in roles}
-        servers = {role: (options.url, options.api_key) for role, options in named.items()}
-        pacers = {server: Pacer(self.concurrency, proven=server in self._proven) for server in servers.values()}
+        """Open an asker for each role, in the running event loop."""
+        askers = {role: Asker(self.options[role], on_note=self.note, budget=self.budget) for role in roles}
         async with AsyncExitStack() as stack:
-            askers: dict[str, Asker] = {}
-            for role, options in named.items():
-                first = next(iter(askers.values()), None)
-                pacer = pacers[servers[role]]
-                askers[role] = Asker(options, on_note=self.note, budget=self.budget, pacer=pacer, beside=first)
             yield {role: await stack.enter_async_context(asker) for role, asker in askers.items()}
-            self._proven.update(servers[role] for role, asker in askers.items() if asker.tally.calls)
 
 
 def spent(askers: Mapping[str, Asker]) -> Spent:

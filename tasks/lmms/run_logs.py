@@ -9,8 +9,9 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from reelbench.judges import modes
-from reelbench.judges.verdicts import Verdict
+from reelbench.judges.judge_run import recorded
+from reelbench.judges.panel import merged
+from reelbench.judges.verdicts import Judge, Verdict
 from reelbench.registry import discovery
 from reelbench.registry.base_record import first_wrong_field
 from reelbench.registry.credentials import without_secrets
@@ -94,7 +95,7 @@ class LoggedItems:
 
     items: list[Item]
     duplicate: list[str]
-    judge: modes.Judge | None
+    judge: Judge | None
     heard: list[Sound | None] = field(default_factory=list)
 
 
@@ -133,7 +134,7 @@ def logged_items(path: Path) -> LoggedItems:
             process = str((logged.judge or {}).get("process"))
             if process not in judges or _progress(judge) > _progress(judges[process]):
                 judges[process] = judge  # each counts on from the one before
-    whole = modes.recorded(judged, modes.merged(judges.values())) if judges else None
+    whole = recorded(judged, merged(list(judges.values()))) if judges else None
     return LoggedItems(list(items.values()), duplicate, whole, heard)
 
 

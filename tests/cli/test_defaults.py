@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from reelbench.cli.defaults import UNTRUSTED
+
 PREDICTIONS = Path(__file__).parents[1] / "fixtures" / "v0_1_0" / "predictions" / "rextime.jsonl"
 
 
@@ -25,24 +27,24 @@ def score_there(reelbench, tmp_path):
 
 
 def test_what_a_file_sets_is_printed_and_on_record(score_there):
-    done, result = score_there(folder='[about]\nlabel = "web search"\n', user="[score]\nno-overlap = true\n")
-    assert "reelbench.toml: --label web search" in done.stderr
+    done, result = score_there(folder='[score]\nby = "category"\n', user='[about]\nlabel = "web search"\n')
+    assert "reelbench.toml: --by category" in done.stderr
     assert result["settings"]["label"] == "web search"
-    assert result["provenance"]["defaults"] == {"--label": "web search", "--no-overlap": "True"}
+    assert result["provenance"]["defaults"] == {"--by": "category", "--label": "web search"}
 
 
 @pytest.mark.parametrize(
-    ("arguments", "env", "folder", "expected"),
-    [
-        (("--label", "mine"), {"REELBENCH_LABEL": "environment"}, "folder", "mine"),
-        ((), {}, "folder", "folder"),
-        ((), {}, "", "user"),
-    ],
+    ("arguments", "env", "expected"),
+    [(("--label", "mine"), {"REELBENCH_LABEL": "environment"}, "mine"), ((), {}, "user")],
 )
-def test_the_command_line_comes_first_and_this_folder_before_the_user(score_there, arguments, env, folder, expected):
-    own = f'[about]\nlabel = "{folder}"\n' if folder else ""
-    _, result = score_there(*arguments, folder=own, user='[about]\nlabel = "user"\n', env=env)
+def test_the_command_line_comes_first(score_there, arguments, env, expected):
+    _, result = score_there(*arguments, user='[about]\nlabel = "user"\n', env=env)
     assert result["settings"]["label"] == expected
+
+
+def test_this_folder_s_file_comes_before_the_user_s(score_there):
+    done, _ = score_there(folder='[score]\nby = "category"\n', user='[score]\nby = "nonsense"\n')
+    assert (done.returncode, "--by category" in done.stderr) == (0, True)
 
 
 def test_the_environment_stands_before_a_file(score_there):
@@ -137,7 +139,7 @@ def test_settings_shows_what_of_a_folder_s_file_is_left_alone(reelbench, tmp_pat
     env = {"XDG_CONFIG_HOME": str(tmp_path), "REELBENCH_FRAMES": "uniform:2"}
     listed = json.loads(reelbench("settings", "--json", cwd=tmp_path, env=env).stdout)
     idle = {name: value["about"] for name, value in listed.items() if name.startswith("[") and not value["set"]}
-    untrusted = "from reelbench.toml, left alone: a folder's file never says who is asked, where, or for how much"
+    untrusted = f"from reelbench.toml, left alone: {UNTRUSTED}"
     assert idle == {
         "[llm] llm": untrusted,
         "[diagnose.errors] llm-votes": untrusted,
@@ -151,8 +153,8 @@ def test_settings_shows_what_of_a_folder_s_file_is_left_alone(reelbench, tmp_pat
 
 def test_this_folder_s_default_comes_before_the_user_s_in_settings_too(reelbench, tmp_path):
     (tmp_path / "reelbench").mkdir()
-    for folder, label in ((tmp_path, "folder"), (tmp_path / "reelbench", "user")):
-        (folder / "reelbench.toml").write_text(f'[about]\nlabel = "{label}"\n', encoding="utf-8")
+    for folder, facet in ((tmp_path, "folder"), (tmp_path / "reelbench", "user")):
+        (folder / "reelbench.toml").write_text(f'[score]\nby = "{facet}"\n', encoding="utf-8")
     shown = reelbench("settings", cwd=tmp_path, env={"XDG_CONFIG_HOME": str(tmp_path)}).stdout
     assert "= folder (from reelbench.toml)" in shown
     assert "left alone: reelbench.toml comes first" in shown
@@ -162,3 +164,50 @@ def test_an_option_is_named_as_it_is_typed(score_there):
     done, result = score_there(user="[score]\njson = true\n")
     assert "reelbench.toml: --json True" in done.stderr
     assert result["provenance"]["defaults"] == {"--json": "True"}
+
+
+OUTSIDE = {
+    "score": ("status-file", "output", "references", "tags", "data", "run", "ids", "from", "predictions", "looked"),
+    "about": ("label", "model", "organisation", "about", "url"),
+    "ask": ("candidates", "max-tokens", "preset", "cache-patience"),
+    "run": ("processes", "sweep", "frames-sweep", "translations"),
+    "judge": ("judge", "judge-votes", "judge-concurrency", "judge-prompts", "judge-extra"),
+    "llm": ("llm", "llm-url", "llm-concurrency"),
+    "compare": ("picture", "items"),
+    "shortcuts": ("write",),
+    "view": ("out",),
+    "make.moments": ("out", "captions", "prompts", "gate"),
+    "leaderboard.check": ("markdown", "workers", "store"),
+    "leaderboard.build": ("out", "workers", "engine"),
+    "leaderboard.publish": ("repo", "dataset", "webhook", "create-pr", "dry-run"),
+    "cards.push": ("with-data", "private", "dry-run", "repo", "create-pr"),
+    "frames.extract": ("workers",),
+    "cache.prune": ("yes", "older-than"),
+}
+
+
+def test_a_folder_s_file_sets_nothing_that_is_written_read_published_or_paid_for(reelbench, tmp_path):
+    tables = {table: "".join(f"{name} = 'theirs'\n" for name in names) for table, names in OUTSIDE.items()}
+    text = "".join(f"[{table}]\n{lines}" for table, lines in tables.items())
+    (tmp_path / "reelbench.toml").write_text(text, encoding="utf-8")
+    listed = json.loads(reelbench("settings", "--json", cwd=tmp_path).stdout)
+    entries = {name: entry["set"] for name, entry in listed.items() if name.startswith("[")}
+    assert entries == {f"[{table}] {name}": False for table, names in OUTSIDE.items() for name in names}
+
+
+def test_every_option_s_kind_is_listed_and_no_path_is_a_folder_s(reelbench):
+    kinds = json.loads(reelbench("settings", "--json").stdout)["options"]
+    assert kinds["ask"]["--frames"] == "frames"
+    assert kinds["score"]["--id-column"] == "columns"
+    assert kinds["leaderboard check"]["--markdown"] == "path"
+    assert kinds["score"]["--judge-url"] == "who is asked"
+    assert kinds["cards push"]["--with-data"] == "the user's own"
+
+
+def test_a_clone_s_file_overwrites_nothing(score_there, tmp_path):
+    mine = tmp_path / "mine"
+    mine.write_text("key", encoding="utf-8")
+    done, result = score_there(folder=f"[score]\nstatus-file = '{mine}'\noutput = '{mine}'\n")
+    assert (done.returncode, mine.read_text(encoding="utf-8")) == (0, "key")
+    assert "left alone: [score] status-file, [score] output" in done.stderr
+    assert result is not None

@@ -57,7 +57,7 @@ def test_an_extraction(tmp_path, terminal):
 
 @pytest.mark.parametrize("terminal", [True, False])
 def test_judging(tmp_path, terminal):
-    rows = json.loads((ROOT / "tasks" / "curve" / "mini" / "curve.json").read_text(encoding="utf-8"))
+    rows = json.loads((ROOT / "reelbench" / "tasks" / "curve" / "mini" / "curve.json").read_text(encoding="utf-8"))
     predictions = tmp_path / "predictions.jsonl"
     predictions.write_text("".join(json.dumps({"key": row["key"], "pred": "an answer"}) + "\n" for row in rows))
     with JudgeServer(lambda _: Answer("1")) as server:

@@ -335,3 +335,13 @@ def test_the_configurations_load_with_datasets_from_the_server(hub, pushed, tmp_
         assert rows == 12
         assert {"id", "video", "question", "language", "answer", "split"} <= set(columns)
         assert features == str(rows_module.features(spec))
+
+
+def test_the_command_offers_a_request_where_the_user_is_not_the_owner(hub, reelbench, tmp_path):
+    repo = hub.add(REPO, {"README.md": HUMAN})
+    before = repo.head
+    done = reelbench(
+        *("cards", "push", "moviecore", "--repo", REPO), env=hub.env(tmp_path / "hf") | {"HF_TOKEN": "hf_visitor"}
+    )
+    assert (done.returncode, repo.head, len(repo.pull_requests)) == (0, before, 1), done.stderr
+    assert "Pull request: " in done.stderr

@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 
 from reelbench.judges.judge_run import LiveJudge, judge_items
-from reelbench.llm.cache import ReplyCache
 from reelbench.llm.reply import Reply
 from reelbench.registry.errors import InputError, ReelbenchError
 from tests.judges.conftest import KEY, judged_item
+from tests.llm.by_hand import ReplyCache
 from tests.servers.judge import Answer, JudgeServer, always
 
 ROOT = Path(__file__).parents[3]

@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from reelbench.leaderboard import against_data, board, columns, entries, store
-from reelbench.leaderboard.calibrations import calibrated_primary
+from reelbench.leaderboard.column_facts import calibrated_primary
 from reelbench.registry import discovery
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
@@ -26,7 +26,7 @@ def test_add_files_what_is_said_and_keeps_it(rextime_run, tmp_path):
     assert again.outcome == "same"
     [stored] = store.read(tmp_path / "store")
     assert stored.result.model.about == About(setting="tools", organisation="Lab")
-    assert entries.run_entry(discovery.get("rextime"), stored).setting == "tools"
+    assert entries.run_entry(stored).setting == "tools"
     [other] = store.add(folder, tmp_path / "store", about=About(setting="reasoning"))
     assert other.outcome == "replaced"
 
@@ -158,7 +158,7 @@ def way_of_asking(rextime_run, tmp_path):
         store.add(rextime_run(), tmp_path / "store")
         [stored] = store.read(tmp_path / "store")
         result = stored.result.model_copy(update={"settings": settings})
-        return entries.run_entry(spec, replace(stored, result=result)).group.protocol
+        return entries.run_entry(replace(stored, result=result, benchmark=spec)).group.protocol
 
     return run
 

@@ -15,6 +15,7 @@ import yaml
 
 from reelbench.leaderboard import publish as publishing
 from reelbench.leaderboard import site, store
+from reelbench.leaderboard.publish import PublishOptions
 from reelbench.registry.errors import InputError, ReelbenchError
 
 SPACE, DATASET = "museum/board", "museum/results"
@@ -73,7 +74,7 @@ def test_what_the_site_no_longer_has_is_deleted_from_the_space(hub, stored):
 
 def test_a_dry_run_says_what_would_change_and_changes_nothing(hub, stored):
     told = []
-    [one] = publishing.publish(stored, dataset=DATASET, dry_run=True, note=told.append)
+    [one] = publishing.publish(stored, dataset=DATASET, options=PublishOptions(dry_run=True), note=told.append)
     assert one.done == "would change"
     assert any("add results/org__model/unknown/rextime/" in line for line in told)
     assert ("dataset", DATASET) not in hub.repos
@@ -82,7 +83,7 @@ def test_a_dry_run_says_what_would_change_and_changes_nothing(hub, stored):
 def test_a_submission_is_a_pull_request_with_the_results_alone(hub, stored, monkeypatch):
     repo = hub.add(DATASET, {"README.md": "results", "data/results.parquet": b"PAR1"}, kind="dataset")
     monkeypatch.setenv("HF_TOKEN", "hf_visitor")
-    [one] = publishing.publish(stored, dataset=DATASET, create_pr=True)
+    [one] = publishing.publish(stored, dataset=DATASET, options=PublishOptions(create_pr=True))
     assert one.done == "pull request"
     assert one.url.endswith("/discussions/1")
     assert repo.files().keys() - {".gitattributes"} == {"README.md", "data/results.parquet"}
@@ -93,7 +94,7 @@ def test_a_submission_is_a_pull_request_with_the_results_alone(hub, stored, monk
 
 def test_a_pull_request_checks_out_as_it_was_offered(hub, stored, tmp_path):
     hub.add(DATASET, {"README.md": "results"}, kind="dataset")
-    publishing.publish(stored, dataset=DATASET, create_pr=True)
+    publishing.publish(stored, dataset=DATASET, options=PublishOptions(create_pr=True))
     for path, data in files(hub, DATASET, "dataset", "refs/pr/1").items():
         target = tmp_path / "clone" / path
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -112,7 +113,7 @@ def test_results_that_others_merged_are_not_forgotten(stored, rextime_run, tmp_p
     theirs = tmp_path / "theirs"
     store.add(rextime_run("theirs-run", model="org/theirs"), theirs)
     publishing.publish(theirs, dataset=DATASET)
-    with pytest.raises(InputError, match=r"has 1 result that the store lacks, the first results/org__theirs/"):
+    with pytest.raises(InputError, match=r"has 1 result that the store lacks, the first org__theirs/"):
         publishing.publish(stored, dataset=DATASET)
 
 
@@ -188,7 +189,7 @@ def test_samples_of_data_under_an_agreement_stay_at_home(hub, stored, tamper):
     publishing.publish(stored, space=SPACE, dataset=DATASET, note=told.append)
     assert not [path for path in files(hub, DATASET, "dataset") if "dramaqa" in path]
     assert len([path for path in files(hub, SPACE, "space") if path.startswith("data/samples/")]) == 1
-    assert any("left out: 1 result whose benchmark's data" in line for line in told)
+    assert any("left out: 1 result whose samples repeat the data: " in line and "agreement" in line for line in told)
 
 
 @pytest.mark.parametrize(
@@ -234,3 +235,165 @@ def test_the_checks_of_a_git_mirror_take_what_is_added_and_nothing_that_removes(
     summary = tmp_path / "summary.md"
     subprocess.run(["bash", "-e", "-c", show], cwd=mirror, env={"GITHUB_STEP_SUMMARY": str(summary)}, check=True)
     assert told in summary.read_text()
+
+
+# --- nothing newer, nothing foreign, nothing twice
+
+
+@pytest.fixture
+def redone(rextime_run, tamper, tmp_path):
+    """Two stores with one key: the maintainer's of 14:47, and a newer one of 15:00."""
+
+    def made(name, hour, right):
+        run = tamper(rextime_run(name, right=right), result=lambda r: r["provenance"].update(date=f"2026-11-20T{hour}"))
+        [added] = store.add(run, tmp_path / f"{name}-store")
+        assert added.outcome == "added", added.why
+        return tmp_path / f"{name}-store"
+
+    return made("older", "14:47:00+00:00", 6), made("newer", "15:00:00+00:00", 2)
+
+
+def accuracy(repo, revision="main"):
+    [text] = [data for path, data in repo.files(revision).items() if path.endswith("result.json")]
+    return json.loads(text)["metrics"]["accuracy"]["value"]
+
+
+def test_a_newer_result_is_not_overwritten_by_the_stores_older_one(hub, redone):
+    older, newer = redone
+    publishing.publish(newer, dataset=DATASET)
+    repo = hub.repos["dataset", DATASET]
+    merged = accuracy(repo)
+    with pytest.raises(
+        InputError, match=r"newer result than the store.*of 2026-11-20 15:00.*hf download.*leaderboard add"
+    ):
+        publishing.publish(older, dataset=DATASET)
+    assert accuracy(repo) == merged
+    publishing.publish(newer, dataset=DATASET)
+    assert accuracy(repo) == merged
+
+
+def test_a_submitters_request_offers_no_older_result(hub, redone, rextime_run, monkeypatch):
+    older, newer = redone
+    publishing.publish(newer, dataset=DATASET)
+    store.add(rextime_run("mine", model="me/mine"), older)
+    monkeypatch.setenv("HF_TOKEN", "hf_visitor")
+    told = []
+    publishing.publish(older, dataset=DATASET, options=PublishOptions(create_pr=True), note=told.append)
+    repo = hub.repos["dataset", DATASET]
+    changed = {path for path, data in repo.files("refs/pr/1").items() if repo.files().get(path) != data}
+    assert {path.split("/")[1] for path in changed} == {"me__mine"}
+    assert any("a newer result is there" in line for line in told)
+
+
+def test_a_mended_submission_goes_into_the_open_request(hub, stored, rextime_run, monkeypatch):
+    repo = hub.add(DATASET, {"README.md": "results"}, kind="dataset")
+    monkeypatch.setenv("HF_TOKEN", "hf_visitor")
+    request = PublishOptions(create_pr=True)
+    publishing.publish(stored, dataset=DATASET, options=request)
+    assert publishing.publish(stored, dataset=DATASET, options=request)[0].done == "unchanged"
+    store.add(rextime_run("second", model="org/second"), stored)
+    [one] = publishing.publish(stored, dataset=DATASET, options=request)
+    assert (one.done, one.url.rpartition("/")[2], len(repo.pull_requests)) == ("pull request", "1", 1)
+    assert sum(path.endswith("result.json") for path in repo.files("refs/pr/1")) == 2
+
+
+@pytest.mark.parametrize("create_pr", [False, True])
+def test_a_commit_whose_reply_was_lost_is_found_and_not_made_twice(hub, stored, create_pr):
+    repo = hub.add(DATASET, {"README.md": "results"}, kind="dataset")
+    hub.fail("POST .*/commit/.*", lose=True)
+    [one] = publishing.publish(stored, dataset=DATASET, options=PublishOptions(create_pr=create_pr))
+    assert one.done == ("pull request" if create_pr else "committed")
+    assert len(repo.pull_requests) == int(create_pr)
+    assert one.url.endswith("/discussions/1" if create_pr else repo.head)
+
+
+def test_a_lost_reply_that_nobody_can_ask_about_is_called_that(hub, stored):
+    hub.add(DATASET, {"README.md": "results"}, kind="dataset")
+    hub.fail("POST .*/commit/.*", lose=True)
+    hub.fail("GET .*/commits/.*", times=None, status=500)
+    with pytest.raises(ReelbenchError, match="may have been committed or not"):
+        publishing.publish(stored, dataset=DATASET)
+
+
+def test_a_request_that_never_arrived_is_said_to_be_none(hub, stored):
+    repo = hub.add(DATASET, {"README.md": "results"}, kind="dataset")
+    before = repo.head
+    hub.fail("POST .*/commit/.*", hang_up=True)
+    with pytest.raises(ReelbenchError, match="nothing was committed, run it again"):
+        publishing.publish(stored, dataset=DATASET)
+    assert repo.head == before
+
+
+@pytest.mark.parametrize("name", ["visitor/reslts", "museum/secret"])
+def test_a_request_never_makes_a_dataset(hub, stored, monkeypatch, name):
+    monkeypatch.setenv("HF_TOKEN", "hf_visitor")
+    with pytest.raises(InputError, match="not there, or private; a pull request needs one that is"):
+        publishing.publish(stored, dataset=name, options=PublishOptions(create_pr=True))
+    assert ("dataset", name) not in hub.repos
+
+
+def test_a_page_made_without_a_datasets_rows_is_refused(hub, stored, rextime_run, tmp_path):
+    publishing.publish(stored, space=SPACE, dataset=DATASET)
+    assert f"datasets:\n- {DATASET}\n".encode() in files(hub, SPACE, "space")["README.md"]
+    assert DATASET.encode() in files(hub, SPACE, "space")["data/board.js"]
+    other = tmp_path / "other"
+    store.add(rextime_run("other", model="org/other"), other)
+    with pytest.raises(InputError, match=r"has 1 result that the store lacks, the first (org__model/\S+);") as refused:
+        publishing.publish(other, space=SPACE)
+    key = str(refused.value).partition("the first ")[2].partition(";")[0]
+    [one] = publishing.publish(other, space=SPACE, options=PublishOptions(forget=[key]))
+    assert one.done == "committed"
+
+
+def test_a_readme_that_keeps_the_page_from_working_is_named_before_anything_is_sent(hub, stored):
+    repo = hub.add(SPACE, {"README.md": "---\nsdk: gradio\n---\n"}, kind="space")
+    before = repo.head
+    with pytest.raises(InputError, match="says `sdk: gradio`, and this needs `sdk: static`"):
+        publishing.publish(stored, space=SPACE)
+    assert repo.head == before
+
+
+@pytest.mark.parametrize("install", [None, "reelbench", "https://example.org/reelbench.tar.gz"])
+def test_the_checker_installs_nothing_that_is_not_pinned(hub, stored, install):
+    with pytest.raises(InputError, match="--webhook needs --install"):
+        publishing.publish(stored, dataset=DATASET, webhook="museum/checker", options=PublishOptions(install=install))
+    assert not hub.repos
+    publishing.publish(stored, dataset=DATASET)
+    assert b"'reelbench'" not in files(hub, DATASET, "dataset")[".github/workflows/check.yaml"]
+
+
+def test_an_own_benchmarks_answers_go_nowhere_without_a_licence(hub, own_benchmark, tmp_path, reelbench):
+    """A folder as `reelbench new` writes it states none: 40 right answers were public, and no word was said."""
+    folder, predictions = own_benchmark
+    run = ["score", folder, "--predictions", predictions, "--model", "org/one", "--output", tmp_path / "run"]
+    assert reelbench(*map(str, run)).returncode == 0
+    [added] = store.add(tmp_path / "run", tmp_path / "store")
+    assert added.outcome == "added", added.why
+    told = []
+    publishing.publish(tmp_path / "store", space=SPACE, dataset=DATASET, note=told.append)
+    for repo, kind in ((SPACE, "space"), (DATASET, "dataset")):
+        assert not [path for path, data in files(hub, repo, kind).items() if b"the secret answer" in data]
+    assert any("states no licence" in line for line in told)
+    private = PublishOptions(private=True)
+    publishing.publish(tmp_path / "store", dataset="museum/inside", options=private)
+    assert hub.repos["dataset", "museum/inside"].private
+    assert any(b"the secret answer" in data for data in files(hub, "museum/inside", "dataset").values())
+
+
+@pytest.fixture
+def own_benchmark(tmp_path):
+    """A benchmark's folder and a file of predictions."""
+    folder = tmp_path / "pantry"
+    folder.mkdir()
+    rows = [
+        {"id": f"q{n}", "video": f"v{n}.mp4", "q": f"What is on shelf {n}?", "a": "the secret answer"}
+        for n in range(12)
+    ]
+    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "benchmark.yaml").write_text(
+        "id: pantry\ntitle: Pantry\nkind: exact\nsource: {file: rows.jsonl}\n"
+        "columns: {id: id, video: video, question: q, answer: a}\nlanguages: [en]\n"
+    )
+    predictions = tmp_path / "predictions.jsonl"
+    predictions.write_text("".join(json.dumps({"id": row["id"], "prediction": "flour"}) + "\n" for row in rows))
+    return folder, predictions

@@ -103,7 +103,7 @@ def test_leaving_out_is_as_answering_wrong_and_never_pays(rextime_run, resubmitt
         (folder / "samples.jsonl").write_text("".join(sample.model_dump_json() + "\n" for sample in samples))
         check = whole.stored.check.model_copy(update={"partial": against_data.partial(spec, result, 12)})
         stored = store.StoredResult("changed", folder, result, check)
-        row = entries.run_entry(spec, stored)
+        row = entries.run_entry(stored)
         again = board.ranked_board({"rextime": spec}, [*others, row])
         return row, again
 
@@ -334,7 +334,7 @@ def test_what_reads_today_as_it_did_stands_as_stated(older, tmp_path):
     assert (row.metrics["accuracy"].value, row.unranked, row.facts["scored"]) == (100, None, 12)
 
 
-def test_what_can_t_be_read_again_without_the_data_is_not_ranked(older, tmp_path, monkeypatch):
+def test_what_can_t_be_read_again_without_the_data_stands_among_its_like(older, tmp_path, monkeypatch):
     older(
         lambda row: f"The answer is ({row['answer']}), from {row['span'][0]} to {row['span'][1]} s.",
         lambda row: {"answer": row["answer"], "span": [float(end) for end in row["span"]]},
@@ -342,8 +342,9 @@ def test_what_can_t_be_read_again_without_the_data_is_not_ranked(older, tmp_path
     monkeypatch.setattr(against_data.KnownRows, "rows", lambda *_: None)
     made = board.make(tmp_path / "store", published=False)
     [row] = made.entries
-    assert row.key not in made.ranks
-    assert "can't be read again here without the benchmark's data" in row.unranked
+    assert made.ranks == {row.key: 1}
+    assert "answers as version 1 of the rules read them" in row.group.label
+    assert not row.group.plain
 
 
 def test_a_judged_answer_of_which_other_words_count_today_was_never_judged(moviecore_run, tmp_path, monkeypatch):
@@ -360,7 +361,7 @@ def test_a_judged_answer_of_which_other_words_count_today_was_never_judged(movie
     [added] = store.add(run, tmp_path / "store")
     assert added.outcome == "added", added.why
     [row] = board.make(tmp_path / "store", published=False).entries
-    samples = standing.ranked_samples(discovery.get("moviecore"), row.stored)
+    samples = standing.ranked_samples(row.stored)
     [unscored] = [sample for sample in samples if sample.id == "lantern_1"]
     assert (unscored.state, unscored.reason, [*unscored.judge_replies]) == ("unscored", "judge_unavailable", [])
     assert unscored.text == "A heron."

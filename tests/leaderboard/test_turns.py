@@ -1,6 +1,6 @@
 """The order in which pull requests are looked at."""
 
-from reelbench.leaderboard.turns import Turns
+from reelbench.leaderboard.webhook import Turns
 
 
 def taken(turns, lane=0):

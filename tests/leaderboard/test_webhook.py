@@ -19,6 +19,7 @@ from huggingface_hub import HfApi
 
 from reelbench.leaderboard import publish as publishing
 from reelbench.leaderboard import store
+from reelbench.leaderboard.publish import PublishOptions
 from reelbench.leaderboard.pull_request import PullRequests
 from reelbench.leaderboard.webhook import Payload
 from reelbench.registry.bounded import Bounds
@@ -26,6 +27,7 @@ from reelbench.registry.records import BASELINE_ADAPTER, About
 from tests.servers.hub_repos import Token
 
 DATASET, SECRET = "museum/results", "open sesame"
+PINNED = PublishOptions(install=f"https://example.org/reelbench.tar.gz#sha256={'0' * 64}")
 LONGEST_WAIT_S = 120
 
 
@@ -330,7 +332,7 @@ def test_without_a_secret_nothing_is_served(reelbench, hub):
 
 def test_publish_writes_the_space(hub, rextime_run, tmp_path):
     store.add(rextime_run(), tmp_path / "store")
-    done = publishing.publish(tmp_path / "store", dataset=DATASET, webhook="museum/checker")
+    done = publishing.publish(tmp_path / "store", dataset=DATASET, webhook="museum/checker", options=PINNED)
     assert [one.done for one in done] == ["committed", "committed"]
     written = hub.repo("museum/checker", "space").files()
     assert written.keys() - {".gitattributes"} == {"Dockerfile", "README.md"}
@@ -338,6 +340,7 @@ def test_publish_writes_the_space(hub, rextime_run, tmp_path):
     assert b"sdk: docker" in written["README.md"]
     [created] = [json.loads(r.body) for r in hub.asked("POST /api/repos/create") if b"checker" in r.body]
     assert created["sdk"] == "docker"
-    assert [one.done for one in publishing.publish(tmp_path / "store", dataset=DATASET, webhook="museum/checker")] == [
-        "unchanged"
-    ] * 2
+    assert [
+        one.done
+        for one in publishing.publish(tmp_path / "store", dataset=DATASET, webhook="museum/checker", options=PINNED)
+    ] == ["unchanged"] * 2

@@ -12,7 +12,6 @@ from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.asker import Asker
 from reelbench.llm.budget import Budget
 from reelbench.llm.messages import Attachment
-from reelbench.llm.pacing import Pacer
 from reelbench.llm.reading import UnreadableError, read_model
 from reelbench.registry.errors import ReelbenchError
 from tests.servers.judge import Answer, JudgeServer
@@ -121,9 +120,8 @@ def test_askers_that_share_turns_share_the_first_call_and_the_calls_in_flight():
         with JudgeServer(lambda _, answer=answer: answer) as server:
 
             async def go(server=server):
-                pacer = Pacer(4)
                 options = [AskOptions(model=name, url=server.url, concurrency=4) for name in ("one", "other")]
-                askers = [Asker(one, pacer=pacer, on_note=lambda _: None) for one in options]
+                askers = [Asker(one, on_note=lambda _: None) for one in options]
                 asking = [each.ask(said(f"{n}?"), colour) for n in range(8) for each in askers]
                 asked = await asyncio.gather(*asking)
                 for each in askers:

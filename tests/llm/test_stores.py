@@ -15,12 +15,13 @@ import pytest
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.asker import Asker
 from reelbench.llm.batches import Batches
-from reelbench.llm.cache import ReplyCache, stored_now
+from reelbench.llm.cache import open_store, stored_now
 from reelbench.llm.copying import Copied, copy
 from reelbench.llm.postgres_store import CONNECTIONS
 from reelbench.llm.reply import Reply
 from reelbench.llm.store import AwayError, Limit
 from reelbench.registry.errors import InputError, ReelbenchError
+from tests.llm.by_hand import ReplyCache
 from tests.servers.judge import Answer, JudgeServer
 from tests.servers.postgres import PASSWORD
 
@@ -206,9 +207,9 @@ def test_a_key_is_in_one_place_at_a_time(opened):
 def test_the_end_of_a_model_is_kept(opened):
     store = opened().store
     for day in ("2026-01-01", "2026-02-01", None, "2026-03-01"):
-        store.put_shutdown("m", "h", day)
-        assert opened().store.shutdown("m", "h") == day
-    assert store.shutdown("m", "elsewhere") is None
+        store.put_last_day("m", "h", day)
+        assert opened().store.last_day("m", "h") == day
+    assert store.last_day("m", "elsewhere") is None
 
 
 def test_replies_are_told_in_the_order_of_their_keys_from_any_on(opened):
@@ -222,19 +223,19 @@ def test_replies_are_told_in_the_order_of_their_keys_from_any_on(opened):
 def test_a_jobs_budget_is_one_for_all_its_processes(opened):
     first, second = opened(), opened()
     calls = Limit(3, None)
-    assert [cache.reserve("a", calls, 0.0) for cache in (first, second, first, second)] == [0.0, 0.0, 0.0, None]
-    second.settle("a", 0.0, 0.0, kept=False)  # brought nothing: given back
-    assert [cache.reserve("a", calls, 0.0) for cache in (first, second)] == [0.0, None]
-    assert second.reserve("b", calls, 0.0) == 0.0  # another job's
+    assert [cache.store.reserve("a", calls, 0.0) for cache in (first, second, first, second)] == [0.0, 0.0, 0.0, None]
+    second.store.settle("a", 0.0, 0.0, kept=False)  # brought nothing: given back
+    assert [cache.store.reserve("a", calls, 0.0) for cache in (first, second)] == [0.0, None]
+    assert second.store.reserve("b", calls, 0.0) == 0.0  # another job's
 
     dollars = Limit(None, 1.0)
-    assert first.reserve("c", dollars, 0.25) == 0.25
-    first.settle("c", 0.25, 0.5, kept=True)
-    assert second.reserve("c", dollars, 0.25) == 0.5  # as much as the dearest call so far
-    assert first.reserve("c", dollars, 0.25) is None
-    second.settle("c", 0.5, 0.125, kept=True)
-    assert first.reserve("c", dollars, 0.25) is None  # 0.625 spent, and the next may cost 0.5
-    assert first.reserve("c", Limit(None, 1.125), 0.25) == 0.5
+    assert first.store.reserve("c", dollars, 0.25) == 0.25
+    first.store.settle("c", 0.25, 0.5, kept=True)
+    assert second.store.reserve("c", dollars, 0.25) == 0.5  # as much as the dearest call so far
+    assert first.store.reserve("c", dollars, 0.25) is None
+    second.store.settle("c", 0.5, 0.125, kept=True)
+    assert first.store.reserve("c", dollars, 0.25) is None  # 0.625 spent, and the next may cost 0.5
+    assert first.store.reserve("c", Limit(None, 1.125), 0.25) == 0.5
 
 
 @pytest.mark.parametrize("variables", [{"REELBENCH_JOB": "mine"}, {"SLURM_JOB_ID": "7", "SLURM_ARRAY_JOB_ID": "5"}, {}])
@@ -303,7 +304,8 @@ def test_claims_outlast_a_server_that_is_stopped_and_replies_that_came_meanwhile
 def test_what_a_process_could_not_put_down_the_next_one_does(postgres, reelbench_home, monkeypatch):
     monkeypatch.setattr("reelbench.llm.postgres_store._WAIT", 0.2)
     place, notes = postgres.database(), []
-    cache, other = (ReplyCache(place, notes.append, patience=0) for _ in range(2))  # as it asks two models
+    asking = AskOptions(model="m", cache=place, cache_patience=0)
+    cache, other = (ReplyCache.shared(asking, notes.append) for _ in range(2))  # as it asks two models
     postgres.stop()
     try:
         for number, asked in enumerate((cache, other, cache)):
@@ -380,7 +382,7 @@ def test_a_process_takes_few_connections_however_many_models_it_asks(postgres):
     import psycopg
 
     place = postgres.database()
-    caches = [ReplyCache(place, print) for _ in range(6)]
+    caches = [ReplyCache.shared(AskOptions(model=str(number), cache=place), print) for number in range(6)]
     with ThreadPoolExecutor(24) as threads:
         states = list(threads.map(lambda number: caches[number % 6].claim(key(number)), range(400)))
     with psycopg.connect(place) as database:
@@ -406,8 +408,8 @@ def test_batches_too_wait_for_a_server_that_is_away(postgres):
 
 
 def test_a_copy_that_broke_off_goes_on(postgres, tmp_path):
-    file, server = ReplyCache(tmp_path / "judge.sqlite", print), ReplyCache(postgres.database(), print)
-    file.store.put([stored_now(key(number), "m", reply(str(number))) for number in range(1200)])
+    file, server = (open_store(place, print) for place in (tmp_path / "judge.sqlite", postgres.database()))
+    file.put([stored_now(key(number), "m", reply(str(number))) for number in range(1200)])
 
     def stop(done, _):
         if done == 500:
@@ -415,11 +417,11 @@ def test_a_copy_that_broke_off_goes_on(postgres, tmp_path):
 
     try:
         with pytest.raises(AwayError, match=r"^judge cache postgresql://127.0.0.1:\d+/postgres: "):
-            copy(file.store, server.store, stop)
+            copy(file, server, stop)
     finally:
         postgres.start()
-    assert copy(file.store, server.store) == Copied(copied=700, there=500)
-    assert list(server.store.replies()) == list(file.store.replies())
+    assert copy(file, server) == Copied(copied=700, there=500)
+    assert list(server.replies()) == list(file.replies())
     for cache in (file, server):
         cache.close()
 

@@ -6,9 +6,11 @@ import json
 import pytest
 
 import reelbench as face
-from reelbench.registry import discovery
+from reelbench.registry import benchmark_file, discovery
 from reelbench.registry.declaration import declaration
+from reelbench.registry.discovery import Registry
 from reelbench.registry.errors import InputError
+from reelbench.registry.records import BenchmarkRecord, SourceRecord
 from reelbench.scoring import result_files
 from tests.servers.files import Response
 from tests.servers.hub import HubServer
@@ -20,8 +22,7 @@ ASKED = {"n": 7, "clip": "one.mp4", "q": "Which cup?"}
 
 @pytest.fixture(autouse=True)
 def _forget(monkeypatch):
-    monkeypatch.setattr(discovery, "_met", {})
-    monkeypatch.setattr(discovery, "_left_out", {})
+    monkeypatch.setattr(discovery, "_registry", None)
 
 
 def write(folder, head, columns, rows, file="rows.jsonl"):
@@ -274,33 +275,39 @@ def test_broken_ones_are_a_line_each_and_everything_else_works(tmp_path, reelben
     assert (missed.returncode, missed.stderr.splitlines()[-1].count("left out, because")) == (2, 1)
 
 
-def test_a_result_declares_its_benchmark_and_can_claim_no_other(tmp_path):
+def test_a_result_declares_its_benchmark_and_can_claim_no_other(tmp_path, monkeypatch):
     folder = write(tmp_path / "b", CHOICE, PLAIN, [{**ASKED, "o": ["a", "b"], "a": "a"}])
     face.score(str(folder), [{"id": "7", "prediction": "A"}]).save(tmp_path / "out")
     assert str(tmp_path) not in (tmp_path / "out" / "result.json").read_text(encoding="utf-8")
-    discovery._met.clear()
+    monkeypatch.setattr(discovery, "_registry", None)
     result = result_files.read(tmp_path / "out")
-    assert discovery.get("shapes").primary.name == "accuracy"
+    assert discovery.spec_of(result.benchmark).primary.name == "accuracy"
+    assert "shapes" not in discovery.specs()
     assert result.data == "owners"
     document = result.model_dump(mode="json")
     for name, declared in (("rextime", {}), ("shapes", {"title": 7}), ("shapes", {"kinds": ["os"]}), ("x", {})):
-        discovery._met.clear()
         document["benchmark"] |= {"id": name, "declaration": {**result.benchmark.declaration, **declared}}
         (tmp_path / "out" / "result.json").write_text(json.dumps(document), encoding="utf-8")
         if name == "rextime":
-            result_files.read(tmp_path / "out")
-            assert discovery.get("rextime").package == "reelbench.tasks.rextime"
+            claimed = result_files.read(tmp_path / "out")
+            assert discovery.spec_of(claimed.benchmark).package == "reelbench.tasks.rextime"
         else:
             with pytest.raises(InputError, match=r"field benchmark\.declaration"):
                 result_files.read(tmp_path / "out")
 
 
 @pytest.fixture
-def shapes_declared(tmp_path):
-    """What a result on such a benchmark declares."""
-    spec = discovery.opened(write(tmp_path / "b", CHOICE, PLAIN, [{**ASKED, "o": ["a", "b"], "a": "a"}]))
-    discovery._met.clear()
-    return json.loads(json.dumps(declaration(spec)))
+def shapes(tmp_path):
+    """A benchmark of a file's, broken down by topic."""
+    rows = [{**ASKED, "o": ["a", "b"], "a": "a", "t": "cups"}]
+    return benchmark_file.read(write(tmp_path / "b", f"{CHOICE}facets: [topic]\n", {**PLAIN, "topic": "t"}, rows))
+
+
+def record(spec, **changes):
+    """What a result on it records, which declares it otherwise."""
+    source = SourceRecord(kind="local", location="rows.jsonl", fingerprint="0" * 64)
+    document = json.loads(json.dumps(declaration(spec))) | changes
+    return BenchmarkRecord(id="shapes", version=1, split="test", source=source, declaration=document)
 
 
 HOSTILE = {
@@ -328,20 +335,20 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("changes", HOSTILE.values(), ids=HOSTILE)
-def test_a_strangers_declaration_is_refused_in_a_line(shapes_declared, changes):
+def test_a_strangers_declaration_is_refused_in_a_line(shapes, changes):
     with pytest.raises(InputError) as refused:
-        discovery.learn("shapes", shapes_declared | changes)
+        Registry({}).spec_of(record(shapes, **changes))
     assert len(str(refused.value)) < 500
-    assert "shapes" not in discovery.specs()
 
 
-def test_a_declaration_never_takes_the_place_of_another(shapes_declared):
-    with discovery.learning_apart():
-        discovery.learn("shapes", shapes_declared)
-        first = discovery.get("shapes")
-        discovery.learn("shapes", shapes_declared | {"title": "Shapes, again"})
-        assert discovery.get("shapes") is first
-        metric, *others = shapes_declared["metrics"]
-        with pytest.raises(InputError, match="otherwise"):
-            discovery.learn("shapes", shapes_declared | {"metrics": [{**metric, "title": "Best"}, *others]})
-    assert "shapes" not in discovery.specs()
+def test_a_result_is_read_by_its_own_word_where_the_file_here_scores_otherwise(shapes):
+    here = Registry({"shapes": shapes})
+    assert here.spec_of(record(shapes, title="Shapes, again", license="mit")) is shapes
+    declared = json.loads(json.dumps(declaration(shapes)))
+    metric, *others = declared["metrics"]
+    assert here.spec_of(record(shapes, metrics=[metric | {"title": "Best"}, *others])) is shapes
+    otherwise = here.spec_of(record(shapes, metrics=[metric | {"name": "share_right"}, *others]))
+    assert (otherwise.primary.name, otherwise.file) == ("share_right", "")
+    fewer = here.spec_of(record(shapes, facets=[]))
+    assert (fewer.facets, fewer.file) == ((), "")
+    assert here.get("shapes") is shapes

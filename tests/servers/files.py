@@ -47,6 +47,7 @@ class Fault:
     cut_at: int | None
     corrupt: bool
     hang_up: bool
+    lose: bool
     unmeasured: bool
     headers: dict[str, str]
     body: bytes
@@ -101,16 +102,18 @@ class FileServer:
         cut_at: int | None = None,
         corrupt: bool = False,
         hang_up: bool = False,
+        lose: bool = False,
         unmeasured: bool = False,
         headers: Mapping[str, str] | None = None,
         body: bytes = b"",
     ) -> None:
         """Order a fault: `status` answers with an error, `cut_at` drops the connection after so many bytes of the body,
-        `corrupt` changes the bytes and not their number, `hang_up` drops the connection without an answer,
-        `unmeasured` states no length: the body ends with the connection. `pattern` is matched with `METHOD
-        /decoded/path`."""
+        `corrupt` changes the bytes and not their number, `hang_up` drops the connection without an answer, `lose`
+        likewise, but the request is carried out, `unmeasured` states no length: the body ends with the connection.
+        `pattern` is matched with `METHOD /decoded/path`."""
+        sent = dict(headers or {})
         self._faults.append(
-            Fault(re.compile(pattern), times, status, cut_at, corrupt, hang_up, unmeasured, dict(headers or {}), body)
+            Fault(re.compile(pattern), times, status, cut_at, corrupt, hang_up, lose, unmeasured, sent, body)
         )
 
     def mend(self) -> None:
@@ -168,6 +171,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(Response(fault.status, fault.body, fault.headers), None)
             return
         response = _ranged(request, owner.handle(request))
+        if fault is not None and fault.lose:
+            self.close_connection = True
+            return
         if fault is not None and fault.corrupt:
             response = Response(response.status, bytes(255 - byte for byte in response.body), response.headers)
         self._send(response, fault.cut_at if fault else None, unmeasured=fault is not None and fault.unmeasured)

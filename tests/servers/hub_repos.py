@@ -125,9 +125,12 @@ class Repo:
         return found
 
     def merge(self, pull_request: PullRequest) -> str:
-        """Merge a pull request: its files become those of `main`."""
+        """Merge a pull request as Git does, three ways: what it changed since it left `main` is changed there too."""
         with self.lock:
+            mine = {commit.oid for commit in self.history()}
+            base = next(commit for commit in self.history(pull_request.ref) if commit.oid in mine).files
             tree = self.commits[self.refs[pull_request.ref]].files
-            gone = [path for path in self.commits[self.head].files if path not in tree]
+            changed = {path: blob for path, blob in tree.items() if base.get(path) != blob}
+            gone = [path for path in base if path not in tree]
             pull_request.status = "merged"
-            return self.commit(tree, pull_request.title, delete=gone, author=pull_request.author)
+            return self.commit(changed, pull_request.title, delete=gone, author=pull_request.author)

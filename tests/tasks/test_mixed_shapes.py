@@ -41,7 +41,7 @@ def test_a_reference_with_an_odd_field_is_named(name, field, odd, named, *, tmp_
         "moviecore": "test.json",
     }
     references, predictions = tmp_path / "references.json", tmp_path / "predictions.json"
-    document = json.loads((ROOT / "tasks" / name / "mini" / files[name]).read_text())
+    document = json.loads((ROOT / "reelbench" / "tasks" / name / "mini" / files[name]).read_text())
     entries = document if isinstance(document, list) else list(document.values())
     entries[1][field] = odd
     references.write_text(json.dumps(document))

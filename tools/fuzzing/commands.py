@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any, Self
+from unittest.mock import patch
 
 import yaml
 
@@ -98,7 +99,7 @@ def command(words: str, *, url: str = "", stdin: Path | None = None) -> Done:
     status: Any = 0
     try:
         with (
-            discovery.learning_apart(),
+            patch.object(discovery, "_registry", discovery.registry()),
             contextlib.redirect_stdout(streams[1]),
             contextlib.redirect_stderr(streams[2]),
         ):

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 from reelbench.registry import discovery
 from reelbench.registry.errors import InputError
@@ -147,7 +148,7 @@ def _of_kitchen() -> Scores:
     from reelbench.tasks.score import Options, score_files
     from reelbench.tasks.submissions import Inputs
 
-    with discovery.learning_apart():
+    with patch.object(discovery, "_registry", discovery.registry()):
         return _samples(score_files("kitchen", Inputs(Path("answers.jsonl")), Options(overlap=False)))
 
 

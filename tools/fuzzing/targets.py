@@ -126,7 +126,7 @@ def sound(out: Path, *, own: bool = True) -> None:
 
     result = result_files.read(out)
     samples = list(result_files.read_samples(out))
-    spec = discovery.get(result.benchmark.id)
+    spec = discovery.spec_of(result.benchmark)
     require(result.counts.items == len(samples) > 0, f"{len(samples)} samples, {result.counts.items} counted")
     for name, metric in result.metrics.items():
         high = spec.metric(name).high

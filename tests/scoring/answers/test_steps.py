@@ -29,6 +29,7 @@ REPEATED = (
     "\\boxed{I'm sorry ", "\\boxed{{12 ", "<answer>A or ", "<answer>12 ", '{"a": ', "[1, ", "(A) ", "the answer is A ",
     "from 1 to 2 ", "1:0", "12", "1.1", "1,", "starts at 3 ", 'end time "a" ', "He left because ", "<think>",
     "</think>", "<|channel|>final<", "~~a", "**", "a\u0300", "'a ", "\\", "option ", "not ", "\n", "\uFDFA ",
+    "USER: ", "\nQuestion: ", "</s>", "<t0>", "<12> ", "A = 4 ", "\\frac{1", "(A) She ",
     "{", "[{", "{'a': ", '{"score": 1} ', '"', "```json\n", "<|end|>", "<|channel|>analysis<|message|>",
 )  # fmt: skip
 MOST = 2.2

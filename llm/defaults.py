@@ -1,0 +1,18 @@
+"""How many calls at once, how long each may take, and how often something is asked again: what holds unless said."""
+
+CONCURRENCY = 32
+"""Calls in flight at one server."""
+TIMEOUT = 120.0
+"""Seconds for one call, from sending to the last byte."""
+PATIENCE = 300.0
+"""Seconds without a single reply, under 429, after which asking stops."""
+CACHE_PATIENCE = 60.0
+"""Seconds for which a database of replies that can't be reached is waited for."""
+
+# None of these counts a 429: the server asks for less, no more.
+TRIES = 5
+"""Calls at most for one reply where the server fails (an error, a timeout, a dropped connection)."""
+ATTEMPTS = 3
+"""Replies at most for one question where they came and could not be read."""
+REJECTIONS = 8
+"""Refused requests, without one good reply, that mean it is not the request but us."""

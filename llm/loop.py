@@ -1,0 +1,67 @@
+"""The one event loop of a process in which models are asked, in a thread of its own: there while somebody asks.
+
+All who ask meet in it, so they share what a server takes and what is in flight, and asking works wherever the caller
+is: in a program, a notebook that has a loop running, or a host's worker threads.
+"""
+
+import asyncio
+import os
+import threading
+from collections.abc import Coroutine, Generator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+_sharing = threading.Lock()
+_loops: dict[int, "_Loop"] = {}  # by process: a thread is not there after a fork
+
+
+class _Loop:
+    def __init__(self) -> None:
+        self.users = 0
+        self.loop = asyncio.new_event_loop()
+        self.thread = threading.Thread(target=self.loop.run_forever, name="reelbench-asking", daemon=True)
+        self.thread.start()
+
+    def close(self) -> None:
+        asyncio.run_coroutine_threadsafe(self.loop.shutdown_default_executor(), self.loop).result()
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self.thread.join()
+        self.loop.close()
+
+
+@contextmanager
+def asking() -> Generator[asyncio.AbstractEventLoop]:
+    """Hold the loop while the block runs; the last to leave ends it."""
+    with _sharing:
+        held = _loops.get(os.getpid()) or _loops.setdefault(os.getpid(), _Loop())
+        held.users += 1
+    try:
+        yield held.loop
+    finally:
+        with _sharing:
+            held.users -= 1
+            if ended := not held.users:
+                del _loops[os.getpid()]
+        if ended:
+            held.close()
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Return what asking comes to; an interrupted wait ends the work before it goes on. Not for use in the loop."""
+    done, tasks = threading.Event(), list[asyncio.Task[T]]()
+
+    def begin() -> None:
+        tasks.append(asyncio.ensure_future(work))
+        tasks[0].add_done_callback(lambda _: done.set())
+
+    with asking() as loop:
+        loop.call_soon_threadsafe(begin)
+        try:
+            done.wait()
+        except BaseException:  # Ctrl-C, as it reaches who waits
+            loop.call_soon_threadsafe(lambda: tasks[0].cancel())  # noqa: PLW0108 - begun by then
+            done.wait()
+            raise
+    return tasks[0].result()

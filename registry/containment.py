@@ -1,0 +1,72 @@
+"""What a folder that somebody else may have written can make us read: what lies in it, and what the user allows it.
+
+Everything that names a file on behalf of such a folder (a `benchmark.yaml`, its rows, its links) asks `contained`. The
+user allows a folder more by `reelbench check FOLDER --allow-outside DIR` and `reelbench new --media DIR`, kept in his
+home by the folder's resolved path, so that it holds for every command and for a bare lmms-eval.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from reelbench.registry import settings
+from reelbench.registry.errors import InputError, cut_in_the_middle
+from reelbench.registry.files import read_record, write_json
+from reelbench.registry.home import home
+from reelbench.registry.values import is_array
+
+_SHOWN_NAME = 120
+
+
+def contained(folder: Path, path: Path, *, media: bool = False, also: Sequence[Path] = ()) -> Path:
+    """Return `path` where its file, links followed, lies in `folder` or where the user allows it.
+
+    Args:
+        folder: The folder on whose behalf the file is read.
+        path: The file or folder; it need not be there.
+        media: Whether it is a video or what lies beside one: those may lie in `REELBENCH_MEDIA`.
+        also: Folders that the user has named beside those.
+
+    Raises:
+        InputError: It lies elsewhere.
+    """
+    try:
+        real, here = path.resolve(), folder.resolve()
+    except (OSError, RuntimeError, ValueError):  # a circle of links, a null: no file
+        raise InputError(f"{_shown(path)}: can't be a file's name, or its links go in a circle") from None
+    users = [*allowed(folder), *also, *(settings.MEDIA.paths if media else ())]
+    if any(real.is_relative_to(place) for place in (here, *_blobs(here), *(user.resolve() for user in users))):
+        return path
+    where = real if real.is_dir() else real.parent
+    raise InputError(
+        f"{_shown(path)} lies outside of {folder} ({_shown(real)}), and a folder reads only what is in it; put it "
+        f"there, or, if you trust who wrote it: reelbench check {folder} --allow-outside {_shown(where)}"
+    )
+
+
+def allowed(folder: Path) -> list[Path]:
+    """The folders that the user has allowed a folder to read from, beside itself."""
+    kept = (read_record(_list()) or {}).get(str(folder.resolve()), [])
+    return [Path(str(path)) for path in kept] if is_array(kept) else []
+
+
+def allow(folder: Path, outside: Path) -> None:
+    """Let a folder read from another one, from now on; InputError where that isn't there."""
+    if not outside.is_dir():
+        raise InputError(f"{outside}: no such folder")
+    name, place = str(folder.resolve()), str(outside.resolve())
+    if place not in map(str, allowed(folder)) and not outside.resolve().is_relative_to(folder.resolve()):
+        record = read_record(_list()) or {}
+        write_json(_list(), {**record, name: [*record.get(name, []), place]})
+
+
+def _list() -> Path:
+    return home() / "allowed_outside.json"
+
+
+def _blobs(folder: Path) -> list[Path]:
+    """Where the Hub's client keeps what a snapshot of a repository, in which `folder` lies, has links to."""
+    return [place.parent / "blobs" for place in folder.parents if place.name == "snapshots"]
+
+
+def _shown(path: Path) -> str:
+    return cut_in_the_middle(str(path), _SHOWN_NAME)

@@ -1,0 +1,28 @@
+"""What of a benchmark may be passed on: one rule for cards, rows, samples, pages and results datasets."""
+
+from reelbench.registry.data.loading import is_mini
+from reelbench.registry.spec import BenchmarkSpec
+
+UNLICENSED = frozenset({"", "other", "unknown"})
+"""Licences that say nothing."""
+
+
+def why_withheld(spec: BenchmarkSpec, split: str | None = None, *, private: bool = False) -> str | None:
+    """Why rows, or samples that repeat them, may not be passed on, as a sentence; None where they may.
+
+    Args:
+        spec: The benchmark.
+        split: The split that they are of, where it is one: mini data is ours.
+        private: Whether they go to a place that the user's own people alone can read.
+    """
+    if split is not None and is_mini(split):
+        return None
+    if not spec.open_data:
+        return f"{spec.title}'s data is under an agreement that forbids passing it on."
+    if private:
+        return None
+    if not spec.license:
+        return f"{spec.title} states no licence, so nothing says that its data may be passed on."
+    if spec.license in UNLICENSED:
+        return f"{spec.title} declares the licence {spec.license!r}, which doesn't say that its data may be passed on."
+    return None
