@@ -120,10 +120,10 @@ def test_a_question_is_checked_while_it_is_written(opened, save, tmp_path):
     least = "Choose at least 2 beside Visual Cultural Understanding."
     for skill in ("Visual Cultural Understanding", "Counting"):
         box.get_by_role("checkbox", name=skill).check()
-        expect(faults.nth(4)).to_have_text(least)
+        expect(faults.nth(3)).to_have_text(least)
         expect(page.get_by_role("status")).to_contain_text("0 of")
     box.get_by_label("Other skills").fill("Lip Reading, ")
-    expect(faults.nth(4)).to_have_text("")
+    expect(faults.nth(3)).to_have_text("")
     expect(page.get_by_text("Bad: in which order the days of a festival are kept.")).to_be_visible()
     expect(page.get_by_role("status")).to_contain_text("1 of")
     page.screenshot(path=tmp_path / "write.png", full_page=True)
