@@ -180,7 +180,10 @@ class Facet(Declared):
     title: str
     labels: tuple[str, ...] | None = None
     in_rows: bool = True
-    """False where the labels come from elsewhere (a tags file)."""
+    """False where the labels come from elsewhere (a tags file), or are made of other columns."""
+    made_of: str = ""
+    """The column that its labels are made of, where no column of its own holds them; `span length` and `span start` are
+    those of the right span, in the ranges that `labels` names (`rows.RANGES`)."""
     metrics: tuple[Metric, ...] = ()
 
 

@@ -171,6 +171,10 @@ def discussion(
     ] = None,
     rounds: Annotated[int, typer.Option(help="Rounds of review.", min=1)] = 1,
     questions: Annotated[int, typer.Option(help="Questions per video.", min=1)] = 5,
+    per: Annotated[
+        str | None,
+        typer.Option(metavar="FIELD=N", help="Use N videos of each value of a field of their metadata (class=5)."),
+    ] = None,
     parse_depth: Annotated[bool, typer.Option("--parse-depth", help="Compare parse depths too (needs spaCy).")] = False,
     making: ChainOptions,
     gates: GateRules,
@@ -199,6 +203,10 @@ def discussion(
     chain = discussing.Discussion(ChainPrompts("discussion", making.prompts), options, gate)
     source = making.source(videos, "--videos")
     known = read_videos(source, len(chain.context_questions))[: making.limit]
+    if (of_each := strata(per, limit=making.limit)) is not None:
+        fields = {video.name: {key: [str(value)] for key, value in video.metadata.items()} for video in known}
+        drawn = of_each.draw(str(source), fields)
+        known = [video for video in known if video.name in drawn]
     optional = {
         discussing.CONTEXT: any(video.context is None for video in known),
         **{role.name: False for role in chain.roles if role not in chain.speakers},

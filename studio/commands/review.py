@@ -56,6 +56,9 @@ class ReviewMaterial:
     graphs: Annotated[
         Path | None, typer.Option(metavar="FILE", help="With --ask graphs: the graphs.jsonl to check and correct.")
     ] = None
+    tags: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="CogME tags, by whose labels --per may draw (content=5).")
+    ] = None
     consensus: Annotated[
         list[Path] | None,
         typer.Option(
@@ -116,7 +119,14 @@ def page(
     from reelbench.registry import discovery
     from reelbench.studio.review import pages
 
-    draw = pages.Draw(sample, seed, raters, overlap, strips, strata(per))
+    if material.tags is not None and per is None:
+        raise InputError("--tags: is for draws by its labels; give --per too, as in --per content=5")
+    tags = None
+    if material.tags is not None:
+        from reelbench.scoring.cognitive_profile import facets_of, read_tags
+
+        tags = {question: facets_of(found) for question, found in read_tags(material.tags).items()}
+    draw = pages.Draw(sample, seed, raters, overlap, strips, strata(per), tags)
     name = discovery.plain_name(name)
     _check_form(form, media_url, embed=embed, strips=strips)
     _check_source(ask, material.diagnosis, material.graphs)

@@ -19,7 +19,7 @@ from reelbench.registry.media.library import Library
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.registry.strata import Strata
+from reelbench.registry.strata import Labels, Strata
 from reelbench.studio.review import excerpts, page_videos
 from reelbench.studio.review.preferences import DISCUSSION
 from reelbench.studio.review.review_files import KIND
@@ -44,6 +44,7 @@ class Draw:
         raters: Pages to write.
         overlap: How many raters look at each video.
         strips: Whether every video gets a strip of frames, and not only those that browsers don't play.
+        tags: Labels that `per` may name beside those of the rows.
     """
 
     sample: int = 30
@@ -52,11 +53,12 @@ class Draw:
     overlap: int = 1
     strips: bool = False
     per: Strata | None = None
+    tags: Labels | None = None
 
     def names(self, spec: BenchmarkSpec, rows: Sequence[Row]) -> list[str]:
         """Return the ids of drawn questions, for pages whose `sample` counts these."""
         if self.per is not None:
-            return [row["id"] for row in self.per.draw_rows(spec, rows, self.seed)]
+            return [row["id"] for row in self.per.draw_rows(spec, rows, self.seed, self.tags)]
         names = sorted(row["id"] for row in rows)
         return random.Random(self.seed).sample(names, min(self.sample, len(names)))  # noqa: S311 - no secret
 
@@ -130,7 +132,7 @@ def draw_content(
     located = loading.locate(name, split, data)
     rows = located.read()
     if draw.per is not None:
-        rows = draw.per.draw_rows(located.spec, rows, draw.seed)
+        rows = draw.per.draw_rows(located.spec, rows, draw.seed, draw.tags)
     by_video = rows_by_video(rows)
     sample = len(by_video) if draw.per is not None else min(draw.sample, len(by_video))
     drawn = random.Random(draw.seed).sample(sorted(by_video), sample)  # noqa: S311 - no secret

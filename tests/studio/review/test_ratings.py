@@ -217,10 +217,10 @@ def test_texts_are_shown_as_text(make, opened, tmp_path, monkeypatch):
     ]
     (tmp_path / "test.json").write_text(json.dumps(rows))
     monkeypatch.setenv("REELBENCH_DATA_MOVIECORE", str(tmp_path))
-    page = opened(make("moviecore", "page.html").path)
+    page = opened(make("moviecore", "page.html", played=False).path)
     expect(page.locator(".text")).to_have_text([evil] * 3)
     assert page.evaluate("window.pwned") is None
-    expect(page.locator("#path")).to_contain_text("not on the machine")
+    expect(page.locator("#path")).to_contain_text("the page doesn't hold it")
 
 
 # --- merging -------------------------------------------------------------------------------------------------------
